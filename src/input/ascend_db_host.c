@@ -358,46 +358,30 @@ static const struct db_column range_columns[] = {
     DB_COLUMN(struct range, message, "message"),
 };
 
-static void read_ranges(struct host_reader *r, bool is_told)
+static void read_ranges(struct host_reader *r, const char *table, bool is_gc, bool is_told)
 {
     struct ascend_db *a = r->a;
     struct db_rows rows;
     struct range range;
 
-    DB_SCAN(&rows, &a->db, "MSTX_EVENTS", range_columns);
+    DB_SCAN(&rows, &a->db, table, range_columns);
     while (db_take(&rows, &range)) {
-        struct slice slice = {.kind = SLICE_ANNOTATION};
+        struct slice slice = {.kind = is_gc ? SLICE_GC : SLICE_ANNOTATION};
         strid text = 0;
         a->i->rows++;
         if (!ascend_db_times(a, &rows, range.start, range.end, &slice))
             continue;
-        slice.name = ascend_db_name(a, &rows, range.message);
-        slice.lane = thread_lane(r, S("MsTx"), range.thread);
-        if (range.number != DB_NONE)
+        slice.name =
+            is_gc ? capture_intern(a->cap, S("GC")) : ascend_db_name(a, &rows, range.message);
+        slice.lane = thread_lane(r, is_gc ? S("Python GC") : S("MsTx"), range.thread);
+        if (range.number != DB_NONE && !is_gc)
             text = db_strings_intern(&a->strings, a->cap, range.number);
         if (text != 0) {
             struct attr attr = attr_text(capture_intern(a->cap, S("domain")), text);
             slice.set = attrs_set(&a->cap->attrs, &attr, 1);
         }
-        step_name_mark(a->cap, &slice, !is_told);
-        capture_slice(a->cap, &slice);
-    }
-}
-
-static void read_gc(struct host_reader *r)
-{
-    struct ascend_db *a = r->a;
-    struct db_rows rows;
-    struct range range;
-
-    DB_SCAN(&rows, &a->db, "GC_RECORD", range_columns);
-    while (db_take(&rows, &range)) {
-        struct slice slice = {.kind = SLICE_GC};
-        a->i->rows++;
-        if (!ascend_db_times(a, &rows, range.start, range.end, &slice))
-            continue;
-        slice.name = capture_intern(a->cap, S("GC"));
-        slice.lane = thread_lane(r, S("Python GC"), range.thread);
+        if (!is_gc)
+            step_name_mark(a->cap, &slice, !is_told);
         capture_slice(a->cap, &slice);
     }
 }
@@ -431,8 +415,8 @@ void ascend_db_read_host(struct ascend_db *a)
     bool is_told = read_steps(a);
     read_ops(&r, is_told);
     read_calls(&r);
-    read_ranges(&r, is_told);
-    read_gc(&r);
+    read_ranges(&r, "MSTX_EVENTS", false, is_told);
+    read_ranges(&r, "GC_RECORD", true, is_told);
     vec_free(&r.causes);
     vec_free(&r.frames);
     hash_free(&r.lane_of);

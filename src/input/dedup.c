@@ -201,20 +201,6 @@ static void index_parents(struct parents *p)
         p->longest[i] = later(p->longest[2 * i], p->longest[2 * i + 1]);
 }
 
-/* The longest duration of parents [from, to). */
-static nanos longest_in(const struct parents *p, size_t from, size_t to)
-{
-    nanos longest = -1;
-
-    for (from += p->list.n, to += p->list.n; from < to; from /= 2, to /= 2) {
-        if (from & 1)
-            longest = later(longest, p->longest[from++]);
-        if (to & 1)
-            longest = later(longest, p->longest[--to]);
-    }
-    return longest;
-}
-
 /* Number of parents that come before (device, begin), `begin` included. */
 static size_t parents_until(const struct parents *p, int32_t device, nanos begin)
 {
@@ -239,7 +225,14 @@ static bool has_parent(const struct parents *p, int32_t device, nanos begin, nan
     if (before > 0 && p->list.at[before - 1].device == device &&
         p->latest[before - 1] >= nanos_add(begin, most))
         return true;
-    return longest_in(p, before, until) >= most;
+    nanos longest = -1; /* duration of the parents from `before` to `until` */
+    for (before += p->list.n, until += p->list.n; before < until; before /= 2, until /= 2) {
+        if (before & 1)
+            longest = later(longest, p->longest[before++]);
+        if (until & 1)
+            longest = later(longest, p->longest[--until]);
+    }
+    return longest >= most;
 }
 
 /* Halves without a whole count as communication of their own. */

@@ -106,8 +106,9 @@ static const struct import_table code_table = {
     INSTR_EXE_TROUBLES,
 };
 
-static enum status read_table(struct import *i, const struct import_table *table)
+static enum status read_table(struct import *i)
 {
+    const struct import_table *table = i->format->table;
     struct reader r = {.cap = i->cap, .is_code = table == &code_table};
 
     TRY(import_table_open(i, table, &r.csv));
@@ -129,16 +130,6 @@ static enum status read_table(struct import *i, const struct import_table *table
     return ST_OK;
 }
 
-static enum status read_instr_exe(struct import *i)
-{
-    return read_table(i, &instr_table);
-}
-
-static enum status read_code_exe(struct import *i)
-{
-    return read_table(i, &code_table);
-}
-
 /* Neither claims a name: the trace beside it tells more. */
 const struct input_format input_instr_exe = {
     .name = "instr-exe",
@@ -147,7 +138,7 @@ const struct input_format input_instr_exe = {
     .role = ROLE_WHOLE,
     .vendor = VENDOR_ASCEND,
     .table = &instr_table,
-    .read = read_instr_exe,
+    .read = read_table,
 };
 
 const struct input_format input_code_exe = {
@@ -157,5 +148,5 @@ const struct input_format input_code_exe = {
     .role = ROLE_WHOLE,
     .vendor = VENDOR_ASCEND,
     .table = &code_table,
-    .read = read_code_exe,
+    .read = read_table,
 };

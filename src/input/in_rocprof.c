@@ -230,30 +230,20 @@ static const struct import_table beside = {
     .take = take_beside,
 };
 
-static enum status read_table(struct import *i, const struct import_table *table)
+static enum status read_table(struct import *i)
 {
     struct columns t;
     struct csv csv;
 
-    TRY(import_table_open(i, table, &csv));
+    TRY(import_table_open(i, i->format->table, &csv));
     for (int c = 0; c < COLUMNS; c++)
         t.at[c] = find_column(&csv, (enum rocprof_column)c);
-    import_table_rows(i, table, &csv, &t);
+    import_table_rows(i, i->format->table, &csv, &t);
     if (i->cap->facts.kind == 0)
         i->cap->facts.kind = capture_intern(i->cap, S("rocprof"));
     if (t.at[COL_LINK] >= 0)
         trace_links_add(i->cap, 0);
     return ST_OK;
-}
-
-static enum status read_kernels(struct import *i)
-{
-    return read_table(i, &kernels);
-}
-
-static enum status read_beside(struct import *i)
-{
-    return read_table(i, &beside);
 }
 
 static bool claims_kernels(struct str name)
@@ -280,7 +270,7 @@ const struct input_format input_rocprof = {
     .source = SOURCE_KERNEL_TABLE,
     .claims = claims_kernels,
     .table = &kernels,
-    .read = read_kernels,
+    .read = read_table,
 };
 
 const struct input_format input_rocprof_calls = {
@@ -291,5 +281,5 @@ const struct input_format input_rocprof_calls = {
     .vendor = VENDOR_AMD,
     .claims = claims_beside,
     .table = &beside,
-    .read = read_beside,
+    .read = read_table,
 };

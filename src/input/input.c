@@ -14,6 +14,7 @@
 #include "input/kept.h"
 #include "input/load.h"
 #include "input/spool.h"
+#include "input/trace_read.h"
 
 static const struct input_format *const formats[] = {
 #define INPUT(sym) &input_##sym,
@@ -44,6 +45,8 @@ static int probe_with(const struct input_format *format, const struct probe *p,
 {
     if (format->probe != NULL)
         return format->probe(p);
+    if (format->trace > 0)
+        return trace_probe(p, (enum trace_dialect)(format->trace - 1));
     return import_table_is(format->table, csv) ? 90 : 0;
 }
 
@@ -51,7 +54,7 @@ int input_probe(const struct input_format *format, const struct probe *p)
 {
     struct csv csv;
 
-    if (format->probe == NULL)
+    if (format->table != NULL)
         csv_open(&csv, p->head);
     return probe_with(format, p, &csv);
 }
@@ -59,13 +62,16 @@ int input_probe(const struct input_format *format, const struct probe *p)
 enum status input_read(const struct input_format *format, const struct input_file *in,
                        struct capture *cap)
 {
-    struct import i = {.in = in, .cap = cap, .bytes = in->text.n};
+    struct import i = {.format = format, .in = in, .cap = cap, .bytes = in->text.n};
     enum vendor before = cap->facts.vendor;
     size_t first = cap->sources.n;
 
     if (before == VENDOR_UNKNOWN)
         cap->facts.vendor = format->vendor;
-    enum status st = format->read != NULL ? format->read(&i) : import_table_read(&i, format->table);
+    enum status st = format->read != NULL ? format->read(&i)
+                     : format->trace > 0
+                         ? trace_read(&i, (enum trace_dialect)(format->trace - 1), format->name)
+                         : import_table_read(&i, format->table);
     if (st != ST_OK)
         cap->facts.vendor = before;
     if ((st == ST_OK || i.is_kept) && !i.is_recorded) {

@@ -281,22 +281,13 @@ static enum trace_name name_of(struct trace_chunk *c, strid name)
 
 static enum trace_hint hint_of_kind(enum slice_kind kind)
 {
-    switch (kind) {
-    case SLICE_COMM:
-        return HINT_COMM;
-    case SLICE_COMM_PART:
-        return HINT_COMM_PART;
-    case SLICE_AICPU:
-        return HINT_AICPU;
-    case SLICE_COPY:
-        return HINT_TASK_COPY;
-    case SLICE_WAIT:
-        return HINT_WAIT;
-    case SLICE_CONTROL:
-        return HINT_CONTROL;
-    default:
-        return HINT_COMPUTE;
-    }
+    static const uint8_t hints[SLICE_KINDS] = {
+        [SLICE_COMM] = HINT_COMM,   [SLICE_COMM_PART] = HINT_COMM_PART,
+        [SLICE_AICPU] = HINT_AICPU, [SLICE_COPY] = HINT_TASK_COPY,
+        [SLICE_WAIT] = HINT_WAIT,   [SLICE_CONTROL] = HINT_CONTROL,
+    };
+
+    return hints[kind] != 0 ? (enum trace_hint)hints[kind] : HINT_COMPUTE;
 }
 
 /* What a task of an Ascend device is. */
@@ -624,23 +615,6 @@ static void add_event(struct trace_chunk *c, struct trace_event *e)
     }
 }
 
-/* Where reading begins, as a position in the text; text.n when there is no event. */
-static size_t find_start(struct trace_chunk *c, uint64_t start)
-{
-    bool is_cut;
-
-    if (start == TRACE_NOWHERE)
-        return json_border(c->text, (size_t)(c->from - c->offset), marker, &is_cut);
-    size_t at = (size_t)(start - c->offset);
-    while (at < c->text.n && char_is_blank(c->text.at[at]))
-        at++;
-    if (at < c->text.n && c->text.at[at] == ',')
-        at++;
-    while (at < c->text.n && char_is_blank(c->text.at[at]))
-        at++;
-    return at;
-}
-
 static void stop_at(struct trace_chunk *c, enum trace_stop why, uint64_t offset)
 {
     c->why = why;
@@ -677,16 +651,6 @@ static bool pass_over(struct trace_chunk *c, uint64_t at)
     return true;
 }
 
-/* The place of the next event when nothing but a comma stands before it; else NULL. */
-static const char *next_event(const char *p, const char *end)
-{
-    if (p == end || *p++ != ',')
-        return NULL;
-    while (p < end && char_is_blank(*p))
-        p++;
-    return p < end && *p == '{' ? p : NULL;
-}
-
 /* Reads events from `at` on while their layouts are known. Returns the end of the last one, or `at`
  * when there was none. */
 static uint64_t read_known(struct trace_chunk *c, uint64_t at, struct trace_event *e)
@@ -696,14 +660,20 @@ static uint64_t read_known(struct trace_chunk *c, uint64_t at, struct trace_even
 
     if (c->limit - c->offset < c->text.n)
         limit = c->text.at + (c->limit - c->offset);
-    while (p != NULL && p < limit && c->paths->credit > 0) {
+    while (p < limit && c->paths->credit > 0) {
         trace_event_start(e, c->offset + (uint64_t)(p - c->text.at));
         p = trace_paths_read(c, p, end, e);
         if (p == NULL)
             break;
         add_event(c, e);
         behind = p;
-        p = next_event(p, end);
+        /* The next one is quickly read when nothing but a comma stands before it. */
+        if (p == end || *p++ != ',')
+            break;
+        while (p < end && char_is_blank(*p))
+            p++;
+        if (p == end || *p != '{')
+            break;
     }
     return c->offset + (uint64_t)(behind - c->text.at);
 }
@@ -767,8 +737,20 @@ static void read_events(struct trace_chunk *c)
 
 void trace_chunk_read(struct trace_chunk *c, uint64_t start)
 {
+    size_t at = (size_t)(start - c->offset); /* in the text; text.n when there is no event */
+    bool is_cut;
+
     clear(c);
-    size_t at = find_start(c, start);
+    if (start == TRACE_NOWHERE) {
+        at = json_border(c->text, (size_t)(c->from - c->offset), marker, &is_cut);
+    } else {
+        while (at < c->text.n && char_is_blank(c->text.at[at]))
+            at++;
+        if (at < c->text.n && c->text.at[at] == ',')
+            at++;
+        while (at < c->text.n && char_is_blank(c->text.at[at]))
+            at++;
+    }
     c->start = start == TRACE_NOWHERE ? c->offset + at : start;
     json_begin_inside(&c->json, JSON_LENIENT, c->offset + at);
     json_window(&c->json, str_part(c->text, at, c->text.n), c->is_last);

@@ -52,7 +52,6 @@ struct reader {
 
     /* Serial sources: bytes that were read and belong to the next piece. */
     struct text ahead;
-    uint64_t ahead_offset;
 
     /* The merge. */
     uint64_t expected;  /* where the next piece must begin; TRACE_NOWHERE: where it says */
@@ -160,8 +159,7 @@ static bool fill_piece(struct reader *r, struct trace_chunk *c)
     if (c->offset + c->text.n <= c->from && c->from > r->begin)
         return false;
     /* What follows from the next piece's beginning on. */
-    uint64_t next = piece_offset(r, c->limit);
-    size_t used = (size_t)(next - c->offset);
+    size_t used = (size_t)(piece_offset(r, c->limit) - c->offset);
     if (r->ahead.n > n) { /* a long head */
         memmove(r->ahead.at, r->ahead.at + used, r->ahead.n - used);
         r->ahead.n -= used;
@@ -170,7 +168,6 @@ static bool fill_piece(struct reader *r, struct trace_chunk *c)
         if (used < c->text.n)
             text_put(&r->ahead, (struct str){c->text.at + used, c->text.n - used});
     }
-    r->ahead_offset = next;
     return true;
 }
 
@@ -367,7 +364,6 @@ static void run(struct reader *r, enum trace_dialect dialect)
     if (r->source.is_serial) {
         memmove(r->ahead.at, r->ahead.at + r->begin, r->ahead.n - (size_t)r->begin);
         r->ahead.n -= (size_t)r->begin;
-        r->ahead_offset = r->begin;
     } else {
         vec_free(&r->ahead);
     }
