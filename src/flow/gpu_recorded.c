@@ -68,7 +68,7 @@ static enum status read_launches(const char *path, struct arena *arena, struct g
     struct gpu_trace trace;
 
     TRY(mapfile_open(&map, path, d));
-    enum status st = gpu_trace_open(&trace, path, map.text, d);
+    enum status st = gpu_trace_open(&trace, path, map.text, false, d);
     if (st == ST_OK) {
         struct recorded_walk w = {out, &trace, arena,
                                   ARENA_ARRAY(arena, struct gpu_launch, trace.sites.n),

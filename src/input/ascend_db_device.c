@@ -97,15 +97,6 @@ static const enum capture_key text_keys[TEXTS] = {
     KEY_OUTPUT_SHAPES, KEY_OUTPUT_DTYPES, KEY_OUTPUT_FORMATS,
 };
 
-/* Shapes keep the quotes they had in the text export of some versions. */
-static struct str unquoted(struct str s)
-{
-    s = str_trim(s);
-    if (s.n >= 2 && s.at[0] == '"' && s.at[s.n - 1] == '"')
-        s = str_part(s, 1, s.n - 2);
-    return s;
-}
-
 static size_t put_text(struct device_reader *r, struct attr *list, size_t n, strid key,
                        struct str text)
 {
@@ -130,9 +121,13 @@ static attr_run compute_set(struct device_reader *r, const struct compute *c, st
 
     n = put_text(r, list, n, capture_key(cap, KEY_TYPE), type);
     n = put_text(r, list, n, capture_key(cap, KEY_CORE), core);
-    for (size_t i = 0; i < TEXTS; i++)
-        n = put_text(r, list, n, capture_key(cap, text_keys[i]),
-                     unquoted(ascend_db_text(r->a, c->texts[i])));
+    for (size_t i = 0; i < TEXTS; i++) {
+        /* Shapes keep the quotes they had in the text export of some versions. */
+        struct str s = str_trim(ascend_db_text(r->a, c->texts[i]));
+        if (s.n >= 2 && s.at[0] == '"' && s.at[s.n - 1] == '"')
+            s = str_part(s, 1, s.n - 2);
+        n = put_text(r, list, n, capture_key(cap, text_keys[i]), s);
+    }
     n = put_number(list, n, capture_key(cap, KEY_BLOCK_DIM), c->block_dim);
     n = put_number(list, n, capture_key(cap, KEY_MIX_BLOCK_DIM), c->mix_block_dim);
     return attrs_set(&cap->attrs, list, n);
@@ -265,18 +260,6 @@ static lane_id plane_lane(struct device_reader *r, const struct plane *p)
                                                    group.n > 0 ? " of " : "", STR_ARGS(group))});
 }
 
-static attr_run plane_own(struct device_reader *r, const struct plane *p)
-{
-    struct capture *cap = r->a->cap;
-    struct attr list[3];
-    size_t n = 0;
-
-    n = put_number(list, n, capture_intern(cap, S("size(Byte)")), p->size);
-    n = put_number(list, n, capture_intern(cap, S("src rank")), p->src);
-    n = put_number(list, n, capture_intern(cap, S("dst rank")), p->dst);
-    return attrs_own(&cap->attrs, list, n);
-}
-
 static void read_planes(struct device_reader *r)
 {
     struct ascend_db *a = r->a;
@@ -293,11 +276,15 @@ static void read_planes(struct device_reader *r)
         }
         struct attr whole =
             attr_text(capture_intern(a->cap, S("collective")), ascend_db_name(a, &rows, p.name));
+        struct attr own[3];
+        size_t n = put_number(own, 0, capture_intern(a->cap, S("size(Byte)")), p.size);
+        n = put_number(own, n, capture_intern(a->cap, S("src rank")), p.src);
+        n = put_number(own, n, capture_intern(a->cap, S("dst rank")), p.dst);
         struct plane_task task = {
             .name = ascend_db_name(a, &rows, p.type),
             .lane = plane_lane(r, &p),
             .set = attrs_set(&a->cap->attrs, &whole, 1),
-            .own = plane_own(r, &p),
+            .own = attrs_own(&a->cap->attrs, own, n),
         };
         hash_put(&r->plane_of, (uint64_t)p.global, (uint32_t)r->planes.n);
         vec_push(&r->planes, task);
@@ -339,11 +326,6 @@ static lane_id stream_lane(struct device_reader *r, int64_t stream)
     return lane;
 }
 
-static bool is_kernel_task(struct str core)
-{
-    return classify_task(core) == SLICE_COMPUTE && !str_equal_nocase(core, S("OTHER"));
-}
-
 /* A task without a description of its own, as work: for files whose COMPUTE_TASK_INFO is gone. */
 static bool undescribed_work(struct device_reader *r, const struct task *t, bool in_plane,
                              uint32_t *work)
@@ -351,7 +333,8 @@ static bool undescribed_work(struct device_reader *r, const struct task *t, bool
     struct capture *cap = r->a->cap;
     struct str type = ascend_db_text(r->a, t->type.id), core = classify_core(type);
 
-    if (in_plane || r->work_of.n > 0 || !is_kernel_task(core))
+    if (in_plane || r->work_of.n > 0 || classify_task(core) != SLICE_COMPUTE ||
+        str_equal_nocase(core, S("OTHER")))
         return false;
     struct attr attr = attr_text(capture_key(cap, KEY_CORE), capture_intern(cap, core));
     *work = (uint32_t)r->works.n;
@@ -454,16 +437,6 @@ static void take_task(struct device_reader *r, const struct db_rows *rows, const
     }
 }
 
-/* Operators that are described and have no task: when they ran is not told. */
-static void tell_without_task(struct device_reader *r)
-{
-    for (size_t i = 0; i < r->works.n; i++) {
-        if (!r->works.at[i].has_task && !r->works.at[i].is_schedule)
-            import_lose(r->a->i, import_file(r->a->i), "ascend-db.task-missing",
-                        "operator skipped: no start time in table TASK");
-    }
-}
-
 static void read_tasks(struct device_reader *r)
 {
     size_t described = r->works.n;
@@ -473,8 +446,10 @@ static void read_tasks(struct device_reader *r)
     DB_SCAN(&rows, &r->a->db, "TASK", task_columns);
     while (db_take(&rows, &t))
         take_task(r, &rows, &t);
-    if (described > 0)
-        tell_without_task(r);
+    for (size_t i = 0; i < described; i++)
+        if (!r->works.at[i].has_task && !r->works.at[i].is_schedule)
+            import_lose(r->a->i, import_file(r->a->i), "ascend-db.task-missing",
+                        "operator skipped: no start time in table TASK");
     if (r->work_of.n == 0 && r->busy.n > 0)
         import_tell(r->a->i, SEV_WARN, "ascend-db.no-descriptions",
                     "no operator descriptions; kernels are recognised by task type");

@@ -168,24 +168,18 @@ static void read_frames(struct host_reader *r)
     }
 }
 
-static size_t first_frame(const struct host_reader *r, int64_t stack)
-{
-    size_t first;
-
-    vec_bisect(first, r->frames.n, i, r->frames.at[i].stack < stack);
-    return first;
-}
-
 /* Innermost frame first, joined as the timeline export joins them. */
 static strid stack_text(struct host_reader *r, int64_t stack)
 {
     struct arena_mark mark = arena_mark(&r->arena);
-    size_t first = first_frame(r, stack), last = first, used = 0, room = 1;
+    size_t first, last, used = 0, room = 1;
     uint32_t id;
 
     if (hash_get(&r->stack_of, (uint64_t)stack, &id))
         return id;
-    for (; last < r->frames.n && r->frames.at[last].stack == stack && room < STACK_BYTES; last++)
+    vec_bisect(first, r->frames.n, i, r->frames.at[i].stack < stack);
+    for (last = first;
+         last < r->frames.n && r->frames.at[last].stack == stack && room < STACK_BYTES; last++)
         room += db_strings_text(&r->a->strings, r->frames.at[last].text).n + 3;
     char *text = ARENA_ARRAY(&r->arena, char, room);
     for (size_t i = first; i < last; i++) {
@@ -239,11 +233,6 @@ static const struct op_sort {
 static const struct op_sort *op_sort(int64_t type)
 {
     return &op_sorts[type > API_OP && type <= API_MSTX ? type - API_OP : 0];
-}
-
-static bool is_enqueue(const struct host_op *op, struct str name)
-{
-    return op->type == API_QUEUE && str_starts(name, S("Enqueue"));
 }
 
 static size_t put_text(struct host_reader *r, enum capture_key key, int64_t id, struct attr *list,
@@ -326,7 +315,8 @@ static void take_op(struct host_reader *r, const struct db_rows *rows, const str
         return;
     slice.name = ascend_db_name(a, rows, op->name);
     slice.lane = thread_lane(r, S("Python"), op->thread);
-    bool enqueues = is_enqueue(op, capture_text(cap, slice.name));
+    bool enqueues =
+        op->type == API_QUEUE && str_starts(capture_text(cap, slice.name), S("Enqueue"));
     slice.set = op_set(r, op, enqueues ? S("enqueue") : op_sort(op->type)->category);
     if (op->type != API_PYTHON)
         step_name_mark(cap, &slice, !is_told);
@@ -368,46 +358,30 @@ static const struct db_column range_columns[] = {
     DB_COLUMN(struct range, message, "message"),
 };
 
-static void read_ranges(struct host_reader *r, bool is_told)
+static void read_ranges(struct host_reader *r, const char *table, bool is_gc, bool is_told)
 {
     struct ascend_db *a = r->a;
     struct db_rows rows;
     struct range range;
 
-    DB_SCAN(&rows, &a->db, "MSTX_EVENTS", range_columns);
+    DB_SCAN(&rows, &a->db, table, range_columns);
     while (db_take(&rows, &range)) {
-        struct slice slice = {.kind = SLICE_ANNOTATION};
+        struct slice slice = {.kind = is_gc ? SLICE_GC : SLICE_ANNOTATION};
         strid text = 0;
         a->i->rows++;
         if (!ascend_db_times(a, &rows, range.start, range.end, &slice))
             continue;
-        slice.name = ascend_db_name(a, &rows, range.message);
-        slice.lane = thread_lane(r, S("MsTx"), range.thread);
-        if (range.number != DB_NONE)
+        slice.name =
+            is_gc ? capture_intern(a->cap, S("GC")) : ascend_db_name(a, &rows, range.message);
+        slice.lane = thread_lane(r, is_gc ? S("Python GC") : S("MsTx"), range.thread);
+        if (range.number != DB_NONE && !is_gc)
             text = db_strings_intern(&a->strings, a->cap, range.number);
         if (text != 0) {
             struct attr attr = attr_text(capture_intern(a->cap, S("domain")), text);
             slice.set = attrs_set(&a->cap->attrs, &attr, 1);
         }
-        step_name_mark(a->cap, &slice, !is_told);
-        capture_slice(a->cap, &slice);
-    }
-}
-
-static void read_gc(struct host_reader *r)
-{
-    struct ascend_db *a = r->a;
-    struct db_rows rows;
-    struct range range;
-
-    DB_SCAN(&rows, &a->db, "GC_RECORD", range_columns);
-    while (db_take(&rows, &range)) {
-        struct slice slice = {.kind = SLICE_GC};
-        a->i->rows++;
-        if (!ascend_db_times(a, &rows, range.start, range.end, &slice))
-            continue;
-        slice.name = capture_intern(a->cap, S("GC"));
-        slice.lane = thread_lane(r, S("Python GC"), range.thread);
+        if (!is_gc)
+            step_name_mark(a->cap, &slice, !is_told);
         capture_slice(a->cap, &slice);
     }
 }
@@ -441,8 +415,8 @@ void ascend_db_read_host(struct ascend_db *a)
     bool is_told = read_steps(a);
     read_ops(&r, is_told);
     read_calls(&r);
-    read_ranges(&r, is_told);
-    read_gc(&r);
+    read_ranges(&r, "MSTX_EVENTS", false, is_told);
+    read_ranges(&r, "GC_RECORD", true, is_told);
     vec_free(&r.causes);
     vec_free(&r.frames);
     hash_free(&r.lane_of);
@@ -480,15 +454,6 @@ static void join(struct capture *cap, enum flow_kind kind, const struct db_links
     }
 }
 
-/* The table is in no order, so time tells which of the two came first. */
-static void join_pair(struct capture *cap, uint32_t a, uint32_t b)
-{
-    if (cap->slices.begin[a] <= cap->slices.begin[b])
-        capture_flow(cap, FLOW_BACKWARD, a, b);
-    else
-        capture_flow(cap, FLOW_BACKWARD, b, a);
-}
-
 /* Operators that share a connection no task has are a forward operator and its backward ones. */
 static void join_backward(struct capture *cap, const struct db_links *ops,
                           const struct db_links *tasks)
@@ -503,8 +468,12 @@ static void join_backward(struct capture *cap, const struct db_links *ops,
         }
         while (t < tasks->n && tasks->at[t].connection < connection)
             t++;
-        if (t == tasks->n || tasks->at[t].connection != connection)
-            join_pair(cap, ops->at[first].slice, ops->at[i].slice);
+        if (t == tasks->n || tasks->at[t].connection != connection) {
+            /* The table is in no order, so time tells which of the two came first. */
+            uint32_t a = ops->at[first].slice, b = ops->at[i].slice;
+            bool is_a_first = cap->slices.begin[a] <= cap->slices.begin[b];
+            capture_flow(cap, FLOW_BACKWARD, is_a_first ? a : b, is_a_first ? b : a);
+        }
     }
 }
 

@@ -53,18 +53,6 @@ static enum status read_head(struct stream *s, const char *path, struct diag *d,
     return st;
 }
 
-/* What a forced format makes of a file in a folder: sidecars stay what they are. */
-static bool is_forced(const struct input_format *forced, const struct probe *p,
-                      const struct input_format **format)
-{
-    if (forced == NULL || (*format != NULL && (*format)->role >= ROLE_SIDECAR))
-        return *format != NULL;
-    if (!input_claims(forced, p->name) && input_probe(forced, p) == 0)
-        return false;
-    *format = forced;
-    return true;
-}
-
 /* Finds the format of one file. Without `is_direct` it is one of a folder. */
 static enum status look(struct finder *f, const char *path, bool is_direct, struct diag *d,
                         const struct input_format **format)
@@ -81,8 +69,9 @@ static enum status look(struct finder *f, const char *path, bool is_direct, stru
         *format = forced;
     else if (st == ST_OK)
         st = input_pick(&p, NULL, d, format);
-    if (!is_direct && forced != NULL && !is_forced(forced, &p, format))
-        *format = NULL;
+    /* What a forced format makes of a file in a folder: sidecars stay what they are. */
+    if (!is_direct && forced != NULL && (*format == NULL || (*format)->role < ROLE_SIDECAR))
+        *format = input_claims(forced, p.name) || input_probe(forced, &p) > 0 ? forced : NULL;
     stream_close(&s);
     return *format != NULL ? ST_OK : st;
 }
@@ -93,47 +82,24 @@ static bool is_rocprof(const struct input_format *format)
            format == &input_rocprof_json || format == &input_rocprof_trace;
 }
 
-/* How much of a path stands for its run: the folder of a rank. AMD's profilers write the files of
- * all processes into one folder, each with the process before its name: 4711_kernel_trace.csv. */
-static size_t run_length(struct str path, size_t root, const struct input_format *format)
-{
-    struct str name = str_basename(path);
-    size_t digits = str_digits(name);
-
-    if (is_rocprof(format) && digits > 0 && digits < name.n && name.at[digits] == '_')
-        return path.n - name.n + digits;
-    return rank_folder(path, root);
-}
-
 static void add_file(struct finder *f, const char *path, size_t root, int depth, bool claimed,
                      const struct input_format *format)
 {
-    struct str whole = str_of(path);
+    struct str whole = str_of(path), name = str_basename(whole);
+    size_t digits = str_digits(name), run = rank_folder(whole, root);
 
+    /* AMD's profilers write the files of all processes into one folder, each with the process
+     * before its name: 4711_kernel_trace.csv. */
+    if (is_rocprof(format) && digits > 0 && digits < name.n && name.at[digits] == '_')
+        run = whole.n - name.n + digits;
     vec_push(&f->files, ((struct bundle_file){
                             .path = path,
                             .format = format,
-                            .parts = rank_name_parts(str_basename(whole)),
-                            .folder = str_part(whole, 0, run_length(whole, root, format)),
+                            .parts = rank_name_parts(name),
+                            .folder = str_part(whole, 0, run),
                             .depth = depth,
                             .is_claimed = claimed,
                         }));
-}
-
-/* Looks at one entry of a folder. Trouble with a file that no name claims is nobody's business. */
-static void look_at_entry(struct finder *f, const struct fs_entry *entry, size_t root)
-{
-    bool claimed = is_claimed(entry->name);
-    const struct input_format *format;
-    struct diag quiet;
-
-    if (entry->kind != FS_FILE && !claimed)
-        return;
-    diag_init(&quiet);
-    look(f, entry->path, false, claimed ? &f->trouble : &quiet, &format);
-    diag_fini(&quiet);
-    if (format != NULL)
-        add_file(f, entry->path, root, entry->depth, claimed, format);
 }
 
 static enum status look_at_path(struct finder *f, const char *path)
@@ -151,8 +117,18 @@ static enum status look_at_path(struct finder *f, const char *path)
     TRY(fs_walk(f->arena, path, skipped_folders, ARRAY_LEN(skipped_folders), &list, f->diag));
     while (whole.n > 1 && whole.at[whole.n - 1] == '/')
         whole.n--;
-    for (size_t i = 0; i < list.n; i++)
-        look_at_entry(f, &list.at[i], whole.n);
+    for (size_t i = 0; i < list.n; i++) {
+        const struct fs_entry *entry = &list.at[i];
+        bool claimed = is_claimed(entry->name);
+        struct diag quiet; /* trouble with a file that no name claims is nobody's business */
+        if (entry->kind != FS_FILE && !claimed)
+            continue;
+        diag_init(&quiet);
+        look(f, entry->path, false, claimed ? &f->trouble : &quiet, &format);
+        diag_fini(&quiet);
+        if (format != NULL)
+            add_file(f, entry->path, whole.n, entry->depth, claimed, format);
+    }
     return ST_OK;
 }
 
@@ -233,15 +209,6 @@ struct draft {
     VEC_OF(struct bundle_file) files;
 };
 
-/* Parts that are not there between others that are. */
-static void tell_missing_parts(struct finder *f, const struct bundle_file *parts, size_t n)
-{
-    for (size_t i = 1; i < n; i++)
-        if (parts[i].parts.slice - parts[i - 1].parts.slice > 1)
-            diag_add(f->diag, SEV_LOSS, "input.missing-part", (struct where){.path = parts[i].path},
-                     "part %lld is missing", (long long)parts[i - 1].parts.slice + 1);
-}
-
 /* Adds a file, with the other parts of its table. */
 static void take(struct finder *f, struct draft *draft, struct bundle_group g,
                  const struct bundle_file *file)
@@ -259,7 +226,13 @@ static void take(struct finder *f, struct draft *draft, struct bundle_group g,
             vec_push(&draft->files, g.at[i]);
     if (draft->files.n > from) {
         qsort(draft->files.at + from, draft->files.n - from, sizeof(*draft->files.at), by_slice);
-        tell_missing_parts(f, draft->files.at + from, draft->files.n - from);
+        for (size_t i = from + 1; i < draft->files.n; i++) {
+            const struct bundle_file *part = &draft->files.at[i];
+            if (part->parts.slice - part[-1].parts.slice > 1)
+                diag_add(f->diag, SEV_LOSS, "input.missing-part",
+                         (struct where){.path = part->path}, "part %lld is missing",
+                         (long long)part[-1].parts.slice + 1);
+        }
     }
 }
 
@@ -394,20 +367,15 @@ static bool are_separate(struct bundle_group g)
     return kernels > 1 || timelines > 1;
 }
 
-static bool has_role(struct bundle_group g, enum input_role role)
-{
-    return best_of(g, role) != NULL;
-}
-
 /* Which description of the kernels is believed, by the rules of docs/formats/bundles.md. */
 static enum input_source source_of(struct bundle_group g, enum input_source wanted)
 {
     const struct bundle_file *table = best_of(g, ROLE_KERNELS);
-    bool is_full = table != NULL && place_of(table) == 0 && has_role(g, ROLE_TIMELINE);
+    bool is_full = table != NULL && place_of(table) == 0 && best_of(g, ROLE_TIMELINE) != NULL;
 
     if (wanted != INPUT_AUTO)
         return wanted;
-    return has_role(g, ROLE_DATABASE) && !is_full ? INPUT_DB : INPUT_AUTO;
+    return best_of(g, ROLE_DATABASE) != NULL && !is_full ? INPUT_DB : INPUT_AUTO;
 }
 
 /* One rank told by text files or by one database. */

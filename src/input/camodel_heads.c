@@ -91,17 +91,6 @@ struct run {
 
 ORDER_BY(by_run, struct run, by_point(&x->at, &y->at) ?: ORDER(x->number, y->number));
 
-static void find_run(const struct camodel_points *fetches, const struct camodel_points *issues,
-                     size_t issue, const struct run *run, struct camodel_head *out)
-{
-    uint64_t pc = run->at.pc;
-
-    out->issued = issues->list.at[issue].tick;
-    size_t fetch = count_before(fetches, pc, out->issued);
-    if (fetch > 0 && fetches->list.at[fetch - 1].pc == pc)
-        out->fetched = fetches->list.at[fetch - 1].tick;
-}
-
 void camodel_heads_find(const struct camodel_instrs *instrs, const struct camodel_records *ends,
                         struct camodel_points *fetches, struct camodel_points *issues,
                         struct camodel_head *out)
@@ -125,8 +114,13 @@ void camodel_heads_find(const struct camodel_instrs *instrs, const struct camode
         for (next = i; next < n && runs[next].at.pc == pc; next++, issue++) {
             is_lost = is_lost || issue >= issues->list.n || issues->list.at[issue].pc != pc ||
                       issues->list.at[issue].tick > runs[next].at.tick;
-            if (!is_lost)
-                find_run(fetches, issues, issue, &runs[next], &out[runs[next].number]);
+            if (is_lost)
+                continue;
+            struct camodel_head *head = &out[runs[next].number];
+            head->issued = issues->list.at[issue].tick;
+            size_t fetch = count_before(fetches, pc, head->issued);
+            if (fetch > 0 && fetches->list.at[fetch - 1].pc == pc)
+                head->fetched = fetches->list.at[fetch - 1].tick;
         }
     }
     mem_free(runs);

@@ -33,20 +33,19 @@ static struct str take_word(struct str *s)
     return word;
 }
 
-/* What may stand in a detail; anything else ends it. */
-static bool is_detail(char c)
-{
-    return is_word(c) || (c != '\0' && strchr("[]|, :=/#\t\r", c) != NULL);
-}
-
+/* Of a detail; what may not stand in one ends it. */
 static struct str without_blanks(struct str s, struct arena *arena)
 {
     char *copy = arena_alloc(arena, s.n + 1);
     size_t n = 0;
 
-    for (size_t i = 0; i < s.n && is_detail(s.at[i]); i++)
-        if (s.at[i] != ' ' && s.at[i] != '\t' && s.at[i] != '\r')
-            copy[n++] = s.at[i];
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.at[i];
+        if (!is_word(c) && (c == '\0' || strchr("[]|, :=/#\t\r", c) == NULL))
+            break;
+        if (c != ' ' && c != '\t' && c != '\r')
+            copy[n++] = c;
+    }
     return (struct str){copy, n};
 }
 

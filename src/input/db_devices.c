@@ -12,7 +12,7 @@ static const char *const work_tables[] = {
     "CUPTI_ACTIVITY_KIND_MEMSET",
 };
 
-static void add(struct db_devices *list, int64_t device)
+void db_devices_add(struct db_devices *list, int64_t device)
 {
     size_t i = 0;
 
@@ -38,27 +38,20 @@ void db_devices_find(struct db *db, struct db_devices *out)
             continue;
         while (db_rows_next(&rows))
             if (db_i64(&rows, 0, &device) && device != last)
-                add(out, last = device);
+                db_devices_add(out, last = device);
     }
-}
-
-enum status db_devices_list(const struct input_file *in, struct db_devices *out)
-{
-    struct db db;
-
-    TRY(db_open(&db, in->path, in->text, in->diag));
-    db_devices_find(&db, out);
-    db_close(&db);
-    return cancelled() ? ST_CANCELLED : ST_OK;
 }
 
 size_t db_devices_ask(const struct input_file *in, int64_t *list, size_t most)
 {
-    struct db_devices found = {.n = 0};
+    struct db_devices found;
+    struct db db;
 
-    if (db_devices_list(in, &found) != ST_OK)
+    if (db_open(&db, in->path, in->text, in->diag) != ST_OK)
         return 0;
-    size_t n = found.n < most ? found.n : most;
+    db_devices_find(&db, &found);
+    db_close(&db);
+    size_t n = cancelled() ? 0 : found.n < most ? found.n : most;
     memcpy(list, found.at, sizeof(*list) * n);
     return n;
 }

@@ -17,14 +17,14 @@ struct db_devices {
     size_t n;
 };
 
+/* One more, unless it is there; what cannot be the number of a device is left out. */
+void db_devices_add(struct db_devices *list, int64_t device);
+
 /* The devices that the tables of Ascend and nsys databases name; none for other databases. */
-enum status db_devices_list(const struct input_file *in, struct db_devices *out);
-
-/* The same in the form that struct input_format wants. */
-size_t db_devices_ask(const struct input_file *in, int64_t *list, size_t most);
-
-/* The same for an open database. */
 void db_devices_find(struct db *db, struct db_devices *out);
+
+/* The same for a file, in the form that struct input_format wants. */
+size_t db_devices_ask(const struct input_file *in, int64_t *list, size_t most);
 
 /* The one to read: what the options say, else the lowest; -1 when no row names one. `code` tells
  * that others were left out. */

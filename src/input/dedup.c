@@ -49,11 +49,6 @@ struct dedup_rows {
     struct hash known; /* the keys of attribute sets that have a type */
 };
 
-static nanos whole_us(nanos ns)
-{
-    return ns / 1000 - (ns % 1000 < 0);
-}
-
 static strid lower_key(struct dedup_rows *rows, struct str text)
 {
     char lower[256];
@@ -98,11 +93,6 @@ static bool is_real_stream(const struct capture *cap, uint32_t slice)
     return key->kind == LANE_STREAM && !str_equal(capture_text(cap, key->name), S("N/A"));
 }
 
-static bool is_same(const struct row *a, const struct row *b)
-{
-    return a->device == b->device && a->us == b->us && a->key == b->key;
-}
-
 static nanos wait_of(const struct capture *cap, uint32_t slice)
 {
     struct attr wait = capture_slice_attr(cap, slice, KEY_WAIT);
@@ -139,16 +129,20 @@ static size_t join_doubles(struct capture *cap)
     size_t joined = 0;
 
     intern_init(&rows.keys);
-    for (uint32_t i = 0; i < s->n; i++)
+    for (uint32_t i = 0; i < s->n; i++) {
+        nanos us = s->begin[i] / 1000 - (s->begin[i] % 1000 < 0);
         if (s->kind[i] == SLICE_COMM)
-            vec_push(&rows.list, ((struct row){device_of(cap, i), whole_us(s->begin[i]),
-                                               key_of(&rows, cap, i), i}));
+            vec_push(&rows.list, ((struct row){device_of(cap, i), us, key_of(&rows, cap, i), i}));
+    }
     if (rows.list.n > 1)
         qsort(rows.list.at, rows.list.n, sizeof(*rows.list.at), by_key);
     for (size_t i = 0, end; i < rows.list.n; i = end) {
-        for (end = i + 1; end < rows.list.n; end++)
-            if (!is_same(&rows.list.at[i], &rows.list.at[end]))
+        const struct row *a = &rows.list.at[i];
+        for (end = i + 1; end < rows.list.n; end++) {
+            const struct row *b = &rows.list.at[end];
+            if (a->device != b->device || a->us != b->us || a->key != b->key)
                 break;
+        }
         if (end - i == 1)
             continue;
         if (keep == NULL) {
@@ -156,7 +150,7 @@ static size_t join_doubles(struct capture *cap)
             for (uint32_t k = 0; k < s->n; k++)
                 keep[k] = k;
         }
-        join(cap, &rows.list.at[i], end - i, keep);
+        join(cap, a, end - i, keep);
         joined += end - i - 1;
     }
     if (keep != NULL)
@@ -207,20 +201,6 @@ static void index_parents(struct parents *p)
         p->longest[i] = later(p->longest[2 * i], p->longest[2 * i + 1]);
 }
 
-/* The longest duration of parents [from, to). */
-static nanos longest_in(const struct parents *p, size_t from, size_t to)
-{
-    nanos longest = -1;
-
-    for (from += p->list.n, to += p->list.n; from < to; from /= 2, to /= 2) {
-        if (from & 1)
-            longest = later(longest, p->longest[from++]);
-        if (to & 1)
-            longest = later(longest, p->longest[--to]);
-    }
-    return longest;
-}
-
 /* Number of parents that come before (device, begin), `begin` included. */
 static size_t parents_until(const struct parents *p, int32_t device, nanos begin)
 {
@@ -245,12 +225,14 @@ static bool has_parent(const struct parents *p, int32_t device, nanos begin, nan
     if (before > 0 && p->list.at[before - 1].device == device &&
         p->latest[before - 1] >= nanos_add(begin, most))
         return true;
-    return longest_in(p, before, until) >= most;
-}
-
-static bool is_hcom(const struct capture *cap, uint32_t slice)
-{
-    return str_starts_nocase(capture_text(cap, cap->slices.name[slice]), S("hcom_"));
+    nanos longest = -1; /* duration of the parents from `before` to `until` */
+    for (before += p->list.n, until += p->list.n; before < until; before /= 2, until /= 2) {
+        if (before & 1)
+            longest = later(longest, p->longest[before++]);
+        if (until & 1)
+            longest = later(longest, p->longest[--until]);
+    }
+    return longest >= most;
 }
 
 /* Halves without a whole count as communication of their own. */
@@ -265,7 +247,8 @@ static void free_lone_halves(struct capture *cap)
     if (halves == 0)
         return;
     for (uint32_t i = 0; i < s->n; i++)
-        if (s->kind[i] == SLICE_COMM && is_hcom(cap, i))
+        if (s->kind[i] == SLICE_COMM &&
+            str_starts_nocase(capture_text(cap, cap->slices.name[i]), S("hcom_")))
             vec_push(&p.list, ((struct parent){device_of(cap, i), s->begin[i], slices_end(s, i)}));
     if (p.list.n > 0)
         index_parents(&p);

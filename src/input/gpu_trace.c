@@ -212,26 +212,20 @@ static bool skip_lost(struct gpu_trace *t, const struct trace_block *head)
     return true;
 }
 
-/* Whether a block brings neither texts nor sites: the next one begins with the same numbers. */
-static bool brings_nothing(struct str text, const struct gpu_block *b)
-{
-    struct gpu_block next;
-
-    return block_at(text, b->end, &next) && next.head.first_string == b->head.first_string &&
-           next.head.first_site == b->head.first_site;
-}
-
 static bool learn_block(struct gpu_trace *t, const struct gpu_block *b)
 {
     struct reader r = {.at = b->payload, .end = b->payload + b->head.bytes};
     size_t strings = t->strings.n, sites = t->sites.n, fields = t->fields.n;
     uint64_t records = t->records, tags[TRACE_TAGS];
+    struct gpu_block next;
 
     memcpy(tags, t->tags, sizeof(tags));
     if (crc32c(0, b->payload, b->head.bytes) != b->head.crc || !skip_lost(t, &b->head))
         return false;
-    if (t->has_sites_only && brings_nothing(t->text, b))
-        return true;
+    if (t->has_sites_only && block_at(t->text, b->end, &next) &&
+        next.head.first_string == b->head.first_string &&
+        next.head.first_site == b->head.first_site)
+        return true; /* the next one begins with the same numbers: it brings no text or site */
     while (r.at < r.end)
         if (!learn(t, &r)) {
             t->strings.n = strings;
@@ -253,8 +247,8 @@ static void tell_damage(struct gpu_trace *t, size_t at)
              "block skipped: bad checksum or records");
 }
 
-static enum status open_trace(struct gpu_trace *t, const char *path, struct str text,
-                              struct diag *d, bool sites_only)
+enum status gpu_trace_open(struct gpu_trace *t, const char *path, struct str text, bool sites_only,
+                           struct diag *d)
 {
     struct where where = {.path = path};
     struct gpu_block b;
@@ -299,17 +293,6 @@ static enum status open_trace(struct gpu_trace *t, const char *path, struct str 
         diag_add(d, SEV_LOSS, "strata-trace.dropped", where,
                  "the profiling library dropped %llu records", (unsigned long long)t->dropped);
     return cancelled() ? ST_CANCELLED : ST_OK;
-}
-
-enum status gpu_trace_open(struct gpu_trace *t, const char *path, struct str text, struct diag *d)
-{
-    return open_trace(t, path, text, d, false);
-}
-
-enum status gpu_trace_open_sites(struct gpu_trace *t, const char *path, struct str text,
-                                 struct diag *d)
-{
-    return open_trace(t, path, text, d, true);
 }
 
 void gpu_trace_close(struct gpu_trace *t)

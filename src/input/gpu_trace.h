@@ -66,12 +66,10 @@ struct gpu_trace_sink {
 };
 
 /* Checks all blocks and reads texts and sites. `text` has to live as long as `t`. Fails when it is
- * no trace at all; damage is counted in `t` and told in the diag. */
-enum status gpu_trace_open(struct gpu_trace *t, const char *path, struct str text, struct diag *d);
-
-/* The same for its texts and sites alone, much faster: records are neither checked nor counted. */
-enum status gpu_trace_open_sites(struct gpu_trace *t, const char *path, struct str text,
-                                 struct diag *d);
+ * no trace at all; damage is counted in `t` and told in the diag. With `sites_only` records are
+ * neither checked nor counted, which is much faster. */
+enum status gpu_trace_open(struct gpu_trace *t, const char *path, struct str text, bool sites_only,
+                           struct diag *d);
 void gpu_trace_close(struct gpu_trace *t);
 
 /* Once more over the good blocks, in order. */

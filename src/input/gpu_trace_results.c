@@ -91,18 +91,6 @@ static void take_info(struct gather *g, const char *key, const char *value)
             *known[i].at = value;
 }
 
-/* The metrics of all devices are the same, as far as their chips know them: the first list holds.
- */
-static void take_metrics(struct gather *g, const struct gpu_trace_record *r)
-{
-    if (g->out->n_metrics > 0)
-        return;
-    g->out->n_metrics = r->n - 1;
-    g->out->metrics = ARENA_ARRAY(g->arena, const char *, r->n);
-    for (size_t i = 1; i < r->n; i++)
-        g->out->metrics[i - 1] = text_of(g, r->numbers[i]);
-}
-
 static void take_sample(struct gather *g, const struct gpu_trace_record *r)
 {
     enum { FIXED = 4 };
@@ -123,20 +111,25 @@ static void take_record(void *ctx, const struct gpu_trace_record *r)
 {
     struct gather *g = ctx;
 
-    if (r->tag == TRACE_INFO)
+    if (r->tag == TRACE_INFO) {
         take_info(g, text_of(g, r->numbers[0]), text_of(g, r->numbers[1]));
-    else if (r->tag == TRACE_METRICS)
-        take_metrics(g, r);
-    else if (r->tag == TRACE_SAMPLE)
+    } else if (r->tag == TRACE_METRICS && g->out->n_metrics == 0) {
+        /* Those of all devices are the same, as far as their chips know them. */
+        g->out->n_metrics = r->n - 1;
+        g->out->metrics = ARENA_ARRAY(g->arena, const char *, r->n);
+        for (size_t i = 1; i < r->n; i++)
+            g->out->metrics[i - 1] = text_of(g, r->numbers[i]);
+    } else if (r->tag == TRACE_SAMPLE) {
         take_sample(g, r);
-    else if (r->tag == TRACE_NOTE)
+    } else if (r->tag == TRACE_NOTE) {
         vec_push(&g->notes, ((struct trace_note){.code = text_of(g, r->numbers[0]),
                                                  .text = text_of(g, r->numbers[2]),
                                                  .result = trace_unzigzag(r->numbers[1])}));
-    else if (r->tag == TRACE_SEEN)
+    } else if (r->tag == TRACE_SEEN) {
         vec_push(&g->seen, ((struct trace_seen){.name = text_of(g, r->numbers[0]),
                                                 .launches = r->numbers[1],
                                                 .measured = r->numbers[2]}));
+    }
 }
 
 #define KEEP(member)                                                                               \
@@ -157,7 +150,7 @@ enum status gpu_trace_results_read(const char *path, struct arena *arena, struct
     *out = (struct gpu_trace_results){
         .mode = "", .chip = "", .cupti = "", .driver = "", .host = "", .exe = ""};
     TRY(mapfile_open(&map, path, d));
-    enum status st = gpu_trace_open(&t, path, map.text, d);
+    enum status st = gpu_trace_open(&t, path, map.text, false, d);
     if (st == ST_OK) {
         struct gather g = {.t = &t,
                            .arena = arena,

@@ -11,7 +11,8 @@ static enum status open_made(void)
 {
     diag_fini(&diag);
     diag_init(&diag);
-    return gpu_trace_open(&trace, "t", (struct str){(const char *)made.bytes, made.n}, &diag);
+    return gpu_trace_open(&trace, "t", (struct str){(const char *)made.bytes, made.n}, false,
+                          &diag);
 }
 
 static void count_event(void *ctx, const struct gpu_trace_event *e)
@@ -100,7 +101,7 @@ TEST(sites_are_found_without_the_records)
     PUT(&made, TRACE_END, 3, 0, 0);
     block_end(&made);
     struct str text = {(const char *)made.bytes, made.n};
-    assert_int_equal(gpu_trace_open_sites(&trace, "t", text, &diag), ST_OK);
+    assert_int_equal(gpu_trace_open(&trace, "t", text, true, &diag), ST_OK);
     assert_int_equal(trace.records, 1);
     assert_int_equal(trace.sites.n, 3);
     assert_int_equal(gpu_trace_field(&trace, 2, PLACE_DEVICE), 3);

@@ -20,6 +20,7 @@
 
 /* One file on its way into a capture; input_read() makes it and records the source. */
 struct import {
+    const struct input_format *format;
     const struct input_file *in;
     struct capture *cap;
     uint64_t bytes, rows, lost, misfits; /* of the source; bytes: of in->text unless set */

@@ -99,11 +99,6 @@ static uint64_t op_key(strid name, strid group, strid step)
     return hash_mix((uint64_t)name << 32 | group, step);
 }
 
-static bool same_op(const struct comm_op *op, strid name, strid group, strid step)
-{
-    return op->name == name && op->group == group && op->step == step;
-}
-
 static void read_times(struct analysis_db *a, struct hash *places)
 {
     struct capture *cap = a->cap;
@@ -144,25 +139,12 @@ static const struct db_column band_columns[] = {
 };
 
 /* What a collective moved: SDMA is the sum of HCCS, PCIE and SIO, and some writers leave it out. */
+enum transport { SDMA, RDMA, PARTS, TRANSPORTS };
+
 struct traffic {
     bool has_sdma;
-    double sdma_mb, sdma_ms, parts_mb, parts_ms, rdma_mb, rdma_ms;
+    double mb[TRANSPORTS], ms[TRANSPORTS];
 };
-
-static void add_traffic(struct traffic *t, struct str transport, double mb, double ms)
-{
-    if (str_equal(transport, S("SDMA"))) {
-        t->has_sdma = true;
-        t->sdma_mb += mb;
-        t->sdma_ms += ms;
-    } else if (str_equal(transport, S("RDMA"))) {
-        t->rdma_mb += mb;
-        t->rdma_ms += ms;
-    } else {
-        t->parts_mb += mb;
-        t->parts_ms += ms;
-    }
-}
 
 /* One row for every package size repeats the totals of its transport: each counts once. */
 static void read_traffic(struct analysis_db *a, const struct hash *places, struct traffic *list)
@@ -181,10 +163,18 @@ static void read_traffic(struct analysis_db *a, const struct hash *places, struc
         strid transport = capture_intern(cap, band.transport);
         uint32_t row = (uint32_t)rows.n;
         a->i->rows++;
-        if (hash_get(places, op_key(name, group, step), &place) &&
-            same_op(&cap->comm_ops.at[place], name, group, step) &&
-            hash_add(&seen, (uint64_t)place << 32 | transport, row) == row)
-            add_traffic(&list[place], capture_text(cap, transport), band.mb, band.ms);
+        if (!hash_get(places, op_key(name, group, step), &place))
+            continue;
+        const struct comm_op *op = &cap->comm_ops.at[place];
+        if (op->name != name || op->group != group || op->step != step ||
+            hash_add(&seen, (uint64_t)place << 32 | transport, row) != row)
+            continue;
+        enum transport by = str_equal(band.transport, S("SDMA"))   ? SDMA
+                            : str_equal(band.transport, S("RDMA")) ? RDMA
+                                                                   : PARTS;
+        list[place].has_sdma = list[place].has_sdma || by == SDMA;
+        list[place].mb[by] += band.mb;
+        list[place].ms[by] += band.ms;
     }
     hash_free(&seen);
 }
@@ -201,8 +191,9 @@ static void read_collectives(struct analysis_db *a)
     read_traffic(a, &places, list);
     for (size_t i = 0; i < cap->comm_ops.n; i++) {
         const struct traffic *t = &list[i];
-        cap->comm_ops.at[i].megabytes += t->rdma_mb + (t->has_sdma ? t->sdma_mb : t->parts_mb);
-        cap->comm_ops.at[i].transit_ms += t->rdma_ms + (t->has_sdma ? t->sdma_ms : t->parts_ms);
+        enum transport inside = t->has_sdma ? SDMA : PARTS;
+        cap->comm_ops.at[i].megabytes += t->mb[RDMA] + t->mb[inside];
+        cap->comm_ops.at[i].transit_ms += t->ms[RDMA] + t->ms[inside];
     }
     hash_free(&places);
     arena_free(&arena);

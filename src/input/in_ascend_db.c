@@ -56,17 +56,6 @@ strid ascend_db_name(struct ascend_db *a, const struct db_rows *rows, struct db_
 
 /* ---- facts ---- */
 
-/* The number in "ascend_pytorch_profiler_3.db"; other names carry other numbers there. */
-static void rank_from_name(struct ascend_db *a, struct str name)
-{
-    size_t end = name.n - 3, from = end - str_last_digits(str_part(name, 0, end));
-    int64_t rank;
-
-    if (from < end && end - from < 10 && from > 0 && name.at[from - 1] == '_' &&
-        num_i64(str_part(name, from, end - from), &rank))
-        a->cap->facts.rank = rank;
-}
-
 static void read_rank(struct ascend_db *a)
 {
     static const char *const columns[] = {"rankId", "deviceId"};
@@ -79,8 +68,14 @@ static void read_rank(struct ascend_db *a)
         if (db_i64(&rows, 0, &rank) && db_i64(&rows, 1, &device) && device == a->device &&
             rank >= 0 && a->cap->facts.rank == UNKNOWN)
             a->cap->facts.rank = rank;
-    if (a->cap->facts.rank == UNKNOWN && str_starts(name, S("ascend_")) && str_ends(name, S(".db")))
-        rank_from_name(a, name);
+    if (a->cap->facts.rank == UNKNOWN && str_starts(name, S("ascend_")) &&
+        str_ends(name, S(".db"))) {
+        /* The number in "ascend_pytorch_profiler_3.db"; other names carry other numbers there. */
+        size_t end = name.n - 3, from = end - str_last_digits(str_part(name, 0, end));
+        if (from < end && end - from < 10 && from > 0 && name.at[from - 1] == '_' &&
+            num_i64(str_part(name, from, end - from), &rank))
+            a->cap->facts.rank = rank;
+    }
 }
 
 /* The first text of a table, or that of the row whose number is `device`. */
@@ -100,19 +95,6 @@ static strid read_fact(struct ascend_db *a, const char *table, const char *text,
     return found;
 }
 
-/* "world_size" of the launcher's arguments. */
-static void read_arguments(struct ascend_db *a, struct str text)
-{
-    size_t at = str_find(text, S("\"world_size\""));
-    struct str rest = str_part(text, at, text.n);
-    size_t colon = str_find_char(rest, ':'), end = colon + 1;
-
-    while (end < rest.n && rest.at[end] != ',' && rest.at[end] != '}')
-        end++;
-    if (colon < rest.n)
-        num_i64(str_part(rest, colon + 1, end - colon - 1), &a->cap->facts.world_size);
-}
-
 static void read_meta(struct ascend_db *a)
 {
     static const char *const columns[] = {"name", "value"};
@@ -123,7 +105,13 @@ static void read_meta(struct ascend_db *a)
     while (db_rows_next(&rows)) {
         struct str name = db_text(&rows, 0), value = db_text(&rows, 1);
         if (str_equal(name, S("distributed_args"))) {
-            read_arguments(a, value);
+            /* "world_size" of the launcher's arguments. */
+            struct str rest = str_part(value, str_find(value, S("\"world_size\"")), value.n);
+            size_t colon = str_find_char(rest, ':'), end = colon + 1;
+            while (end < rest.n && rest.at[end] != ',' && rest.at[end] != '}')
+                end++;
+            if (colon < rest.n)
+                num_i64(str_part(rest, colon + 1, end - colon - 1), &cap->facts.world_size);
         } else if (str_equal(name, S("SCHEMA_VERSION")) && value.n < 32) {
             cap->facts.producer =
                 capture_intern_format(cap, "database schema %.*s", STR_ARGS(value));
@@ -151,14 +139,6 @@ static void read_facts(struct ascend_db *a)
 }
 
 /* ---- the whole ---- */
-
-static bool holds_events(const struct db *db)
-{
-    for (size_t i = 0; i < ARRAY_LEN(typical_tables); i++)
-        if (db_has_table(db, typical_tables[i]))
-            return true;
-    return false;
-}
 
 static void read_all(struct ascend_db *a)
 {
@@ -211,10 +191,13 @@ static enum status read_ascend_db(struct import *i)
 {
     struct ascend_db a = {.i = i, .cap = i->cap};
     enum status st = ST_OK;
+    bool holds_events = false;
 
     a.busy_copies = i->in->options != NULL && i->in->options->busy_copies;
     TRY(import_db_open(i, &a.db));
-    if (holds_events(&a.db))
+    for (size_t k = 0; k < ARRAY_LEN(typical_tables); k++)
+        holds_events = holds_events || db_has_table(&a.db, typical_tables[k]);
+    if (holds_events)
         read_all(&a);
     else
         st = import_refuse(i, import_file(i), "ascend-db.no-tables",

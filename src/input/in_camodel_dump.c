@@ -115,22 +115,12 @@ static void core_free(struct core *core)
     vec_free(&core->issues.list);
 }
 
-static attr_run place_set(struct capture *cap, uint64_t pc)
-{
-    struct arena scratch;
-    struct attr attr;
-
-    arena_init(&scratch);
-    attr = attr_text(capture_intern(cap, S("pc_addr")),
-                     capture_intern(cap, arena_format(&scratch, "0x%llx", (unsigned long long)pc)));
-    arena_free(&scratch);
-    return attrs_set(&cap->attrs, &attr, 1);
-}
-
 /* `group`: what joins an instruction with the time before it; 0: none. */
 static uint32_t add_slice(struct capture *cap, strid core, const struct camodel_record *r,
                           int64_t begin, int64_t end, enum slice_kind kind, strid group)
 {
+    struct attr place = attr_text(capture_intern(cap, S("pc_addr")),
+                                  capture_intern_format(cap, "0x%llx", (unsigned long long)r->pc));
     struct attr own[2];
     size_t n = 0;
 
@@ -147,18 +137,12 @@ static uint32_t add_slice(struct capture *cap, strid core, const struct camodel_
                                                              .process = core,
                                                              .name = capture_intern(cap, r->pipe)}),
                  .name = capture_intern(cap, r->name),
-                 .set = place_set(cap, r->pc),
+                 .set = attrs_set(&cap->attrs, &place, 1),
                  .own = n > 0 ? attrs_own(&cap->attrs, own, n) : 0,
                  .kind = kind});
 }
 
-/* The k-th wait of a detail belongs to the k-th set of it. */
-struct flags {
-    struct hash sets;            /* detail and k -> slice */
-    struct hash n_sets, n_waits; /* detail -> how many so far */
-};
-
-/* The place of one more of a detail. */
+/* The place of one more of a detail: the k-th wait of one belongs to the k-th set of it. */
 static uint64_t next_flag(struct hash *counts, strid detail)
 {
     uint32_t k = 0;
@@ -179,14 +163,11 @@ static strid add_head(struct capture *cap, strid core, const struct camodel_reco
                       const struct camodel_head *head, int64_t begin, size_t number)
 {
     struct camodel_record part = *r;
-    struct arena scratch;
 
     if (head->issued < 0 || head->issued > begin)
         return 0;
-    arena_init(&scratch);
     struct str name = capture_text(cap, core);
-    strid group = capture_intern(cap, arena_format(&scratch, "%.*s_%zu", STR_ARGS(name), number));
-    arena_free(&scratch);
+    strid group = capture_intern_format(cap, "%.*s_%zu", STR_ARGS(name), number);
     if (head->fetched >= 0 && head->fetched <= head->issued) {
         part.name = S("cache_time");
         add_slice(cap, core, &part, head->fetched, head->issued, SLICE_OTHER, group);
@@ -199,7 +180,8 @@ static strid add_head(struct capture *cap, strid core, const struct camodel_reco
 static void add_core(struct capture *cap, struct core *core, const struct camodel_instrs *all)
 {
     strid name = capture_intern(cap, core->name);
-    struct flags flags = {0};
+    struct hash sets = {0};                  /* detail and k -> slice */
+    struct hash n_sets = {0}, n_waits = {0}; /* detail -> how many so far */
     VEC_OF(struct wait) waits = {0};
     struct hash last = {0}; /* pipe -> number of its last end in `ends` */
     VEC_OF(int64_t) ends = {0};
@@ -227,18 +209,18 @@ static void add_core(struct capture *cap, struct core *core, const struct camode
                                              : SLICE_INSTR,
                                    group);
         if (is_set)
-            hash_put(&flags.sets, next_flag(&flags.n_sets, capture_intern(cap, r->detail)), slice);
+            hash_put(&sets, next_flag(&n_sets, capture_intern(cap, r->detail)), slice);
         if (is_wait)
             vec_push(&waits, ((struct wait){capture_intern(cap, r->detail), slice}));
     }
     for (size_t i = 0; i < waits.n; i++) {
         uint32_t from;
-        if (hash_get(&flags.sets, next_flag(&flags.n_waits, waits.at[i].detail), &from))
+        if (hash_get(&sets, next_flag(&n_waits, waits.at[i].detail), &from))
             capture_flow(cap, FLOW_FLAG, from, waits.at[i].slice);
     }
-    hash_free(&flags.sets);
-    hash_free(&flags.n_sets);
-    hash_free(&flags.n_waits);
+    hash_free(&sets);
+    hash_free(&n_sets);
+    hash_free(&n_waits);
     vec_free(&waits);
     hash_free(&last);
     vec_free(&ends);

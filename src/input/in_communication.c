@@ -5,18 +5,13 @@
  */
 #include "input/sidecar.h"
 
-/* A list of collectives with nothing but a name and a duration, as other tools write it. */
-static bool is_flat(struct str head)
-{
-    struct str text = str_trim(head);
-
-    return text.n > 0 && text.at[0] == '[' && str_contains(text, S("\"collective_name\"")) &&
-           str_contains(text, S("\"duration_us\""));
-}
-
 static int probe(const struct probe *p)
 {
-    if (is_flat(p->head))
+    struct str text = str_trim(p->head);
+
+    /* A list of collectives with nothing but a name and a duration, as other tools write it. */
+    if (text.n > 0 && text.at[0] == '[' && str_contains(text, S("\"collective_name\"")) &&
+        str_contains(text, S("\"duration_us\"")))
         return 60;
     if (!sidecar_begins(p->head, S("step")) && !sidecar_begins_cluster(p->head))
         return 0;
@@ -38,22 +33,6 @@ static void take_number(struct json *j, double *out)
         num_f64(value, out);
 }
 
-static struct moved take_transport(struct json *j)
-{
-    struct moved moved = {0};
-    struct str key;
-
-    if (!sidecar_enter(j))
-        return moved;
-    while (json_key(j, &key)) {
-        if (str_equal(key, S("Transit Size(MB)")))
-            take_number(j, &moved.megabytes);
-        else if (str_equal(key, S("Transit Time(ms)")))
-            take_number(j, &moved.ms);
-    }
-    return moved;
-}
-
 /* SDMA is the sum of the links inside a server (HCCS, PCIE, SIO); RDMA comes on top. */
 static void take_bandwidth(struct json *j, struct comm_op *op)
 {
@@ -64,8 +43,15 @@ static void take_bandwidth(struct json *j, struct comm_op *op)
         return;
     while (json_key(j, &key)) {
         bool is_sdma = str_equal(key, S("SDMA")), is_rdma = str_equal(key, S("RDMA"));
-        struct moved moved = take_transport(j);
-        struct moved *to = is_sdma ? &sdma : is_rdma ? &rdma : &links;
+        struct moved moved = {0}, *to = is_sdma ? &sdma : is_rdma ? &rdma : &links;
+        if (!sidecar_enter(j))
+            continue;
+        while (json_key(j, &key)) {
+            if (str_equal(key, S("Transit Size(MB)")))
+                take_number(j, &moved.megabytes);
+            else if (str_equal(key, S("Transit Time(ms)")))
+                take_number(j, &moved.ms);
+        }
         to->megabytes += moved.megabytes;
         to->ms += moved.ms;
     }
@@ -79,29 +65,26 @@ static bool take_times(struct json *j, struct comm_op *op)
     const struct {
         struct str key;
         nanos *to;
+        bool (*take)(struct str text, nanos *out);
     } times[] = {
-        {S("Elapse Time(ms)"), &op->elapse},
-        {S("Transit Time(ms)"), &op->transit},
-        {S("Wait Time(ms)"), &op->wait},
-        {S("Idle Time(ms)"), &op->idle},
-        {S("Synchronization Time(ms)"), &op->sync},
+        {S("Start Timestamp(us)"), &op->begin, num_us},
+        {S("Elapse Time(ms)"), &op->elapse, num_ms},
+        {S("Transit Time(ms)"), &op->transit, num_ms},
+        {S("Wait Time(ms)"), &op->wait, num_ms},
+        {S("Idle Time(ms)"), &op->idle, num_ms},
+        {S("Synchronization Time(ms)"), &op->sync, num_ms},
     };
     struct str key, value;
     bool is_good = true;
 
     if (!sidecar_enter(j))
         return false;
-    while (json_key(j, &key)) {
-        if (str_equal(key, S("Start Timestamp(us)"))) {
-            is_good = sidecar_value(j, &value) && num_us(value, &op->begin) && is_good;
-            continue;
-        }
+    while (json_key(j, &key))
         for (size_t i = 0; i < ARRAY_LEN(times); i++)
             if (str_equal(key, times[i].key)) {
-                is_good = sidecar_value(j, &value) && num_ms(value, times[i].to) && is_good;
+                is_good = sidecar_value(j, &value) && times[i].take(value, times[i].to) && is_good;
                 break;
             }
-    }
     return is_good;
 }
 

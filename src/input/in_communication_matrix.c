@@ -13,33 +13,18 @@ static int probe(const struct probe *p)
     return input_claims(&input_communication_matrix, p->name) ? 60 : 0;
 }
 
-/* "0-7" */
-static bool take_ranks(struct str key, struct comm_link *link)
-{
-    size_t dash = str_find_char(key, '-');
-
-    return num_i64(str_part(key, 0, dash), &link->from) &&
-           num_i64(str_part(key, dash + 1, key.n), &link->to);
-}
-
 static void take_link(struct json *j, struct capture *cap, struct comm_link *link)
 {
     struct str key, value;
 
     while (json_key(j, &key)) {
-        bool is_size = str_equal(key, S("Transit Size(MB)"));
-        bool is_time = str_equal(key, S("Transit Time(ms)"));
-        bool is_transport = str_equal(key, S("Transport Type"));
-        bool is_op = str_equal(key, S("Op Name"));
-        if (!(is_size || is_time || is_transport || is_op) || !sidecar_value(j, &value))
-            continue;
-        if (is_size)
+        if (str_equal(key, S("Transit Size(MB)")) && sidecar_value(j, &value))
             num_f64(value, &link->megabytes);
-        else if (is_time)
+        else if (str_equal(key, S("Transit Time(ms)")) && sidecar_value(j, &value))
             num_f64(value, &link->transit_ms);
-        else if (is_transport)
+        else if (str_equal(key, S("Transport Type")) && sidecar_value(j, &value))
             link->transport = sidecar_intern(cap, j, value);
-        else
+        else if (str_equal(key, S("Op Name")) && sidecar_value(j, &value))
             link->op = sidecar_intern(cap, j, value);
     }
 }
@@ -53,7 +38,9 @@ static void take_links(struct import *i, struct json *j, struct comm_link op)
         return;
     while (json_key(j, &key)) {
         struct comm_link link = op;
-        bool is_good = take_ranks(key, &link);
+        size_t dash = str_find_char(key, '-'); /* "0-7" */
+        bool is_good = num_i64(str_part(key, 0, dash), &link.from) &&
+                       num_i64(str_part(key, dash + 1, key.n), &link.to);
         uint64_t at = json_offset(j);
         if (!sidecar_enter(j))
             continue;

@@ -27,34 +27,26 @@ static struct str core_of(const char *path)
     return end > 0 && core_summary_is_log(name) ? str_part(name, 0, end) : S("core");
 }
 
-static void add_counter(struct capture *cap, struct str core, const struct core_counter *c)
-{
-    struct arena scratch;
-
-    arena_init(&scratch);
-    struct str process =
-        c->sub.n > 0 ? arena_format(&scratch, "%.*s.%.*s", STR_ARGS(core), STR_ARGS(c->sub)) : core;
-    bool is_ticks = str_ends(c->name, S("_cycle")) || str_ends(c->name, S("_ticks"));
-    series_id series =
-        capture_series(cap, capture_intern(cap, process), capture_intern(cap, c->name),
-                       is_ticks ? capture_intern(cap, S("cycles")) : 0);
-    if (cap->series.at[series].samples.n == 0) /* both logs of a core have some of them */
-        capture_sample(cap, series, 0, (double)c->value);
-    arena_free(&scratch);
-}
-
 static enum status read_core_summary(struct import *i)
 {
     struct capture *cap = i->cap;
-    struct str rest = i->in->text;
-    struct core_counter counter;
+    struct str rest = i->in->text, core = core_of(i->in->path);
+    struct core_counter c;
 
-    for (; i->rows < MOST_COUNTERS && core_summary_next(&rest, &counter); i->rows++)
-        add_counter(cap, core_of(i->in->path), &counter);
+    for (; i->rows < MOST_COUNTERS && core_summary_next(&rest, &c); i->rows++) {
+        strid process =
+            c.sub.n > 0 ? capture_intern_format(cap, "%.*s.%.*s", STR_ARGS(core), STR_ARGS(c.sub))
+                        : capture_intern(cap, core);
+        bool is_ticks = str_ends(c.name, S("_cycle")) || str_ends(c.name, S("_ticks"));
+        series_id series = capture_series(cap, process, capture_intern(cap, c.name),
+                                          is_ticks ? capture_intern(cap, S("cycles")) : 0);
+        if (cap->series.at[series].samples.n == 0) /* both logs of a core have some of them */
+            capture_sample(cap, series, 0, (double)c.value);
+    }
     if (i->rows == 0)
         return import_refuse(i, import_file(i), "core-summary.nothing",
                              "no line of the form `name | number`");
-    if (rest.n > 0 && core_summary_next(&rest, &counter))
+    if (rest.n > 0 && core_summary_next(&rest, &c))
         import_lose(i, import_file(i), "core-summary.many",
                     "more than %d counters; the rest is skipped", MOST_COUNTERS);
     if (cap->facts.kind == 0) {

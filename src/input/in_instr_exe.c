@@ -13,19 +13,6 @@ struct columns {
     int name, address, pipe, calls, cycles, time, detail;
 };
 
-static struct columns find_columns(const struct csv *csv)
-{
-    return (struct columns){
-        .name = csv_column(csv, S("instr")),
-        .address = csv_column(csv, S("addr")),
-        .pipe = csv_column(csv, S("pipe")),
-        .calls = csv_column(csv, S("call_count")),
-        .cycles = csv_column(csv, S("cycles")),
-        .time = csv_column(csv, S("running_time(us)")),
-        .detail = csv_column(csv, S("detail")),
-    };
-}
-
 /* "core0.veccore0" of "core0.veccore0_instr_exe_2024….csv". */
 static struct str core_of(const char *path)
 {
@@ -63,15 +50,11 @@ static void add_attr(struct reader *r, const char *key, int column, struct attr 
 static strid address_of(struct reader *r)
 {
     struct str text = str_trim(csv_cell(&r->csv, r->columns.address));
-    struct arena scratch;
     uint64_t number;
 
-    if (!num_u64(text, &number))
-        return capture_intern(r->cap, text);
-    arena_init(&scratch);
-    strid id = capture_intern(r->cap, arena_format(&scratch, "0x%llx", (unsigned long long)number));
-    arena_free(&scratch);
-    return id;
+    return num_u64(text, &number)
+               ? capture_intern_format(r->cap, "0x%llx", (unsigned long long)number)
+               : capture_intern(r->cap, text);
 }
 
 static enum import_row take_row(struct import *i, const struct csv *csv, void *ctx)
@@ -123,14 +106,21 @@ static const struct import_table code_table = {
     INSTR_EXE_TROUBLES,
 };
 
-static enum status read_table(struct import *i, const struct import_table *table)
+static enum status read_table(struct import *i)
 {
+    const struct import_table *table = i->format->table;
     struct reader r = {.cap = i->cap, .is_code = table == &code_table};
 
     TRY(import_table_open(i, table, &r.csv));
-    r.columns = find_columns(&r.csv);
-    if (r.is_code)
-        r.columns.name = csv_column(&r.csv, S("code"));
+    r.columns = (struct columns){
+        .name = csv_column(&r.csv, r.is_code ? S("code") : S("instr")),
+        .address = csv_column(&r.csv, S("addr")),
+        .pipe = csv_column(&r.csv, S("pipe")),
+        .calls = csv_column(&r.csv, S("call_count")),
+        .cycles = csv_column(&r.csv, S("cycles")),
+        .time = csv_column(&r.csv, S("running_time(us)")),
+        .detail = csv_column(&r.csv, S("detail")),
+    };
     r.core = capture_intern(i->cap, core_of(i->in->path));
     import_table_rows(i, table, &r.csv, &r);
     hash_free(&r.next);
@@ -138,16 +128,6 @@ static enum status read_table(struct import *i, const struct import_table *table
     capture_set_incore(i->cap);
     i->cap->origin = ORIGIN_SIMULATED;
     return ST_OK;
-}
-
-static enum status read_instr_exe(struct import *i)
-{
-    return read_table(i, &instr_table);
-}
-
-static enum status read_code_exe(struct import *i)
-{
-    return read_table(i, &code_table);
 }
 
 /* Neither claims a name: the trace beside it tells more. */
@@ -158,7 +138,7 @@ const struct input_format input_instr_exe = {
     .role = ROLE_WHOLE,
     .vendor = VENDOR_ASCEND,
     .table = &instr_table,
-    .read = read_instr_exe,
+    .read = read_table,
 };
 
 const struct input_format input_code_exe = {
@@ -168,5 +148,5 @@ const struct input_format input_code_exe = {
     .role = ROLE_WHOLE,
     .vendor = VENDOR_ASCEND,
     .table = &code_table,
-    .read = read_code_exe,
+    .read = read_table,
 };

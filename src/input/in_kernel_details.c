@@ -390,15 +390,6 @@ static inline struct str span_of(const struct reader *r, size_t i)
     return s;
 }
 
-static size_t pattern_length(const struct reader *r)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < r->n_spans; i++)
-        n += span_of(r, i).n;
-    return n;
-}
-
 /* Whether the row has the pattern `p`; `n` is the length of its own. */
 static inline bool has_pattern(const struct reader *r, const struct pattern *p, size_t n)
 {
@@ -416,25 +407,19 @@ static inline bool has_pattern(const struct reader *r, const struct pattern *p, 
     return true;
 }
 
-static struct str copy_pattern(struct reader *r, size_t n)
+static uint32_t add_pattern(struct reader *r, size_t n)
 {
-    char *bytes = arena_alloc(&r->memory, n), *at = bytes;
+    char *at = arena_alloc(&r->memory, n);
+    struct pattern p = {.bytes = {at, n}, .place = take_place(r)};
+    struct arena_mark mark = arena_mark(&r->scratch);
+    struct attr set[SET_MOST];
+    struct texts t;
 
     for (size_t i = 0; i < r->n_spans; i++) {
         struct str s = span_of(r, i);
         memcpy(at, s.at, s.n);
         at += s.n;
     }
-    return (struct str){bytes, n};
-}
-
-static uint32_t add_pattern(struct reader *r, size_t n)
-{
-    struct pattern p = {.bytes = copy_pattern(r, n), .place = take_place(r)};
-    struct arena_mark mark = arena_mark(&r->scratch);
-    struct attr set[SET_MOST];
-    struct texts t;
-
     if (!p.place.is_other_device) {
         struct row_shape input = expect_shape(r, COL_INPUT_SHAPES);
         struct row_shape output = expect_shape(r, COL_OUTPUT_SHAPES);
@@ -503,10 +488,12 @@ static struct recent by_name(struct reader *r, struct str name, size_t n)
  * the last time is likely to follow again. */
 static struct recent recognise(struct reader *r, struct str name)
 {
-    size_t n = pattern_length(r);
     struct recent *next = &r->next[(r->last[0] * 31 + r->last[1]) % RECENT];
     struct recent found = *next;
+    size_t n = 0;
 
+    for (size_t i = 0; i < r->n_spans; i++)
+        n += span_of(r, i).n;
     if (found.pattern == 0 || !str_equal(name, capture_text(r->cap, found.name)) ||
         !has_pattern(r, &r->patterns.at[found.pattern - 1], n)) {
         found = by_name(r, name, n);
@@ -538,18 +525,6 @@ static bool is_worth_looking(struct reader *r)
 }
 
 /* ---- rows ---- */
-
-static size_t take_pmu(struct reader *r, struct attr *list)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < r->n_pmu; i++) {
-        double value;
-        if (num_f64(str_trim(csv_cell(&r->csv, r->pmu[i])), &value))
-            list[n++] = attr_real(r->pmu_key[i], value);
-    }
-    return n;
-}
 
 /* Steps come in long runs of one name. */
 static strid take_step(struct reader *r)
@@ -583,8 +558,11 @@ static size_t take_own(struct reader *r, struct attr list[3 + MAX_PMU])
         list[n++] = attr_time(capture_key(cap, KEY_WAIT), wait);
     if (num_i64(cell(r, COL_TASK), &task))
         list[n++] = attr_int(capture_key(cap, KEY_TASK), task);
-    if (r->n_pmu > 0)
-        n += take_pmu(r, list + n);
+    for (size_t i = 0; i < r->n_pmu; i++) {
+        double value;
+        if (num_f64(str_trim(csv_cell(&r->csv, r->pmu[i])), &value))
+            list[n++] = attr_real(r->pmu_key[i], value);
+    }
     return n;
 }
 
@@ -684,22 +662,16 @@ static void find_spans(struct reader *r)
     }
 }
 
-static bool is_pmu(struct str name)
-{
-    static const struct str starts[] = {S_INIT("aic_"), S_INIT("aiv_"), S_INIT("aicore_time"),
-                                        S_INIT("total_cycles"), S_INIT("ai_core_")};
-
-    return STR_ANY(str_starts, name, starts);
-}
-
 /* Every column from the first counter to the end is one. */
 static void find_pmu(struct reader *r)
 {
+    static const struct str starts[] = {S_INIT("aic_"), S_INIT("aiv_"), S_INIT("aicore_time"),
+                                        S_INIT("total_cycles"), S_INIT("ai_core_")};
     size_t n = csv_header_count(&r->csv), first = 0;
 
     if (r->i->in->options == NULL || !r->i->in->options->pmu)
         return;
-    while (first < n && !is_pmu(csv_header(&r->csv, first)))
+    while (first < n && !STR_ANY(str_starts, csv_header(&r->csv, first), starts))
         first++;
     for (size_t i = first; i < n && r->n_pmu < MAX_PMU; i++) {
         bool is_known = csv_header(&r->csv, i).n == 0;
@@ -712,18 +684,6 @@ static void find_pmu(struct reader *r)
     }
 }
 
-/* Columns after the last one that is used need not be told apart. */
-static void want_columns(struct reader *r)
-{
-    int last = r->n_pmu > 0 ? r->pmu[r->n_pmu - 1] : 0;
-
-    for (size_t c = 0; c < COL_COUNT; c++)
-        last = r->column[c] > last ? r->column[c] : last;
-    if (r->n_spans > 0 && (int)r->spans[r->n_spans - 1].last > last)
-        last = (int)r->spans[r->n_spans - 1].last;
-    csv_want(&r->csv, (size_t)last + 1);
-}
-
 static enum status read_header(struct reader *r)
 {
     if (!is_kernel_table(&r->csv))
@@ -734,7 +694,13 @@ static enum status read_header(struct reader *r)
     r->is_ns = is_own_table(&r->csv);
     find_spans(r);
     find_pmu(r);
-    want_columns(r);
+    /* Columns after the last one that is used need not be told apart. */
+    int last = r->n_pmu > 0 ? r->pmu[r->n_pmu - 1] : 0;
+    for (size_t c = 0; c < COL_COUNT; c++)
+        last = r->column[c] > last ? r->column[c] : last;
+    if (r->n_spans > 0 && (int)r->spans[r->n_spans - 1].last > last)
+        last = (int)r->spans[r->n_spans - 1].last;
+    csv_want(&r->csv, (size_t)last + 1);
     return ST_OK;
 }
 
@@ -742,14 +708,6 @@ static void take_rows(struct reader *r)
 {
     for (r->row_at = csv_used(&r->csv); csv_next(&r->csv); r->row_at = csv_used(&r->csv))
         take_row(r);
-}
-
-static enum status read_whole(struct reader *r)
-{
-    csv_open(&r->csv, r->i->in->text);
-    TRY(read_header(r));
-    take_rows(r);
-    return ST_OK;
 }
 
 static enum status read_windows(struct reader *r, struct stream *s)
@@ -794,7 +752,15 @@ static enum status read_kernel_details(struct import *i)
     r->cap = i->cap;
     arena_init(&r->scratch);
     arena_init(&r->memory);
-    enum status st = i->in->text.at != NULL ? read_whole(r) : read_stream(r);
+    enum status st;
+    if (i->in->text.at == NULL) {
+        st = read_stream(r);
+    } else {
+        csv_open(&r->csv, i->in->text);
+        st = read_header(r);
+        if (st == ST_OK)
+            take_rows(r);
+    }
     if (st == ST_OK) {
         i->cap->clock.has_unix = true; /* Ascend prints the time since 1970 */
         if (r->is_ns && i->rows > 0 && !r->has_cores)

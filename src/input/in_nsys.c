@@ -191,21 +191,16 @@ static void read_halves(struct nsys *s)
     nsys_calls_free(&s->calls);
 }
 
-static void choose_device(struct nsys *s)
+static void read_all(struct nsys *s)
 {
     struct db_devices devices = {.n = 0};
 
-    if (import_device(s->i) < 0)
-        db_devices_find(&s->db, &devices);
-    s->device = db_devices_choose(&devices, s->i->in, "nsys.several-devices");
-}
-
-static void read_all(struct nsys *s)
-{
     for (size_t i = 0; i < NAMES; i++)
         s->name[i] = capture_intern(s->cap, name_texts[i]);
     db_strings_read(&s->strings, &s->db, "StringIds");
-    choose_device(s);
+    if (import_device(s->i) < 0)
+        db_devices_find(&s->db, &devices);
+    s->device = db_devices_choose(&devices, s->i->in, "nsys.several-devices");
     nsys_read_facts(s);
     read_halves(s);
     nsys_read_ranges(s);
@@ -218,22 +213,16 @@ static void read_all(struct nsys *s)
     hash_free(&s->lane_of);
 }
 
-static bool is_export(const struct db *db)
-{
-    bool is_one = db_has_table(db, S("StringIds"));
-
-    for (size_t i = 0; i < ARRAY_LEN(own_tables); i++)
-        is_one = is_one || db_has_table(db, own_tables[i]);
-    return is_one;
-}
-
 static enum status read_nsys(struct import *i)
 {
     struct nsys s = {.i = i, .cap = i->cap, .device = NSYS_NONE};
     enum status st = ST_OK;
 
     TRY(import_db_open(i, &s.db));
-    if (is_export(&s.db))
+    bool is_export = db_has_table(&s.db, S("StringIds"));
+    for (size_t k = 0; k < ARRAY_LEN(own_tables); k++)
+        is_export = is_export || db_has_table(&s.db, own_tables[k]);
+    if (is_export)
         read_all(&s);
     else
         st = import_refuse(i, import_file(i), "nsys.no-tables", "a database without nsys tables");

@@ -107,44 +107,30 @@ static void take_link(struct import *i, const struct csv *csv, const struct colu
         slice->own = attrs_own(&i->cap->attrs, &own, 1);
 }
 
-/* The stream, or the queue where streams were not recorded. */
-static lane_id lane_of(struct import *i, const struct csv *csv, const struct columns *t,
-                       int32_t device)
-{
-    struct str stream = cell(csv, t, COL_STREAM);
-
-    return rocprof_stream(i->cap, device, stream.n > 0 ? stream : cell(csv, t, COL_QUEUE));
-}
-
-static void take_shapes(struct import *i, const struct csv *csv, const struct columns *t,
-                        struct slice *slice)
-{
-    struct attr set[2];
-    int64_t grid[3], block[3];
-
-    for (int k = 0; k < 3; k++) { /* rocprof has the products only */
-        grid[k] = number(csv, t, (enum rocprof_column)(COL_GRID + k), k > 0);
-        block[k] = number(csv, t, (enum rocprof_column)(COL_BLOCK + k), k > 0);
-    }
-    slice->set = attrs_set(&i->cap->attrs, set, rocprof_shapes(i->cap, grid, block, set));
-}
-
 static enum import_row take_kernel(struct import *i, const struct csv *csv, void *ctx)
 {
     const struct columns *t = ctx;
     struct slice slice = {0};
     int32_t device = rocprof_device(cell(csv, t, COL_DEVICE));
     struct str name = rocprof_kernel_name(cell(csv, t, COL_NAME));
+    struct attr set[2];
+    int64_t grid[3], block[3];
 
     if (name.n == 0 || !take_times(csv, t, &slice))
         return ROW_LOST;
     if (import_is_other_device(i, device))
         return ROW_PASSED;
     slice.name = capture_intern(i->cap, name);
-    slice.lane = lane_of(i, csv, t, device);
+    /* The stream, or the queue where streams were not recorded. */
+    struct str stream = cell(csv, t, COL_STREAM);
+    slice.lane = rocprof_stream(i->cap, device, stream.n > 0 ? stream : cell(csv, t, COL_QUEUE));
     slice.kind = classify_kernel(VENDOR_AMD, S(""), name, S(""));
     take_link(i, csv, t, &slice);
-    take_shapes(i, csv, t, &slice);
+    for (int k = 0; k < 3; k++) { /* rocprof has the products only */
+        grid[k] = number(csv, t, (enum rocprof_column)(COL_GRID + k), k > 0);
+        block[k] = number(csv, t, (enum rocprof_column)(COL_BLOCK + k), k > 0);
+    }
+    slice.set = attrs_set(&i->cap->attrs, set, rocprof_shapes(i->cap, grid, block, set));
     capture_slice(i->cap, &slice);
     return ROW_TAKEN;
 }
@@ -244,30 +230,20 @@ static const struct import_table beside = {
     .take = take_beside,
 };
 
-static enum status read_table(struct import *i, const struct import_table *table)
+static enum status read_table(struct import *i)
 {
     struct columns t;
     struct csv csv;
 
-    TRY(import_table_open(i, table, &csv));
+    TRY(import_table_open(i, i->format->table, &csv));
     for (int c = 0; c < COLUMNS; c++)
         t.at[c] = find_column(&csv, (enum rocprof_column)c);
-    import_table_rows(i, table, &csv, &t);
+    import_table_rows(i, i->format->table, &csv, &t);
     if (i->cap->facts.kind == 0)
         i->cap->facts.kind = capture_intern(i->cap, S("rocprof"));
     if (t.at[COL_LINK] >= 0)
         trace_links_add(i->cap, 0);
     return ST_OK;
-}
-
-static enum status read_kernels(struct import *i)
-{
-    return read_table(i, &kernels);
-}
-
-static enum status read_beside(struct import *i)
-{
-    return read_table(i, &beside);
 }
 
 static bool claims_kernels(struct str name)
@@ -294,7 +270,7 @@ const struct input_format input_rocprof = {
     .source = SOURCE_KERNEL_TABLE,
     .claims = claims_kernels,
     .table = &kernels,
-    .read = read_kernels,
+    .read = read_table,
 };
 
 const struct input_format input_rocprof_calls = {
@@ -305,5 +281,5 @@ const struct input_format input_rocprof_calls = {
     .vendor = VENDOR_AMD,
     .claims = claims_beside,
     .table = &beside,
-    .read = read_beside,
+    .read = read_table,
 };

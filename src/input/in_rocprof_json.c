@@ -261,18 +261,6 @@ static bool take_activity(struct json *j, struct activity *a)
     return j->token == JSON_OBJECT_END;
 }
 
-static void add_link(struct document_reader *r, const struct activity *a, struct slice *slice)
-{
-    struct attr own[2];
-    size_t n = 0;
-
-    if (a->link > 0)
-        own[n++] = attr_int(capture_key(r->cap, KEY_LINK), a->link);
-    if (a->bytes >= 0)
-        own[n++] = attr_int(capture_intern(r->cap, S("bytes")), a->bytes);
-    slice->own = attrs_own(&r->cap->attrs, own, n);
-}
-
 static int32_t device_of(const struct document_reader *r, int64_t agent)
 {
     uint32_t number;
@@ -335,6 +323,8 @@ static void take_record(struct document_reader *r, struct str list)
     struct activity a;
     struct slice slice = {0};
     uint64_t at = json_offset(&r->j);
+    struct attr own[2];
+    size_t n = 0;
 
     if (!take_activity(&r->j, &a))
         return;
@@ -351,14 +341,12 @@ static void take_record(struct document_reader *r, struct str list)
     r->i->rows += is_kept;
     if (!is_kept)
         return;
-    add_link(r, &a, &slice);
+    if (a.link > 0)
+        own[n++] = attr_int(capture_key(r->cap, KEY_LINK), a.link);
+    if (a.bytes >= 0)
+        own[n++] = attr_int(capture_intern(r->cap, S("bytes")), a.bytes);
+    slice.own = attrs_own(&r->cap->attrs, own, n);
     capture_slice(r->cap, &slice);
-}
-
-static bool is_known(struct str list)
-{
-    return str_equal(list, S("kernel_dispatch")) || str_equal(list, S("memory_copy")) ||
-           str_ends(list, S("_api"));
 }
 
 static void take_records(struct document_reader *r)
@@ -368,7 +356,9 @@ static void take_records(struct document_reader *r)
     if (!sidecar_enter(&r->j))
         return;
     while (json_key(&r->j, &key)) {
-        if (!is_known(key) || !sidecar_enter_list(&r->j))
+        bool is_known = str_equal(key, S("kernel_dispatch")) || str_equal(key, S("memory_copy")) ||
+                        str_ends(key, S("_api"));
+        if (!is_known || !sidecar_enter_list(&r->j))
             continue;
         while (json_element(&r->j))
             take_record(r, key);

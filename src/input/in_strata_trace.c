@@ -13,12 +13,13 @@
 #include "base/mangled.h"
 #include "base/mapfile.h"
 #include "capture/classify.h"
+#include "input/db_devices.h"
 #include "input/gpu_names.h"
 #include "input/gpu_trace.h"
 #include "input/import.h"
 #include "input/step_name.h"
 
-enum { NO_DEVICE = -1, DEVICES_MOST = 64, DROP_STEP = 16 << 20 };
+enum { NO_DEVICE = -1, DROP_STEP = 16 << 20 };
 
 /* What the slices of one site share. */
 struct site {
@@ -349,10 +350,9 @@ static void put_call(struct reader *m, const struct gpu_trace_event *e, const st
     uint32_t slice = put(m, e, s, own, n);
     if (!is_linked(e))
         return;
-    if (field(m, e->site, CALL_DOMAIN) == 1)
-        vec_push(&m->driver_calls, ((struct link){(uint32_t)e->correlation, slice}));
-    else
-        vec_push(&m->calls, ((struct link){(uint32_t)e->correlation, slice}));
+    bool is_driver = field(m, e->site, CALL_DOMAIN) == 1;
+    vec_push(is_driver ? &m->driver_calls : &m->calls,
+             ((struct link){(uint32_t)e->correlation, slice}));
 }
 
 /* The kind of site that a record has; 0: it becomes no slice (gpu_trace_results_read()). */
@@ -609,41 +609,32 @@ static void take_devices(struct reader *m)
                 capture_intern(m->cap, gpu_trace_string(&m->t, field(m, i, DEVICE_NAME)));
 }
 
-/* Devices with work, ascending. */
-static size_t find_devices(const struct gpu_trace *t, int64_t *list, size_t most)
+/* Devices with work. */
+static struct db_devices find_devices(const struct gpu_trace *t)
 {
-    size_t n = 0;
+    struct db_devices found = {.n = 0};
 
     for (uint32_t i = 1; i < t->sites.n; i++) {
         enum trace_site_kind kind = gpu_trace_kind(t, i);
         uint64_t device = gpu_trace_field(t, i, PLACE_DEVICE);
-        size_t at = 0;
-        if ((kind != TRACE_SITE_KERNEL && kind != TRACE_SITE_COPY && kind != TRACE_SITE_FILL) ||
-            device > INT32_MAX)
-            continue;
-        while (at < n && list[at] < (int64_t)device)
-            at++;
-        if ((at < n && list[at] == (int64_t)device) || n == most)
-            continue;
-        memmove(&list[at + 1], &list[at], (n - at) * sizeof(*list));
-        list[at] = (int64_t)device;
-        n++;
+        if ((kind == TRACE_SITE_KERNEL || kind == TRACE_SITE_COPY || kind == TRACE_SITE_FILL) &&
+            device <= INT32_MAX)
+            db_devices_add(&found, (int64_t)device);
     }
-    return n;
+    return found;
 }
 
 /* ---- the whole ---- */
 
 static void choose_device(struct reader *m)
 {
-    int64_t list[DEVICES_MOST];
-    size_t n = find_devices(&m->t, list, DEVICES_MOST);
+    struct db_devices found = find_devices(&m->t);
     int64_t asked = import_device(m->i);
 
-    m->device = asked >= 0 ? asked : n > 0 ? list[0] : NO_DEVICE;
-    if (asked < 0 && n > 1)
+    m->device = asked >= 0 ? asked : found.n > 0 ? found.at[0] : NO_DEVICE;
+    if (asked < 0 && found.n > 1)
         import_tell(m->i, SEV_WARN, "strata-trace.several-devices",
-                    "%zu devices; reading device %lld only, use --device for others", n,
+                    "%zu devices; reading device %lld only, use --device for others", found.n,
                     (long long)m->device);
 }
 
@@ -698,7 +689,7 @@ static enum status read_strata_trace(struct import *i)
 
     TRY(open_text(i->in, &map, &text));
     m.map = i->in->text.at == NULL ? &map : NULL;
-    enum status st = gpu_trace_open(&m.t, i->in->path, text, i->in->diag);
+    enum status st = gpu_trace_open(&m.t, i->in->path, text, false, i->in->diag);
     if (st == ST_OK)
         import_all(&m);
     i->is_kept = true;
@@ -716,18 +707,20 @@ static size_t ask_devices(const struct input_file *in, int64_t *list, size_t mos
     struct gpu_trace t;
     struct diag quiet;
     struct str text;
-    size_t n = 0;
+    struct db_devices found = {.n = 0};
 
     diag_init(&quiet);
     struct input_file asked = *in;
     asked.diag = &quiet;
     if (open_text(&asked, &map, &text) == ST_OK) {
-        if (gpu_trace_open_sites(&t, in->path, text, &quiet) == ST_OK)
-            n = find_devices(&t, list, most);
+        if (gpu_trace_open(&t, in->path, text, true, &quiet) == ST_OK)
+            found = find_devices(&t);
         gpu_trace_close(&t);
         mapfile_close(&map);
     }
     diag_fini(&quiet);
+    size_t n = found.n < most ? found.n : most;
+    memcpy(list, found.at, n * sizeof(*list));
     return n;
 }
 

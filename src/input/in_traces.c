@@ -6,41 +6,8 @@
  * chrome-trace.md
  */
 #include "base/char.h"
-#include "input/trace_read.h"
-
-static bool is_dialect(const struct probe *p, enum trace_dialect wanted)
-{
-    enum trace_dialect dialect;
-
-    return trace_probe(p, &dialect) && dialect == wanted;
-}
-
-static int probe_kineto(const struct probe *p)
-{
-    return is_dialect(p, TRACE_KINETO) ? 90 : 0;
-}
-
-static int probe_view(const struct probe *p)
-{
-    return is_dialect(p, TRACE_ASCEND) ? 90 : 0;
-}
-
-static int probe_xla(const struct probe *p)
-{
-    return is_dialect(p, TRACE_XLA) ? 90 : 0;
-}
-
-static int probe_rocprof(const struct probe *p)
-{
-    return is_dialect(p, TRACE_ROCPROF) ? 90 : 0;
-}
-
-static int probe_chrome(const struct probe *p)
-{
-    enum trace_dialect dialect;
-
-    return trace_probe(p, &dialect) ? 50 : 0;
-}
+#include "input/input.h"
+#include "input/trace_words.h"
 
 static bool claims_kineto(struct str name)
 {
@@ -69,31 +36,6 @@ static bool claims_view(struct str name)
     return middle.n > 0;
 }
 
-static enum status read_kineto(struct import *i)
-{
-    return trace_read(i, TRACE_KINETO, input_kineto.name);
-}
-
-static enum status read_trace_view(struct import *i)
-{
-    return trace_read(i, TRACE_ASCEND, input_trace_view.name);
-}
-
-static enum status read_xla(struct import *i)
-{
-    return trace_read(i, TRACE_XLA, input_xla_trace.name);
-}
-
-static enum status read_rocprof(struct import *i)
-{
-    return trace_read(i, TRACE_ROCPROF, input_rocprof_trace.name);
-}
-
-static enum status read_chrome_trace(struct import *i)
-{
-    return trace_read(i, TRACE_CHROME, input_chrome_trace.name);
-}
-
 const struct input_format input_kineto = {
     .name = "kineto",
     .summary = "PyTorch profiler trace (JSON, also gzip)",
@@ -103,8 +45,7 @@ const struct input_format input_kineto = {
     .role = ROLE_WHOLE,
     .vendor = VENDOR_NVIDIA,
     .source = SOURCE_KINETO,
-    .probe = probe_kineto,
-    .read = read_kineto,
+    .trace = 1 + TRACE_KINETO,
 };
 
 const struct input_format input_trace_view = {
@@ -116,8 +57,7 @@ const struct input_format input_trace_view = {
     .role = ROLE_TIMELINE,
     .vendor = VENDOR_ASCEND,
     .source = SOURCE_TRACE_VIEW,
-    .probe = probe_view,
-    .read = read_trace_view,
+    .trace = 1 + TRACE_ASCEND,
 };
 
 const struct input_format input_xla_trace = {
@@ -128,8 +68,7 @@ const struct input_format input_xla_trace = {
     .streams = true,
     .role = ROLE_WHOLE,
     .source = SOURCE_CHROME,
-    .probe = probe_xla,
-    .read = read_xla,
+    .trace = 1 + TRACE_XLA,
 };
 
 const struct input_format input_rocprof_trace = {
@@ -140,8 +79,7 @@ const struct input_format input_rocprof_trace = {
     .role = ROLE_WHOLE,
     .vendor = VENDOR_AMD,
     .source = SOURCE_CHROME,
-    .probe = probe_rocprof,
-    .read = read_rocprof,
+    .trace = 1 + TRACE_ROCPROF,
 };
 
 const struct input_format input_chrome_trace = {
@@ -151,6 +89,5 @@ const struct input_format input_chrome_trace = {
     .streams = true,
     .role = ROLE_WHOLE,
     .source = SOURCE_CHROME,
-    .probe = probe_chrome,
-    .read = read_chrome_trace,
+    .trace = 1 + TRACE_CHROME,
 };

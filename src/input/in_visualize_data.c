@@ -85,19 +85,6 @@ struct blocks {
     enum status failed; /* of the first trace that could not be read */
 };
 
-/* Sources, tables and what else is no timeline, for those who ask and for writing it again. */
-static void keep_document(const struct bin_block *block, struct capture *cap)
-{
-    bool is_table = block->type == BIN_API_INSTR;
-
-    if (block->type == BIN_TRACE || bin_type_name(block->type) == NULL || block->payload.n == 0)
-        return;
-    capture_document_add(cap, (struct document){.type = block->type,
-                                                .version = is_table ? block->version : BIN_MARK,
-                                                .path = block->path,
-                                                .text = block->payload});
-}
-
 static void read_block(struct import *i, const struct bin_block *block, struct blocks *seen)
 {
     struct incore_text trace = {.i = i,
@@ -115,7 +102,14 @@ static void read_block(struct import *i, const struct bin_block *block, struct b
     } else if (bin_type_name(block->type) == NULL) {
         seen->unknown++;
     }
-    keep_document(block, i->cap);
+    /* Sources, tables and what else is no timeline, for those who ask and for writing it again. */
+    bool is_table = block->type == BIN_API_INSTR;
+    if (block->type != BIN_TRACE && bin_type_name(block->type) != NULL && block->payload.n > 0)
+        capture_document_add(i->cap,
+                             (struct document){.type = block->type,
+                                               .version = is_table ? block->version : BIN_MARK,
+                                               .path = block->path,
+                                               .text = block->payload});
 }
 
 /* The fault is the error when nothing could be read, and a loss otherwise. */

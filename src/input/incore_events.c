@@ -330,20 +330,14 @@ static void add_samples(struct reader *r, const struct event *e, nanos ts)
     r->i->rows++;
 }
 
-static void name_pipe(struct reader *r, const struct event *e)
-{
-    int64_t number;
-
-    if (str_equal(e->name, S("process_name")) && e->n_args > 0 && num_i64(e->pid, &number))
-        hash_put(&r->pipes, (uint64_t)number, capture_intern(r->cap, e->args[0].text));
-}
-
 static void add_event(struct reader *r, const struct event *e)
 {
+    int64_t number;
     nanos ts;
 
     if (e->ph == 'M') {
-        name_pipe(r, e);
+        if (str_equal(e->name, S("process_name")) && e->n_args > 0 && num_i64(e->pid, &number))
+            hash_put(&r->pipes, (uint64_t)number, capture_intern(r->cap, e->args[0].text));
         return;
     }
     if (e->ph == 0 || memchr("XBEstfC", e->ph, 7) == NULL) {
@@ -402,24 +396,15 @@ static void list_stops(const struct reader *r, struct stops *stops)
         qsort(stops->list.at, stops->list.n, sizeof(*stops->list.at), by_stop);
 }
 
-/* The first slice of the lane that does not end before `ts`. */
-static size_t find_stop(const struct stops *stops, lane_id lane, nanos ts)
-{
-    const struct stop *at = stops->list.at;
-    size_t first;
-
-    vec_bisect(first, stops->list.n, i,
-               at[i].lane < lane || (at[i].lane == lane && at[i].end < ts));
-    return first;
-}
-
 /* The slice an end of an arrow belongs to: one that ends there, else one around it. */
 static bool bind(const struct reader *r, const struct stops *stops, const struct end *e,
                  uint32_t *slice)
 {
-    size_t i = find_stop(stops, e->lane, e->ts), n = stops->list.n;
     const struct stop *at = stops->list.at;
+    size_t i, n = stops->list.n;
 
+    /* The first slice of the lane that does not end before. */
+    vec_bisect(i, n, k, at[k].lane < e->lane || (at[k].lane == e->lane && at[k].end < e->ts));
     if (i < n && at[i].lane == e->lane && at[i].end == e->ts) {
         bool has_nth =
             e->nth < n - i && at[i + e->nth].lane == e->lane && at[i + e->nth].end == e->ts;
@@ -461,15 +446,6 @@ static void add_flows(struct reader *r)
     lose_many(r, "incore.unbound", lost, "arrow ends without a partner or a slice");
     hash_free(&begins);
     vec_free(&stops.list);
-}
-
-static void count_open(struct reader *r)
-{
-    uint64_t open = 0;
-
-    for (size_t i = 0; i < r->open.n; i++)
-        open += !r->open.at[i].is_closed;
-    lose_many(r, "incore.unpaired", open, "begin events without an end");
 }
 
 /* ---- the document ---- */
@@ -547,7 +523,10 @@ enum status incore_events(const struct incore_text *t)
     arena_init(&r->arena);
     enum status st = read_document(r);
     if (st == ST_OK) {
-        count_open(r);
+        uint64_t open = 0;
+        for (size_t i = 0; i < r->open.n; i++)
+            open += !r->open.at[i].is_closed;
+        lose_many(r, "incore.unpaired", open, "begin events without an end");
         add_flows(r);
     }
     arena_free(&r->arena);

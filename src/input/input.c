@@ -14,20 +14,13 @@
 #include "input/kept.h"
 #include "input/load.h"
 #include "input/spool.h"
+#include "input/trace_read.h"
 
 static const struct input_format *const formats[] = {
 #define INPUT(sym) &input_##sym,
 #include "input/inputs.def"
 #undef INPUT
 };
-
-static const struct input_format *format_named(struct str name)
-{
-    for (size_t i = 0; i < ARRAY_LEN(formats); i++)
-        if (str_equal(str_of(formats[i]->name), name))
-            return formats[i];
-    return NULL;
-}
 
 const struct input_format *input_format_at(size_t i)
 {
@@ -52,6 +45,8 @@ static int probe_with(const struct input_format *format, const struct probe *p,
 {
     if (format->probe != NULL)
         return format->probe(p);
+    if (format->trace > 0)
+        return trace_probe(p, (enum trace_dialect)(format->trace - 1));
     return import_table_is(format->table, csv) ? 90 : 0;
 }
 
@@ -59,7 +54,7 @@ int input_probe(const struct input_format *format, const struct probe *p)
 {
     struct csv csv;
 
-    if (format->probe == NULL)
+    if (format->table != NULL)
         csv_open(&csv, p->head);
     return probe_with(format, p, &csv);
 }
@@ -67,13 +62,16 @@ int input_probe(const struct input_format *format, const struct probe *p)
 enum status input_read(const struct input_format *format, const struct input_file *in,
                        struct capture *cap)
 {
-    struct import i = {.in = in, .cap = cap, .bytes = in->text.n};
+    struct import i = {.format = format, .in = in, .cap = cap, .bytes = in->text.n};
     enum vendor before = cap->facts.vendor;
     size_t first = cap->sources.n;
 
     if (before == VENDOR_UNKNOWN)
         cap->facts.vendor = format->vendor;
-    enum status st = format->read != NULL ? format->read(&i) : import_table_read(&i, format->table);
+    enum status st = format->read != NULL ? format->read(&i)
+                     : format->trace > 0
+                         ? trace_read(&i, (enum trace_dialect)(format->trace - 1), format->name)
+                         : import_table_read(&i, format->table);
     if (st != ST_OK)
         cap->facts.vendor = before;
     if ((st == ST_OK || i.is_kept) && !i.is_recorded) {
@@ -178,11 +176,14 @@ enum status input_pick(const struct probe *p, const char *format, struct diag *d
     struct csv csv;
 
     if (format != NULL) {
-        *out = format_named(str_of(format));
-        if (*out == NULL)
-            return diag_fail(d, ST_UNSUPPORTED, "input.no-such-format", (struct where){0},
-                             "unknown input format '%s'", format);
-        return ST_OK;
+        for (size_t i = 0; i < ARRAY_LEN(formats); i++)
+            if (strcmp(formats[i]->name, format) == 0) {
+                *out = formats[i];
+                return ST_OK;
+            }
+        *out = NULL;
+        return diag_fail(d, ST_UNSUPPORTED, "input.no-such-format", (struct where){0},
+                         "unknown input format '%s'", format);
     }
     csv_open(&csv, p->head);
     for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
@@ -250,21 +251,6 @@ static void run_task(void *ctx, size_t i)
                       atomic_fetch_add(&job->done, 1) + 1, job->n);
 }
 
-/* Bundles whose names say that they are of another rank need not be read. */
-static void make_tasks(struct read_job *job, const struct bundles *bundles, const char *name)
-{
-    job->tasks = ARENA_ARRAY(&job->scratch, struct task, bundles->n);
-    for (size_t i = 0; i < bundles->n; i++) {
-        const struct bundle *b = &bundles->at[i];
-        if (job->options->rank >= 0 && b->rank >= 0 && b->rank != job->options->rank)
-            continue;
-        struct task *t = &job->tasks[job->n++];
-        t->bundle = b;
-        t->name = bundles->n == 1 ? name : arena_cstr(&job->scratch, str_basename(str_of(b->path)));
-        diag_init(&t->diag);
-    }
-}
-
 /* A capture on its way into the fleet. */
 struct member {
     struct capture *cap;
@@ -275,19 +261,12 @@ static int by_rank(const void *a, const void *b)
 {
     const struct member *x = a, *y = b;
     const struct facts *f = &x->cap->facts, *g = &y->cap->facts;
+    int order = ORDER(f->rank < 0, g->rank < 0) ?: ORDER(f->rank, g->rank);
 
-    if ((f->rank < 0) != (g->rank < 0))
-        return f->rank < 0 ? 1 : -1;
-    if (f->rank != g->rank)
-        return f->rank < g->rank ? -1 : 1;
-    if (f->rank < 0) { /* no rank is known: by host and device */
-        int order = str_compare(capture_text(x->cap, f->host), capture_text(y->cap, g->host));
-        if (order != 0)
-            return order;
-        if (f->device != g->device)
-            return f->device < g->device ? -1 : 1;
-    }
-    return ORDER(x->order, y->order);
+    if (order == 0 && f->rank < 0) /* no rank is known: by host and device */
+        order = str_compare(capture_text(x->cap, f->host), capture_text(y->cap, g->host))
+                    ?: ORDER(f->device, g->device);
+    return order ?: ORDER(x->order, y->order);
 }
 
 /* Whose word counts when several profilers have recorded one rank: the less the better. */
@@ -435,15 +414,6 @@ static enum status choose(struct read_job *job, struct member *list, size_t n, c
     return fleet->ranks.n > 0 ? ST_OK : ST_NOT_FOUND;
 }
 
-/* A rank that failed beside others that did not is a loss. */
-static void tell(const struct task *t, bool is_alone, struct diag *d)
-{
-    if (t->status == ST_OK || is_alone)
-        diag_merge(d, &t->diag);
-    else
-        import_left_out(&t->diag, d);
-}
-
 /* Puts the results of all tasks together, in the order of the tasks. */
 static enum status gather(struct read_job *job, const char *path, struct diag *d,
                           struct fleet *fleet)
@@ -456,7 +426,11 @@ static enum status gather(struct read_job *job, const char *path, struct diag *d
         good += job->tasks[i].status == ST_OK;
     for (size_t i = 0; i < job->n; i++) {
         struct task *t = &job->tasks[i];
-        tell(t, good == 0, d);
+        /* A rank that failed beside others that did not is a loss. */
+        if (t->status == ST_OK || good == 0)
+            diag_merge(d, &t->diag);
+        else
+            import_left_out(&t->diag, d);
         for (size_t k = 0; k < t->loaded.list.n; k++) {
             struct member member = {t->loaded.list.at[k], members.n};
             vec_push(&members, member);
@@ -495,18 +469,16 @@ static enum status run(struct read_job *job, const struct bundles *bundles, cons
 {
     struct where where = {.path = path};
 
-    if (job->n > most && job->options->rank < 0) {
+    bool is_too_much = job->n > most && job->options->rank < 0;
+    if (job->n == 0 || is_too_much)
         diag_hint(d, "try", "--rank with one of %.*s",
                   STR_ARGS(name_ranks(&job->scratch, bundles)));
+    if (is_too_much)
         return diag_fail(d, ST_UNSUPPORTED, "input.several", where,
                          "%zu captures in this folder, but only one can be read", job->n);
-    }
-    if (job->n == 0) {
-        diag_hint(d, "try", "--rank with one of %.*s",
-                  STR_ARGS(name_ranks(&job->scratch, bundles)));
+    if (job->n == 0)
         return diag_fail(d, ST_NOT_FOUND, "input.no-rank", where, "no capture of rank %lld",
                          (long long)job->options->rank);
-    }
     pool_for(job->n > 1 ? job->options->pool : NULL, job->n, run_task, job);
     return gather(job, path, d, fleet);
 }
@@ -539,7 +511,17 @@ static enum status load(const char *const *paths, size_t n, size_t most,
     if (st == ST_OK)
         st = bundles_find(paths, n, options, &job.scratch, d, &bundles);
     if (st == ST_OK) {
-        make_tasks(&job, &bundles, arena_cstr(&job.scratch, str_basename(str_of(paths[0]))));
+        job.tasks = ARENA_ARRAY(&job.scratch, struct task, bundles.n);
+        for (size_t i = 0; i < bundles.n; i++) {
+            const struct bundle *b = &bundles.at[i];
+            const char *path = bundles.n == 1 ? paths[0] : b->path;
+            if (options->rank >= 0 && b->rank >= 0 && b->rank != options->rank)
+                continue; /* its name says that it is of another rank */
+            struct task *t = &job.tasks[job.n++];
+            t->bundle = b;
+            t->name = arena_cstr(&job.scratch, str_basename(str_of(path)));
+            diag_init(&t->diag);
+        }
         st = run(&job, &bundles, paths[0], most, d, fleet);
         for (size_t i = 0; i < job.n; i++)
             diag_fini(&job.tasks[i].diag);

@@ -87,12 +87,13 @@ struct input_format {
     /* A file of this name should be of this format; NULL: those of `looks_for` as they stand. */
     bool (*claims)(struct str name);
     bool streams; /* reads large files from their path, in bounded memory; else gets the text */
-    int (*probe)(const struct probe *p); /* 0 no ... 100 certain; NULL: see `table` */
-    const struct import_table *table;    /* of a format that is known by its header */
+    int (*probe)(const struct probe *p); /* 0 no ... 100 certain; NULL: see `trace` and `table` */
+    int trace;                        /* enum trace_dialect of a trace, plus one; 0: it is none */
+    const struct import_table *table; /* of a format that is known by its header */
     /* The devices in a file of which read() takes one, options->device; gives how many of `most`
      * were found. NULL: read() takes all there are. */
     size_t (*devices)(const struct input_file *in, int64_t *list, size_t most);
-    enum status (*read)(struct import *i); /* NULL: the rows of `table`, without context */
+    enum status (*read)(struct import *i); /* NULL: a trace, or rows of `table` without context */
     /* How many kernels a file tells of, without reading it; NULL: nobody knows. */
     bool (*kernels)(const struct input_file *in, uint64_t *count);
 };

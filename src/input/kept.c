@@ -98,18 +98,15 @@ static bool has_tables(const struct fleet *fleet)
     return false;
 }
 
-static bool is_same_text(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 static bool is_for(const struct reading *r, const struct input_options *o)
 {
     const struct input_options *had = &r->options;
 
-    return is_same_text(had->format, o->format) && had->source == o->source &&
-           had->rank == o->rank && had->device == o->device && had->busy_copies == o->busy_copies &&
-           (had->pmu == o->pmu || !has_tables(r->fleet)) &&
+    if (had->format != o->format &&
+        (had->format == NULL || o->format == NULL || strcmp(had->format, o->format) != 0))
+        return false;
+    return had->source == o->source && had->rank == o->rank && had->device == o->device &&
+           had->busy_copies == o->busy_copies && (had->pmu == o->pmu || !has_tables(r->fleet)) &&
            had->joins_devices == o->joins_devices && !(had->mhz < o->mhz || had->mhz > o->mhz);
 }
 
@@ -123,23 +120,18 @@ static struct reading *find(struct input_kept *kept, const struct input_options 
     return NULL;
 }
 
-static void keep_options(struct reading *r)
-{
-    if (r->options.format == NULL)
-        return;
-    size_t n = strlen(r->options.format) + 1;
-    r->format = mem_grow(NULL, 1, n);
-    memcpy(r->format, r->options.format, n);
-    r->options.format = r->format;
-}
-
 static void read_path(void *reading)
 {
     struct reading *r = reading;
     struct capture *cap;
 
     diag_init(&r->diag);
-    keep_options(r);
+    if (r->options.format != NULL) {
+        size_t n = strlen(r->options.format) + 1;
+        r->format = mem_grow(NULL, 1, n);
+        memcpy(r->format, r->options.format, n);
+        r->options.format = r->format;
+    }
     r->options.kept = NULL;
     if (!r->is_single) {
         r->status = input_load_all(r->path, &r->options, &r->diag, &r->fleet);

@@ -164,11 +164,6 @@ static struct str kind_of(const struct bundle *b)
     return b->files[0].format->role == ROLE_KERNELS ? S("kernel_table") : S("");
 }
 
-static bool has_aggregates_only(const struct capture *cap, const struct bundle *b)
-{
-    return cap->slices.n == 0 && cap->marks.n == 0 && b->files[0].format->role >= ROLE_SIDECAR;
-}
-
 static void keep_losses(struct capture *cap, const struct diag *d)
 {
     static const struct str rows = S_INIT("kernel-details.");
@@ -178,16 +173,6 @@ static void keep_losses(struct capture *cap, const struct diag *d)
             vec_push(&cap->losses,
                      ((struct loss){d->entries.at[i].code, d->entries.at[i].count,
                                     str_starts(str_of(d->entries.at[i].code), rows)}));
-}
-
-/* Times before the year 2000 are no wall clock, whatever the format says: they count from the start
- * of a recording. */
-static void doubt_clock(struct capture *cap)
-{
-    static const nanos year_2000 = (nanos)946684800 * 1000000000;
-
-    if (cap->slices.n > 0 && nanos_add(cap->slices.begin[0], cap->clock.to_unix) < year_2000)
-        cap->clock.has_unix = false;
 }
 
 /* What a database that is not read says of the number of kernels. */
@@ -209,15 +194,19 @@ static void ask_beside(struct capture *cap, const struct bundle *b)
 static void finish(struct capture *cap, const struct bundle *b, const struct devices *devices,
                    struct diag *d)
 {
+    static const nanos year_2000 = (nanos)946684800 * 1000000000;
     size_t joined = dedup_kernels(cap);
 
-    doubt_clock(cap);
+    /* Times before it are no wall clock, whatever the format says: they count from the start of a
+     * recording. */
+    if (cap->slices.n > 0 && nanos_add(cap->slices.begin[0], cap->clock.to_unix) < year_2000)
+        cap->clock.has_unix = false;
     ask_beside(cap, b);
     keep_losses(cap, d);
     if (joined > 0)
         diag_add(d, SEV_NOTE, "input.doubles", (struct where){.path = b->path},
                  "%zu duplicate rows of collectives ignored", joined);
-    if (has_aggregates_only(cap, b))
+    if (cap->slices.n == 0 && cap->marks.n == 0 && b->files[0].format->role >= ROLE_SIDECAR)
         diag_add(d, SEV_WARN, "input.no-timeline", (struct where){.path = b->path},
                  "totals only: no table or timeline has the start times of kernels");
     if (b->rank >= 0) /* names come first, and --rank chooses by them */

@@ -302,20 +302,14 @@ static uint32_t *order_works(const struct nsys *s, const nanos *begin)
     return order;
 }
 
-static const struct nsys_extra *find_extra(const struct nsys *s, uint32_t slice)
-{
-    size_t at;
-
-    vec_bisect(at, s->extras.n, i, s->extras.at[i].slice < slice);
-    return at < s->extras.n && s->extras.at[at].slice == slice ? &s->extras.at[at] : NULL;
-}
-
 static size_t work_attrs(const struct nsys *s, const struct nsys_link *w, nanos wait,
                          struct attr *list)
 {
-    const struct nsys_extra *extra = find_extra(s, w->slice);
-    size_t n = 0;
+    size_t at, n = 0;
 
+    vec_bisect(at, s->extras.n, i, s->extras.at[i].slice < w->slice);
+    const struct nsys_extra *extra =
+        at < s->extras.n && s->extras.at[at].slice == w->slice ? &s->extras.at[at] : NULL;
     list[n++] = attr_time(capture_key(s->cap, KEY_WAIT), wait);
     if (w->correlation != NSYS_NONE)
         list[n++] = attr_int(capture_key(s->cap, KEY_LINK), w->correlation);

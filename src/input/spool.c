@@ -15,27 +15,10 @@
 
 enum { PIECE = 1 << 18 };
 
-static bool is_plain(int fd)
-{
-    struct stat st;
-
-    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) == 0;
-}
-
 static enum status fail(struct diag *d, const char *code, const char *what, int error)
 {
     return diag_fail(d, ST_IO, code, (struct where){.path = SPOOL_PATH}, "%s: %s", what,
                      strerrordesc_np(error));
-}
-
-/* On disk where that can be done, else in memory. */
-static int open_nameless(void)
-{
-    const char *folder = getenv("TMPDIR");
-    int fd = open(folder != NULL && folder[0] != '\0' ? folder : "/tmp",
-                  O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-    return fd >= 0 ? fd : memfd_create("strata-stdin", MFD_CLOEXEC);
 }
 
 static enum status copy(int from, int to, struct diag *d)
@@ -60,11 +43,18 @@ static enum status copy(int from, int to, struct diag *d)
 
 enum status spool_stdin(struct diag *d)
 {
+    const char *folder = getenv("TMPDIR");
+    struct stat file;
+
     if (fcntl(STDIN_FILENO, F_GETFD) < 0) /* closed: the next file opened would take its place */
         return fail(d, "file.read-failed", "cannot be read", errno);
-    if (is_plain(STDIN_FILENO))
+    if (fstat(STDIN_FILENO, &file) == 0 && S_ISREG(file.st_mode) &&
+        lseek(STDIN_FILENO, 0, SEEK_CUR) == 0)
         return ST_OK;
-    int fd = job_fd(open_nameless());
+    /* On disk where that can be done, else in memory. */
+    int fd = open(folder != NULL && folder[0] != '\0' ? folder : "/tmp",
+                  O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    fd = job_fd(fd >= 0 ? fd : memfd_create("strata-stdin", MFD_CLOEXEC));
     if (fd < 0)
         return fail(d, "file.write", "cannot be buffered", errno);
     enum status st = copy(STDIN_FILENO, fd, d);

@@ -57,30 +57,21 @@ void trace_chunk_fini(struct trace_chunk *c)
     mem_free(c->paths);
 }
 
-/* Forgets all numbers. */
-static void forget(struct trace_chunk *c)
-{
-    trace_strings_clear(&c->strings);
-    attrs_clear(&c->sets);
-    attrs_clear(&c->owns);
-    hash_clear(&c->lane_ids);
-    c->lanes.n = 0;
-    c->map.strings.n = c->map.keys.n = c->map.lanes.n = c->map.sets.n = c->map.own.shapes.n = 0;
-    trace_paths_forget(c->paths);
-    c->n_kept = 0;
-}
-
-static bool has_too_much(const struct trace_chunk *c)
-{
-    return c->strings.at.n > KEEP_STRINGS || c->sets.bytes.n > KEEP_SETS ||
-           c->sets.columns.n > KEEP_COLUMNS || c->owns.columns.n > KEEP_COLUMNS ||
-           c->lanes.n > KEEP_LANES;
-}
-
 static void clear(struct trace_chunk *c)
 {
-    if (!c->is_merged || has_too_much(c))
-        forget(c);
+    if (!c->is_merged || (c->strings.at.n > KEEP_STRINGS || c->sets.bytes.n > KEEP_SETS ||
+                          c->sets.columns.n > KEEP_COLUMNS || c->owns.columns.n > KEEP_COLUMNS ||
+                          c->lanes.n > KEEP_LANES)) {
+        /* Forgets all numbers. */
+        trace_strings_clear(&c->strings);
+        attrs_clear(&c->sets);
+        attrs_clear(&c->owns);
+        hash_clear(&c->lane_ids);
+        c->lanes.n = 0;
+        c->map.strings.n = c->map.keys.n = c->map.lanes.n = c->map.sets.n = c->map.own.shapes.n = 0;
+        trace_paths_forget(c->paths);
+        c->n_kept = 0;
+    }
     c->is_merged = false;
     attrs_clear_runs(&c->owns);
     c->rows.n = c->ends.n = c->flow_cats.n = c->samples.n = c->metas.n = 0;
@@ -218,24 +209,6 @@ static inline bool put_args(void *ctx)
                                                                     : take_args(t->c, t->e);
 }
 
-static bool take_event(struct trace_chunk *c, struct trace_event *e)
-{
-    struct taking t = {c, e};
-
-    return event_json_each(&c->json, put_member, put_args, &t);
-}
-
-static uint32_t add_lane(struct trace_chunk *c, const struct trace_event *e)
-{
-    struct trace_lane_key key = {put(c, e->field[EVENT_PID]), put(c, e->field[EVENT_TID])};
-    uint32_t fresh = (uint32_t)c->lanes.n;
-    uint32_t lane = hash_add(&c->lane_ids, (uint64_t)key.pid << 32 | key.tid, fresh);
-
-    if (lane == fresh)
-        vec_push(&c->lanes, key);
-    return lane;
-}
-
 static uint32_t find_lane(struct trace_chunk *c, const struct trace_event *e)
 {
     struct str pid = e->field[EVENT_PID], tid = e->field[EVENT_TID];
@@ -245,7 +218,12 @@ static uint32_t find_lane(struct trace_chunk *c, const struct trace_event *e)
 
     if (c->last_lane[i].pid.at == NULL || !trace_same(c->last_lane[i].pid, pid) ||
         !trace_same(c->last_lane[i].tid, tid)) {
-        c->last_lane[i].lane = add_lane(c, e);
+        struct trace_lane_key key = {put(c, e->field[EVENT_PID]), put(c, e->field[EVENT_TID])};
+        uint32_t fresh = (uint32_t)c->lanes.n;
+        uint32_t lane = hash_add(&c->lane_ids, (uint64_t)key.pid << 32 | key.tid, fresh);
+        if (lane == fresh)
+            vec_push(&c->lanes, key);
+        c->last_lane[i].lane = lane;
         c->last_lane[i].pid = pid.at != NULL ? pid : S("");
         c->last_lane[i].tid = tid;
     }
@@ -303,31 +281,13 @@ static enum trace_name name_of(struct trace_chunk *c, strid name)
 
 static enum trace_hint hint_of_kind(enum slice_kind kind)
 {
-    switch (kind) {
-    case SLICE_COMM:
-        return HINT_COMM;
-    case SLICE_COMM_PART:
-        return HINT_COMM_PART;
-    case SLICE_AICPU:
-        return HINT_AICPU;
-    case SLICE_COPY:
-        return HINT_TASK_COPY;
-    case SLICE_WAIT:
-        return HINT_WAIT;
-    case SLICE_CONTROL:
-        return HINT_CONTROL;
-    default:
-        return HINT_COMPUTE;
-    }
-}
+    static const uint8_t hints[SLICE_KINDS] = {
+        [SLICE_COMM] = HINT_COMM,   [SLICE_COMM_PART] = HINT_COMM_PART,
+        [SLICE_AICPU] = HINT_AICPU, [SLICE_COPY] = HINT_TASK_COPY,
+        [SLICE_WAIT] = HINT_WAIT,   [SLICE_CONTROL] = HINT_CONTROL,
+    };
 
-static enum trace_hint gpu_hint(struct trace_chunk *c, strid name)
-{
-    struct trace_string *s = &c->strings.at.at[name];
-
-    if (s->gpu == 0)
-        s->gpu = (uint8_t)(1 + hint_of_kind(classify_kernel(VENDOR_NVIDIA, S(""), s->raw, S(""))));
-    return (enum trace_hint)(s->gpu - 1);
+    return hints[kind] != 0 ? (enum trace_hint)hints[kind] : HINT_COMPUTE;
 }
 
 /* What a task of an Ascend device is. */
@@ -361,8 +321,13 @@ static enum trace_hint hint_of(struct trace_chunk *c, const struct trace_event *
 
     if (task != NULL)
         return task_hint(c, name, task->text);
-    if (hint == HINT_COMPUTE)
-        return gpu_hint(c, name);
+    if (hint == HINT_COMPUTE) {
+        struct trace_string *s = &c->strings.at.at[name];
+        if (s->gpu == 0)
+            s->gpu =
+                (uint8_t)(1 + hint_of_kind(classify_kernel(VENDOR_NVIDIA, S(""), s->raw, S(""))));
+        return (enum trace_hint)(s->gpu - 1);
+    }
     if (hint == HINT_PLAIN || hint == HINT_HOST_OP || hint == HINT_ANNOTATION) {
         enum trace_name known = name_of(c, name);
         if (known == NAME_STEP || known == NAME_ITERATION ||
@@ -650,23 +615,6 @@ static void add_event(struct trace_chunk *c, struct trace_event *e)
     }
 }
 
-/* Where reading begins, as a position in the text; text.n when there is no event. */
-static size_t find_start(struct trace_chunk *c, uint64_t start)
-{
-    bool is_cut;
-
-    if (start == TRACE_NOWHERE)
-        return json_border(c->text, (size_t)(c->from - c->offset), marker, &is_cut);
-    size_t at = (size_t)(start - c->offset);
-    while (at < c->text.n && char_is_blank(c->text.at[at]))
-        at++;
-    if (at < c->text.n && c->text.at[at] == ',')
-        at++;
-    while (at < c->text.n && char_is_blank(c->text.at[at]))
-        at++;
-    return at;
-}
-
 static void stop_at(struct trace_chunk *c, enum trace_stop why, uint64_t offset)
 {
     c->why = why;
@@ -703,16 +651,6 @@ static bool pass_over(struct trace_chunk *c, uint64_t at)
     return true;
 }
 
-/* The place of the next event when nothing but a comma stands before it; else NULL. */
-static const char *next_event(const char *p, const char *end)
-{
-    if (p == end || *p++ != ',')
-        return NULL;
-    while (p < end && char_is_blank(*p))
-        p++;
-    return p < end && *p == '{' ? p : NULL;
-}
-
 /* Reads events from `at` on while their layouts are known. Returns the end of the last one, or `at`
  * when there was none. */
 static uint64_t read_known(struct trace_chunk *c, uint64_t at, struct trace_event *e)
@@ -722,14 +660,20 @@ static uint64_t read_known(struct trace_chunk *c, uint64_t at, struct trace_even
 
     if (c->limit - c->offset < c->text.n)
         limit = c->text.at + (c->limit - c->offset);
-    while (p != NULL && p < limit && c->paths->credit > 0) {
+    while (p < limit && c->paths->credit > 0) {
         trace_event_start(e, c->offset + (uint64_t)(p - c->text.at));
         p = trace_paths_read(c, p, end, e);
         if (p == NULL)
             break;
         add_event(c, e);
         behind = p;
-        p = next_event(p, end);
+        /* The next one is quickly read when nothing but a comma stands before it. */
+        if (p == end || *p++ != ',')
+            break;
+        while (p < end && char_is_blank(*p))
+            p++;
+        if (p == end || *p != '{')
+            break;
     }
     return c->offset + (uint64_t)(behind - c->text.at);
 }
@@ -745,7 +689,8 @@ static bool read_event(struct trace_chunk *c, uint64_t at, struct trace_event *e
         return true;
     }
     trace_event_start(e, at);
-    if (json_next(j) != JSON_OBJECT || !take_event(c, e))
+    struct taking t = {c, e};
+    if (json_next(j) != JSON_OBJECT || !event_json_each(&c->json, put_member, put_args, &t))
         return false;
     add_event(c, e);
     if (c->paths->credit > 0)
@@ -792,8 +737,20 @@ static void read_events(struct trace_chunk *c)
 
 void trace_chunk_read(struct trace_chunk *c, uint64_t start)
 {
+    size_t at = (size_t)(start - c->offset); /* in the text; text.n when there is no event */
+    bool is_cut;
+
     clear(c);
-    size_t at = find_start(c, start);
+    if (start == TRACE_NOWHERE) {
+        at = json_border(c->text, (size_t)(c->from - c->offset), marker, &is_cut);
+    } else {
+        while (at < c->text.n && char_is_blank(c->text.at[at]))
+            at++;
+        if (at < c->text.n && c->text.at[at] == ',')
+            at++;
+        while (at < c->text.n && char_is_blank(c->text.at[at]))
+            at++;
+    }
     c->start = start == TRACE_NOWHERE ? c->offset + at : start;
     json_begin_inside(&c->json, JSON_LENIENT, c->offset + at);
     json_window(&c->json, str_part(c->text, at, c->text.n), c->is_last);

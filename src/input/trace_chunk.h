@@ -148,8 +148,7 @@ struct trace_chunk {
     struct json_recovered recovered[JSON_RECOVERIES];
     uint64_t events; /* that were understood */
     nanos shift;     /* least that exact times are ahead of the events' own; INT64_MAX: none */
-    bool has_error;  /* the text could not be had: `error` says why */
-    int error;       /* an errno */
+    int error;       /* an errno: the text could not be had */
 
     /* Of the merge. */
     bool is_merged; /* all numbers are known there, and may stay */

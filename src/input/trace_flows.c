@@ -210,17 +210,6 @@ static const struct flow_end *end_at(const struct flow_end *ends, const struct r
     return &ends[items != NULL ? items[i].value : i];
 }
 
-static void add_arrow(struct arrows *arrows, const struct capture *cap, enum flow_kind kind,
-                      uint32_t from, uint32_t to)
-{
-    if (from == NONE || to == NONE || from == to)
-        return;
-    /* In some versions a runtime call is the end of its own arrow too. */
-    if (kind == FLOW_LAUNCH && cap->lanes.at[cap->slices.lane[to]].key.kind == LANE_THREAD)
-        return;
-    vec_push(arrows, ((struct radix_item){(uint64_t)from << 32 | to, (uint32_t)kind}));
-}
-
 /* The start an end belongs to, of those with its id from the `i`-th on: the latest one before it,
  * else the first. NULL when there is none. */
 static const struct flow_end *pick(const struct flow_cat *cat, const struct radix_item *starts,
@@ -260,8 +249,15 @@ static void pair_ends(void *ctx, size_t c)
         while (i < cat->starts.n && end_at(cat->starts.at, starts, i)->id < finish->id)
             i++;
         const struct flow_end *start = pick(cat, starts, i, finish);
-        if (start != NULL)
-            add_arrow(&b->arrows[c], b->cap, cat->kind, start->slice, finish->slice);
+        uint32_t from = start != NULL ? start->slice : NONE, to = finish->slice;
+        if (from == NONE || to == NONE || from == to)
+            continue;
+        /* In some versions a runtime call is the end of its own arrow too. */
+        if (cat->kind == FLOW_LAUNCH &&
+            b->cap->lanes.at[b->cap->slices.lane[to]].key.kind == LANE_THREAD)
+            continue;
+        vec_push(&b->arrows[c],
+                 ((struct radix_item){(uint64_t)from << 32 | to, (uint32_t)cat->kind}));
     }
     mem_free(starts);
     mem_free(finishes);

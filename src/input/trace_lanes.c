@@ -31,14 +31,6 @@ static uint32_t bit(enum trace_hint hint)
     return (uint32_t)1 << hint;
 }
 
-/* Events of a device stand on the row. */
-static bool shows_device(const struct trace_lane *lane)
-{
-    uint32_t device = bit(HINT_GPU_ANNOTATION + 1) - bit(HINT_COMPUTE);
-
-    return (lane->hints & device) != 0;
-}
-
 static enum trace_class class_of(const struct trace_lanes *t, const struct capture *cap,
                                  const struct trace_lane *lane, const struct trace_process *process)
 {
@@ -60,8 +52,8 @@ static enum trace_class class_of(const struct trace_lanes *t, const struct captu
         return CLASS_GC;
     if (str_equal(name, S("MsTx")))
         return CLASS_MARKS;
-    if (shows_device(lane))
-        return CLASS_DEVICE;
+    if ((lane->hints & (bit(HINT_GPU_ANNOTATION + 1) - bit(HINT_COMPUTE))) != 0)
+        return CLASS_DEVICE; /* events of a device stand on the row */
     if (process->name == 0 && (lane->hints & bit(HINT_COLLECTIVE)) != 0)
         return CLASS_GROUP;
     if (lane->hints == bit(HINT_OVERHEAD))
@@ -97,17 +89,6 @@ static int32_t device_of(const struct trace_lanes *t, const struct capture *cap,
         device < 4096)
         return (int32_t)device;
     return -1;
-}
-
-/* Streams that a kernel table has brought, by name; of equal ones the first. */
-static struct hash find_streams(const struct capture *cap)
-{
-    struct hash streams = {0};
-
-    for (size_t i = 0; i < cap->lanes.n; i++)
-        if (cap->lanes.at[i].key.kind == LANE_STREAM)
-            hash_add(&streams, cap->lanes.at[i].key.name, (uint32_t)i);
-    return streams;
 }
 
 static struct lane_key key_of(const struct trace_lanes *t, struct capture *cap,
@@ -171,9 +152,12 @@ static void join_rows(struct trace_lanes *t, lane_id *ids)
 lane_id *trace_lanes_resolve(struct trace_lanes *t, struct capture *cap, bool has_table)
 {
     lane_id *ids = mem_grow(NULL, sizeof(*ids), t->at.n + 1);
-    struct hash streams = has_table ? find_streams(cap) : (struct hash){0};
+    struct hash streams = {0}; /* that the table has brought, by name; of equal ones the first */
     uint32_t first;
 
+    for (size_t i = 0; i < cap->lanes.n && has_table; i++)
+        if (cap->lanes.at[i].key.kind == LANE_STREAM)
+            hash_add(&streams, cap->lanes.at[i].key.name, (uint32_t)i);
     if (t->dialect == TRACE_XLA)
         trace_rows_streams(t, cap);
     for (size_t i = 0; i < t->at.n; i++) {

@@ -30,25 +30,17 @@ static bool *find_lonely(const struct capture *cap, size_t first, size_t *n)
     return is_lonely;
 }
 
-static struct hash find_calls(const struct capture *cap, size_t first)
-{
-    struct hash calls = {0};
-    uint64_t number;
-
-    for (size_t i = first; i < cap->slices.n; i++)
-        if (cap->slices.kind[i] == SLICE_RUNTIME && number_of(cap, i, &number))
-            hash_add(&calls, number, (uint32_t)i);
-    return calls;
-}
-
 void trace_links_add(struct capture *cap, size_t first)
 {
     size_t n;
     bool *is_lonely = find_lonely(cap, first, &n);
-    struct hash calls = n > 0 ? find_calls(cap, first) : (struct hash){0};
+    struct hash calls = {0};
     uint64_t number;
     uint32_t call;
 
+    for (size_t i = first; i < cap->slices.n && n > 0; i++)
+        if (cap->slices.kind[i] == SLICE_RUNTIME && number_of(cap, i, &number))
+            hash_add(&calls, number, (uint32_t)i);
     for (size_t i = first; i < cap->slices.n && calls.n > 0; i++)
         if (is_lonely[i] && number_of(cap, i, &number) && hash_get(&calls, number, &call))
             capture_flow(cap, FLOW_LAUNCH, call, (uint32_t)i);

@@ -129,33 +129,6 @@ static attr_run map_set(struct trace_merge *m, struct trace_chunk *c, attr_run r
     return attrs_set(&m->cap->attrs, list, n);
 }
 
-static void map_lanes(struct trace_merge *m, struct trace_chunk *c)
-{
-    const strid *strings = c->map.strings.at;
-
-    for (size_t i = c->map.lanes.n; i < c->lanes.n; i++)
-        vec_push(&c->map.lanes, trace_lanes_get(&m->lanes, strings[c->lanes.at[i].pid],
-                                                strings[c->lanes.at[i].tid]));
-}
-
-/* Room for the numbers of keys and sets, which are asked for one by one. */
-static void map_more(struct trace_map *map, size_t n_strings, size_t n_sets)
-{
-    vec_reserve(&map->keys, n_strings);
-    memset(map->keys.at + map->keys.n, 0, (n_strings - map->keys.n) * sizeof(*map->keys.at));
-    map->keys.n = n_strings;
-    vec_reserve(&map->sets, n_sets);
-    memset(map->sets.at + map->sets.n, 0, (n_sets - map->sets.n) * sizeof(*map->sets.at));
-    map->sets.n = n_sets;
-}
-
-static attr_run set_of(struct trace_merge *m, struct trace_chunk *c, attr_run run)
-{
-    if (run != 0 && c->map.sets.at[run] == 0)
-        c->map.sets.at[run] = map_set(m, c, run);
-    return run != 0 ? c->map.sets.at[run] : 0;
-}
-
 static void add_slice(struct trace_merge *m, const struct trace_row *row)
 {
     struct slices *s = &m->cap->slices;
@@ -181,7 +154,12 @@ static struct trace_row map_row(struct trace_merge *m, struct trace_chunk *c,
 
     row.lane = c->map.lanes.at[row.lane];
     row.name = c->map.strings.at[row.name];
-    row.set = set_of(m, c, row.set);
+    if (row.set != 0) {
+        attr_run *set = &c->map.sets.at[row.set];
+        if (*set == 0)
+            *set = map_set(m, c, row.set);
+        row.set = *set;
+    }
     if (row.own != 0)
         row.own = attrs_copy_own(&m->cap->attrs, &c->owns, row.own, &c->map.own);
     return row;
@@ -224,7 +202,15 @@ static void close_edge(struct trace_merge *m, const struct trace_row *end)
 
 static void add_rows(struct trace_merge *m, struct trace_chunk *c)
 {
-    map_more(&c->map, c->strings.at.n, c->sets.bytes.n);
+    /* Room for the numbers of keys and sets, which are asked for one by one. */
+    vec_reserve(&c->map.keys, c->strings.at.n);
+    memset(c->map.keys.at + c->map.keys.n, 0,
+           (c->strings.at.n - c->map.keys.n) * sizeof(*c->map.keys.at));
+    c->map.keys.n = c->strings.at.n;
+    vec_reserve(&c->map.sets, c->sets.bytes.n);
+    memset(c->map.sets.at + c->map.sets.n, 0,
+           (c->sets.bytes.n - c->map.sets.n) * sizeof(*c->map.sets.at));
+    c->map.sets.n = c->sets.bytes.n;
     for (size_t i = 0; i < c->owns.columns.n; i++)
         map_key(m, c, c->owns.columns.at[i].key);
     c->map.own.strings = c->map.keys.at;
@@ -261,25 +247,20 @@ static void add_ends(struct trace_merge *m, const struct trace_chunk *c)
     }
 }
 
-static series_id series_of(struct trace_merge *m, uint32_t lane, strid name, strid unit)
-{
-    uint64_t key = hash_mix((uint64_t)name << 32 | unit, m->lanes.at.at[lane].process);
-    uint32_t fresh = (uint32_t)m->cap->series.n;
-    uint32_t id = hash_add(&m->series_ids, key, fresh);
-
-    if (id == fresh) {
-        vec_push(&m->cap->series, ((struct series){.name = name, .unit = unit}));
-        vec_push(&m->series_uses, ((struct series_use){lane, id}));
-    }
-    return id;
-}
-
 static void add_samples(struct trace_merge *m, const struct trace_chunk *c)
 {
+    const strid *strings = c->map.strings.at;
+
     for (size_t i = 0; i < c->samples.n; i++) {
         const struct trace_sample *s = &c->samples.at[i];
-        series_id id = series_of(m, c->map.lanes.at[s->lane], c->map.strings.at[s->name],
-                                 c->map.strings.at[s->unit]);
+        strid name = strings[s->name], unit = strings[s->unit];
+        uint32_t lane = c->map.lanes.at[s->lane], fresh = (uint32_t)m->cap->series.n;
+        uint64_t key = hash_mix((uint64_t)name << 32 | unit, m->lanes.at.at[lane].process);
+        uint32_t id = hash_add(&m->series_ids, key, fresh);
+        if (id == fresh) {
+            vec_push(&m->cap->series, ((struct series){.name = name, .unit = unit}));
+            vec_push(&m->series_uses, ((struct series_use){lane, id}));
+        }
         capture_sample(m->cap, id, s->at, s->value);
     }
 }
@@ -305,7 +286,10 @@ static void add_metas(struct trace_merge *m, const struct trace_chunk *c)
 void trace_merge_add(struct trace_merge *m, struct trace_chunk *c)
 {
     map_strings(m, c);
-    map_lanes(m, c);
+    const strid *strings = c->map.strings.at;
+    for (size_t i = c->map.lanes.n; i < c->lanes.n; i++)
+        vec_push(&c->map.lanes, trace_lanes_get(&m->lanes, strings[c->lanes.at[i].pid],
+                                                strings[c->lanes.at[i].tid]));
     add_rows(m, c);
     add_ends(m, c);
     add_samples(m, c);

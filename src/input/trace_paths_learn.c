@@ -68,17 +68,6 @@ static bool pass_string(struct lesson *l, struct str *out)
     return true;
 }
 
-static bool pass_number(struct lesson *l)
-{
-    if (here(l) == '-')
-        l->at++;
-    if (!char_is_digit(here(l)))
-        return false;
-    while (char_is_digit(here(l)) || here(l) == '.')
-        l->at++;
-    return true;
-}
-
 static bool is_same(const struct path_node *a, const struct path_node *b)
 {
     return a->n == b->n && memcmp(a->text, b->text, sizeof(a->text)) == 0 && a->value == b->value &&
@@ -267,7 +256,15 @@ static bool pass_value(struct lesson *l)
 {
     struct str text;
 
-    return here(l) == '"' ? pass_string(l, &text) : pass_number(l);
+    if (here(l) == '"')
+        return pass_string(l, &text);
+    if (here(l) == '-')
+        l->at++;
+    if (!char_is_digit(here(l)))
+        return false;
+    while (char_is_digit(here(l)) || here(l) == '.')
+        l->at++;
+    return true;
 }
 
 /* A value that differs from event to event. */
@@ -310,23 +307,19 @@ static bool learn_letter(struct lesson *l, struct str key)
     return true;
 }
 
-/* Names of arrows are of no use; those of other events are many. */
-static bool is_constant_field(const struct lesson *l, enum event_member field)
-{
-    bool is_arrow = l->ph == 's' || l->ph == 't' || l->ph == 'f';
-
-    return field == EVENT_PID || field == EVENT_TID || field == EVENT_CAT ||
-           (field == EVENT_NAME && is_arrow);
-}
-
 /* What tells about processes and threads comes once for each: it must not take the places of those
  * that come often. */
 static bool is_constant(const struct lesson *l, struct str key)
 {
     if (l->known_ph == 'M' || l->n_constants == ARRAY_LEN(l->constants))
         return false;
-    return l->is_in_args ? trace_argument(l->dialect, key).action == ARG_SKIP_FEW
-                         : is_constant_field(l, event_member(key));
+    if (l->is_in_args)
+        return trace_argument(l->dialect, key).action == ARG_SKIP_FEW;
+    /* Names of arrows are of no use; those of other events are many. */
+    bool is_arrow = l->ph == 's' || l->ph == 't' || l->ph == 'f';
+    enum event_member field = event_member(key);
+    return field == EVENT_PID || field == EVENT_TID || field == EVENT_CAT ||
+           (field == EVENT_NAME && is_arrow);
 }
 
 static bool learn_member(struct lesson *l)
@@ -351,33 +344,23 @@ static bool learn_member(struct lesson *l)
     return learn_value(l, key);
 }
 
-static bool learn_event(struct lesson *l)
-{
-    if (!pass(l, '{'))
-        return false;
-    for (;;) {
-        if (!learn_member(l))
-            return false;
-        skip_blanks(l);
-        if (l->is_in_args && here(l) == '}') {
-            l->is_in_args = false;
-            l->at++;
-            skip_blanks(l);
-        }
-        if (here(l) != ',')
-            break;
-        pass(l, ',');
-    }
-    l->at++;
-    return l->at == l->text.n && l->text.at[l->at - 1] == '}' && !l->is_in_args && l->ph != 0 &&
-           add_node(l, (struct path_node){.value = PATH_END, .ph = l->ph});
-}
-
 void trace_paths_learn(struct trace_paths *t, enum trace_dialect dialect, struct str event, char ph)
 {
     struct lesson l = {
         .paths = t, .dialect = dialect, .node = &t->nodes[0], .text = event, .known_ph = ph};
 
-    if (t->n < TRACE_PATH_NODES)
-        learn_event(&l);
+    if (t->n == TRACE_PATH_NODES || !pass(&l, '{'))
+        return;
+    do {
+        if (!learn_member(&l))
+            return;
+        skip_blanks(&l);
+        if (l.is_in_args && here(&l) == '}') {
+            l.is_in_args = false;
+            l.at++;
+        }
+    } while (pass(&l, ','));
+    l.at++;
+    if (l.at == event.n && event.at[l.at - 1] == '}' && !l.is_in_args && l.ph != 0)
+        add_node(&l, (struct path_node){.value = PATH_END, .ph = l.ph});
 }

@@ -57,7 +57,7 @@ static bool probe_text(struct str head, struct str name, enum trace_dialect *dia
     return true;
 }
 
-bool trace_probe(const struct probe *p, enum trace_dialect *dialect)
+static bool find_dialect(const struct probe *p, enum trace_dialect *dialect)
 {
     if (!gz_is(p->head))
         return probe_text(p->head, p->name, dialect);
@@ -73,4 +73,13 @@ bool trace_probe(const struct probe *p, enum trace_dialect *dialect)
     bool is_trace = probe_text((struct str){head, n}, p->name, dialect);
     mem_free(head);
     return is_trace;
+}
+
+int trace_probe(const struct probe *p, enum trace_dialect dialect)
+{
+    enum trace_dialect found;
+
+    if (!find_dialect(p, &found))
+        return 0;
+    return dialect == TRACE_CHROME ? 50 : dialect == found ? 90 : 0;
 }

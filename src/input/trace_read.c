@@ -52,7 +52,6 @@ struct reader {
 
     /* Serial sources: bytes that were read and belong to the next piece. */
     struct text ahead;
-    uint64_t ahead_offset;
 
     /* The merge. */
     uint64_t expected;  /* where the next piece must begin; TRACE_NOWHERE: where it says */
@@ -160,8 +159,7 @@ static bool fill_piece(struct reader *r, struct trace_chunk *c)
     if (c->offset + c->text.n <= c->from && c->from > r->begin)
         return false;
     /* What follows from the next piece's beginning on. */
-    uint64_t next = piece_offset(r, c->limit);
-    size_t used = (size_t)(next - c->offset);
+    size_t used = (size_t)(piece_offset(r, c->limit) - c->offset);
     if (r->ahead.n > n) { /* a long head */
         memmove(r->ahead.at, r->ahead.at + used, r->ahead.n - used);
         r->ahead.n -= used;
@@ -170,7 +168,6 @@ static bool fill_piece(struct reader *r, struct trace_chunk *c)
         if (used < c->text.n)
             text_put(&r->ahead, (struct str){c->text.at + used, c->text.n - used});
     }
-    r->ahead_offset = next;
     return true;
 }
 
@@ -198,13 +195,6 @@ static bool next_piece(void *ctx, size_t slot)
     return true;
 }
 
-/* Where in the buffer the text goes: as far from the beginning of a page as it is in the file. The
- * system copies pages, and at some distances from each other that takes three times as long. */
-static size_t like_in_file(const struct trace_chunk *c)
-{
-    return (size_t)(c->offset - (uintptr_t)c->buffer) % PAGE;
-}
-
 /* Gets the text of a piece of a source that is not serial. */
 static void get_text(const struct reader *r, struct trace_chunk *c)
 {
@@ -219,19 +209,13 @@ static void get_text(const struct reader *r, struct trace_chunk *c)
         return;
     }
     make_room(c, n + PAGE);
-    char *at = c->buffer + like_in_file(c);
+    /* Where in the buffer the text goes: as far from the beginning of a page as it is in the file.
+     * The system copies pages, and at some distances from each other that takes three times as
+     * long. */
+    char *at = c->buffer + (size_t)(c->offset - (uintptr_t)c->buffer) % PAGE;
     size_t got = trace_source_at(&r->source, c->offset, at, n, &c->error);
     c->text = (struct str){at, got};
     c->is_last = c->is_last || got < n; /* it became shorter meanwhile */
-}
-
-/* With one thread the piece before is merged already, and nothing needs to be guessed. */
-static void read_in_turn(struct reader *r, struct trace_chunk *c)
-{
-    c->start = TRACE_NOWHERE; /* not read */
-    if (!r->has_ended && r->carry.n == 0 &&
-        (r->expected < c->limit || r->expected == TRACE_NOWHERE))
-        trace_chunk_read(c, r->expected);
 }
 
 static void work_piece(void *ctx, size_t slot)
@@ -242,10 +226,15 @@ static void work_piece(void *ctx, size_t slot)
     c->error = 0;
     if (!r->source.is_serial)
         get_text(r, c);
-    if (r->n_slots == 1)
-        read_in_turn(r, c);
-    else
+    if (r->n_slots == 1) {
+        /* With one thread the piece before is merged already, and nothing needs to be guessed. */
+        c->start = TRACE_NOWHERE; /* not read */
+        if (!r->has_ended && r->carry.n == 0 &&
+            (r->expected < c->limit || r->expected == TRACE_NOWHERE))
+            trace_chunk_read(c, r->expected);
+    } else {
         trace_chunk_read(c, c->from == r->begin ? r->begin : TRACE_NOWHERE);
+    }
 }
 
 /* Puts the carried text in front of a piece; false when it is not worth a try yet. */
@@ -294,15 +283,6 @@ static bool is_blank(struct str s)
     return str_trim(s).n == 0;
 }
 
-/* Takes the members behind the events, where damage hides how the list ends. */
-static bool rescue_tail(struct reader *r, struct str rest)
-{
-    size_t tail = r->is_object ? trace_facts_find_tail(rest) : rest.n;
-
-    text_put(&r->tail, (struct str){rest.at + tail, rest.n - tail});
-    return tail < rest.n;
-}
-
 static void end_at(struct reader *r, const struct trace_chunk *c)
 {
     struct str rest = str_part(c->text, (size_t)(c->stop - c->offset), c->text.n);
@@ -316,7 +296,10 @@ static void end_at(struct reader *r, const struct trace_chunk *c)
             trace_merge_trouble(&r->merge, TROUBLE_TRAILING_TEXT, c->stop);
         return;
     }
-    bool has_tail = rescue_tail(r, rest);
+    /* Takes the members behind the events, where damage hides how the list ends. */
+    size_t tail = r->is_object ? trace_facts_find_tail(rest) : rest.n;
+    text_put(&r->tail, (struct str){rest.at + tail, rest.n - tail});
+    bool has_tail = tail < rest.n;
     if (c->why == STOP_LOST || has_tail)
         lose_text(r, c->stop, r->tail_offset - r->tail.n);
     if (c->why == STOP_LOST)
@@ -381,7 +364,6 @@ static void run(struct reader *r, enum trace_dialect dialect)
     if (r->source.is_serial) {
         memmove(r->ahead.at, r->ahead.at + r->begin, r->ahead.n - (size_t)r->begin);
         r->ahead.n -= (size_t)r->begin;
-        r->ahead_offset = r->begin;
     } else {
         vec_free(&r->ahead);
     }

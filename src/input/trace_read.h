@@ -1,5 +1,5 @@
 /*
- * trace_read - a trace file into a capture: what the three importers of traces share.
+ * trace_read - a trace file into a capture, whatever its dialect.
  */
 #ifndef STRATA_INPUT_TRACE_READ_H
 #define STRATA_INPUT_TRACE_READ_H
@@ -18,7 +18,8 @@ enum status trace_read(struct import *i, enum trace_dialect dialect, const char 
 enum status trace_read_cut(struct import *i, enum trace_dialect dialect, const char *format,
                            struct trace_cut cut);
 
-/* What a file looks like: false when it is no JSON trace at all. Packed heads are unpacked. */
-bool trace_probe(const struct probe *p, enum trace_dialect *dialect);
+/* How much a file looks like a trace of the dialect; any trace is one of TRACE_CHROME. Packed heads
+ * are unpacked. */
+int trace_probe(const struct probe *p, enum trace_dialect dialect);
 
 #endif

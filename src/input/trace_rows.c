@@ -115,12 +115,10 @@ static enum trace_hint work_hint(struct str name)
         S_INIT("collective-permute"), S_INIT("all-to-all"), S_INIT("collective-broadcast"),
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(collectives); i++)
-        if (str_contains(name, collectives[i]))
-            return HINT_COMM;
-    for (size_t i = 0; i < ARRAY_LEN(copies); i++)
-        if (str_starts_nocase(name, copies[i]))
-            return HINT_COPY;
+    if (STR_ANY(str_contains, name, collectives))
+        return HINT_COMM;
+    if (STR_ANY(str_starts_nocase, name, copies))
+        return HINT_COPY;
     return classify_kernel(VENDOR_NVIDIA, S(""), name, S("")) == SLICE_COMM ? HINT_COMM
                                                                             : HINT_COMPUTE;
 }
@@ -179,11 +177,11 @@ static bool is_wanted(const struct capture *cap, size_t slice, int64_t device)
     return device < 0 || own < 0 || own == device;
 }
 
-static void add_mark(struct capture *cap, size_t slice, int64_t number, const char *word)
+static void add_mark(struct capture *cap, size_t slice, int64_t number)
 {
     vec_push(&cap->marks,
              ((struct mark){.source = MARK_ITERATION,
-                            .name = capture_intern_format(cap, "%s %lld", word, (long long)number),
+                            .name = capture_intern_format(cap, "Step %lld", (long long)number),
                             .number = number,
                             .begin = cap->slices.begin[slice],
                             .end = slices_end(&cap->slices, slice)}));
@@ -200,7 +198,7 @@ static bool mark_steps(struct capture *cap, size_t first, int64_t device)
             cap->lanes.at[cap->slices.lane[i]].key.kind != LANE_OTHER)
             continue;
         num_i64(str_part(name, name.n - str_last_digits(name), name.n), &number);
-        add_mark(cap, i, number, "Step");
+        add_mark(cap, i, number);
     }
     return cap->marks.n > before;
 }
@@ -225,7 +223,7 @@ static bool mark_numbered(struct capture *cap, size_t first)
             if (attr.key == key && attr.type == ATTR_INT)
                 number = attr.number;
         if (number >= 0)
-            add_mark(cap, i, number, "Step");
+            add_mark(cap, i, number);
     }
     return cap->marks.n > before;
 }
@@ -289,7 +287,7 @@ static void mark_modules(struct capture *cap, size_t first, int64_t device)
 
     for (size_t i = first; i < cap->slices.n && module != 0; i++)
         if (is_module(cap, i, row, device) && module_of(cap, i) == module)
-            add_mark(cap, i, n++, "Step");
+            add_mark(cap, i, n++);
 }
 
 /* Ranges of a program that are named like steps. */

@@ -83,20 +83,6 @@ size_t trace_source_at(const struct trace_source *s, uint64_t offset, char *to, 
     return done;
 }
 
-static size_t unpack(struct trace_source *s, char *to, size_t n)
-{
-    size_t got = gz_read(&s->gz, &s->packed, to, n);
-
-    if (got == 0) {
-        if (s->packed.n == 0 || s->gz.is_done) {
-            gz_end(&s->gz);
-            s->is_over = true;
-            gz_report(&s->gz, s->in->path, s->in->diag);
-        }
-    }
-    return got;
-}
-
 enum status trace_source_next(struct trace_source *s, char *to, size_t n, size_t *got)
 {
     *got = 0;
@@ -104,7 +90,14 @@ enum status trace_source_next(struct trace_source *s, char *to, size_t n, size_t
         TRY(stream_read(&s->stream, to, n, got));
         s->is_over = s->stream.at_end;
     }
-    while (!s->is_stream && *got < n && !s->is_over)
-        *got += unpack(s, to + *got, n - *got);
+    while (!s->is_stream && *got < n && !s->is_over) {
+        size_t unpacked = gz_read(&s->gz, &s->packed, to + *got, n - *got);
+        *got += unpacked;
+        if (unpacked == 0 && (s->packed.n == 0 || s->gz.is_done)) {
+            gz_end(&s->gz);
+            s->is_over = true;
+            gz_report(&s->gz, s->in->path, s->in->diag);
+        }
+    }
     return ST_OK;
 }

@@ -87,45 +87,28 @@ bool trace_step_number(struct str name, int64_t *number)
     return step_name_parse(name, &source, number);
 }
 
-/* What a name says that looks like that of a step: the spellings of profilers are certain. */
-static enum trace_name step_name(struct str name)
+enum trace_name trace_name(struct str name)
 {
+    /* Runtime calls of an Ascend host are named <level>@<call>. */
+    static const struct str levels[] = {
+        S_INIT("AscendCL@"), S_INIT("Model@"),         S_INIT("Node@"), S_INIT("Runtime@"),
+        S_INIT("Hccl@"),     S_INIT("Communication@"), S_INIT("Api@"),
+    };
+    /* Of names that look like that of a step the spellings of profilers are certain. */
     static const struct str sure[] = {S_INIT("Iteration#"), S_INIT("Step#"), S_INIT("Iteration "),
                                       S_INIT("Step ")};
     enum mark_source source;
     int64_t number;
 
+    if (STR_ANY(str_starts, name, levels))
+        return NAME_CALL;
+    if (classify_is_collective(name))
+        return NAME_COLLECTIVE;
     if (!step_name_parse(name, &source, &number))
         return NAME_PLAIN;
     if (source == MARK_PROFILER_STEP)
         return NAME_STEP;
-    for (size_t i = 0; i < ARRAY_LEN(sure); i++)
-        if (str_starts(name, sure[i]))
-            return NAME_ITERATION;
-    return NAME_RANGE;
-}
-
-/* Runtime calls of an Ascend host are named <level>@<call>. */
-static bool is_call(struct str name)
-{
-    static const struct str levels[] = {
-        S_INIT("AscendCL@"), S_INIT("Model@"),         S_INIT("Node@"), S_INIT("Runtime@"),
-        S_INIT("Hccl@"),     S_INIT("Communication@"), S_INIT("Api@"),
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(levels); i++)
-        if (str_starts(name, levels[i]))
-            return true;
-    return false;
-}
-
-enum trace_name trace_name(struct str name)
-{
-    if (is_call(name))
-        return NAME_CALL;
-    if (classify_is_collective(name))
-        return NAME_COLLECTIVE;
-    return step_name(name);
+    return STR_ANY(str_starts, name, sure) ? NAME_ITERATION : NAME_RANGE;
 }
 
 struct word_arg {

@@ -233,24 +233,6 @@ static bool draw_round(struct cluster_sim *s, size_t n)
     return true;
 }
 
-static void draw_places(struct cluster_sim *s)
-{
-    for (size_t i = 0; i < s->o->n_troubles; i++)
-        s->places[i] = (struct cluster_place){s->o->troubles[i], -1, -1, -1};
-    for (size_t n = 0; draw_round(s, n); n++)
-        continue;
-}
-
-/* Steps in which the host stalls, at random. */
-static void draw_stalls(struct cluster_sim *s, struct cluster_rank_sim *r, int64_t n)
-{
-    for (int64_t i = 0; i < n && i < s->o->steps;) {
-        int64_t step = rng_below(&s->rng, s->o->steps);
-        i += !r->stalls[step];
-        r->stalls[step] = true;
-    }
-}
-
 static void apply_places(struct cluster_sim *s)
 {
     struct cluster_rank_sim none = {.stalls = ARENA_ARRAY(s->arena, bool, (size_t)s->o->steps)};
@@ -259,16 +241,20 @@ static void apply_places(struct cluster_sim *s)
         const struct synth_trouble *what = &s->places[i].what;
         bool is_of_rank = s->places[i].rank >= 0 && (s->repaired >> i & 1) == 0;
         struct cluster_rank_sim *r = is_of_rank ? &s->ranks[s->places[i].rank] : &none;
-        if (what->kind == TROUBLE_COMPUTE)
+        if (what->kind == TROUBLE_COMPUTE) {
             r->slow = what->slow;
-        else if (what->kind == TROUBLE_IMBALANCE)
+        } else if (what->kind == TROUBLE_IMBALANCE) {
             r->experts = what->slow;
-        else if (what->kind == TROUBLE_STORAGE)
+        } else if (what->kind == TROUBLE_STORAGE) {
             r->save = what->time;
-        else if (what->kind == TROUBLE_HOST)
-            draw_stalls(s, r, what->steps);
-        if (what->kind == TROUBLE_HOST)
+        } else if (what->kind == TROUBLE_HOST) {
             r->stall = what->time;
+            for (int64_t n = 0; n < what->steps && n < s->o->steps;) { /* steps at random */
+                int64_t step = rng_below(&s->rng, s->o->steps);
+                n += !r->stalls[step];
+                r->stalls[step] = true;
+            }
+        }
     }
 }
 
@@ -395,7 +381,10 @@ void cluster_plan(struct cluster_sim *s)
     s->ep = (int)o->ep;
     s->dp = s->n / s->tp / s->pp;
     place_ranks(s);
-    draw_places(s);
+    for (size_t i = 0; i < o->n_troubles; i++)
+        s->places[i] = (struct cluster_place){o->troubles[i], -1, -1, -1};
+    for (size_t n = 0; draw_round(s, n); n++)
+        continue;
     for (int i = 0; i < s->n; i++) {
         all[i] = i;
         s->ranks[i].offset = i == 0 ? 0 : rng_between(&s->rng, -MOST_OFFSET, MOST_OFFSET);

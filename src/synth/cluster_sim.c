@@ -66,14 +66,6 @@ static void arrive(struct cluster_sim *s, struct cluster_rank_sim *r, const stru
         finish(s, t);
 }
 
-/* The host waits for the device, then does something else. */
-static void host_work(struct cluster_rank_sim *r, const struct cluster_op *op)
-{
-    r->host = later(r->host, r->device + 4 * US);
-    record(r, op, r->host, op->dur, 0);
-    r->host += op->dur;
-}
-
 /* One operation; false: it has to wait. */
 static bool advance(struct cluster_sim *s, struct cluster_rank_sim *r)
 {
@@ -96,7 +88,10 @@ static bool advance(struct cluster_sim *s, struct cluster_rank_sim *r)
         r->device = later(r->device, r->pending);
         break;
     default:
-        host_work(r, op);
+        /* The host waits for the device, then does something else. */
+        r->host = later(r->host, r->device + 4 * US);
+        record(r, op, r->host, op->dur, 0);
+        r->host += op->dur;
     }
     r->at++;
     return !r->is_waiting;

@@ -11,7 +11,7 @@ struct trace {
     const struct cluster_sim *s;
     const struct cluster_rank_sim *r;
     struct put put;
-    int64_t correlation, step, first_step;
+    int64_t correlation, step;
     nanos begun;
 };
 
@@ -63,12 +63,6 @@ static void put_call(struct trace *t, const struct cluster_op *op)
         PUTF(&t->put, ", 'Src Rank': %, 'Dst Rank': %", team->ranks[0], team->ranks[1]);
 }
 
-static const char *call_kernel(const char *name)
-{
-    return strcmp(name, "allreduce") == 0 ? "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"
-                                          : "ncclDevKernel_SendRecv";
-}
-
 static void put_device(struct trace *t, const struct cluster_event *e)
 {
     bool is_call = e->op->kind != CLUSTER_KERNEL;
@@ -77,8 +71,11 @@ static void put_device(struct trace *t, const struct cluster_event *e)
     event_head(t, "cuda_runtime", "cudaLaunchKernel", 1000 + t->r->id, 1000 + t->r->id, e->launch,
                e->launch + 3000);
     PUTF(&t->put, "'correlation': %}}", id);
-    event_head(t, "kernel", is_call ? call_kernel(e->op->name) : e->op->name, device, stream,
-               e->begin, e->begin + e->dur);
+    const char *name = !is_call ? e->op->name
+                       : strcmp(e->op->name, "allreduce") == 0
+                           ? "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"
+                           : "ncclDevKernel_SendRecv";
+    event_head(t, "kernel", name, device, stream, e->begin, e->begin + e->dur);
     PUTF(&t->put, "'device': %, 'stream': %, 'correlation': %", device, stream, id);
     if (is_call)
         put_call(t, e->op);

@@ -123,21 +123,16 @@ static struct sending send_npu(struct machine *m, const char *api, enum host_kin
     return s;
 }
 
-static struct sending send_node(const struct machine *m)
-{
-    const struct machine_timeline *t = &m->main;
-
-    return (struct sending){.connection = m->graph_call,
-                            .api = t->calls.at[t->calls.n - 1].begin,
-                            .thread = m->thread,
-                            .call = (uint32_t)t->calls.n - 1,
-                            .ready = m->graph_ready};
-}
-
 static struct sending send(struct machine *m, const struct op_kind *kind, bool is_comm)
 {
-    if (m->graph_call != 0)
-        return send_node(m);
+    if (m->graph_call != 0) {
+        const struct machine_timeline *t = &m->main;
+        return (struct sending){.connection = m->graph_call,
+                                .api = t->calls.at[t->calls.n - 1].begin,
+                                .thread = m->thread,
+                                .call = (uint32_t)t->calls.n - 1,
+                                .ready = m->graph_ready};
+    }
     if (m->kind == MACHINE_NPU)
         return send_npu(m, kind->api, is_comm ? HOST_HCCL : HOST_NODE, kind->name);
     return send_gpu(m,

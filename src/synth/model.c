@@ -28,12 +28,7 @@ bool op_is_core(enum op_code code)
     return strcmp(core, "AI_CPU") != 0 && strcmp(core, "COMM") != 0;
 }
 
-const char *phase_name(enum phase phase)
-{
-    static const char *const names[] = {"prefill", "decode", "train"};
-
-    return names[phase];
-}
+ENUM_NAMES(phase_name, enum phase, "prefill", "decode", "train")
 
 struct build {
     struct arena *arena;
@@ -241,15 +236,11 @@ static void forward(struct build *b, bool is_training)
     matmul(b, OP_HEAD, last, b->width, m->vocab / b->load->tp);
 }
 
-static void sampling(struct build *b)
-{
-    collective(b, OP_ALLGATHER, b->load->batch * b->m->vocab * 2);
-    b->module = "sampler";
-    vector(b, OP_ARGMAX, b->load->batch, b->m->vocab, 2);
-}
-
+/* OP_COUNT: none. */
 static enum op_code gradient_of(enum op_code code)
 {
+    const char *type = op_kinds[code].type;
+
     switch (code) {
     case OP_FLASH:
         return OP_FLASH_GRAD;
@@ -261,18 +252,14 @@ static enum op_code gradient_of(enum op_code code)
         return OP_NORM_GRAD;
     case OP_LOSS:
         return OP_LOSS_GRAD;
+    case OP_ALLTOALL:
+        return OP_ALLTOALL;
     default:
-        return OP_MM_GRAD_IN;
+        return strcmp(type, "MatMulV2") == 0 || strcmp(type, "MatMulV3") == 0 ||
+                       strcmp(type, "GroupedMatmul") == 0
+                   ? OP_MM_GRAD_IN
+                   : OP_COUNT;
     }
-}
-
-static bool has_gradient(enum op_code code)
-{
-    return code == OP_FLASH || code == OP_SWIGLU || code == OP_NORM || code == OP_FINALNORM ||
-           code == OP_LOSS || strcmp(op_kinds[code].type, "MatMulV2") == 0 ||
-           strcmp(op_kinds[code].type, "MatMulV3") == 0 ||
-           strcmp(op_kinds[code].type, "GroupedMatmul") == 0 || code == OP_EXPERTS_ACT ||
-           code == OP_ALLTOALL;
 }
 
 /* Every operator is differentiated in the reverse order; a matrix multiplication has two
@@ -284,13 +271,13 @@ static void backward(struct build *b)
 
     for (size_t i = forward_n; i-- > 0;) {
         struct synth_op fwd = b->ops.at[i];
+        enum op_code code = gradient_of(fwd.code);
+        size_t first = b->ops.n;
 
-        if (!has_gradient(fwd.code))
+        if (code == OP_COUNT)
             continue;
         b->layer = fwd.layer;
         b->module = fwd.module;
-        enum op_code code = gradient_of(fwd.code);
-        size_t first = b->ops.n;
         if (op_is_comm(fwd.code)) {
             collective(b, fwd.code, fwd.bytes);
         } else {
@@ -299,11 +286,11 @@ static void backward(struct build *b)
             if (code == OP_MM_GRAD_IN)
                 add(b, OP_MM_GRAD_WEIGHT, fwd.dur, str_of(fwd.in), str_of(fwd.out));
         }
-        for (size_t k = first; k < b->ops.n; k++)
-            b->ops.at[k].is_backward = true;
         b->ops.at[first].forward = op_is_comm(fwd.code) ? NO_OP : (int)i;
-        for (size_t k = first; k < b->ops.n; k++)
+        for (size_t k = first; k < b->ops.n; k++) {
+            b->ops.at[k].is_backward = true;
             b->ops.at[k].is_join = false;
+        }
         bool is_layer_done =
             fwd.layer != NO_LAYER && (i == 0 || b->ops.at[i - 1].layer != fwd.layer);
         if (is_layer_done && fwd.layer % 2 == 0) {
@@ -342,7 +329,9 @@ struct synth_program model_program(struct arena *arena, const struct model *m,
         backward(&b);
         optimizer(&b);
     } else {
-        sampling(&b);
+        collective(&b, OP_ALLGATHER, load->batch * m->vocab * 2);
+        b.module = "sampler";
+        vector(&b, OP_ARGMAX, load->batch, m->vocab, 2);
     }
     p.n = b.ops.n;
     p.ops = ARENA_ARRAY(arena, struct synth_op, p.n);

@@ -122,16 +122,6 @@ static const struct plant_amount amounts[] = {
     {PLANT_CLOCK_DROP, {2, 3, 1}, {0}, {0}},
 };
 
-static void draw_amount(struct plant *p, struct rng *r)
-{
-    for (size_t i = 0; i < ARRAY_LEN(amounts); i++)
-        if (amounts[i].cause == p->cause) {
-            p->amount = draw(r, amounts[i].amount);
-            p->pause =
-                draw(r, amounts[i].us) * US + device_time(p) / 100 * draw(r, amounts[i].percent);
-        }
-}
-
 /* Work that takes a share of the step. */
 static void draw_share(struct plant *p, struct rng *r)
 {
@@ -194,7 +184,12 @@ void plant_draw(struct plant *p, struct machine *m, enum plant_cause cause, bool
     p->logs_loss = rng_below(&r, 3) == 0 || cause == PLANT_SLOW_STEP_SAME_WORK;
     draw_sizes(p, &r);
     draw_comm(p, &r);
-    draw_amount(p, &r);
+    for (size_t i = 0; i < ARRAY_LEN(amounts); i++)
+        if (amounts[i].cause == cause) {
+            p->amount = draw(&r, amounts[i].amount);
+            p->pause =
+                draw(&r, amounts[i].us) * US + device_time(p) / 100 * draw(&r, amounts[i].percent);
+        }
     draw_share(p, &r);
     p->slow = rng_between(&r, 1350, 1700);
     m->has_stacks = cause == PLANT_PYTHON_OVERHEAD;

@@ -141,17 +141,6 @@ static void cpu_operators(struct plant *p)
     }
 }
 
-static void python_loop(struct plant *p)
-{
-    struct machine *m = p->m;
-
-    machine_frame(m, "train.py(88): train_step");
-    machine_frame(m, "beam.py(41): reorder");
-    machine_work(m, BUSY_PYTHON, p->is_sick ? p->pause : p->pause / 50);
-    machine_end(m);
-    machine_end(m);
-}
-
 void plant_host(struct plant *p, int step)
 {
     struct machine *m = p->m;
@@ -164,6 +153,11 @@ void plant_host(struct plant *p, int step)
     if (plant_is(p, PLANT_HOST_UNTRACED) ||
         (plant_is(p, PLANT_SLOW_STEP_SAME_WORK) && step == p->odd_step))
         machine_work(m, BUSY_UNTRACED, p->pause * machine_draw(m, 950, 1050) / 1000);
-    if (plant_has(p, PLANT_PYTHON_OVERHEAD))
-        python_loop(p);
+    if (plant_has(p, PLANT_PYTHON_OVERHEAD)) {
+        machine_frame(m, "train.py(88): train_step");
+        machine_frame(m, "beam.py(41): reorder");
+        machine_work(m, BUSY_PYTHON, p->is_sick ? p->pause : p->pause / 50);
+        machine_end(m);
+        machine_end(m);
+    }
 }

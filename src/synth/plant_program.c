@@ -8,6 +8,15 @@ enum { MB = 1000000, BUCKET = 25 * MB };
 
 /* ---- forward ---- */
 
+/* On tensors with a row for each token. */
+static void elementwise(struct plant *p, const char *op, enum op_code code, int64_t columns,
+                        int64_t tensors)
+{
+    plant_simple(
+        p, &(struct plant_simple){
+               .op = op, .code = code, .rows = p->tokens, .columns = columns, .tensors = tensors});
+}
+
 static void norm(struct plant *p, int64_t rows)
 {
     machine_op(p->m, "aten::layer_norm", SHAPE(p, rows, p->hidden), "DT_BF16");
@@ -23,11 +32,7 @@ static void contiguous(struct plant *p, int64_t columns)
 {
     machine_op(p->m, "aten::contiguous", SHAPE(p, p->tokens, columns), "DT_BF16");
     machine_op(p->m, "aten::clone", SHAPE(p, p->tokens, columns), "DT_BF16");
-    plant_simple(p, &(struct plant_simple){.op = "aten::copy_",
-                                           .code = OP_P_COPY,
-                                           .rows = p->tokens,
-                                           .columns = columns,
-                                           .tensors = 2});
+    elementwise(p, "aten::copy_", OP_P_COPY, columns, 2);
     machine_end(p->m);
     machine_end(p->m);
 }
@@ -43,14 +48,6 @@ static void allocate(struct plant *p)
     machine_call(m, "cudaMalloc", BUSY_ALLOCATOR, machine_draw(m, p->pause / 2, p->pause * 3 / 2),
                  false);
     machine_end(m);
-}
-
-static void elementwise(struct plant *p, const char *op, enum op_code code, int64_t columns,
-                        int64_t tensors)
-{
-    plant_simple(
-        p, &(struct plant_simple){
-               .op = op, .code = code, .rows = p->tokens, .columns = columns, .tensors = tensors});
 }
 
 /* Scaled, shifted and gated besides: several elementwise operators on one tensor. */
@@ -79,33 +76,21 @@ static void activation(struct plant *p)
 
 static void after_product(struct plant *p)
 {
-    if (plant_is(p, PLANT_HOST_SYNC)) {
-        plant_simple(p, &(struct plant_simple){.op = "aten::max",
-                                               .code = OP_P_SUM,
-                                               .rows = p->tokens,
-                                               .columns = p->hidden,
-                                               .tensors = 1});
+    if (plant_has(p, PLANT_HOST_SYNC))
+        elementwise(p, "aten::max", OP_P_SUM, p->hidden, 1);
+    if (plant_is(p, PLANT_HOST_SYNC)) /* else the statistic stays on the device */
         plant_item(p);
-    } else if (plant_has(p, PLANT_HOST_SYNC)) { /* the statistic stays on the device */
-        plant_simple(p, &(struct plant_simple){.op = "aten::max",
-                                               .code = OP_P_SUM,
-                                               .rows = p->tokens,
-                                               .columns = p->hidden,
-                                               .tensors = 1});
-    }
     for (int64_t i = 0; plant_is(p, PLANT_LAYOUT_COPIES) && i < p->amount; i++)
         contiguous(p, p->hidden);
 }
 
 static void aicpu(struct plant *p)
 {
-    nanos dur = p->pause;
-
     if (!plant_has(p, PLANT_AICPU_EXPOSED))
         return;
     machine_op(p->m, "aten::bitwise_xor", SHAPE(p, p->tokens), "INT64");
     machine_launch(p->m, &(struct machine_kernel){.code = p->is_sick ? OP_AICPU : OP_P_CAST,
-                                                  .dur = p->is_sick ? dur : 4000,
+                                                  .dur = p->is_sick ? p->pause : 4000,
                                                   .in = SHAPE(p, p->tokens),
                                                   .out = SHAPE(p, p->tokens)});
     machine_end(p->m);
@@ -185,13 +170,13 @@ static void reduce(struct plant *p, int64_t elements, bool is_end)
 }
 
 static void simple_grad(struct plant *p, const char *name, const char *op, enum op_code code,
-                        int64_t columns, int64_t tensors)
+                        int64_t columns)
 {
     struct machine *m = p->m;
 
     machine_op(m, arena_printf(m->names, "autograd::engine::evaluate_function: %s", name), "", "");
     machine_op(m, name, "", "");
-    elementwise(p, op, code, columns, tensors);
+    elementwise(p, op, code, columns, 3);
     machine_end(m);
     machine_end(m);
 }
@@ -202,46 +187,40 @@ static void backward_layer(struct plant *p)
 
     plant_linear_grad(p, SLOT_DOWN, t, 4 * h, h);
     reduce(p, 4 * h * h, false);
-    simple_grad(p, "GeluBackward0", "aten::gelu_backward", OP_P_GELU_GRAD, 4 * h, 3);
+    simple_grad(p, "GeluBackward0", "aten::gelu_backward", OP_P_GELU_GRAD, 4 * h);
     plant_linear_grad(p, SLOT_UP, t, h, 4 * h);
     reduce(p, 4 * h * h, false);
     simple_grad(p, "NativeLayerNormBackward0", "aten::native_layer_norm_backward", OP_P_NORM_GRAD,
-                h, 3);
+                h);
     plant_linear_grad(p, SLOT_OUT, t, h, h);
     reduce(p, h * h, false);
     plant_attention_grad(p);
     plant_linear_grad(p, SLOT_QKV, t, h, 3 * h);
     reduce(p, 3 * h * h, false);
     simple_grad(p, "NativeLayerNormBackward0", "aten::native_layer_norm_backward", OP_P_NORM_GRAD,
-                h, 3);
+                h);
 }
 
 /* Scaled and smoothed, in double by accident: operators on the logits. */
 static void loss_in_double(struct plant *p)
 {
     bool is_double = p->is_sick;
-    struct plant_simple s = {.op = "aten::_to_copy",
-                             .code = OP_P_CAST,
-                             .rows = p->tokens,
-                             .columns = p->vocab,
-                             .tensors = 2,
-                             .width = is_double ? 8 : 4,
-                             .types = is_double ? "DOUBLE" : "FLOAT"};
 
-    if (!plant_has(p, PLANT_FP64_USED))
-        return;
-    for (int64_t i = 0; i < p->amount; i++) {
-        s.op = i % 2 == 0 ? "aten::mul" : "aten::sub";
-        s.code = is_double ? OP_P_DOUBLE : OP_P_SINGLE;
-        s.tensors = 3;
-        plant_simple(p, &s);
-    }
+    for (int64_t i = 0; i < p->amount; i++)
+        plant_simple(p, &(struct plant_simple){.op = i % 2 == 0 ? "aten::mul" : "aten::sub",
+                                               .code = is_double ? OP_P_DOUBLE : OP_P_SINGLE,
+                                               .rows = p->tokens,
+                                               .columns = p->vocab,
+                                               .tensors = 3,
+                                               .width = is_double ? 8 : 4,
+                                               .types = is_double ? "DOUBLE" : "FLOAT"});
 }
 
 static void loss(struct plant *p)
 {
     plant_linear(p, SLOT_HEAD, p->tokens, p->hidden, p->vocab);
-    loss_in_double(p);
+    if (plant_has(p, PLANT_FP64_USED))
+        loss_in_double(p);
     elementwise(p, "aten::_log_softmax", OP_P_LOSS, p->vocab, 3);
     machine_op(p->m, "aten::nll_loss", SHAPE(p, p->tokens, p->vocab), "FLOAT");
     elementwise(p, "aten::nll_loss_forward", OP_P_SUM, 8, 1);
@@ -261,7 +240,7 @@ static void train_step(struct plant *p, int step)
     plant_host(p, step);
     machine_switch(m, THREAD_BACKWARD);
     simple_grad(p, "LogSoftmaxBackward0", "aten::_log_softmax_backward_data", OP_P_LOSS_GRAD,
-                p->vocab, 3);
+                p->vocab);
     plant_linear_grad(p, SLOT_HEAD, p->tokens, p->hidden, p->vocab);
     for (int64_t i = 0; i < p->layers; i++)
         backward_layer(p);
@@ -431,11 +410,7 @@ static void decode_layers(struct plant *p)
         forward_layer(p);
     norm(p, p->tokens);
     plant_linear(p, SLOT_HEAD, p->tokens, p->hidden, p->vocab);
-    plant_simple(p, &(struct plant_simple){.op = "aten::argmax",
-                                           .code = OP_ARGMAX,
-                                           .rows = p->tokens,
-                                           .columns = p->vocab,
-                                           .tensors = 1});
+    elementwise(p, "aten::argmax", OP_ARGMAX, p->vocab, 1);
 }
 
 static void decode_step(struct plant *p, int step)
@@ -479,18 +454,6 @@ static void run_step(struct plant *p, int step)
     }
 }
 
-/* Work that was launched before the recording began. */
-static void begin_recording(struct plant *p)
-{
-    struct machine *m = p->m;
-
-    if (m->kind == MACHINE_NPU)
-        return; /* its profiler shows nothing of it */
-    for (int64_t i = machine_draw(m, 6, 24); i > 0; i--)
-        machine_earlier(
-            m, &(struct machine_kernel){.code = OP_P_GEMM, .dur = machine_draw(m, 20000, 60000)});
-}
-
 enum status plant_execute(struct plant *p, nanos *marks, void (*done)(void *ctx), void *ctx)
 {
     struct machine *m = p->m;
@@ -498,8 +461,11 @@ enum status plant_execute(struct plant *p, nanos *marks, void (*done)(void *ctx)
     for (int i = 0; i < p->steps; i++) {
         machine_step_begin(m, p->first + i);
         marks[i] = m->rank->step.begin;
-        if (i == 0)
-            begin_recording(p);
+        /* Work that was launched before the recording began; an NPU's profiler shows nothing of it.
+         */
+        for (int64_t n = i == 0 && m->kind == MACHINE_GPU ? machine_draw(m, 6, 24) : 0; n > 0; n--)
+            machine_earlier(m, &(struct machine_kernel){.code = OP_P_GEMM,
+                                                        .dur = machine_draw(m, 20000, 60000)});
         run_step(p, p->first + i);
         machine_step_end(m);
         if (i + 1 == p->steps)

@@ -1,6 +1,7 @@
 /*
  * plant: executes both twins, writes what a profiler would have recorded of them, and the truth.
  */
+#include "report/record_file.h"
 #include "synth/plant_truth.h"
 #include "synth/rank_out.h"
 #include "synth/synth.h"
@@ -26,30 +27,6 @@ struct planting {
 static void write_step(void *out)
 {
     rank_out_step(out);
-}
-
-/* Names of files are below the folder of the whole; those of a run below its own. */
-static void keep_files(struct planting *k, struct plant_run *run, const struct truth *t)
-{
-    run->files_n = t->files.n;
-    run->files = ARENA_ARRAY(k->arena, struct truth_file, t->files.n);
-    for (size_t i = 0; i < t->files.n; i++) {
-        run->files[i] = t->files.at[i];
-        run->files[i].name = arena_printf(k->arena, "%s/%s", run->variant, t->files.at[i].name);
-        k->result->files++;
-        k->result->bytes += t->files.at[i].bytes;
-    }
-}
-
-static void keep_result(struct planting *k, const struct truth *t, const struct plant *p)
-{
-    struct synth_rank_result *r = &k->result->ranks[k->result->ranks_n++];
-
-    r->steps = p->steps;
-    r->kernels = (uint64_t)t->kernels;
-    for (size_t i = 0; i < ARRAY_LEN(t->host_events); i++)
-        r->host_events += (uint64_t)t->host_events[i];
-    r->trace_bytes = t->files.n > 0 ? t->files.at[0].bytes : 0;
 }
 
 /* One execution: a rank, the machine it is recorded from, and the program. */
@@ -96,8 +73,14 @@ static enum status execute(struct planting *k, struct execution *e, struct plant
     if (e->out == NULL)
         return ST_OK;
     TRY(rank_out_close(e->out));
-    keep_files(k, run, &e->out->truth);
-    keep_result(k, &e->out->truth, &e->p);
+    const struct truth *t = &e->out->truth;
+    run->files_n = t->files.n;
+    run->files = ARENA_ARRAY(k->arena, struct truth_file, t->files.n);
+    for (size_t i = 0; i < t->files.n; i++) { /* names below the folder of the whole */
+        run->files[i] = t->files.at[i];
+        run->files[i].name = arena_printf(k->arena, "%s/%s", run->variant, t->files.at[i].name);
+    }
+    rank_out_count(e->out, k->result);
     return ST_OK;
 }
 
@@ -148,24 +131,10 @@ static enum status check_formats(const struct planting *k)
             fits |= formats_of[i];
     if ((k->o->formats & ~fits) == 0)
         return ST_OK;
-    diag_fail(k->d, ST_UNSUPPORTED, "synth.plant-format", (struct where){0},
-              "%s can be planted in %s captures only", kind->id,
-              (kind->machines & 1u << MACHINE_GPU) != 0 ? "kineto and chrome"
-                                                        : "text, db and msprof");
-    return ST_UNSUPPORTED;
-}
-
-static enum status write_truth(struct planting *k)
-{
-    struct outfile file;
-    struct json_writer w;
-
-    k->result->truth = fs_join(k->arena, k->o->out, "ground_truth.json");
-    TRY(outfile_open(&file, k->result->truth, k->d));
-    json_write_init(&w, outfile_sink(&file), JSON_INDENTED);
-    record_json(&w, plant_truth_schema.record, &k->truth, &(struct record_env){.arena = k->arena});
-    json_write_finish(&w);
-    return outfile_commit(&file, OUTFILE_FAST, k->d);
+    return diag_fail(k->d, ST_UNSUPPORTED, "synth.plant-format", (struct where){0},
+                     "%s can be planted in %s captures only", kind->id,
+                     (kind->machines & 1u << MACHINE_GPU) != 0 ? "kineto and chrome"
+                                                               : "text, db and msprof");
 }
 
 enum status plant_run(const struct synth_options *o, struct arena *arena, struct diag *d,
@@ -188,5 +157,6 @@ enum status plant_run(const struct synth_options *o, struct arena *arena, struct
     for (int i = 0; i < MACHINE_KINDS; i++)
         if ((o->formats & formats_of[i]) != 0)
             TRY(run_machine(&k, (enum machine_kind)i));
-    return write_truth(&k);
+    out->truth = fs_join(arena, o->out, "ground_truth.json");
+    return record_save(out->truth, plant_truth_schema.record, &k.truth, d);
 }

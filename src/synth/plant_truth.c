@@ -49,14 +49,6 @@ static const struct {
     {OP_AICPU, OP_AICPU, "compute.aicpu"},
 };
 
-static const char *kernel_class(const struct machine_task *t)
-{
-    for (size_t i = 0; i < ARRAY_LEN(families); i++)
-        if (t->code >= families[i].first && t->code <= families[i].last)
-            return families[i].class;
-    return "compute.other";
-}
-
 static const char *copy_class(const struct machine_task *t, enum machine_kind machine)
 {
     bool is_known = machine == MACHINE_GPU; /* the other one does not say what memory it is */
@@ -159,15 +151,6 @@ static nanos least_work(const struct machine_timeline *t)
 
 /* ---- idle time ---- */
 
-static const char *stretch_class(const struct counting *c, const struct machine_call *call)
-{
-    nanos stretch = call->begin - call->stretch;
-    bool is_work = stretch >= c->least_work &&
-                   (call->longest >= LEAST_WORK || stretch >= LONG_WORK) && call->longest > 0;
-
-    return work_classes[is_work ? call->filler : BUSY_LAUNCH];
-}
-
 static void add_part(struct counting *c, nanos begin, nanos end, struct account_span gap,
                      const char *class)
 {
@@ -186,7 +169,11 @@ static void add_host(struct counting *c, struct account_span gap)
     vec_bisect(at, t->calls.n, i, t->calls.at[i].end <= gap.begin);
     for (; at < t->calls.n && t->calls.at[at].stretch < gap.end; at++) {
         const struct machine_call *call = &t->calls.at[at];
-        add_part(c, call->stretch, call->begin, gap, stretch_class(c, call));
+        nanos stretch = call->begin - call->stretch;
+        bool is_work = stretch >= c->least_work &&
+                       (call->longest >= LEAST_WORK || stretch >= LONG_WORK) && call->longest > 0;
+        add_part(c, call->stretch, call->begin, gap,
+                 work_classes[is_work ? call->filler : BUSY_LAUNCH]);
         add_part(c, call->begin, call->end, gap, work_classes[call->work]);
     }
     /* After its last call the host launches no more. */
@@ -286,7 +273,12 @@ static const char *class_of(const struct counting *c, const struct machine_task 
         return "comm_exposed";
     if (t->kind == TASK_COPY)
         return copy_class(t, c->m->kind);
-    return t->is_optimizer ? "compute.optimizer" : kernel_class(t);
+    if (t->is_optimizer)
+        return "compute.optimizer";
+    for (size_t i = 0; i < ARRAY_LEN(families); i++)
+        if (t->code >= families[i].first && t->code <= families[i].last)
+            return families[i].class;
+    return "compute.other";
 }
 
 /* Idle time is cut at the windows' borders, as every other time. */

@@ -27,7 +27,7 @@ void rank_out_step(struct rank_out *out)
 
     truth_step(&out->truth);
     for (int k = 0; k < TO_KINDS; k++)
-        if (out->writers[k] != NULL)
+        if (out->writers[k] != NULL && writers[k]->step != NULL)
             writers[k]->step(out->writers[k]);
     arena_free(scratch);
     arena_init(scratch);
@@ -49,6 +49,21 @@ void rank_out_free(struct rank_out *out)
             writers[k]->abort(out->writers[k]);
     truth_fini(&out->truth);
     arena_free(&out->outlet.scratch);
+}
+
+void rank_out_count(const struct rank_out *out, struct synth_result *result)
+{
+    const struct truth *t = &out->truth;
+    struct synth_rank_result *r = &result->ranks[result->ranks_n++];
+
+    r->steps = (int64_t)t->steps.n;
+    r->kernels = (uint64_t)t->kernels;
+    for (size_t i = 0; i < ARRAY_LEN(t->host_events); i++)
+        r->host_events += (uint64_t)t->host_events[i];
+    r->trace_bytes = t->files.n > 0 ? t->files.at[0].bytes : 0;
+    result->files += t->files.n;
+    for (size_t i = 0; i < t->files.n; i++)
+        result->bytes += t->files.at[i].bytes;
 }
 
 uint64_t rank_out_bytes(const struct rank_out *out)

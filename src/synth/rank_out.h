@@ -21,6 +21,9 @@ void rank_out_step(struct rank_out *out);
 enum status rank_out_close(struct rank_out *out);
 void rank_out_free(struct rank_out *out); /* what is not closed is removed */
 
+/* Adds the rank to the result, which has room for it, once it is closed. */
+void rank_out_count(const struct rank_out *out, struct synth_result *result);
+
 /* Size so far of the first of the formats that is written. */
 uint64_t rank_out_bytes(const struct rank_out *out);
 

@@ -24,7 +24,6 @@ enum host_kind {
     HOST_GC,
     HOST_RANGE, /* user annotation */
     HOST_CUDA,  /* call of a GPU's runtime; id: correlation, parent: id of the operator */
-    HOST_KINDS,
 };
 
 struct host_event {
@@ -75,7 +74,6 @@ struct synth_task {
     int64_t bytes;         /* of a copy or a collective */
     enum copy_way way;
     bool is_pageable;
-    bool is_masked;   /* AICPU work that was placed under a kernel */
     bool has_call;    /* its GPU runtime call is recorded as HOST_CUDA, or nothing is */
     int64_t external; /* id of its operator, with has_call */
 };

@@ -60,7 +60,6 @@ static void aicpu(struct sim *s, struct rank *r, const struct synth_op *op,
 
     t.dur = jitter(r, op->dur);
     if (under != NULL) {
-        t.is_masked = true;
         t.stream = STREAM_AICPU;
         t.begin = later(later(ready, begin + 300), r->end[STREAM_AICPU] + 200);
         if (t.begin + t.dur > begin + dur)
@@ -303,14 +302,6 @@ static struct plan make_plan(struct sim *s)
     return plan;
 }
 
-static void inject(struct sim *s, const struct plan *plan, const struct synth_op *op)
-{
-    enum stall_kind kind = (enum stall_kind)(s->stalls++ % STALL_KINDS);
-    nanos dur = s->options->bubble * rng_between(&s->rng, 700, 1300) / 1000;
-
-    stall(&s->ranks[plan->victim], kind, PLACE_INTERNAL, op->layer, dur);
-}
-
 /* The operator that AICPU cores run now and then, in the layer and module of `beside`. */
 static const struct synth_op *aicpu_op(struct sim *s, const struct synth_op *beside)
 {
@@ -377,8 +368,11 @@ static void run(struct sim *s, const struct synth_program *p, size_t from, size_
 
     for (size_t i = from; i < to; i++) {
         const struct synth_op *op = &p->ops[i];
-        if (op->layer != layer && op->layer >= 0 && !op->is_backward && plan->stall_at[op->layer])
-            inject(s, plan, op);
+        if (op->layer != layer && op->layer >= 0 && !op->is_backward && plan->stall_at[op->layer]) {
+            enum stall_kind kind = (enum stall_kind)(s->stalls++ % STALL_KINDS);
+            nanos dur = s->options->bubble * rng_between(&s->rng, 700, 1300) / 1000;
+            stall(&s->ranks[plan->victim], kind, PLACE_INTERNAL, op->layer, dur);
+        }
         layer = op->layer;
         run_op(s, p, i, plan);
     }
@@ -401,12 +395,6 @@ static const struct synth_program *program_of(const struct sim *s)
     }
 }
 
-static void free_names(struct sim *s)
-{
-    arena_free(&s->names);
-    arena_init(&s->names);
-}
-
 void sim_warm_up(struct sim *s)
 {
     const struct synth_program *p = program_of(s);
@@ -426,7 +414,8 @@ void sim_step(struct sim *s, bool is_cut)
 {
     const struct synth_program *p = program_of(s);
 
-    free_names(s);
+    arena_free(&s->names);
+    arena_init(&s->names);
     struct plan plan = make_plan(s);
     for (int i = 0; i < s->ranks_n; i++) {
         begin_step(s, &s->ranks[i], p, s->step);

@@ -81,14 +81,6 @@ static void frames_for(struct sim *s, struct rank *r, const struct synth_op *op)
     r->module = op->module;
 }
 
-/* A gradient carries the number of the operator it belongs to; without training none counts. */
-static int64_t sequence_of(const struct rank *r, const struct synth_op *op)
-{
-    if (r->step.program->phase != PHASE_TRAIN)
-        return -1;
-    return op->is_backward ? op->forward : r->sequence;
-}
-
 nanos sim_launch(struct sim *s, struct rank *r, const struct synth_op *op, struct synth_task *t)
 {
     enum synth_thread thread = op->is_backward ? THREAD_BACKWARD : THREAD_MAIN;
@@ -100,7 +92,10 @@ nanos sim_launch(struct sim *s, struct rank *r, const struct synth_op *op, struc
     int64_t correlation = ++r->correlation, connection = r->connection += 3;
     struct host_event *e = sim_host(r, HOST_OP, thread, op->kind->host, begin, dur);
     e->op = op;
-    e->parent = sequence_of(r, op);
+    /* A gradient carries the number of the operator it belongs to; without training none counts. */
+    e->parent = r->step.program->phase != PHASE_TRAIN ? -1
+                : op->is_backward                     ? op->forward
+                                                      : r->sequence;
     e->launch = connection;
     sim_host(r, HOST_ENQUEUE, thread, "Enqueue", enqueue, 1200)->id = correlation;
     nanos q = r->queue > enqueue + 1300 ? r->queue : enqueue + 1300;

@@ -50,13 +50,6 @@ static void write_steps(struct synth_job_state *j)
         rank_out_step(&j->ranks[i]);
 }
 
-static void release(struct synth_job_state *j)
-{
-    for (int i = 0; i < j->sim.ranks_n; i++)
-        rank_out_free(&j->ranks[i]);
-    sim_fini(&j->sim);
-}
-
 static enum status run_steps(struct synth_job_state *j, const struct progress *progress)
 {
     const struct synth_options *o = j->o;
@@ -117,25 +110,6 @@ static enum status write_truth(struct synth_job_state *j)
     return outfile_commit(&file, OUTFILE_FAST, j->d);
 }
 
-static void fill_result(struct synth_job_state *j)
-{
-    struct synth_result *r = j->result;
-
-    r->ranks_n = j->sim.ranks_n;
-    r->ranks = ARENA_ARRAY(j->arena, struct synth_rank_result, (size_t)r->ranks_n);
-    for (int64_t i = 0; i < r->ranks_n; i++) {
-        const struct truth *t = &j->ranks[i].truth;
-        r->ranks[i].steps = (int64_t)t->steps.n;
-        r->ranks[i].kernels = (uint64_t)t->kernels;
-        for (size_t k = 0; k < ARRAY_LEN(t->host_events); k++)
-            r->ranks[i].host_events += (uint64_t)t->host_events[k];
-        r->ranks[i].trace_bytes = t->files.n > 0 ? t->files.at[0].bytes : 0;
-        r->files += t->files.n;
-        for (size_t k = 0; k < t->files.n; k++)
-            r->bytes += t->files.at[k].bytes;
-    }
-}
-
 static enum status check_folder(const struct synth_options *o, struct arena *arena, struct diag *d)
 {
     struct fs_list list;
@@ -145,10 +119,9 @@ static enum status check_folder(const struct synth_options *o, struct arena *are
     TRY(fs_list(arena, o->out, &list, d));
     if (list.n == 0)
         return ST_OK;
-    diag_fail(d, ST_IO, "synth.not-empty", (struct where){.path = o->out},
-              "the folder is not empty");
     diag_hint(d, "try", "another folder, or --force to overwrite");
-    return ST_IO;
+    return diag_fail(d, ST_IO, "synth.not-empty", (struct where){.path = o->out},
+                     "the folder is not empty");
 }
 
 enum status synth_run(const struct synth_options *o, const struct progress *progress,
@@ -174,9 +147,13 @@ enum status synth_run(const struct synth_options *o, const struct progress *prog
         st = rank_out_close(&j.ranks[i]);
     if (st == ST_OK)
         st = write_truth(&j);
-    if (st == ST_OK)
-        fill_result(&j);
-    release(&j);
+    out->ranks = ARENA_ARRAY(arena, struct synth_rank_result, (size_t)o->ranks);
+    for (int i = 0; i < j.sim.ranks_n; i++) {
+        if (st == ST_OK)
+            rank_out_count(&j.ranks[i], out);
+        rank_out_free(&j.ranks[i]);
+    }
+    sim_fini(&j.sim);
     return st;
 }
 

@@ -50,7 +50,7 @@ struct to_writer {
     unsigned formats; /* any of these bits asks for it */
     size_t size;
     enum status (*open)(void *self, struct outlet *to);
-    void (*step)(void *self);
+    void (*step)(void *self); /* NULL: nothing is written */
     enum status (*close)(void *self);
     void (*abort)(void *self);             /* harmless when closed */
     uint64_t (*bytes)(const void *writer); /* so far; NULL: not asked */

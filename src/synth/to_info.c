@@ -16,45 +16,25 @@ static enum status open_info(void *self, struct outlet *to)
     return ST_OK;
 }
 
-static void write_step(void *self)
-{
-    (void)self;
-}
-
-static void write_info(struct put *p, const struct outlet *to)
-{
-    const struct synth_options *o = to->sim->options;
-    const char *stack = o->stacks ? "true" : "false";
-    const char *under = o->flavor == SYNTH_OLD ? "_" : "";
-
-    PUTF(p, embedded_file("synth/profiler_info.json").at, under, under, to->truth->steps.n, under,
-         under, under, stack, stack, o->level,
-         o->level > 0 ? "ACL_AICORE_PIPE_UTILIZATION" : "ACL_AICORE_NONE",
-         (o->formats & SYNTH_TEXT) != 0 ? "text" : "db", to->rank->host, to->rank->id);
-}
-
-static void write_metadata(struct put *p, const struct outlet *to)
-{
-    PUTF(p, embedded_file("synth/profiler_metadata.json").at, to->rank->id, to->sim->world,
-         to->sim->group, to->rank->id, to->ranks);
-}
-
-static enum status write_file(struct info *info, const char *name,
-                              void (*write)(struct put *p, const struct outlet *to))
-{
-    TRY(to_open(info->to, &info->put, to_folder(info->to, ""), name, 0));
-    write(&info->put, info->to);
-    return to_close(info->to, &info->put, 0, 0);
-}
-
 static enum status close_info(void *self)
 {
     struct info *info = self;
-    const struct outlet *to = info->to;
+    struct outlet *to = info->to;
+    const struct synth_options *o = to->sim->options;
+    const char *name = arena_printf(to->arena, "profiler_info_%d.json", to->rank->id);
+    const char *folder = to_folder(to, ""), *stack = o->stacks ? "true" : "false";
+    const char *under = o->flavor == SYNTH_OLD ? "_" : "";
 
-    TRY(write_file(info, arena_printf(to->arena, "profiler_info_%d.json", to->rank->id),
-                   write_info));
-    return write_file(info, "profiler_metadata.json", write_metadata);
+    TRY(to_open(to, &info->put, folder, name, 0));
+    PUTF(&info->put, embedded_file("synth/profiler_info.json").at, under, under, to->truth->steps.n,
+         under, under, under, stack, stack, o->level,
+         o->level > 0 ? "ACL_AICORE_PIPE_UTILIZATION" : "ACL_AICORE_NONE",
+         (o->formats & SYNTH_TEXT) != 0 ? "text" : "db", to->rank->host, to->rank->id);
+    TRY(to_close(to, &info->put, 0, 0));
+    TRY(to_open(to, &info->put, folder, "profiler_metadata.json", 0));
+    PUTF(&info->put, embedded_file("synth/profiler_metadata.json").at, to->rank->id, to->sim->world,
+         to->sim->group, to->rank->id, to->ranks);
+    return to_close(to, &info->put, 0, 0);
 }
 
 static void abort_info(void *self)
@@ -66,7 +46,6 @@ const struct to_writer to_info = {
     .formats = SYNTH_TEXT | SYNTH_DB,
     .size = sizeof(struct info),
     .open = open_info,
-    .step = write_step,
     .close = close_info,
     .abort = abort_info,
 };
