@@ -25,20 +25,14 @@ struct str cell_trim(struct str text)
     return text;
 }
 
-static struct str strip_quotes(struct str text)
+struct str cell_bare(struct str text)
 {
-    while (text.n > 0 && text.at[0] == '"') {
-        text.at++;
-        text.n--;
-    }
+    text = cell_trim(text);
+    while (text.n > 0 && text.at[0] == '"')
+        text = str_part(text, 1, text.n);
     while (text.n > 0 && text.at[text.n - 1] == '"')
         text.n--;
     return text;
-}
-
-struct str cell_bare(struct str text)
-{
-    return strip_quotes(cell_trim(text));
 }
 
 /* Digits with single underscores between them; false when there are none. `out` collects the
@@ -199,18 +193,12 @@ struct cell_slots cell_slots(struct arena *arena, struct str text)
     return slots;
 }
 
-static bool is_absent(struct str slot)
-{
-    static const struct str spellings[] = {S_INIT("()"),   S_INIT("N/A"),  S_INIT("NA"),
-                                           S_INIT("NULL"), S_INIT("None"), S_INIT("none")};
-
-    return slot.n == 0 || str_is_one_of(slot, spellings, ARRAY_LEN(spellings));
-}
-
 struct str cell_shape(struct arena *arena, struct str slot)
 {
     slot = cell_trim(cell_bare(slot));
-    if (is_absent(slot))
+    static const struct str spellings[] = {S_INIT("()"),   S_INIT("N/A"),  S_INIT("NA"),
+                                           S_INIT("NULL"), S_INIT("None"), S_INIT("none")};
+    if (slot.n == 0 || str_is_one_of(slot, spellings, ARRAY_LEN(spellings)))
         return S("");
     if (slot.n >= 2 && slot.at[0] == '(' && slot.at[slot.n - 1] == ')')
         slot = str_part(slot, 1, slot.n - 2);

@@ -462,16 +462,6 @@ void comm_model_fit(struct comm_model *model, enum collective op, const struct c
         qsort(model->fits.at, model->fits.n, sizeof(*model->fits.at), compare_fits);
 }
 
-static const struct comm_fit *find_fit(const struct comm_model *model, enum collective op,
-                                       const struct comm_point *point)
-{
-    const struct comm_fit key = {.op = op, .ranks = point->ranks, .tier = point->tier};
-
-    return model->fits.n == 0 ? NULL
-                              : bsearch(&key, model->fits.at, model->fits.n,
-                                        sizeof(*model->fits.at), compare_fits);
-}
-
 static double over_link(const struct topology_link *link, enum collective op, double n, double m)
 {
     double latency = link->latency_us * 1e-6, rate = link->bandwidth * efficiency;
@@ -511,7 +501,11 @@ bool comm_model_predict(const struct comm_model *model, enum collective op,
     if (model->source == COMM_FROM_LINES)
         return along(model->lines[op], m, us);
     if (model->source == COMM_FROM_FIT) {
-        const struct comm_fit *fit = find_fit(model, op, point);
+        const struct comm_fit key = {.op = op, .ranks = point->ranks, .tier = point->tier};
+        const struct comm_fit *fit = model->fits.n == 0
+                                         ? NULL
+                                         : bsearch(&key, model->fits.at, model->fits.n,
+                                                   sizeof(*model->fits.at), compare_fits);
         return fit != NULL && along(fit->line, m, us);
     }
     *us = over_link(&model->links[point->tier], op, n, m) * 1e6;

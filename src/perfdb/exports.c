@@ -173,19 +173,6 @@ static struct kernel_group *group_of(struct kernels *k, struct str type, struct 
     }
 }
 
-/* The state, core, dtypes and formats of a group come from the first row that has them. */
-static void fill_cells(struct kernels *k, struct kernel_group *g, const struct rows *rows,
-                       const struct columns *c, struct arena *scratch)
-{
-    for (size_t i = 0; i < IDENTITY_N; i++) {
-        if (g->cells[i].n > 0)
-            continue;
-        struct str cell = rows_cell(rows, c->identity[i], scratch);
-        if (cell.n > 0)
-            g->cells[i] = arena_str(&k->arena, cell);
-    }
-}
-
 static void add_kernel(struct kernels *k, const struct rows *rows, const struct columns *c,
                        struct arena *scratch)
 {
@@ -197,7 +184,13 @@ static void add_kernel(struct kernels *k, const struct rows *rows, const struct 
     struct str type = renamed(rows_cell(rows, c->type, scratch));
     struct kernel_group *g = group_of(k, type, in, out);
     double duration = cell_f64(csv_cell(&rows->csv, c->duration));
-    fill_cells(k, g, rows, c, scratch);
+    for (size_t i = 0; i < IDENTITY_N; i++) { /* from the first row that has them */
+        if (g->cells[i].n > 0)
+            continue;
+        struct str cell = rows_cell(rows, c->identity[i], scratch);
+        if (cell.n > 0)
+            g->cells[i] = arena_str(&k->arena, cell);
+    }
     g->n++;
     g->sum += duration;
     g->squares += duration * duration;
@@ -370,13 +363,6 @@ static uint32_t summary_type_id(struct summary *s, struct str name)
     return id;
 }
 
-/* A copy whose texts outlive the row. */
-static void keep_signature(struct summary *s, struct signature *sig)
-{
-    for (size_t i = 0; i < sig->n; i++)
-        sig->part[i] = arena_str(&s->arena, sig->part[i]);
-}
-
 static struct summary_case *case_of(struct summary *s, uint32_t type, const struct str *cells,
                                     struct str ep_size, struct arena *scratch)
 {
@@ -398,7 +384,8 @@ static struct summary_case *case_of(struct summary *s, uint32_t type, const stru
         for (size_t i = 0; i < IDENTITY_N; i++)
             fresh.cells[i] = arena_str(&s->arena, cells[i]);
         vec_push(&s->cases, fresh);
-        keep_signature(s, &sig);
+        for (size_t i = 0; i < sig.n; i++)
+            sig.part[i] = arena_str(&s->arena, sig.part[i]);
         signature_index_add(&t->by_signature, &sig, at, NULL);
     }
     return &s->cases.at[at];

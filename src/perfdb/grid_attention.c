@@ -79,28 +79,19 @@ static void fill_slots(const struct attention_scene *s, int64_t b, int64_t lengt
         in[SLOT_BLOCK_TABLE] = GRID_SHAPE(out, b, blocks);
 }
 
-static struct str slot_dtype(size_t slot)
-{
-    switch (slot) {
-    case SLOT_MASK:
-        return S("INT8");
-    case SLOT_LENGTHS:
-    case SLOT_KV_LENGTHS:
-        return S("INT64");
-    case SLOT_BLOCK_TABLE:
-        return S("INT32");
-    default:
-        return S("DT_BF16");
-    }
-}
-
 static void fill_types(struct arena *arena, const struct grid_shape *in, struct str *dtypes,
                        struct str *formats)
 {
+    static const struct str others[SLOTS] = {[SLOT_MASK] = S_INIT("INT8"),
+                                             [SLOT_LENGTHS] = S_INIT("INT64"),
+                                             [SLOT_KV_LENGTHS] = S_INIT("INT64"),
+                                             [SLOT_BLOCK_TABLE] = S_INIT("INT32")};
     struct str types[SLOTS], layouts[SLOTS];
 
     for (size_t i = 0; i < SLOTS; i++) {
-        types[i] = in[i].n > 0 ? slot_dtype(i) : S("DT_UNDEFINED");
+        types[i] = others[i].n > 0 ? others[i] : S("DT_BF16");
+        if (in[i].n == 0)
+            types[i] = S("DT_UNDEFINED");
         layouts[i] = in[i].n > 0 ? S("ND") : S("NULL");
     }
     *dtypes = arena_join(arena, types, SLOTS, S(";"));

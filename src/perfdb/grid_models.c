@@ -170,17 +170,6 @@ static void fill_config(const struct tree *config, struct grid_model *m)
     m->vocab = FIRST_OF(config, "vocab_size");
 }
 
-static void fill_cuts(struct grid_model *m)
-{
-    static const int64_t sizes[] = {1, 2, 4, 8, 16};
-    size_t n = 1;
-
-    m->tp_sizes = (struct grid_list){sizes, 5};
-    while (n < 4 && sizes[n] <= m->experts)
-        n++;
-    m->ep_sizes = (struct grid_list){sizes, n};
-}
-
 /* "models/Some-Model/config.json" is called Some-Model. */
 static struct str folder_name(struct str path)
 {
@@ -208,7 +197,12 @@ enum status grid_model_config(struct arena *arena, const char *path, struct str 
                    " is missing");
     if (out->head_dim == 0)
         return bad(path, config, d, S("head_dim"), " is missing");
-    fill_cuts(out);
+    static const int64_t sizes[] = {1, 2, 4, 8, 16};
+    size_t n = 1;
+    out->tp_sizes = (struct grid_list){sizes, 5};
+    while (n < 4 && sizes[n] <= out->experts)
+        n++;
+    out->ep_sizes = (struct grid_list){sizes, n};
     if (out->id.n == 0)
         out->id = tree_get_text(config, S("_name_or_path"), (struct str){0});
     if (out->id.n == 0)

@@ -88,26 +88,19 @@ static enum status make_point(const struct loop *l)
     return ST_OK;
 }
 
-static enum status count_points(const struct loop *l, uint64_t *points)
-{
-    *points = 1;
-    for (size_t i = 0; i < l->n; i++) {
-        *points *= l->it[i]->values.n;
-        if (*points > LIMIT_GRID_POINTS)
-            return diag_fail(l->out->d, ST_LIMIT, "grid.too-many-points", (struct where){0},
-                             "pattern %.*s has more than %d points",
-                             STR_ARGS(l->out->pattern->name), LIMIT_GRID_POINTS);
-    }
-    return ST_OK;
-}
-
 static enum status run_loops(const struct loop *l)
 {
     const struct grid_pattern *p = l->out->pattern;
     size_t *at = ARENA_ARRAY(&l->out->scratch, size_t, l->n);
-    uint64_t points;
+    uint64_t points = 1;
 
-    TRY(count_points(l, &points));
+    for (size_t i = 0; i < l->n; i++) {
+        points *= l->it[i]->values.n;
+        if (points > LIMIT_GRID_POINTS)
+            return diag_fail(l->out->d, ST_LIMIT, "grid.too-many-points", (struct where){0},
+                             "pattern %.*s has more than %d points", STR_ARGS(p->name),
+                             LIMIT_GRID_POINTS);
+    }
     for (uint64_t point = 0; point < points; point++) {
         for (size_t i = 0; i < l->n; i++)
             l->value[l->it[i]->var] = l->it[i]->values.at[at[i]];

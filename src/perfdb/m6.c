@@ -69,11 +69,6 @@ static bool is_hit(const struct predicted_event *e)
     return str_is_one_of(e->args[TRACE_SOURCE], hits, ARRAY_LEN(hits));
 }
 
-static bool is_counted(const struct predicted *p, const struct predicted_event *e)
-{
-    return p->named < 0 || e->process == (uint32_t)p->named;
-}
-
 /* The first process that is named after the roofline; -1: none. */
 static int analytic_process(const struct predicted *p)
 {
@@ -117,7 +112,7 @@ struct metrics metrics_compute(const struct predicted *p)
     for (size_t i = 0; i < p->events.n; i++) {
         const struct predicted_event *e = &p->events.at[i];
         struct arena_mark mark = arena_mark(&scratch);
-        if (!is_counted(p, e) || e->name.n == 0)
+        if ((p->named >= 0 && e->process != (uint32_t)p->named) || e->name.n == 0)
             continue;
         bool hit = is_hit(e), is_free = str_equal_nocase(e->args[TRACE_ZERO_COST], S("true"));
         m.invocations++;
@@ -156,16 +151,6 @@ struct str *m6_sources(struct arena *arena, struct str list, size_t *n)
     return words;
 }
 
-static void add_predicted(struct m6 *m, const struct predicted *p)
-{
-    for (size_t i = 0; i < p->events.n; i++) {
-        const struct predicted_event *e = &p->events.at[i];
-        if (e->dur > 0 && e->args[TRACE_KERNEL_TYPE].n > 0 &&
-            str_is_one_of(e->args[TRACE_SOURCE], m->sources, m->n_sources))
-            m->hit_us += e->dur;
-    }
-}
-
 static void add_row(struct m6 *m, struct measured_row row, enum m6_times times, struct twins *twins)
 {
     double start, us;
@@ -193,7 +178,12 @@ struct m6 m6_compute(const struct predicted *p, const struct measured *m, const 
     struct twins twins;
 
     twins_init(&twins);
-    add_predicted(&result, p);
+    for (size_t i = 0; i < p->events.n; i++) {
+        const struct predicted_event *e = &p->events.at[i];
+        if (e->dur > 0 && e->args[TRACE_KERNEL_TYPE].n > 0 &&
+            str_is_one_of(e->args[TRACE_SOURCE], result.sources, result.n_sources))
+            result.hit_us += e->dur;
+    }
     for (size_t i = 0; i < m->table.n_rows; i++) {
         struct measured_row row = measured_row(m, i);
         if (row.type.n > 0)

@@ -188,16 +188,6 @@ static bool cann(struct arena *arena, struct str *out)
     return false;
 }
 
-/* False when it is not installed, or nowhere strata looks. */
-static bool detect_version(struct arena *arena, enum version_part part, struct str *out)
-{
-    if (part == VERSION_VLLM)
-        return installed(arena, S("vllm_ascend"), out);
-    if (part == VERSION_TORCH)
-        return installed(arena, S("torch"), out);
-    return cann(arena, out);
-}
-
 bool version_check(struct str text, struct str *out)
 {
     bool was_alnum = false;
@@ -404,20 +394,12 @@ const char *place_root(const struct place_args *args)
     return root != NULL && root[0] != '\0' ? root : "perfdb";
 }
 
-static enum status missing_parts(struct str missing, struct diag *d)
-{
-    diag_fail(d, ST_NOT_FOUND, "perfdb.no-version", (struct where){0},
-              "unknown software stack: no version of %.*s found here", STR_ARGS(missing));
-    diag_hint(d, "try", "--vllm-version, --torch-version and --cann-version");
-    diag_hint(d, "try", "--database-path DIR");
-    return ST_NOT_FOUND;
-}
-
 /* vllm<V>_torch<T>_cann<C> from what was given and what is installed. */
 static enum status ascend_version(struct arena *arena, const struct place_args *args,
                                   struct str *out, struct diag *d)
 {
     static const struct str names[] = {S_INIT("vLLM-Ascend"), S_INIT("PyTorch"), S_INIT("CANN")};
+    static const struct str packages[] = {S_INIT("vllm_ascend"), S_INIT("torch")};
     const char *given[VERSION_PARTS] = {args->vllm, args->torch, args->cann};
     struct str parts[VERSION_PARTS], missing[VERSION_PARTS];
     size_t n = 0;
@@ -430,13 +412,16 @@ static enum status ascend_version(struct arena *arena, const struct place_args *
     for (size_t i = 0; i < VERSION_PARTS; i++)
         if (given[i] != NULL)
             parts[i] = str_of(given[i]);
-        else if (!detect_version(arena, (enum version_part)i, &parts[i]))
-            missing[n++] = names[i];
+        else if (i == VERSION_CANN ? !cann(arena, &parts[i])
+                                   : !installed(arena, packages[i], &parts[i]))
+            missing[n++] = names[i]; /* or nowhere strata looks */
     if (n > 0) {
-        struct str list = missing[0];
-        for (size_t i = 1; i < n; i++)
-            list = arena_format(arena, "%.*s, %.*s", STR_ARGS(list), STR_ARGS(missing[i]));
-        return missing_parts(list, d);
+        diag_fail(d, ST_NOT_FOUND, "perfdb.no-version", (struct where){0},
+                  "unknown software stack: no version of %.*s found here",
+                  STR_ARGS(arena_join(arena, missing, n, S(", "))));
+        diag_hint(d, "try", "--vllm-version, --torch-version and --cann-version");
+        diag_hint(d, "try", "--database-path DIR");
+        return ST_NOT_FOUND;
     }
     *out = version_dir(arena, parts);
     return ST_OK;
@@ -471,12 +456,6 @@ enum status place_resolve(struct arena *arena, const struct place_args *args, co
     return ST_OK;
 }
 
-/* Inside the folder of a replay: .../msprof_run_XXXX/... */
-static bool is_replay(struct str path)
-{
-    return str_contains(path, S("/msprof_run_"));
-}
-
 enum status place_find(struct arena *arena, const char *dir, const struct str *ops, size_t n_ops,
                        struct place_files *out, struct diag *d)
 {
@@ -493,7 +472,8 @@ enum status place_find(struct arena *arena, const char *dir, const struct str *o
         struct str op = table_stem(e->path),
                    below = str_part(str_of(e->path), strlen(dir), SIZE_MAX);
         if (e->kind == FS_FILE && str_ends(e->name, S(".csv")) && !table_is_temporary(e->name) &&
-            !is_replay(below) && (n_ops == 0 || str_is_one_of(op, ops, n_ops)))
+            !str_contains(below, S("/msprof_run_")) && /* the folder of a replay */
+            (n_ops == 0 || str_is_one_of(op, ops, n_ops)))
             out->at[out->n++] = (struct place_file){e->path, op};
     }
     return ST_OK;

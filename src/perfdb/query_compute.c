@@ -164,15 +164,6 @@ static bool place_elementwise(struct arena *arena, struct query_inputs in, struc
     return true;
 }
 
-static bool place_output(struct arena *arena, struct cell_dims output, struct place *out)
-{
-    output = without_batch(output, false);
-    if (output.n == 0 || !count_elements(output, &out->at[0]))
-        return false;
-    out->regime = dims_text(arena, behind_first(output));
-    return true;
-}
-
 static bool find_place(struct arena *arena, enum kind kind, struct str kernel,
                        struct query_inputs in, struct cell_dims output, struct place *out)
 {
@@ -187,7 +178,11 @@ static bool find_place(struct arena *arena, enum kind kind, struct str kernel,
     case KIND_OUTPUT:
         break;
     }
-    return place_output(arena, output, out);
+    output = without_batch(output, false);
+    if (output.n == 0 || !count_elements(output, &out->at[0]))
+        return false;
+    out->regime = dims_text(arena, behind_first(output));
+    return true;
 }
 
 /* The output that inputs broadcast to; n = 0 when they do not. */
@@ -246,11 +241,6 @@ static bool same_types(struct str kernel, struct query_inputs a, struct query_in
         if (!query_same_dtype(kernel, a.at[i].dtype, b.at[i].dtype))
             return false;
     return true;
-}
-
-static struct str formats_of(struct arena *arena, const struct query_row *row)
-{
-    return arena_join(arena, row->formats, row->inputs.n, S(";"));
 }
 
 static bool formats_wanted(const struct query *q, const struct query_row *row)
@@ -316,7 +306,7 @@ static void gather(struct query_db *db, const struct op_table *t, const struct t
             !str_equal(place.regime, target->place.regime))
             continue;
         memcpy(point.at, place.at, sizeof(point.at));
-        add_point(out, formats_of(&db->arena, &stored), point);
+        add_point(out, arena_join(&db->arena, stored.formats, stored.inputs.n, S(";")), point);
     }
 }
 

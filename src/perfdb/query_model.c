@@ -133,18 +133,6 @@ double query_noise(const struct estimate_model *m)
     return exp(1.2816 * m->spread * sqrt(m->kriging.noise));
 }
 
-/* A row that was measured differs from a second measurement of it by what no model explains. */
-static void measured(const struct opset *set, const struct opset_regime *r,
-                     const struct estimate_point *p, uint32_t row, struct query_result *out)
-{
-    double noise = query_noise(&r->model);
-
-    *out = answered(set, QUERY_MEASURED, "identity", p->us);
-    out->low_us = p->us / noise;
-    out->high_us = p->us * noise;
-    add_row(set, row, p->us, NULL, out);
-}
-
 double query_six_digits(double value)
 {
     static const double powers[] = {1e11, 1e10, 1e9, 1e8,  1e7,  1e6,  1e5,  1e4,  1e3,
@@ -167,7 +155,12 @@ void query_answer(struct opset *set, const struct call_work *w, bool is_exact,
 
     const struct estimate_point *p = r != NULL ? opset_exact(set, w, &row) : NULL;
     if (p != NULL) {
-        measured(set, r, p, row, out);
+        /* A second measurement of the row differs by what no model explains. */
+        double noise = query_noise(&r->model);
+        *out = answered(set, QUERY_MEASURED, "identity", p->us);
+        out->low_us = p->us / noise;
+        out->high_us = p->us * noise;
+        add_row(set, row, p->us, NULL, out);
     } else if (r != NULL && !is_exact) {
         estimate_call(&r->model, w, ESTIMATE_NONE, &e);
         *out = answered(set, e.is_inside ? QUERY_INTERPOLATED : QUERY_EXTRAPOLATED,

@@ -39,16 +39,6 @@ static double cost_of(const struct program *p, size_t j)
     return p->is_first_phase ? 0 : p->cost[j];
 }
 
-static void begin(struct program *p)
-{
-    memset(p->inverse, 0, sizeof(p->inverse));
-    for (size_t i = 0; i < p->rows; i++) {
-        p->basis[i] = p->n + i;
-        p->inverse[i][i] = 1;
-        p->level[i] = i + 1 == p->rows ? 1 : 0;
-    }
-}
-
 /* The real column that lowers the cost most; by number, as soon as any does, when `by_number`:
  * that rule never runs in circles. p->n: none. */
 static size_t entering(const struct program *p, bool by_number)
@@ -185,7 +175,12 @@ static bool solve(struct program *p, const double *values, double *out)
 {
     double outside = 0, total = 0, weights = 0;
 
-    begin(p);
+    memset(p->inverse, 0, sizeof(p->inverse));
+    for (size_t i = 0; i < p->rows; i++) {
+        p->basis[i] = p->n + i;
+        p->inverse[i][i] = 1;
+        p->level[i] = i + 1 == p->rows ? 1 : 0;
+    }
     if (!minimise(p))
         return false;
     for (size_t i = 0; i < p->rows; i++)

@@ -25,17 +25,11 @@ bool signature_is_matmul(struct str op)
            str_equal(op, S("MatMulCommon"));
 }
 
-static size_t trimmed(const struct str *slots, size_t n)
-{
-    while (n > 0 && slots[n - 1].n == 0)
-        n--;
-    return n;
-}
-
 /* Slots without those at the end that are empty, joined with ';'. */
 static struct str join(struct arena *arena, const struct str *slots, size_t n)
 {
-    n = trimmed(slots, n);
+    while (n > 0 && slots[n - 1].n == 0)
+        n--;
     if (n == 1)
         return slots[0];
     return arena_join(arena, slots, n, S(";"));
@@ -152,15 +146,6 @@ static void keep_first(struct cell_slots *slots)
     slots->n = slots->n < 1 ? slots->n : 1;
 }
 
-static void reduce_first(struct inputs *in)
-{
-    keep_first(&in->shapes);
-    keep_first(&in->dtypes);
-    keep_first(&in->formats);
-    if (in->formats.n > 0)
-        in->formats.at[0] = S("ND");
-}
-
 static bool uses_first_only(struct str op)
 {
     return str_equal(op, S("Slice")) || str_equal(op, S("SliceAiCore")) ||
@@ -175,10 +160,15 @@ static void general(struct arena *arena, struct str op, const struct signature_r
                         cell_slots(arena, row->cell[ID_INPUT_FORMATS])};
     struct cell_slots out = cell_slots(arena, row->cell[ID_OUTPUT_SHAPES]);
 
-    if (str_equal(op, S("Index")))
+    if (str_equal(op, S("Index"))) {
         reduce_index(arena, row->cell[ID_OUTPUT_SHAPES], &in);
-    else if (uses_first_only(op))
-        reduce_first(&in);
+    } else if (uses_first_only(op)) {
+        keep_first(&in.shapes);
+        keep_first(&in.dtypes);
+        keep_first(&in.formats);
+        if (in.formats.n > 0)
+            in.formats.at[0] = S("ND");
+    }
     s->part[0] = normal_shapes(arena, &in.shapes);
     s->part[1] = paired(arena, in.shapes, in.dtypes);
     s->part[2] = paired(arena, in.shapes, in.formats);

@@ -178,12 +178,15 @@ static enum status load(struct view *v, size_t first, bool with_rows)
 
 /* Tables the statement does not speak of stay away; those it asks the catalogue for are empty. All
  * of them without a statement. */
-static enum status load_all(struct view *v, struct str statement)
+static enum status open_view(struct view *v, struct str statement)
 {
     bool wants_list = str_contains_nocase(statement, S("sqlite_master")) ||
                       str_contains_nocase(statement, S("sqlite_schema"));
     bool wants_all = statement.n == 0;
 
+    arena_init(&v->arena);
+    if (db_engine_open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &v->db) != SQLITE_OK)
+        return sql_failed(v, "SQLite failed to start");
     TRY(execute(v, S("BEGIN")));
     for (size_t i = 0; i < v->tree->n; i++) {
         struct str op = v->tree->at[i].op;
@@ -287,14 +290,6 @@ static enum status run(struct view *v, struct str statement, const struct sqlvie
         st = deliver(v, stmt, sink);
     sqlite3_finalize(stmt);
     return st;
-}
-
-static enum status open_view(struct view *v, struct str statement)
-{
-    arena_init(&v->arena);
-    if (db_engine_open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &v->db) != SQLITE_OK)
-        return sql_failed(v, "SQLite failed to start");
-    return load_all(v, statement);
 }
 
 static void close_view(struct view *v)

@@ -236,23 +236,6 @@ static void set_figures(struct work *w, size_t row, const struct summary_case *c
             set_figure(w, row, w->counters[i], c->sums[i] / (double)c->n);
 }
 
-static void append(struct work *w, const struct summary_case *c, const struct signature *s)
-{
-    struct op_table *t = &w->u->table;
-    size_t row = table_add_row(t);
-    int ep_size = table_column(t, COL_EP_SIZE);
-
-    for (size_t i = 0; i < IDENTITY_N; i++)
-        if (w->identity[i] >= 0)
-            table_set(t, row, w->identity[i], c->cells[i]);
-    if (ep_size >= 0 && c->ep_size.n > 0)
-        table_set(t, row, ep_size, c->ep_size);
-    set_figures(w, row, c);
-    signature_index_add(&w->index, s, (uint32_t)row, NULL);
-    w->u->added++;
-    w->u->is_changed = true;
-}
-
 static void no_match(struct work *w, const struct summary_case *c, const struct signature *s,
                      bool may_add)
 {
@@ -264,8 +247,20 @@ static void no_match(struct work *w, const struct summary_case *c, const struct 
         return;
     }
     list_add(&u->missing, case_shapes(w, c));
-    if (w->how->mode == UPDATE_ALL)
-        append(w, c, s);
+    if (w->how->mode != UPDATE_ALL)
+        return;
+    struct op_table *t = &u->table;
+    size_t row = table_add_row(t);
+    int ep_size = table_column(t, COL_EP_SIZE);
+    for (size_t i = 0; i < IDENTITY_N; i++)
+        if (w->identity[i] >= 0)
+            table_set(t, row, w->identity[i], c->cells[i]);
+    if (ep_size >= 0 && c->ep_size.n > 0)
+        table_set(t, row, ep_size, c->ep_size);
+    set_figures(w, row, c);
+    signature_index_add(&w->index, s, (uint32_t)row, NULL);
+    u->added++;
+    u->is_changed = true;
 }
 
 static void note_gap(struct work *w, size_t row)

@@ -129,18 +129,6 @@ static enum status take_fill(const struct reader *r, struct slot *out)
                      out->index);
 }
 
-static enum status take_pack_mode(const struct reader *r, struct slot *out)
-{
-    const struct tree *mode = tree_get(r->item, S("pack_mode"));
-    struct str text = mode != NULL ? tree_text(mode) : S("value");
-
-    if (!str_equal(text, S("value")) && !str_equal(text, S("bits")))
-        return diag_fail(r->diag, ST_FORMAT, "replay.bad-value", at(r),
-                         "arg %" PRId64 ": pack_mode is not value or bits", out->index);
-    out->is_packed = str_equal(text, S("bits")) || out->dtype->is_bits;
-    return ST_OK;
-}
-
 static enum status take_head(const struct reader *r, struct slot *out)
 {
     const struct tree *name = tree_get(r->item, S("name"));
@@ -179,7 +167,12 @@ static enum status take_item(const struct reader *r, struct slot *out)
         TRY(take_role(r, out));
         return take_fill(r, out);
     }
-    TRY(take_pack_mode(r, out));
+    const struct tree *mode = tree_get(r->item, S("pack_mode"));
+    struct str text = mode != NULL ? tree_text(mode) : S("value");
+    if (!str_equal(text, S("value")) && !str_equal(text, S("bits")))
+        return diag_fail(r->diag, ST_FORMAT, "replay.bad-value", at(r),
+                         "arg %" PRId64 ": pack_mode is not value or bits", out->index);
+    out->is_packed = str_equal(text, S("bits")) || out->dtype->is_bits;
     return slot_pack(out, tree_get(r->item, S("value")), at(r), r->diag);
 }
 

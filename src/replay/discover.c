@@ -45,13 +45,6 @@ static void add_files(struct arena *arena, const char *dir, struct str ending, s
             vec_push(out, list.at[i].path);
 }
 
-static bool is_link(const char *path)
-{
-    struct stat st;
-
-    return lstat(path, &st) != 0 || S_ISLNK(st.st_mode);
-}
-
 /* Folders that hold results of earlier runs. */
 static bool holds_results(struct str name)
 {
@@ -79,7 +72,9 @@ static void add_below(struct arena *arena, const char *dir, struct str folder, s
         return;
     for (size_t i = 0; i < list.n; i++) {
         const struct fs_entry *e = &list.at[i];
-        if (e->kind != FS_DIR || is_link(e->path) || (skips_results && holds_results(e->name)))
+        struct stat st;
+        if (e->kind != FS_DIR || lstat(e->path, &st) != 0 || S_ISLNK(st.st_mode) ||
+            (skips_results && holds_results(e->name)))
             continue;
         if (folder.n == 0 || str_equal(e->name, folder))
             add_files(arena, e->path, ending, out, d);

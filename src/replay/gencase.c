@@ -88,16 +88,6 @@ static double value_at(const struct rule *rule, uint64_t i, uint64_t *state)
     return 0;
 }
 
-/* Bits of a brain float: the upper half of a float, rounded to even. */
-static uint16_t bfloat_bits(double v)
-{
-    float f = (float)v;
-    uint32_t bits;
-
-    memcpy(&bits, &f, sizeof(bits));
-    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
 static void put_element(const struct entry_param *p, double v, unsigned char *out)
 {
     size_t size = p->bytes > 0 ? p->bytes : 4;
@@ -107,10 +97,10 @@ static void put_element(const struct entry_param *p, double v, unsigned char *ou
         double most = v < 0 ? -v : v;
         bits = half_bits(most < 65504 ? most : 65504) | (v < 0 ? 0x8000u : 0u);
     } else if (p->fill == FILL_RANDOM_FLOAT) {
-        float f = (float)v;
-        memcpy(&bits, &f, sizeof(f));
+        bits = num_bits_of_float((float)v);
     } else if (str_equal(p->type, S("bfloat16_t")) || str_equal(p->type, S("__bf16"))) {
-        bits = bfloat_bits(v);
+        uint32_t whole = num_bits_of_float((float)v); /* its upper half, rounded to even */
+        bits = (whole + 0x7fff + (whole >> 16 & 1)) >> 16;
     } else if (v > -9.2e18 && v < 9.2e18) {
         bits = (uint64_t)(int64_t)v;
     }

@@ -77,19 +77,6 @@ int64_t spmd_blocks(const struct kernel *kernel, const struct platform *platform
     return sum;
 }
 
-static enum status check_paths(const struct workspace *ws, struct diag *d)
-{
-    const char *const paths[] = {ws->kernel->incore.path, ws->cann_home, ws->pto_isa_root,
-                                 ws->repo_root,           ws->soc,       ws->runtime};
-
-    for (size_t i = 0; i < ARRAY_LEN(paths); i++)
-        if (!paths_is_plain(paths[i]))
-            return diag_fail(d, ST_UNSUPPORTED, "replay.bad-path", (struct where){.path = paths[i]},
-                             "quotes, backslashes, semicolons and control characters are not "
-                             "allowed in generated sources");
-    return ST_OK;
-}
-
 static enum status write_file(const struct workspace *ws, size_t i, struct arena *arena,
                               struct diag *d)
 {
@@ -108,10 +95,16 @@ static enum status write_file(const struct workspace *ws, size_t i, struct arena
 
 enum status workspace_write(const struct workspace *ws, struct diag *d)
 {
+    const char *const paths[] = {ws->kernel->incore.path, ws->cann_home, ws->pto_isa_root,
+                                 ws->repo_root,           ws->soc,       ws->runtime};
     enum status st = ST_OK;
     struct arena arena;
 
-    TRY(check_paths(ws, d));
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+        if (!paths_is_plain(paths[i]))
+            return diag_fail(d, ST_UNSUPPORTED, "replay.bad-path", (struct where){.path = paths[i]},
+                             "quotes, backslashes, semicolons and control characters are not "
+                             "allowed in generated sources");
     TRY(fs_mkdirs(ws->folder, d));
     arena_init(&arena);
     for (size_t i = 0; st == ST_OK && i < WORKSPACE_FILES; i++)
