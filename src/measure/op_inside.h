@@ -51,9 +51,6 @@ enum op_quant_role op_quant_role(int64_t m, int64_t n, const struct tensor *t);
 /* The two axes that a transposition swaps. */
 void op_transpose_axes(const struct tensor *in, const struct tensor *out, int64_t axis[2]);
 
-/* Lengths of at most `most` that sum up to `total`. */
-int64_t *op_ring_chunks(struct arena *arena, int64_t total, int64_t most, size_t *n);
-
 /* Arguments of fused attention as far as a row tells them; `problem` is what stopped it. */
 struct op_fia_args {
     struct str layout;

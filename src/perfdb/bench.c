@@ -345,31 +345,23 @@ enum status bench_is_complete(const struct bench_files *files, bool *out, struct
     return ST_OK;
 }
 
-/* One call may end in any kernel of the matrix product family. */
-static const struct str *aliases(struct str op)
-{
-    static const struct str of_v2[] = {S_INIT("MatMulV3"), S_INIT("MatMulCommon")};
-    static const struct str of_v3[] = {S_INIT("MatMulV2"), S_INIT("MatMulCommon")};
-    static const struct str of_common[] = {S_INIT("MatMulV2"), S_INIT("MatMulV3")};
+/* One call may end in any kernel of this family. */
+static const struct str products[] = {S_INIT("MatMulV2"), S_INIT("MatMulV3"),
+                                      S_INIT("MatMulCommon")};
 
-    if (str_equal(op, S("MatMulV2")))
-        return of_v2;
-    if (str_equal(op, S("MatMulV3")))
-        return of_v3;
-    return str_equal(op, S("MatMulCommon")) ? of_common : NULL;
+static bool is_product(struct str op)
+{
+    return str_is_one_of(op, products, ARRAY_LEN(products));
 }
 
-/* The operator was named, or is an alias of one that was. */
+/* The operator was named, or is of the family of one that was. */
 static bool is_wanted(const struct bench_job *job, struct str type)
 {
     struct str op = signature_op(type);
 
-    for (size_t i = 0; i < job->n_ops; i++) {
-        const struct str *others = aliases(job->ops[i]);
-        if (str_equal(job->ops[i], op) ||
-            (others != NULL && (str_equal(others[0], op) || str_equal(others[1], op))))
+    for (size_t i = 0; i < job->n_ops; i++)
+        if (str_equal(job->ops[i], op) || (is_product(job->ops[i]) && is_product(op)))
             return true;
-    }
     return job->n_ops == 0;
 }
 
@@ -395,15 +387,15 @@ static enum status update_one(struct bench_plan *plan, const struct bench_job *j
                               const char *path, struct diag *d)
 {
     struct str op = table_stem(path);
-    const struct str *others = aliases(op);
     struct update_offer offer = {.summary = &plan->summary};
     struct cases cases = {0};
     struct update u;
 
     add_cases(plan, job, op, &cases);
-    if (others != NULL) {
-        add_cases(plan, job, others[0], &cases);
-        add_cases(plan, job, others[1], &cases);
+    if (is_product(op)) {
+        for (size_t i = 0; i < ARRAY_LEN(products); i++)
+            if (!str_equal(products[i], op))
+                add_cases(plan, job, products[i], &cases);
         offer.match = cases.at.at;
         offer.n_match = cases.at.n;
     } else {

@@ -23,6 +23,11 @@ const struct comm_kind comm_kinds[COMM_COLLECTIVES] = {
     [COMM_SEND_RECV] = {S_INIT("send_recv"), S_INIT("hcom_send_"), "hcom_send_.csv"},
 };
 
+const char *comm_name(unsigned op)
+{
+    return comm_kinds[op].name.at;
+}
+
 bool comm_find(struct str name, enum collective *out)
 {
     for (size_t i = 0; i < COMM_COLLECTIVES; i++)

@@ -158,10 +158,12 @@ void comm_validation_free(struct comm_validation *v)
     comm_model_free(&v->model);
 }
 
-static const char *const verdict_names[COMM_VERDICTS] = {"PASS", "WARN", "FAIL"};
+static ENUM_NAMES(verdict_name, unsigned, "PASS", "WARN",
+                  "FAIL") static ENUM_NAMES(source_name, unsigned, "built-in", "links", "lines",
+                                            "fit")
 
-static const char frame[] =
-    "======================================================================\n";
+    static const
+    char frame[] = "======================================================================\n";
 
 static void put_model(struct text *out, const struct comm_validation *v)
 {
@@ -196,7 +198,7 @@ static void put_rows(struct text *out, const struct comm_check *check, bool list
         if (lists_all || row->verdict != COMM_PASS)
             text_format(
                 out, "  %-6s  %12" PRId64 "  %5" PRId64 "  %4" PRId64 "  %10.2f  %10.2f  %6.2fx\n",
-                verdict_names[row->verdict], row->point.bytes, row->point.ranks, row->point.tier,
+                verdict_name(row->verdict), row->point.bytes, row->point.ranks, row->point.tier,
                 row->point.us, row->predicted_us, row->ratio);
     }
 }
@@ -251,23 +253,6 @@ bool comm_validation_print(const struct comm_validation *v, bool is_whole, struc
     return is_good;
 }
 
-static const char *verdict_name(unsigned verdict)
-{
-    return verdict_names[verdict];
-}
-
-static const char *source_name(unsigned source)
-{
-    static const char *const names[] = {"built-in", "links", "lines", "fit"};
-
-    return names[source];
-}
-
-static const char *collective_name(unsigned op)
-{
-    return comm_kinds[op].name.at;
-}
-
 static const struct field row_fields[] = {
     FIELD_OF_ENUM(struct comm_row, verdict, "verdict", verdict_name, COMM_VERDICTS),
     FIELD(struct comm_row, point.bytes, "message_bytes"),
@@ -288,7 +273,7 @@ static struct field_value bandwidth(const void *of, const struct record_env *env
 }
 
 static const struct field fit_fields[] = {
-    FIELD_OF_ENUM(struct comm_fit, op, "collective", collective_name, COMM_COLLECTIVES),
+    FIELD_OF_ENUM(struct comm_fit, op, "collective", comm_name, COMM_COLLECTIVES),
     FIELD(struct comm_fit, ranks, "num_devices"),
     FIELD(struct comm_fit, tier, "topology_tier"),
     FIELD(struct comm_fit, line.alpha_us, "latency_us", .form = FORM_POINT),
@@ -298,7 +283,7 @@ static const struct field fit_fields[] = {
 static const struct record fit_record = RECORD(struct comm_fit, fit_fields);
 
 static const struct field check_fields[] = {
-    FIELD_OF_ENUM(struct comm_check, op, "collective", collective_name, COMM_COLLECTIVES),
+    FIELD_OF_ENUM(struct comm_check, op, "collective", comm_name, COMM_COLLECTIVES),
     FIELD(struct comm_check, is_there, "found"),
     FIELD(struct comm_check, counts[COMM_PASS], "pass"),
     FIELD(struct comm_check, counts[COMM_WARN], "warn"),

@@ -55,12 +55,6 @@ static bool find_spot(const struct grid_pattern *p, struct str name, struct spot
     return find_in(p->outputs, p->outputs_n, var, out);
 }
 
-/* Attention is made in code; its axes are batch, seq (prefill) and avg_seq_len (decode). */
-static bool coverage_points_is_attention(const struct grid_pattern *pattern)
-{
-    return str_equal(pattern->generator, S("fused_attention"));
-}
-
 struct reader {
     const struct op_table *t;
     struct str op;
@@ -130,7 +124,7 @@ static bool coverage_points_take(struct coverage_points *p, const struct op_tabl
         .profiled = table_column(t, COL_PROFILED),
         .avg_seq_len = table_column(t, column_runtime[RT_AVG_SEQ_LEN]),
     };
-    bool is_attention = coverage_points_is_attention(pattern);
+    bool is_attention = str_equal(pattern->generator, S("fused_attention"));
     struct spot spot;
 
     if (!is_attention && !find_spot(pattern, name, &spot))
@@ -380,7 +374,7 @@ static enum status check_pattern(struct coverage_job *j)
         TRY(check_axis(j, p->names.at[p->iterators[i].var], p->iterators[i].grid));
     for (size_t i = 0; i < p->fallback_n; i++)
         TRY(check_axis(j, p->names.at[p->fallback[i].var], p->fallback[i].grid));
-    if (coverage_points_is_attention(p))
+    if (str_equal(p->generator, S("fused_attention")))
         for (size_t i = 0; i < ARRAY_LEN(attention); i++)
             TRY(check_axis(j, attention[i], S("")));
     return ST_OK;

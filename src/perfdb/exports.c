@@ -119,11 +119,6 @@ static struct str renamed(struct str type)
     return type;
 }
 
-static bool has_no_shape(struct str cell)
-{
-    return str_equal_nocase(cell_bare(cell), S("N/A"));
-}
-
 static uint32_t type_id(struct kernels *k, struct str type)
 {
     uint64_t hash = hash_bytes(type);
@@ -179,7 +174,7 @@ static void add_kernel(struct kernels *k, const struct rows *rows, const struct 
     struct str in = rows_cell(rows, c->identity[ID_INPUT_SHAPES], scratch);
     struct str out = rows_cell(rows, c->identity[ID_OUTPUT_SHAPES], scratch);
 
-    if (has_no_shape(in) || has_no_shape(out))
+    if (str_equal_nocase(cell_bare(in), S("N/A")) || str_equal_nocase(cell_bare(out), S("N/A")))
         return;
     struct str type = renamed(rows_cell(rows, c->type, scratch));
     struct kernel_group *g = group_of(k, type, in, out);

@@ -228,11 +228,6 @@ int64_t grid_dtype_bytes(struct str dtype)
     return OTHER_BYTES;
 }
 
-static bool parts_types(char c)
-{
-    return c == ';' || c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 struct grid_texts grid_dtype_list(struct arena *arena, struct str cell)
 {
     struct grid_texts out = {.at = ARENA_ARRAY(arena, struct str, cell.n / 2 + 1)};
@@ -240,7 +235,7 @@ struct grid_texts grid_dtype_list(struct arena *arena, struct str cell)
     cell = cell_bare(cell);
     for (size_t i = 0; i < cell.n;) {
         size_t from = i;
-        while (i < cell.n && !parts_types(cell.at[i]))
+        while (i < cell.n && memchr("; \t\r\n", cell.at[i], 5) == NULL)
             i++;
         if (i > from)
             out.at[out.n++] = str_part(cell, from, i - from);

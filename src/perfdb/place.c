@@ -311,18 +311,16 @@ bool version_in_text(struct str text, struct str *out)
     return anywhere(text, out);
 }
 
-/* The known devices, ends with NULL. */
-static const char *const place_devices[] = {
-    "TEST_DEVICE",
-    "ATLAS_800_A2_376T_64G",
-    "ATLAS_800_A2_313T_64G",
-    "ATLAS_800_A2_280T_64G",
-    "ATLAS_800_A2_280T_64G_PCIE",
-    "ATLAS_800_A2_280T_32G_PCIE",
-    PLACE_DEFAULT_DEVICE,
-    "ATLAS_800_A3_560T_128G_DIE",
-    "HOST_CPU",
-    NULL,
+static const struct str known_devices[] = {
+    S_INIT("TEST_DEVICE"),
+    S_INIT("ATLAS_800_A2_376T_64G"),
+    S_INIT("ATLAS_800_A2_313T_64G"),
+    S_INIT("ATLAS_800_A2_280T_64G"),
+    S_INIT("ATLAS_800_A2_280T_64G_PCIE"),
+    S_INIT("ATLAS_800_A2_280T_32G_PCIE"),
+    S_INIT(PLACE_DEFAULT_DEVICE),
+    S_INIT("ATLAS_800_A3_560T_128G_DIE"),
+    S_INIT("HOST_CPU"),
 };
 
 static bool is_nvidia(const char *device)
@@ -341,24 +339,14 @@ static const char *family_of(const char *device)
 {
     if (is_nvidia(device))
         return "cuda";
-    for (size_t i = 0; place_devices[i] != NULL; i++)
-        if (strcmp(place_devices[i], device) == 0)
-            return strcmp(device, "HOST_CPU") == 0 ? "cpu" : "vllm_ascend";
-    return NULL;
+    if (!str_is_one_of(str_of(device), known_devices, ARRAY_LEN(known_devices)))
+        return NULL;
+    return strcmp(device, "HOST_CPU") == 0 ? "cpu" : "vllm_ascend";
 }
 
 static const char *device_of(const struct place_args *args)
 {
     return args->device != NULL ? args->device : PLACE_DEFAULT_DEVICE;
-}
-
-static const char *list_devices(struct arena *arena)
-{
-    struct str text = str_of(place_devices[0]);
-
-    for (size_t i = 1; place_devices[i] != NULL; i++)
-        text = arena_format(arena, "%.*s, %s", STR_ARGS(text), place_devices[i]);
-    return arena_cstr(arena, text);
 }
 
 const char *place_problem(struct arena *arena, const struct place_args *args)
@@ -374,14 +362,13 @@ const char *place_problem(struct arena *arena, const struct place_args *args)
     struct str version;
 
     if (family_of(device_of(args)) == NULL)
-        return arena_format(arena, "--device: unknown device \"%s\"; known are %s and NVIDIA_*",
-                            args->device, list_devices(arena))
-            .at;
+        return arena_printf(
+            arena, "--device: unknown device \"%s\"; known are %.*s and NVIDIA_*", args->device,
+            STR_ARGS(arena_join(arena, known_devices, ARRAY_LEN(known_devices), S(", "))));
     for (size_t i = 0; i < ARRAY_LEN(versions); i++)
         if (versions[i].value != NULL && !version_check(str_of(versions[i].value), &version))
-            return arena_format(arena, "%s: \"%s\" is not a version", versions[i].option,
-                                versions[i].value)
-                .at;
+            return arena_printf(arena, "%s: \"%s\" is not a version", versions[i].option,
+                                versions[i].value);
     return NULL;
 }
 
@@ -450,9 +437,8 @@ enum status place_resolve(struct arena *arena, const struct place_args *args, co
         diag_hint(d, "try", "--stack-version cuda12.4_driver550.54");
         return ST_NOT_FOUND;
     }
-    *dir = arena_format(arena, "%s/%s/%s/%.*s", place_root(args), device, family,
-                        STR_ARGS(cell_trim(version)))
-               .at;
+    *dir = arena_printf(arena, "%s/%s/%s/%.*s", place_root(args), device, family,
+                        STR_ARGS(cell_trim(version)));
     return ST_OK;
 }
 

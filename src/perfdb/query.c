@@ -37,11 +37,6 @@ static size_t add_texts(const struct tree *node, struct str *out, size_t n)
     return n;
 }
 
-static size_t count_of(const struct tree *node)
-{
-    return node != NULL ? node->n + 1 : 1;
-}
-
 static enum query_mode mode_of(struct str name)
 {
     static const struct str names[] = {[MODE_COMPUTE] = S_INIT(""),
@@ -61,8 +56,8 @@ static void read_entry(const struct tree *e, struct arena *arena, struct query_e
     const struct tree *primary = tree_get(e, S("kernel_type"));
     const struct tree *others = tree_get(e, S("alternate_kernel_types"));
     const struct tree *subs = tree_get(e, S("sub_kernels"));
-    struct str *kernels = ARENA_ARRAY(arena, struct str, count_of(others) + 1);
-    struct str *sub_kernels = ARENA_ARRAY(arena, struct str, count_of(subs));
+    struct str *kernels = ARENA_ARRAY(arena, struct str, 2 + (others != NULL ? others->n : 0));
+    struct str *sub_kernels = ARENA_ARRAY(arena, struct str, 1 + (subs != NULL ? subs->n : 0));
     size_t n = add_texts(others, kernels, add_texts(primary, kernels, 0));
 
     *out = (struct query_entry){
@@ -162,7 +157,7 @@ enum status query_open(struct query_db *db, const char *dir, struct diag *d)
 void query_close(struct query_db *db)
 {
     for (size_t i = 0; i < db->tables.n; i++)
-        if (db->tables.at[i].is_there)
+        if (db->tables.at[i].table != NULL)
             table_free(db->tables.at[i].table);
     vec_free(&db->tables);
     for (size_t i = 0; i < db->sets.n; i++)
@@ -214,20 +209,18 @@ enum status query_table(struct query_db *db, struct str kernel, const struct op_
 {
     for (size_t i = 0; i < db->tables.n; i++)
         if (str_equal(db->tables.at[i].kernel, kernel)) {
-            *out = db->tables.at[i].is_there ? db->tables.at[i].table : NULL;
+            *out = db->tables.at[i].table;
             return ST_OK;
         }
     struct query_table entry = {.kernel = kernel};
     const char *path = find_file(db, kernel);
     enum status st = ST_OK;
-    *out = NULL;
     if (path != NULL) {
         entry.table = ARENA_NEW(&db->arena, struct op_table);
-        entry.is_there = true;
         st = table_read(entry.table, path, d);
-        *out = entry.table;
     }
     vec_push(&db->tables, entry);
+    *out = entry.table;
     return st;
 }
 

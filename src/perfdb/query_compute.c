@@ -72,12 +72,6 @@ static struct str dims_text(struct arena *arena, struct cell_dims d)
     return text;
 }
 
-static struct cell_dims front(struct cell_dims d, size_t without)
-{
-    d.n = d.n > without ? d.n - without : 0;
-    return d;
-}
-
 static struct cell_dims behind_first(struct cell_dims d)
 {
     return d.n > 0 ? (struct cell_dims){d.at + 1, d.n - 1} : d;
@@ -110,8 +104,10 @@ static bool place_matmul(struct arena *arena, struct str kernel, struct query_in
     out->at[0] = (double)a.at[a.n - 2];
     out->at[1] = (double)k;
     out->at[2] = (double)(b.at[b.n - 2] == k ? b.at[b.n - 1] : b.at[b.n - 2]);
-    out->regime = arena_format(arena, "%.*s|%.*s", STR_ARGS(dims_text(arena, front(a, 2))),
-                               STR_ARGS(dims_text(arena, front(b, 2))));
+    a.n -= 2;
+    b.n -= 2;
+    out->regime = arena_format(arena, "%.*s|%.*s", STR_ARGS(dims_text(arena, a)),
+                               STR_ARGS(dims_text(arena, b)));
     return true;
 }
 

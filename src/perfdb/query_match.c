@@ -20,7 +20,7 @@ static bool is_rope(struct str kernel)
                    S("split_qkv_rmsnorm_rope_kernel"));
 }
 
-static bool is_cache_write(struct str kernel)
+bool query_is_cache_write(struct str kernel)
 {
     return IN_LIST(kernel, S("ReshapeAndCacheNdKernel"), S("reshape_and_cache_200000000"));
 }
@@ -213,7 +213,7 @@ struct query_inputs query_normal(struct arena *arena, struct str kernel, struct 
         return turn_rope(arena, in);
     if (str_equal(kernel, S("SwiGlu")) && in.n == 2 && n_row == 1)
         return join_swiglu(arena, in);
-    if (is_cache_write(kernel) && in.n == 4 && n_row == 5)
+    if (query_is_cache_write(kernel) && in.n == 4 && n_row == 5)
         return split_cache(arena, in);
     return in;
 }

@@ -241,14 +241,6 @@ void query_analytic(const struct device *device, const struct query *q, struct s
     out->confidence = query_six_digits(confidence(out));
 }
 
-/* The set of a kernel; NULL, and `out` a miss, without one. */
-static enum status open_set(struct query_db *db, struct str kernel, struct opset **set,
-                            struct query_result *out, struct diag *d)
-{
-    *out = (struct query_result){.miss = "csv_not_found", .kernel = kernel};
-    return query_set(db, kernel, set, d);
-}
-
 /* An answer by one kernel; the roof of the device is for the caller. */
 static enum status ask_kernel(struct query_db *db, const struct query *q, struct str kernel,
                               int64_t count, bool is_exact, struct query_result *out,
@@ -257,7 +249,8 @@ static enum status ask_kernel(struct query_db *db, const struct query *q, struct
     struct opset *set;
     struct call_work w;
 
-    TRY(open_set(db, kernel, &set, out, d));
+    *out = (struct query_result){.miss = "csv_not_found", .kernel = kernel};
+    TRY(query_set(db, kernel, &set, d));
     if (set == NULL)
         return ST_OK;
     out->miss = "invalid_args";
@@ -306,7 +299,8 @@ enum status query_model_comm(struct query_db *db, const struct query *q, struct 
     struct opset *set;
     struct call_work w;
 
-    TRY(open_set(db, kernel, &set, out, d));
+    *out = (struct query_result){.miss = "csv_not_found", .kernel = kernel};
+    TRY(query_set(db, kernel, &set, d));
     if (set != NULL) {
         query_comm_work(set, &q->message, &w);
         query_answer(set, &w, q->is_exact, out);

@@ -27,11 +27,6 @@ struct program {
     double level[ROWS];         /* of the basic variables */
 };
 
-static double column_at(const struct program *p, size_t j, size_t row)
-{
-    return j < p->n ? p->a[j * ROWS + row] : j - p->n == row;
-}
-
 static double cost_of(const struct program *p, size_t j)
 {
     if (j >= p->n)
@@ -116,7 +111,7 @@ static bool minimise(struct program *p)
             return true;
         for (size_t i = 0; i < p->rows; i++)
             for (size_t k = 0; k < p->rows; k++)
-                step[i] += p->inverse[i][k] * column_at(p, j, k);
+                step[i] += p->inverse[i][k] * (j < p->n ? p->a[j * ROWS + k] : j - p->n == k);
         size_t row = leaving(p, step);
         if (row == p->rows)
             return false;

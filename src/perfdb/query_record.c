@@ -3,13 +3,8 @@
  */
 #include "perfdb/query.h"
 
-const char *query_source_name(unsigned source)
-{
-    static const char *const names[] = {"MEASURED", "INTERPOLATED", "EXTRAPOLATED", "PARTIAL",
-                                        "ANALYTIC"};
-
-    return names[source];
-}
+ENUM_NAMES(query_source_name, unsigned, "MEASURED", "INTERPOLATED", "EXTRAPOLATED", "PARTIAL",
+           "ANALYTIC")
 
 static const struct field near_fields[] = {
     FIELD(struct query_near, kernel, "kernel"),

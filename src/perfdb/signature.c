@@ -141,11 +141,6 @@ static void reduce_index(struct arena *arena, struct str output_shapes, struct i
     first_and_last(arena, &in->formats);
 }
 
-static void keep_first(struct cell_slots *slots)
-{
-    slots->n = slots->n < 1 ? slots->n : 1;
-}
-
 static bool uses_first_only(struct str op)
 {
     return str_equal(op, S("Slice")) || str_equal(op, S("SliceAiCore")) ||
@@ -163,9 +158,9 @@ static void general(struct arena *arena, struct str op, const struct signature_r
     if (str_equal(op, S("Index"))) {
         reduce_index(arena, row->cell[ID_OUTPUT_SHAPES], &in);
     } else if (uses_first_only(op)) {
-        keep_first(&in.shapes);
-        keep_first(&in.dtypes);
-        keep_first(&in.formats);
+        in.shapes.n = in.shapes.n > 0;
+        in.dtypes.n = in.dtypes.n > 0;
+        in.formats.n = in.formats.n > 0;
         if (in.formats.n > 0)
             in.formats.at[0] = S("ND");
     }

@@ -292,12 +292,6 @@ static enum status run(struct view *v, struct str statement, const struct sqlvie
     return st;
 }
 
-static void close_view(struct view *v)
-{
-    db_engine_close(v->db);
-    arena_free(&v->arena);
-}
-
 enum status sqlview_run(const struct place_files *tree, struct str statement,
                         const struct sqlview_sink *sink, struct diag *d)
 {
@@ -306,7 +300,8 @@ enum status sqlview_run(const struct place_files *tree, struct str statement,
     enum status st = statement.n > 0 ? open_view(&v, statement) : open_view(&v, S(" "));
     if (st == ST_OK)
         st = run(&v, statement, sink);
-    close_view(&v);
+    db_engine_close(v.db);
+    arena_free(&v.arena);
     return st;
 }
 
@@ -322,7 +317,8 @@ enum status sqlview_file(const struct place_files *tree, struct sqlview_file *ou
         db_engine_check(out->at != NULL ? SQLITE_OK : SQLITE_NOMEM);
         out->n = (size_t)n;
     }
-    close_view(&v);
+    db_engine_close(v.db);
+    arena_free(&v.arena);
     return st;
 }
 

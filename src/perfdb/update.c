@@ -131,11 +131,6 @@ static struct str shapes_of(struct work *w, size_t row)
                           table_cell(t, row, w->keys.at[ID_OUTPUT_SHAPES]));
 }
 
-static struct str case_shapes(struct work *w, const struct summary_case *c)
-{
-    return signature_text(&w->u->arena, c->cells[ID_INPUT_SHAPES], c->cells[ID_OUTPUT_SHAPES]);
-}
-
 static void list_add(struct update_list *list, struct str text)
 {
     if (list->n < UPDATE_EXAMPLES)
@@ -240,13 +235,15 @@ static void no_match(struct work *w, const struct summary_case *c, const struct 
                      bool may_add)
 {
     struct update *u = w->u;
+    struct str shapes =
+        signature_text(&u->arena, c->cells[ID_INPUT_SHAPES], c->cells[ID_OUTPUT_SHAPES]);
 
     if (!may_add) {
         say(w, arena_format(&u->arena, "[WARN] match-only profiling row did not match %.*s: %.*s",
-                            STR_ARGS(u->file), STR_ARGS(case_shapes(w, c))));
+                            STR_ARGS(u->file), STR_ARGS(shapes)));
         return;
     }
-    list_add(&u->missing, case_shapes(w, c));
+    list_add(&u->missing, shapes);
     if (w->how->mode != UPDATE_ALL)
         return;
     struct op_table *t = &u->table;

@@ -7,12 +7,7 @@
 #include "base/limits.h"
 #include "base/mapfile.h"
 
-const char *shape_name(enum shape shape)
-{
-    static const char *const names[] = {"aic-only", "aiv-only", "spmd-mix"};
-
-    return names[shape];
-}
+ENUM_NAMES(shape_name, enum shape, "aic-only", "aiv-only", "spmd-mix")
 
 bool shape_classify(struct str path, struct str text, struct str core_type, enum shape *out)
 {

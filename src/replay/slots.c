@@ -179,15 +179,10 @@ static struct field_value number_of(const void *record, const struct record_env 
     return s->is_unsigned ? value_uint((uint64_t)s->value) : value_int(s->value);
 }
 
-static const char *role_name(enum slot_role role)
-{
-    static const char *const names[] = {"input", "output", "inout"};
+static ENUM_NAMES(role_name, enum slot_role, "input", "output", "inout")
 
-    return names[role];
-}
-
-/* What is usual goes without saying. */
-static struct field_value unusual_role(const void *record, const struct record_env *env)
+    /* What is usual goes without saying. */
+    static struct field_value unusual_role(const void *record, const struct record_env *env)
 {
     const struct slot *s = record;
 
