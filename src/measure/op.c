@@ -159,10 +159,17 @@ int64_t *op_split_sums(struct arena *arena, int64_t total, int64_t parts, int64_
     return list;
 }
 
-size_t op_wrote(struct op_span *spans, size_t n, size_t out, int64_t from, int64_t count)
+size_t op_wrote(struct op_span *spans, size_t out, int64_t from, int64_t count)
 {
-    spans[n] = (struct op_span){out, from, count};
-    return n + 1;
+    spans[out] = (struct op_span){out, from, count};
+    return out + 1;
+}
+
+size_t op_store(const struct op_call *c, struct op_span *spans, size_t out, int64_t from,
+                int64_t count, const double *x)
+{
+    tensor_store(&c->out[out].t, from, count, x);
+    return op_wrote(spans, out, from, count);
 }
 
 double *op_load(const struct tensor *t, int64_t from, int64_t n, struct arena *scratch)

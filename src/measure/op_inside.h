@@ -57,8 +57,6 @@ struct op_fia_args {
     int64_t heads, kv_heads, sparse_mode, block_size;
     double scale;
     struct op_list query, kv; /* NULL: there are none */
-    bool has_args;            /* layout, heads and scale are known */
-    bool has_sizes;           /* and mode and block size */
 };
 const char *op_fia_infer(struct arena *arena, const struct op_row *row, struct op_fia_args *out);
 

@@ -365,7 +365,7 @@ static void check_fia(const struct tree *item)
     assert_int_equal(problem != NULL, error != NULL);
     if (problem != NULL)
         assert_string_equal(problem, tree_text(error).at);
-    assert_int_equal(got.has_args, args != NULL);
+    assert_int_equal(got.layout.n > 0, args != NULL);
     if (args == NULL)
         return;
     assert_true(str_equal(got.layout, tree_get_text(args, S("input_layout"), S(""))));
