@@ -453,24 +453,16 @@ const char *op_permute_prepare(struct op_call *c, const struct op_row *row)
     return NULL;
 }
 
-/* The place of an index among all, by value and then by order. */
-static int64_t rank_of(const struct tensor *index, int64_t n, int64_t i)
-{
-    double own = tensor_at(index, i);
-    int64_t rank = 0;
-
-    for (int64_t k = 0; k < n; k++) {
-        double other = tensor_at(index, k);
-        rank += other < own || (other == own && k < i);
-    }
-    return rank;
-}
-
 size_t op_permute_unit(const struct op_call *c, int64_t unit, struct op_span *spans,
                        struct arena *scratch)
 {
-    int64_t to = rank_of(&c->in[1].t, c->m, unit);
+    double own = tensor_at(&c->in[1].t, unit);
+    int64_t to = 0; /* the place of its index among all, by value and then by order */
 
+    for (int64_t k = 0; k < c->m; k++) {
+        double other = tensor_at(&c->in[1].t, k);
+        to += other < own || (other == own && k < unit);
+    }
     op_store(c, spans, 0, to * c->n, c->n,
              op_load(&c->in[0].t, unit / c->top_k * c->n, c->n, scratch));
     return op_store(c, spans, 1, unit, 1, &(double){(double)to});

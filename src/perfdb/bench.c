@@ -349,18 +349,14 @@ enum status bench_is_complete(const struct bench_files *files, bool *out, struct
 static const struct str products[] = {S_INIT("MatMulV2"), S_INIT("MatMulV3"),
                                       S_INIT("MatMulCommon")};
 
-static bool is_product(struct str op)
-{
-    return str_is_one_of(op, products, ARRAY_LEN(products));
-}
-
 /* The operator was named, or is of the family of one that was. */
 static bool is_wanted(const struct bench_job *job, struct str type)
 {
     struct str op = signature_op(type);
 
     for (size_t i = 0; i < job->n_ops; i++)
-        if (str_equal(job->ops[i], op) || (is_product(job->ops[i]) && is_product(op)))
+        if (str_equal(job->ops[i], op) ||
+            (signature_is_matmul(job->ops[i]) && signature_is_matmul(op)))
             return true;
     return job->n_ops == 0;
 }
@@ -392,7 +388,7 @@ static enum status update_one(struct bench_plan *plan, const struct bench_job *j
     struct update u;
 
     add_cases(plan, job, op, &cases);
-    if (is_product(op)) {
+    if (signature_is_matmul(op)) {
         for (size_t i = 0; i < ARRAY_LEN(products); i++)
             if (!str_equal(products[i], op))
                 add_cases(plan, job, products[i], &cases);

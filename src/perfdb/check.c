@@ -133,8 +133,8 @@ static void check_columns(struct check *c, const struct place_file *file, const 
             found(c, file, 1, false, "the column %.*s is missing", STR_ARGS(wanted[i]));
 }
 
-/* Where durations may stand: replayed (also under its older name), profiled, of a collective. */
-/* Rows with a duration; the others, and doubles, are worth a note. */
+/* Rows with a duration, which may be replayed (also under its older name), profiled, of a
+ * collective; the others, and doubles, are worth a note. */
 static void check_rows(struct check *c, const struct place_file *file, const struct op_table *t,
                        struct check_table *sum)
 {

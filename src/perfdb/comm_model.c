@@ -170,8 +170,9 @@ static double bandwidth(double bytes, double us)
     return us > 0 ? bytes / (us * 1e-6) / 1e9 : 0;
 }
 
-/* Time of the launch that a kernel's own duration lacks, in us; 0 where it is not known. */
-static double dispatch_us(struct str device, enum collective op, int64_t ranks)
+/* The launch takes time that a kernel's own duration lacks, in us, where it is known. */
+void comm_add_dispatch(struct str device, enum collective op, int64_t ranks, double bytes,
+                       double *us, double *gbps)
 {
     static const struct overhead {
         enum collective op;
@@ -182,23 +183,12 @@ static double dispatch_us(struct str device, enum collective op, int64_t ranks)
         {COMM_ALL_GATHER, 8, 1.2},  {COMM_REDUCE_SCATTER, 8, 2.0},
     };
 
-    if (!str_equal(device, COMM_CALIBRATED_DEVICE))
-        return 0;
-    for (size_t i = 0; i < ARRAY_LEN(table); i++)
-        if (table[i].op == op && table[i].ranks == ranks)
-            return table[i].us;
-    return 0;
-}
-
-void comm_add_dispatch(struct str device, enum collective op, int64_t ranks, double bytes,
-                       double *us, double *gbps)
-{
-    double more = dispatch_us(device, op, ranks);
-
-    if (more == 0)
-        return;
-    *gbps = num_round(bandwidth(bytes, *us + more), 2);
-    *us = num_round(*us + more, 2);
+    for (size_t i = 0; i < ARRAY_LEN(table) && str_equal(device, COMM_CALIBRATED_DEVICE); i++)
+        if (table[i].op == op && table[i].ranks == ranks) {
+            *gbps = num_round(bandwidth(bytes, *us + table[i].us), 2);
+            *us = num_round(*us + table[i].us, 2);
+            return;
+        }
 }
 
 static void take_durations(const struct op_table *t, enum collective op, struct comm_durations *out)

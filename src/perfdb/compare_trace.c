@@ -240,9 +240,8 @@ void predicted_free(struct predicted *p)
 
 struct str compare_trace_operator(struct str name)
 {
-    struct str prefix = S("torch.ops.");
-
-    return str_starts(name, prefix) ? str_part(name, prefix.n, name.n) : name;
+    str_skip(&name, S("torch.ops."));
+    return name;
 }
 
 size_t compare_trace_kernels(struct arena *arena, struct str kernel_type, struct str **out)

@@ -274,24 +274,6 @@ static const struct coverage_segment *limit_of(const struct coverage_rule *rule,
     return NULL;
 }
 
-/* Values that must be there, and the ends of the range unless points lie beyond them. */
-static void find_missing(struct arena *arena, const struct coverage_rule *rule,
-                         const int64_t *points, size_t n, struct coverage_axis *out)
-{
-    int64_t *missing = ARENA_ARRAY(arena, int64_t, rule->required.n + 2);
-    size_t found = 0;
-
-    for (size_t i = 0; i < rule->required.n; i++)
-        if (n == 0 ||
-            bsearch(&rule->required.at[i], points, n, sizeof(*points), ranked_order) == NULL)
-            missing[found++] = rule->required.at[i];
-    if (rule->has_range && (n == 0 || points[0] > rule->min))
-        missing[found++] = rule->min;
-    if (rule->has_range && (n == 0 || points[n - 1] < rule->max))
-        missing[found++] = rule->max;
-    out->missing = (struct grid_list){missing, ranked_set(missing, found)};
-}
-
 static bool is_too_wide(const struct coverage_segment *limit, int64_t from, int64_t to,
                         struct coverage_gap *out)
 {
@@ -305,11 +287,24 @@ static bool is_too_wide(const struct coverage_segment *limit, int64_t from, int6
     return out->gap > 0 || out->ratio > 0;
 }
 
-static void find_gaps(struct arena *arena, const struct coverage_rule *rule, const int64_t *points,
+void coverage_measure(struct arena *arena, const struct coverage_rule *rule, const int64_t *points,
                       size_t n, struct coverage_axis *out)
 {
+    int64_t *missing = ARENA_ARRAY(arena, int64_t, rule->required.n + 2);
     struct coverage_gap *gaps = ARENA_ARRAY(arena, struct coverage_gap, n);
+    size_t found = 0;
 
+    /* Values that must be there, and the ends of the range unless points lie beyond them. */
+    for (size_t i = 0; i < rule->required.n; i++)
+        if (n == 0 ||
+            bsearch(&rule->required.at[i], points, n, sizeof(*points), ranked_order) == NULL)
+            missing[found++] = rule->required.at[i];
+    if (rule->has_range && (n == 0 || points[0] > rule->min))
+        missing[found++] = rule->min;
+    if (rule->has_range && (n == 0 || points[n - 1] < rule->max))
+        missing[found++] = rule->max;
+    out->points = n;
+    out->missing = (struct grid_list){missing, ranked_set(missing, found)};
     out->gaps = gaps;
     for (size_t i = 1; i < n; i++) {
         int64_t from = points[i - 1], to = points[i];
@@ -320,14 +315,6 @@ static void find_gaps(struct arena *arena, const struct coverage_rule *rule, con
         if (limit != NULL && is_too_wide(limit, from, to, &gaps[out->gaps_n]))
             out->gaps_n++;
     }
-}
-
-void coverage_measure(struct arena *arena, const struct coverage_rule *rule, const int64_t *points,
-                      size_t n, struct coverage_axis *out)
-{
-    out->points = n;
-    find_missing(arena, rule, points, n, out);
-    find_gaps(arena, rule, points, n, out);
 }
 
 struct coverage_job {

@@ -48,6 +48,17 @@ static double left_out_error(const struct estimate_kriging *k, const struct benc
     return sum / (double)b->sample.n;
 }
 
+static void keep_better(struct estimate_kriging *best, double *error,
+                        const struct estimate_kriging *k, const struct bench_of *b)
+{
+    double now = left_out_error(k, b);
+
+    if (now < *error) {
+        *error = now;
+        *best = *k;
+    }
+}
+
 static bool varies(const struct estimate_sample *s, unsigned axis)
 {
     for (size_t i = 1; i < s->n; i++)
@@ -69,11 +80,7 @@ static void choose_shape(struct estimate_kriging *best, double *error, const str
     for (size_t i = 0; i < 2 * ARRAY_LEN(lengths) * ARRAY_LEN(noises); i++) {
         struct estimate_kriging k = {.is_smooth = i % 2, .noise = noises[i / 2 % 3]};
         set_lengths(&k, lengths[i / 6]);
-        double now = left_out_error(&k, b);
-        if (now < *error) {
-            *error = now;
-            *best = k;
-        }
+        keep_better(best, error, &k, b);
     }
 }
 
@@ -86,11 +93,7 @@ static void choose_lengths(struct estimate_kriging *best, double *error, const s
         for (int sign = -1; sign <= 1 && varies(&b->sample, axis); sign += 2) {
             struct estimate_kriging k = *best;
             k.scale[axis] *= sign < 0 ? 2.5 : 1 / 2.5;
-            double now = left_out_error(&k, b);
-            if (now < *error) {
-                *error = now;
-                *best = k;
-            }
+            keep_better(best, error, &k, b);
         }
     }
 }
@@ -224,14 +227,25 @@ static double score(const struct estimate_trial *t)
     return fabs(t->error) / t->sigma;
 }
 
-/* The quantile that covers four of five new ones; with few of them, the largest and more. */
-static double quantile(double *scores, size_t n)
+/* The quantile of scores that covers four of five new ones, with few of them the largest and more:
+ * of the trials on one side, or of all where these are few, without one of them. */
+static double quantile(const struct estimate_trial *trials, size_t n, bool is_inside,
+                       size_t without, double *scores)
 {
-    if (n == 0)
+    size_t k = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (i != without && trials[i].is_inside == is_inside)
+            scores[k++] = score(&trials[i]);
+    if (k < 8)
+        for (size_t i = k = 0; i < n; i++)
+            if (i != without)
+                scores[k++] = score(&trials[i]);
+    if (k == 0)
         return 2;
-    ranked_sort(scores, n);
-    size_t place = (size_t)ceil(0.8 * (double)(n + 1));
-    return place <= n ? scores[place - 1] : 1.5 * scores[n - 1];
+    ranked_sort(scores, k);
+    size_t place = (size_t)ceil(0.8 * (double)(k + 1));
+    return place <= k ? scores[place - 1] : 1.5 * scores[k - 1];
 }
 
 /* The same without each trial in turn: its neighbour in the order takes its place. */
@@ -240,20 +254,21 @@ static void judge(struct estimate_trial *trials, size_t n)
     double *scores = mem_grow(NULL, sizeof(double), n + 1);
 
     for (size_t i = 0; i < n; i++) {
-        size_t k = 0;
-        for (size_t j = 0; j < n; j++)
-            if (j != i && trials[j].is_inside == trials[i].is_inside)
-                scores[k++] = score(&trials[j]);
-        if (k < 8)
-            for (size_t j = k = 0; j < n; j++)
-                if (j != i)
-                    scores[k++] = score(&trials[j]);
-        double half = quantile(scores, k) * trials[i].sigma;
+        double half = quantile(trials, n, trials[i].is_inside, i, scores) * trials[i].sigma;
         trials[i].low_us = trials[i].us * exp(-half);
         trials[i].high_us = trials[i].us * exp(half);
         trials[i].is_covered = fabs(trials[i].error) <= half;
     }
     mem_free(scores);
+}
+
+static double factor_of(const struct estimate_trial *trials, size_t n, bool is_inside)
+{
+    double *scores = mem_grow(NULL, sizeof(double), n + 1);
+    double factor = quantile(trials, n, is_inside, n, scores);
+
+    mem_free(scores);
+    return factor;
 }
 
 /* Points that are tried, with a tree of their places. */
@@ -386,22 +401,6 @@ size_t estimate_leave_block_out(const struct estimate_point *points, size_t n, d
 }
 
 /* ---- the model ---- */
-
-static double factor_of(const struct estimate_trial *trials, size_t n, bool is_inside)
-{
-    double *scores = mem_grow(NULL, sizeof(double), n + 1);
-    size_t k = 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (trials[i].is_inside == is_inside)
-            scores[k++] = score(&trials[i]);
-    if (k < 8)
-        for (size_t i = k = 0; i < n; i++)
-            scores[k++] = score(&trials[i]);
-    double factor = quantile(scores, k);
-    mem_free(scores);
-    return factor;
-}
 
 /* The factor beyond the points. A search from inside a block walks past all of it, so blocks are
  * left out of BLOCKED_MOST points, taken evenly. */

@@ -168,12 +168,28 @@ static struct kernel_group *group_of(struct kernels *k, struct str type, struct 
     }
 }
 
-static void add_kernel(struct kernels *k, const struct rows *rows, const struct columns *c,
-                       struct arena *scratch)
+static void note_fia(struct kernels *k, struct str in, struct str out)
 {
+    uint64_t index = k->n_fia++, key = hash_mix(hash_bytes(in), hash_bytes(out));
+    uint32_t seen;
+
+    if (hash_get(&k->by_fia, key, &seen))
+        return;
+    hash_put(&k->by_fia, key, 1);
+    struct kernel_fia row = {arena_str(&k->arena, in), arena_str(&k->arena, out), index};
+    vec_push(&k->fia, row);
+}
+
+static void take_kernel(void *ctx, const struct rows *rows, const struct columns *c,
+                        struct arena *scratch)
+{
+    struct kernels *k = ctx;
     struct str in = rows_cell(rows, c->identity[ID_INPUT_SHAPES], scratch);
     struct str out = rows_cell(rows, c->identity[ID_OUTPUT_SHAPES], scratch);
 
+    k->rows++;
+    if (str_equal(cell_trim(csv_cell(&rows->csv, c->type)), KERNELS_FIA))
+        note_fia(k, in, out);
     if (str_equal_nocase(cell_bare(in), S("N/A")) || str_equal_nocase(cell_bare(out), S("N/A")))
         return;
     struct str type = renamed(rows_cell(rows, c->type, scratch));
@@ -192,33 +208,6 @@ static void add_kernel(struct kernels *k, const struct rows *rows, const struct 
     vec_push(&g->durations, duration);
     for (size_t i = 0; i < COUNTER_N; i++)
         g->counters[i] += cell_f64(csv_cell(&rows->csv, c->counters[i]));
-}
-
-static void note_fia(struct kernels *k, const struct rows *rows, const struct columns *c,
-                     struct arena *scratch)
-{
-    uint64_t index = k->n_fia++;
-    struct str in = rows_cell(rows, c->identity[ID_INPUT_SHAPES], scratch);
-    struct str out = rows_cell(rows, c->identity[ID_OUTPUT_SHAPES], scratch);
-    uint64_t key = hash_mix(hash_bytes(in), hash_bytes(out));
-    uint32_t seen;
-
-    if (hash_get(&k->by_fia, key, &seen))
-        return;
-    hash_put(&k->by_fia, key, 1);
-    struct kernel_fia row = {arena_str(&k->arena, in), arena_str(&k->arena, out), index};
-    vec_push(&k->fia, row);
-}
-
-static void take_kernel(void *ctx, const struct rows *rows, const struct columns *c,
-                        struct arena *scratch)
-{
-    struct kernels *k = ctx;
-
-    k->rows++;
-    if (str_equal(cell_trim(csv_cell(&rows->csv, c->type)), KERNELS_FIA))
-        note_fia(k, rows, c, scratch);
-    add_kernel(k, rows, c, scratch);
 }
 
 enum status kernels_read(struct kernels *k, const char *path, struct diag *d)

@@ -100,29 +100,24 @@ static struct str plain(struct arena *arena, struct str name)
     return (struct str){at, n};
 }
 
-static enum status read_model(struct arena *arena, const char *path, const struct tree *node,
-                              struct grid_model *out, struct diag *d)
-{
-    *out = (struct grid_model){.id = node->key};
-    if (node->kind != TREE_MAP)
-        return bad(path, node, d, node->key, " must be a map");
-    for (size_t i = 0; i < ARRAY_LEN(fields); i++)
-        TRY(read_size(path, node, &fields[i], out, d));
-    TRY(read_sizes(arena, path, node, S("tp_sizes"), &out->tp_sizes, d));
-    TRY(read_sizes(arena, path, node, S("ep_sizes"), &out->ep_sizes, d));
-    TRY(read_aliases(arena, path, node, out, d));
-    out->key = tree_get_text(node, S("model_key"), plain(arena, str_basename(node->key)));
-    return ST_OK;
-}
-
 enum status grid_models_read(struct arena *arena, const struct grid_rules *rules,
                              struct grid_models *out, struct diag *d)
 {
-    struct grid_model *at = ARENA_ARRAY(arena, struct grid_model, rules->models->n);
+    struct grid_model *m = ARENA_ARRAY(arena, struct grid_model, rules->models->n);
+    const char *path = rules->models_path;
 
-    *out = (struct grid_models){at, rules->models->n};
-    for (const struct tree *v = rules->models->first; v != NULL; v = v->next)
-        TRY(read_model(arena, rules->models_path, v, at++, d));
+    *out = (struct grid_models){m, rules->models->n};
+    for (const struct tree *v = rules->models->first; v != NULL; v = v->next, m++) {
+        *m = (struct grid_model){.id = v->key};
+        if (v->kind != TREE_MAP)
+            return bad(path, v, d, v->key, " must be a map");
+        for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+            TRY(read_size(path, v, &fields[i], m, d));
+        TRY(read_sizes(arena, path, v, S("tp_sizes"), &m->tp_sizes, d));
+        TRY(read_sizes(arena, path, v, S("ep_sizes"), &m->ep_sizes, d));
+        TRY(read_aliases(arena, path, v, m, d));
+        m->key = tree_get_text(v, S("model_key"), plain(arena, str_basename(v->key)));
+    }
     return ST_OK;
 }
 

@@ -254,18 +254,6 @@ static int64_t multiply(int64_t a, int64_t b)
     return product;
 }
 
-static int64_t elements(struct grid_shape shape)
-{
-    int64_t product = 1;
-
-    for (size_t i = 0; i < shape.n; i++)
-        if (shape.dim[i] == 0)
-            return 0;
-    for (size_t i = 0; i < shape.n; i++)
-        product = multiply(product, shape.dim[i]);
-    return product;
-}
-
 int64_t grid_memory_bytes(struct grid_shapes shapes, struct grid_texts types)
 {
     int64_t sum = 0;
@@ -273,8 +261,11 @@ int64_t grid_memory_bytes(struct grid_shapes shapes, struct grid_texts types)
     for (size_t i = 0; i < shapes.n; i++) {
         if (shapes.at[i].n == 0)
             continue;
+        int64_t elements = 1;
+        for (size_t k = 0; k < shapes.at[i].n; k++)
+            elements = multiply(elements, shapes.at[i].dim[k]);
         int64_t size = i < types.n ? grid_dtype_bytes(types.at[i]) : OTHER_BYTES;
-        sum = nanos_add(sum, multiply(elements(shapes.at[i]), size));
+        sum = nanos_add(sum, multiply(elements, size));
     }
     return sum;
 }

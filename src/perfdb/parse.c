@@ -12,10 +12,6 @@
 
 static const uint32_t NO_TABLE = UINT32_MAX;
 
-/* Reads the old tables. Merging puts the import into them; otherwise what would be lost is noted,
- * and with PARSE_CAREFUL losing anything that parse did not write fails with ST_UNSUPPORTED. */
-enum status parse_onto(struct parse_plan *plan, enum parse_mode mode, struct diag *d);
-
 /* A column parse itself writes into some table. */
 static bool is_known(struct str name)
 {
@@ -210,29 +206,26 @@ static void merge(struct parse_file *f, struct arena *arena)
     f->fresh.path = f->path;
 }
 
-enum status parse_onto(struct parse_plan *plan, enum parse_mode mode, struct diag *d)
+/* Reads the old tables. Merging puts the import into them; otherwise what would be lost is noted,
+ * and with PARSE_CAREFUL losing anything that parse did not write fails with ST_UNSUPPORTED. */
+static enum status parse_onto(struct parse_plan *plan, enum parse_mode mode, struct diag *d)
 {
     for (size_t i = 0; i < plan->files.n; i++) {
         struct parse_file *f = &plan->files.at[i];
-        if (!fs_exists(f->path))
+        f->is_there = fs_exists(f->path);
+        if (!f->is_there)
             continue;
         /* What cannot be read may still be replaced, when the user says so. */
-        if (mode == PARSE_OVERWRITE) {
-            struct diag quiet;
-            diag_init(&quiet);
-            f->is_there = true;
-            if (table_read(&f->old, f->path, &quiet) == ST_OK)
-                note_losses(f, &plan->arena);
-            diag_fini(&quiet);
+        enum status st = table_read(&f->old, f->path, mode == PARSE_OVERWRITE ? NULL : d);
+        if (mode == PARSE_OVERWRITE && st != ST_OK)
             continue;
-        }
-        f->is_there = true;
-        TRY(table_read(&f->old, f->path, d));
+        TRY(st);
         if (mode == PARSE_MERGE) {
             merge(f, &plan->arena);
             continue;
         }
-        TRY(check_losses(f, &plan->arena, d));
+        if (mode == PARSE_CAREFUL)
+            TRY(check_losses(f, &plan->arena, d));
         note_losses(f, &plan->arena);
     }
     return ST_OK;

@@ -15,30 +15,12 @@
 static bool read_quietly(struct arena *arena, const char *path, struct str *out)
 {
     struct mapfile map;
-    struct diag d;
 
-    if (!fs_exists(path))
+    if (!fs_exists(path) || mapfile_open(&map, path, NULL) != ST_OK)
         return false;
-    diag_init(&d);
-    bool is_read = mapfile_open(&map, path, &d) == ST_OK;
-    if (is_read) {
-        *out = arena_str(arena, str_part(map.text, 0, 1 << 20));
-        mapfile_close(&map);
-    }
-    diag_fini(&d);
-    return is_read;
-}
-
-static bool list_quietly(struct arena *arena, const char *dir, struct fs_list *out)
-{
-    struct diag d;
-
-    if (!fs_is_dir(dir))
-        return false;
-    diag_init(&d);
-    bool is_read = fs_list(arena, dir, out, &d) == ST_OK;
-    diag_fini(&d);
-    return is_read;
+    *out = arena_str(arena, str_part(map.text, 0, 1 << 20));
+    mapfile_close(&map);
+    return true;
 }
 
 /* Names of packages: letters fold and '-' is '_'. */
@@ -75,7 +57,7 @@ static bool in_packages(struct arena *arena, const char *dir, struct str package
     struct fs_list list;
     struct str text;
 
-    if (!list_quietly(arena, dir, &list))
+    if (!fs_is_dir(dir) || fs_list(arena, dir, &list, NULL) != ST_OK)
         return false;
     for (size_t i = 0; i < list.n; i++) {
         struct str name = list.at[i].name;
@@ -96,7 +78,8 @@ static bool in_prefix(struct arena *arena, const char *prefix, struct str packag
     struct fs_list list;
 
     for (size_t k = 0; k < ARRAY_LEN(libs); k++) {
-        if (!list_quietly(arena, fs_join(arena, prefix, libs[k]), &list))
+        const char *lib = fs_join(arena, prefix, libs[k]);
+        if (!fs_is_dir(lib) || fs_list(arena, lib, &list, NULL) != ST_OK)
             continue;
         for (size_t i = 0; i < list.n; i++)
             for (size_t l = 0; l < ARRAY_LEN(leaves); l++)

@@ -51,18 +51,22 @@ static enum query_mode mode_of(struct str name)
     return MODE_COMPUTE;
 }
 
-static void read_entry(const struct tree *e, struct arena *arena, struct query_entry *out)
+bool query_entry(struct query_db *db, struct str op, struct query_entry *out)
 {
-    const struct tree *primary = tree_get(e, S("kernel_type"));
+    const struct tree *all = tree_get(db->map, S("operator_mappings"));
+
+    str_skip(&op, S("torch.ops."));
+    const struct tree *e = tree_get(all != NULL ? all : db->map, op);
+    if (e == NULL || e->kind != TREE_MAP)
+        return false;
     const struct tree *others = tree_get(e, S("alternate_kernel_types"));
     const struct tree *subs = tree_get(e, S("sub_kernels"));
-    struct str *kernels = ARENA_ARRAY(arena, struct str, 2 + (others != NULL ? others->n : 0));
-    struct str *sub_kernels = ARENA_ARRAY(arena, struct str, 1 + (subs != NULL ? subs->n : 0));
-    size_t n = add_texts(others, kernels, add_texts(primary, kernels, 0));
-
+    struct str *kernels = ARENA_ARRAY(&db->arena, struct str, 2 + (others != NULL ? others->n : 0));
+    struct str *sub_kernels = ARENA_ARRAY(&db->arena, struct str, 1 + (subs != NULL ? subs->n : 0));
+    size_t n = add_texts(tree_get(e, S("kernel_type")), kernels, 0);
     *out = (struct query_entry){
         .kernels = kernels,
-        .n_kernels = n,
+        .n_kernels = add_texts(others, kernels, n),
         .sub_kernels = sub_kernels,
         .n_sub_kernels = add_texts(subs, sub_kernels, 0),
         .is_communication = str_equal(text_of(e, "category"), S("communication")),
@@ -73,17 +77,6 @@ static void read_entry(const struct tree *e, struct arena *arena, struct query_e
         .input_count = -1,
     };
     num_i64(text_of(e, "tc_input_count"), &out->input_count);
-}
-
-bool query_entry(struct query_db *db, struct str op, struct query_entry *out)
-{
-    const struct tree *all = tree_get(db->map, S("operator_mappings"));
-
-    str_skip(&op, S("torch.ops."));
-    const struct tree *entry = tree_get(all != NULL ? all : db->map, op);
-    if (entry == NULL || entry->kind != TREE_MAP)
-        return false;
-    read_entry(entry, &db->arena, out);
     return true;
 }
 

@@ -50,20 +50,15 @@ static struct str quoted(struct arena *arena, struct str name)
 }
 
 /* SQL does not tell letters apart by case, and some names are its own. */
-static bool is_taken(const struct view_shape *s, struct str name)
+static void add_columns(struct view_shape *s, struct view *v, const struct op_table *t)
 {
     static const struct str own[] = {S_INIT("_device"), S_INIT("_stack"), S_INIT("_version"),
                                      S_INIT("_file"), S_INIT("_line")};
 
-    return name.n == 0 || str_any(str_equal_nocase, name, s->columns, s->n) ||
-           STR_ANY(str_equal_nocase, name, own);
-}
-
-static void add_columns(struct view_shape *s, struct view *v, const struct op_table *t)
-{
     for (size_t i = 0; i < t->columns.n && s->n < COLUMNS_MAX; i++) {
         struct str name = cell_trim(t->columns.at[i]);
-        if (!is_taken(s, name))
+        if (name.n > 0 && !str_any(str_equal_nocase, name, s->columns, s->n) &&
+            !STR_ANY(str_equal_nocase, name, own))
             s->columns[s->n++] = arena_str(&v->arena, name);
     }
 }

@@ -416,17 +416,13 @@ static bool compare_next(void *ctx, struct str bytes)
 bool table_is_at(const struct op_table *t, enum table_bom bom, const char *path)
 {
     struct mapfile map;
-    struct diag quiet;
-    bool is_same = false;
 
-    diag_init(&quiet);
-    if (fs_exists(path) && mapfile_open(&map, path, &quiet) == ST_OK) {
-        struct same_bytes s = {map.text, true};
-        is_same =
-            table_print(t, bom, (struct sink){compare_next, &s}) && s.is_same && s.rest.n == 0;
-        mapfile_close(&map);
-    }
-    diag_fini(&quiet);
+    if (!fs_exists(path) || mapfile_open(&map, path, NULL) != ST_OK)
+        return false;
+    struct same_bytes s = {map.text, true};
+    bool is_same =
+        table_print(t, bom, (struct sink){compare_next, &s}) && s.is_same && s.rest.n == 0;
+    mapfile_close(&map);
     return is_same;
 }
 

@@ -224,32 +224,10 @@ static const struct field golden_fields[] = {
 };
 static const struct record golden_record = RECORD(struct golden, golden_fields);
 
-static struct told describe_param(const struct gencase_job *job, size_t i)
-{
-    static const struct gencase_given nothing;
-    const struct entry_param *p = &job->entry->params[i];
-    const struct gencase_given *given = job->given != NULL ? &job->given[i] : &nothing;
-
-    return (struct told){
-        .name = p->name,
-        .type = p->type,
-        .host = p->host,
-        .is_pointer = p->is_pointer,
-        .is_scalar = !p->is_pointer,
-        .value = given->scalar.n > 0 ? given->scalar : S("1"),
-        .elements = gm_text_elements(job->sizes, i),
-        .has_bytes = p->bytes > 0,
-        .bytes = gencase_bytes(job, i),
-        .fill = given->file != NULL    ? S("file")
-                : given->rule.n > 0    ? given->rule
-                : p->fill == FILL_ZERO ? S("zero")
-                                       : S("random"),
-    };
-}
-
 static enum status write_golden(const struct gencase_job *job, struct arena *arena, struct diag *d)
 {
     static const char *const sorts[] = {"global", "mixed", "bare"};
+    static const struct gencase_given nothing;
     const struct entry *e = job->entry;
     struct golden g = {.kernel = e->name,
                        .entry = sorts[e->sort],
@@ -258,8 +236,25 @@ static enum status write_golden(const struct gencase_job *job, struct arena *are
                        .params = ARENA_ARRAY(arena, struct told, e->n_params),
                        .n = e->n_params};
 
-    for (size_t i = 0; i < g.n; i++)
-        g.params[i] = describe_param(job, i);
+    for (size_t i = 0; i < g.n; i++) {
+        const struct entry_param *p = &e->params[i];
+        const struct gencase_given *given = job->given != NULL ? &job->given[i] : &nothing;
+        g.params[i] = (struct told){
+            .name = p->name,
+            .type = p->type,
+            .host = p->host,
+            .is_pointer = p->is_pointer,
+            .is_scalar = !p->is_pointer,
+            .value = given->scalar.n > 0 ? given->scalar : S("1"),
+            .elements = gm_text_elements(job->sizes, i),
+            .has_bytes = p->bytes > 0,
+            .bytes = gencase_bytes(job, i),
+            .fill = given->file != NULL    ? S("file")
+                    : given->rule.n > 0    ? given->rule
+                    : p->fill == FILL_ZERO ? S("zero")
+                                           : S("random"),
+        };
+    }
     return record_save(fs_join(arena, job->dir, "golden.json"), &golden_record, &g, d);
 }
 

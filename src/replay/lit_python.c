@@ -417,24 +417,6 @@ static void take_value(struct parser *p, int depth, struct tree *out)
     *out = value;
 }
 
-/* The keywords of a call, from its opening bracket on. */
-static void take_keywords(struct parser *p, struct tree *out)
-{
-    *out = (struct tree){.kind = TREE_MAP};
-    advance(p);
-    while (p->status == ST_OK && p->lex.tok.kind != TOK_END && !is_mark(p, ')')) {
-        struct tree key = {0};
-        take_value(p, 0, &key);
-        if (key.kind == TREE_NAME && take_mark(p, '=')) {
-            struct tree *value = tree_add(p->arena, out);
-            take_value(p, 0, value);
-            value->key = key.text;
-        }
-        if (!take_mark(p, ',') && !is_mark(p, ')'))
-            advance(p);
-    }
-}
-
 /* To the first token of the next logical line. */
 static void skip_line(struct parser *p)
 {
@@ -499,9 +481,22 @@ static void take_decorator(struct parser *p, struct py_class *out)
     advance(p);
     if (p->lex.tok.kind == TOK_NAME)
         take_name(p, &name);
-    if (name.kind == TREE_NAME && is_mark(p, '(')) {
+    bool is_call = name.kind == TREE_NAME && is_mark(p, '(');
+    if (is_call) {
         out->decorator_name = name.text;
-        take_keywords(p, &out->decorator);
+        out->decorator = (struct tree){.kind = TREE_MAP};
+        advance(p);
+    }
+    while (is_call && p->status == ST_OK && p->lex.tok.kind != TOK_END && !is_mark(p, ')')) {
+        struct tree key = {0};
+        take_value(p, 0, &key);
+        if (key.kind == TREE_NAME && take_mark(p, '=')) {
+            struct tree *value = tree_add(p->arena, &out->decorator);
+            take_value(p, 0, value);
+            value->key = key.text;
+        }
+        if (!take_mark(p, ',') && !is_mark(p, ')'))
+            advance(p);
     }
     skip_line(p);
 }

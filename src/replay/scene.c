@@ -36,16 +36,6 @@ static enum status reject(const struct loader *l, const struct tree *value, cons
                      value == NULL ? "%s is missing" : "%s is invalid", what);
 }
 
-static struct str stem(struct str path)
-{
-    struct str name = str_basename(path);
-
-    for (size_t i = name.n; i-- > 1;)
-        if (name.at[i] == '.')
-            return str_part(name, 0, i);
-    return name;
-}
-
 static enum status read_incore(const struct loader *l, const struct tree *entry,
                                struct scene_incore *out)
 {
@@ -64,7 +54,7 @@ static enum status read_incore(const struct loader *l, const struct tree *entry,
     if (memchr(source->text.at, '\0', source->text.n) != NULL)
         return reject(l, source, "source of an entry of incores, with a NUL byte,");
     out->source = source->text;
-    out->name = name != NULL && name->kind == TREE_TEXT ? name->text : stem(source->text);
+    out->name = name != NULL && name->kind == TREE_TEXT ? name->text : paths_stem(source->text);
     out->core_type = tree_text(type);
     const char *text = arena_cstr(l->arena, source->text);
     out->path = paths_absolute(l->arena, fs_join(l->arena, l->scene->folder, text));

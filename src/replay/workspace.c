@@ -81,12 +81,8 @@ static enum status write_file(const struct workspace *ws, size_t i, struct arena
                               struct diag *d)
 {
     const char *path = fs_join(arena, ws->folder, workspace_files[i]);
-    struct str text = workspace_text(ws, workspace_files[i], arena);
-    struct outfile file;
 
-    TRY(outfile_open(&file, path, d));
-    outfile_write(&file, text);
-    TRY(outfile_commit(&file, OUTFILE_FAST, d));
+    TRY(outfile_save(path, workspace_text(ws, workspace_files[i], arena), d));
     if (strcmp(workspace_files[i], "run_collect.sh") == 0 && chmod(path, 0755) != 0)
         return diag_fail(d, ST_IO, "replay.chmod", (struct where){.path = path},
                          "cannot be made executable");
