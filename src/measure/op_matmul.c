@@ -387,16 +387,6 @@ static void add_expert(const struct op_call *c, const double *x, int64_t expert,
         sum[j] += weight * down[j];
 }
 
-static void count_tokens(const struct op_call *c)
-{
-    for (int64_t e = 0; e < c->experts; e++) {
-        double n = 0;
-        for (int64_t i = 0; i < c->m * c->top_k; i++)
-            n += tensor_at(&c->in[DISPATCH_INDEX].t, i) == (double)e;
-        tensor_put(&c->out[1].t, e, n);
-    }
-}
-
 size_t op_dispatch_unit(const struct op_call *c, int64_t unit, struct op_span *spans,
                         struct arena *scratch)
 {
@@ -411,6 +401,11 @@ size_t op_dispatch_unit(const struct op_call *c, int64_t unit, struct op_span *s
     size_t n = op_store(c, spans, 0, unit * c->k, c->k, sum);
     if (unit > 0)
         return n;
-    count_tokens(c);
+    for (int64_t e = 0; e < c->experts; e++) { /* how many tokens each expert has */
+        double count = 0;
+        for (int64_t i = 0; i < c->m * c->top_k; i++)
+            count += tensor_at(&c->in[DISPATCH_INDEX].t, i) == (double)e;
+        tensor_put(&c->out[1].t, e, count);
+    }
     return op_wrote(spans, 1, 0, c->experts);
 }

@@ -137,9 +137,7 @@ enum status accuracy_find(struct accuracy *a, const struct place_files *tree, co
     arena_init(&a->arena);
     for (size_t i = 0; i < tree->n && st == ST_OK; i++) {
         struct opset s;
-        struct diag own;
-        diag_init(&own);
-        if (opset_read(&s, tree->at[i].op, tree->at[i].path, &own) != ST_OK) {
+        if (opset_read(&s, tree->at[i].op, tree->at[i].path, NULL) != ST_OK) {
             a->unreadable++;
             diag_add(d, SEV_LOSS, "perfdb.table-skipped", (struct where){.path = tree->at[i].path},
                      "table skipped: it cannot be read");
@@ -150,7 +148,6 @@ enum status accuracy_find(struct accuracy *a, const struct place_files *tree, co
             st = cancelled() ? ST_CANCELLED : ST_OK;
         }
         opset_free(&s);
-        diag_fini(&own);
     }
     a->one = judge(&all[0]);
     a->block = judge(&all[1]);

@@ -35,11 +35,10 @@ struct str cell_bare(struct str text)
     return text;
 }
 
-/* Digits with single underscores between them; false when there are none. `out` collects the
- * digits when it is not NULL. */
+/* Digits with single underscores between them, without these; false when there are none. */
 static bool take_digits(struct str *rest, char *out, size_t *n)
 {
-    size_t taken = 0;
+    size_t before = *n;
     bool was_digit = false;
 
     while (rest->n > 0) {
@@ -48,14 +47,11 @@ static bool take_digits(struct str *rest, char *out, size_t *n)
         if (!char_is_digit(c) && !is_joint)
             break;
         was_digit = char_is_digit(c);
-        if (was_digit) {
+        if (was_digit)
             out[(*n)++] = c;
-            taken++;
-        }
-        rest->at++;
-        rest->n--;
+        *rest = str_part(*rest, 1, rest->n);
     }
-    return taken > 0;
+    return *n > before;
 }
 
 static bool take_char(struct str *rest, const char *set, char *out, size_t *n)
@@ -63,8 +59,7 @@ static bool take_char(struct str *rest, const char *set, char *out, size_t *n)
     if (rest->n == 0 || strchr(set, rest->at[0]) == NULL || rest->at[0] == '\0')
         return false;
     out[(*n)++] = rest->at[0];
-    rest->at++;
-    rest->n--;
+    *rest = str_part(*rest, 1, rest->n);
     return true;
 }
 
@@ -195,9 +190,10 @@ struct cell_slots cell_slots(struct arena *arena, struct str text)
 
 struct str cell_shape(struct arena *arena, struct str slot)
 {
-    slot = cell_trim(cell_bare(slot));
     static const struct str spellings[] = {S_INIT("()"),   S_INIT("N/A"),  S_INIT("NA"),
                                            S_INIT("NULL"), S_INIT("None"), S_INIT("none")};
+
+    slot = cell_trim(cell_bare(slot));
     if (slot.n == 0 || str_is_one_of(slot, spellings, ARRAY_LEN(spellings)))
         return S("");
     if (slot.n >= 2 && slot.at[0] == '(' && slot.at[slot.n - 1] == ')')

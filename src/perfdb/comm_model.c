@@ -170,7 +170,6 @@ static double bandwidth(double bytes, double us)
     return us > 0 ? bytes / (us * 1e-6) / 1e9 : 0;
 }
 
-/* The launch takes time that a kernel's own duration lacks, in us, where it is known. */
 void comm_add_dispatch(struct str device, enum collective op, int64_t ranks, double bytes,
                        double *us, double *gbps)
 {

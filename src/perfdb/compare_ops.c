@@ -9,6 +9,7 @@
 #include "base/json_read.h"
 #include "base/num.h"
 #include "base/text.h"
+#include "capture/classify.h"
 #include "perfdb/compare_literal.h"
 
 enum { SHOWN_PIDS = 16 };
@@ -111,7 +112,7 @@ void ops_rows_measure(struct ops_rows *rows, const struct measured *m, double pa
         double us = time_or_0(row.duration);
         if (row.type.n == 0 || measured_is_helper(row.type))
             continue;
-        if (measured_is_collective(row.type))
+        if (classify_is_collective(row.type))
             twins_put(&twins, time_or_0(row.start), row.type, S(""), us);
         else
             measure(rows, row.type, us);

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "capture/classify.h"
 #include "perfdb/compare_literal.h"
 
 /* Borders of the histogram in percent; narrow where good models live. */
@@ -84,8 +85,9 @@ void shape_rows_free(struct shape_rows *rows)
     arena_free(&rows->arena);
 }
 
-/* The row of a kernel at a shape; `shapes` is copied when the row is new. */
-static struct shape_row *row_of(struct shape_rows *rows, struct str kernel, struct str shapes)
+/* Adds to the row of a kernel at a shape; `shapes` is copied when the row is new. */
+static struct shape_row *add_time(struct shape_rows *rows, enum shape_side side, struct str kernel,
+                                  struct str shapes, double us)
 {
     struct arena scratch;
 
@@ -98,14 +100,7 @@ static struct shape_row *row_of(struct shape_rows *rows, struct str kernel, stru
         vec_push(&rows->at, ((struct shape_row){.kernel = arena_str(&rows->arena, kernel),
                                                 .shapes = arena_str(&rows->arena, shapes),
                                                 .source = S("")}));
-    return &rows->at.at[i];
-}
-
-static struct shape_row *add_time(struct shape_rows *rows, enum shape_side side, struct str kernel,
-                                  struct str shapes, double us)
-{
-    struct shape_row *row = row_of(rows, kernel, shapes);
-
+    struct shape_row *row = &rows->at.at[i];
     if (side == SHAPE_PREDICTED) {
         row->predicted_us += us;
         row->predicted_n++;
@@ -179,7 +174,7 @@ static enum status measure_row(struct shape_rows *rows, const struct measured *m
     if (!measured_time(row.start, &start))
         return bad_time(m, row, "Start Time(us)", row.start, d);
     struct str shapes = literal_shapes(&rows->arena, row.shapes);
-    if (measured_is_collective(row.type)) {
+    if (classify_is_collective(row.type)) {
         twins_put(twins, start, row.type, shapes, us); /* keeps the key */
         return ST_OK;
     }

@@ -31,8 +31,10 @@ struct bench_of {
     double *rest;
 };
 
-/* Mean absolute error of each point of the sample from its neighbours. */
-static double left_out_error(const struct estimate_kriging *k, const struct bench_of *b)
+/* Takes what has the smaller mean absolute error of each point of the sample from its neighbours.
+ */
+static void keep_better(struct estimate_kriging *best, double *error,
+                        const struct estimate_kriging *k, const struct bench_of *b)
 {
     struct estimate_field f = {.kriging = k,
                                .place = (const double(*)[WORK_AXES])b->place,
@@ -45,16 +47,8 @@ static double left_out_error(const struct estimate_kriging *k, const struct benc
         double mean = estimate_krige(&f, &near, &variance);
         sum += fmin(1, fabs(b->rest[i] - mean));
     }
-    return sum / (double)b->sample.n;
-}
-
-static void keep_better(struct estimate_kriging *best, double *error,
-                        const struct estimate_kriging *k, const struct bench_of *b)
-{
-    double now = left_out_error(k, b);
-
-    if (now < *error) {
-        *error = now;
+    if (sum / (double)b->sample.n < *error) {
+        *error = sum / (double)b->sample.n;
         *best = *k;
     }
 }
@@ -71,17 +65,6 @@ static void set_lengths(struct estimate_kriging *k, double length)
 {
     for (unsigned i = 0; i < WORK_AXES; i++)
         k->scale[i] = 1 / length;
-}
-
-static void choose_shape(struct estimate_kriging *best, double *error, const struct bench_of *b)
-{
-    static const double lengths[] = {0.7, 2, 6}, noises[] = {0.001, 0.03, 0.3};
-
-    for (size_t i = 0; i < 2 * ARRAY_LEN(lengths) * ARRAY_LEN(noises); i++) {
-        struct estimate_kriging k = {.is_smooth = i % 2, .noise = noises[i / 2 % 3]};
-        set_lengths(&k, lengths[i / 6]);
-        keep_better(best, error, &k, b);
-    }
 }
 
 static void choose_lengths(struct estimate_kriging *best, double *error, const struct bench_of *b)
@@ -101,6 +84,7 @@ static void choose_lengths(struct estimate_kriging *best, double *error, const s
 /* Kriging of what a roof leaves: the error of points that are left out. */
 static double fit_kriging(struct fit *fit, const struct bench_of *b)
 {
+    static const double lengths[] = {0.7, 2, 6}, noises[] = {0.001, 0.03, 0.3};
     double square = 0, error = INFINITY;
 
     for (size_t i = 0; i < b->sample.n; i++) {
@@ -111,7 +95,11 @@ static double fit_kriging(struct fit *fit, const struct bench_of *b)
     if (b->sample.n < 4)
         return 0;
     fit->spread = fmax(0.02, sqrt(square / (double)b->sample.n));
-    choose_shape(&fit->kriging, &error, b);
+    for (size_t i = 0; i < 2 * ARRAY_LEN(lengths) * ARRAY_LEN(noises); i++) {
+        struct estimate_kriging k = {.is_smooth = i % 2, .noise = noises[i / 2 % 3]};
+        set_lengths(&k, lengths[i / 6]);
+        keep_better(&fit->kriging, &error, &k, b);
+    }
     choose_lengths(&fit->kriging, &error, b);
     return error;
 }

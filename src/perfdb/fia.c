@@ -165,9 +165,9 @@ const struct fia_meta *fia_meta_find(const struct fia_metas *metas, struct str i
     if (!hash_get(&metas->by_shapes, key_of(input_shapes, output_shapes), &at))
         return NULL;
     const struct fia_meta *m = &metas->at.at[at];
-    bool is_it =
-        str_equal(m->input_shapes, input_shapes) && str_equal(m->output_shapes, output_shapes);
-    return is_it ? m : NULL;
+    return str_equal(m->input_shapes, input_shapes) && str_equal(m->output_shapes, output_shapes)
+               ? m
+               : NULL;
 }
 
 void fia_meta_free(struct fia_metas *metas)

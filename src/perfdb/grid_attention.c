@@ -197,14 +197,6 @@ static enum status variant_rows(struct attention_scene *s)
     return scene_rows(s, grid->decode_batches, grid->decode_lengths);
 }
 
-/* Key heads of one card; 0 when they cannot be cut evenly. */
-static int64_t cut_kv_heads(int64_t kv_heads, int64_t tp)
-{
-    if (kv_heads >= tp)
-        return kv_heads % tp == 0 ? kv_heads / tp : 0;
-    return tp % kv_heads == 0 ? 1 : 0;
-}
-
 static enum status dense_rows(struct attention_scene *s)
 {
     const struct grid_model *m = s->model;
@@ -214,8 +206,9 @@ static enum status dense_rows(struct attention_scene *s)
     for (size_t i = 0; i < m->tp_sizes.n; i++) {
         s->tp = m->tp_sizes.at[i];
         s->heads = m->heads / s->tp;
-        s->kv_heads = cut_kv_heads(m->kv_heads, s->tp);
-        if (m->heads % s->tp != 0 || s->kv_heads == 0)
+        bool is_cut = m->kv_heads >= s->tp; /* else cards share key heads */
+        s->kv_heads = is_cut ? m->kv_heads / s->tp : 1;
+        if (m->heads % s->tp != 0 || (is_cut ? m->kv_heads % s->tp : s->tp % m->kv_heads) != 0)
             continue;
         size_t k = 0;
         while (k < n && (done[2 * k] != s->heads || done[2 * k + 1] != s->kv_heads))

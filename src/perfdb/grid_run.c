@@ -63,15 +63,6 @@ static enum grid_source source_of(struct str column)
     return FROM_TEMPLATE;
 }
 
-/* The columns that attention rows need. */
-static void add_runtime_columns(struct op_table *t)
-{
-    for (size_t i = 0; i < RUNTIME_N; i++)
-        if (i != RT_ATTN_STATE && i != RT_KV_CACHE_MODE)
-            table_add_column(t, column_runtime[i]);
-    table_add_column(t, GRID_COL_RAW_SHAPES);
-}
-
 static struct grid_side side_of(struct filler *f, struct str shapes, struct str dtypes,
                                 struct str formats)
 {
@@ -218,8 +209,12 @@ enum status grid_fill(struct op_table *t, const struct grid_job *job,
     out->is_usable = true;
     TRY(grid_generate(job, pattern, f.kernel, &t->arena, &rows, d));
     arena_init(&f.arena);
-    if (str_equal(f.kernel, S("FusedInferAttentionScore")))
-        add_runtime_columns(t);
+    bool is_attention = str_equal(f.kernel, S("FusedInferAttentionScore"));
+    for (size_t i = 0; i < RUNTIME_N && is_attention; i++)
+        if (i != RT_ATTN_STATE && i != RT_KV_CACHE_MODE)
+            table_add_column(t, column_runtime[i]);
+    if (is_attention)
+        table_add_column(t, GRID_COL_RAW_SHAPES);
     /* All rows of a generator bring the same cells. */
     for (size_t k = 0; rows.n > 0 && k < rows.at[0].cells_n; k++)
         table_add_column(t, rows.at[0].cells[k].column);

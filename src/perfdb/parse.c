@@ -12,13 +12,6 @@
 
 static const uint32_t NO_TABLE = UINT32_MAX;
 
-/* A column parse itself writes into some table. */
-static bool is_known(struct str name)
-{
-    return str_is_one_of(name, columns_parsed(), PARSED_N) ||
-           str_is_one_of(name, column_runtime, RUNTIME_N);
-}
-
 struct keys {
     int input, output;
 };
@@ -82,13 +75,6 @@ static enum status refuse(const struct parse_file *f, const char *what, struct s
     return ST_UNSUPPORTED;
 }
 
-/* Runtime values that another command put there. */
-static bool is_filled(struct str completeness)
-{
-    completeness = cell_trim(completeness);
-    return completeness.n > 0 && !str_equal(completeness, S("profile_shapes_only"));
-}
-
 static enum status check_losses(const struct parse_file *f, struct arena *arena, struct diag *d)
 {
     int average = table_column(&f->old, COL_AVERAGE);
@@ -98,14 +84,16 @@ static enum status check_losses(const struct parse_file *f, struct arena *arena,
 
     for (size_t i = 0; i < f->old.columns.n; i++) {
         struct str name = cell_trim(f->old.columns.at[i]);
-        if (!is_known(name))
+        if (!str_is_one_of(name, columns_parsed(), PARSED_N) &&
+            !str_is_one_of(name, column_runtime, RUNTIME_N))
             unknown = unknown.n == 0
                           ? name
                           : arena_format(arena, "%.*s, %.*s", STR_ARGS(unknown), STR_ARGS(name));
     }
     for (size_t row = 0; row < f->old.n_rows; row++) {
         n_measured += cell_is_duration(table_cell(&f->old, row, average));
-        n_filled += is_filled(table_cell(&f->old, row, filled));
+        struct str values = cell_trim(table_cell(&f->old, row, filled)); /* of another command */
+        n_filled += values.n > 0 && !str_equal(values, S("profile_shapes_only"));
     }
     if (n_measured > 0)
         return refuse(f, "",

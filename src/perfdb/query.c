@@ -160,13 +160,6 @@ void query_close(struct query_db *db)
     arena_free(&db->arena);
 }
 
-/* Names of kernels come from users and files: they must stay in the folder. */
-static bool is_file_name(struct str kernel)
-{
-    return kernel.n > 0 && kernel.n < 200 && str_find_char(kernel, '/') == kernel.n &&
-           str_find_char(kernel, '\0') == kernel.n;
-}
-
 /* Collectives lie beside the software stacks: <device>/hccl/v8.5 for ..._cann8.5. */
 static const char *hccl_folder(struct query_db *db)
 {
@@ -180,6 +173,10 @@ static const char *hccl_folder(struct query_db *db)
 
 static const char *find_file(struct query_db *db, struct str kernel)
 {
+    /* Names of kernels come from users and files: they must stay in the folder. */
+    if (kernel.n == 0 || kernel.n >= 200 || str_find_char(kernel, '/') < kernel.n ||
+        str_find_char(kernel, '\0') < kernel.n)
+        return NULL;
     const char *file = arena_format(&db->arena, "%.*s.csv", STR_ARGS(kernel)).at;
     struct str ref = text_of(db->map, "communication_data_ref");
     const char *folders[] = {
@@ -188,8 +185,7 @@ static const char *find_file(struct query_db *db, struct str kernel)
         hccl_folder(db),
     };
     size_t n = classify_is_collective(kernel) ? ARRAY_LEN(folders) : 1;
-
-    for (size_t i = 0; i < n && is_file_name(kernel); i++) {
+    for (size_t i = 0; i < n; i++) {
         const char *path = fs_join(&db->arena, folders[i], file);
         if (fs_exists(path))
             return path;

@@ -20,9 +20,9 @@ struct place {
     struct str regime;
 };
 
-static bool is_elementwise(struct str kernel)
+static enum kind kind_of(const struct query_db *db, struct str kernel, bool is_mapped_elementwise)
 {
-    static const struct str names[] = {
+    static const struct str elementwise[] = {
         S_INIT("Add"),        S_INIT("Sub"),    S_INIT("Mul"),        S_INIT("Div"),
         S_INIT("RealDiv"),    S_INIT("Muls"),   S_INIT("Adds"),       S_INIT("Maximum"),
         S_INIT("Minimum"),    S_INIT("Cast"),   S_INIT("Neg"),        S_INIT("Abs"),
@@ -34,11 +34,6 @@ static bool is_elementwise(struct str kernel)
         S_INIT("LogicalNot"),
     };
 
-    return str_is_one_of(kernel, names, ARRAY_LEN(names));
-}
-
-static enum kind kind_of(const struct query_db *db, struct str kernel, bool is_mapped_elementwise)
-{
     if (query_is_matmul(kernel))
         return KIND_MATMUL;
     if (str_equal(query_policy(db, kernel, "interpolation_policy.generic_compute.axis"),
@@ -46,7 +41,9 @@ static enum kind kind_of(const struct query_db *db, struct str kernel, bool is_m
         str_equal(kernel, S("GatherV2")) || str_equal(kernel, S("Index")) ||
         str_equal(kernel, S("ConcatD")))
         return KIND_OUTPUT;
-    return is_mapped_elementwise || is_elementwise(kernel) ? KIND_ELEMENTWISE : KIND_FIRST;
+    return is_mapped_elementwise || str_is_one_of(kernel, elementwise, ARRAY_LEN(elementwise))
+               ? KIND_ELEMENTWISE
+               : KIND_FIRST;
 }
 
 static bool count_elements(struct cell_dims d, double *out)

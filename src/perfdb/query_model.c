@@ -29,10 +29,9 @@ static struct work_lengths lengths_of(const struct query *q, struct cell_dims qu
         seqs = keys > 1 && tokens >= keys && fmod(tokens, keys) == 0 ? tokens / keys : tokens;
     struct work_lengths lengths = work_lengths(seqs, tokens / seqs, keys, sparse > 0);
     lengths.sparse = sparse;
-    lengths.kv_heads = q->kv_heads > 0 ? q->kv_heads
-                       : key.n == 4    ? key.at[1]
-                       : key.n == 3    ? key.at[1]
-                                       : 0;
+    lengths.kv_heads = q->kv_heads;
+    if (q->kv_heads <= 0)
+        lengths.kv_heads = key.n == 3 || key.n == 4 ? key.at[1] : 0;
     return lengths;
 }
 
@@ -105,10 +104,8 @@ static void add_missed(const struct opset *set, const struct call_work *w, struc
         if (found == NULL)
             return;
         limit = best;
-        add_row(set, row, found->us,
-                found->work.regime == w->regime ? COL_INPUT_SHAPES.at
-                : found->work.kind != w->kind   ? COL_INPUT_SHAPES.at
-                                                : COL_INPUT_DTYPES.at,
+        bool is_other_type = found->work.regime != w->regime && found->work.kind == w->kind;
+        add_row(set, row, found->us, is_other_type ? COL_INPUT_DTYPES.at : COL_INPUT_SHAPES.at,
                 out);
     }
 }

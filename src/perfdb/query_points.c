@@ -111,7 +111,7 @@ static bool minimise(struct program *p)
             return true;
         for (size_t i = 0; i < p->rows; i++)
             for (size_t k = 0; k < p->rows; k++)
-                step[i] += p->inverse[i][k] * (j < p->n ? p->a[j * ROWS + k] : j - p->n == k);
+                step[i] += p->inverse[i][k] * p->a[j * ROWS + k];
         size_t row = leaving(p, step);
         if (row == p->rows)
             return false;

@@ -141,23 +141,19 @@ static void reduce_index(struct arena *arena, struct str output_shapes, struct i
     first_and_last(arena, &in->formats);
 }
 
-static bool uses_first_only(struct str op)
-{
-    return str_equal(op, S("Slice")) || str_equal(op, S("SliceAiCore")) ||
-           str_equal(op, S("Transpose")) || str_equal(op, S("TransposeAiCore"));
-}
-
 static void general(struct arena *arena, struct str op, const struct signature_row *row,
                     struct signature *s)
 {
     struct inputs in = {cell_slots(arena, row->cell[ID_INPUT_SHAPES]),
                         cell_slots(arena, row->cell[ID_INPUT_DTYPES]),
                         cell_slots(arena, row->cell[ID_INPUT_FORMATS])};
+    static const struct str of_first[] = {S_INIT("Slice"), S_INIT("SliceAiCore"),
+                                          S_INIT("Transpose"), S_INIT("TransposeAiCore")};
     struct cell_slots out = cell_slots(arena, row->cell[ID_OUTPUT_SHAPES]);
 
     if (str_equal(op, S("Index"))) {
         reduce_index(arena, row->cell[ID_OUTPUT_SHAPES], &in);
-    } else if (uses_first_only(op)) {
+    } else if (str_is_one_of(op, of_first, ARRAY_LEN(of_first))) {
         in.shapes.n = in.shapes.n > 0;
         in.dtypes.n = in.dtypes.n > 0;
         in.formats.n = in.formats.n > 0;

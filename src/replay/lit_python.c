@@ -106,19 +106,14 @@ static void remember(struct parser *p, struct binding b)
         vec_push(&p->known, b);
 }
 
-static const struct tree *find_known(const struct parser *p, struct str name)
-{
-    for (size_t i = p->known.n; i-- > 0;)
-        if (str_equal(p->known.at[i].name, name))
-            return &p->known.at[i].value;
-    return NULL;
-}
-
 static void take_name(struct parser *p, struct tree *out)
 {
     struct str name = p->lex.tok.text;
-    const struct tree *known = find_known(p, name);
+    const struct tree *known = NULL;
 
+    for (size_t i = p->known.n; i-- > 0 && known == NULL;)
+        if (str_equal(p->known.at[i].name, name))
+            known = &p->known.at[i].value;
     advance(p);
     while (known == NULL && is_mark(p, '.') && name.n < 256) {
         advance(p);
