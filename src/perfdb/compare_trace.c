@@ -8,7 +8,6 @@
 #include "base/cancel.h"
 #include "base/event_json.h"
 #include "base/num.h"
-#include "capture/classify.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
 

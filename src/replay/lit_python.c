@@ -478,7 +478,6 @@ static void take_decorator(struct parser *p, struct py_class *out)
         take_name(p, &name);
     bool is_call = name.kind == TREE_NAME && is_mark(p, '(');
     if (is_call) {
-        out->decorator_name = name.text;
         out->decorator = (struct tree){.kind = TREE_MAP};
         advance(p);
     }
