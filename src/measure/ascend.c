@@ -69,16 +69,6 @@ static void strides_of(const int64_t *dim, size_t rank, int64_t *out)
         out[i] = step;
 }
 
-static void *plain_tensor(struct ascend *a, const struct tensor *t, void *memory)
-{
-    int64_t step[TENSOR_RANK];
-
-    strides_of(t->dim, t->rank, step);
-    return own(a, ASCEND_TENSOR,
-               a->api.tensor(t->dim, t->rank, ascend_type(t->dtype), step, 0, FORMAT_ND, t->dim,
-                             t->rank, memory));
-}
-
 void *ascend_tensor(struct ascend *a, const struct tensor *t, void **memory)
 {
     if (ascend_type(t->dtype) == ACL_NO_TYPE) {
@@ -88,7 +78,13 @@ void *ascend_tensor(struct ascend *a, const struct tensor *t, void **memory)
     void *at = device_memory(a, t->data, tensor_bytes(t));
     if (memory != NULL)
         *memory = at;
-    return at == NULL ? NULL : plain_tensor(a, t, at);
+    if (at == NULL)
+        return NULL;
+    int64_t step[TENSOR_RANK];
+    strides_of(t->dim, t->rank, step);
+    return own(a, ASCEND_TENSOR,
+               a->api.tensor(t->dim, t->rank, ascend_type(t->dtype), step, 0, FORMAT_ND, t->dim,
+                             t->rank, at));
 }
 
 void *ascend_turned(struct ascend *a, const struct tensor *t)
@@ -238,17 +234,11 @@ static const char *run_steps(struct ascend *a)
     return NULL;
 }
 
-static const char *wait_for(struct ascend *a)
-{
-    int code = a->api.stream_sync(a->stream);
-
-    return code == 0 ? NULL : ascend_fail(a, "the device: error %d", code);
-}
-
 /* An executor serves one call, so every run has both phases; the second alone is timed. */
 static const char *timed_run(struct ascend *a, double *us)
 {
     float ms = 0;
+    int code = 0;
     const char *problem = plan_steps(a);
 
     if (problem == NULL && a->api.event_record(a->begin, a->stream) != 0)
@@ -257,8 +247,8 @@ static const char *timed_run(struct ascend *a, double *us)
         problem = run_steps(a);
     if (problem == NULL && a->api.event_record(a->end, a->stream) != 0)
         problem = "no event";
-    if (problem == NULL)
-        problem = wait_for(a);
+    if (problem == NULL && (code = a->api.stream_sync(a->stream)) != 0)
+        problem = ascend_fail(a, "the device: error %d", code);
     if (problem == NULL && a->api.event_elapsed(&ms, a->begin, a->end) != 0)
         problem = "no time between events";
     *us = (double)ms * 1e3;
@@ -266,15 +256,6 @@ static const char *timed_run(struct ascend *a, double *us)
 }
 
 /* ---- the back end ---- */
-
-static void *look_up(void *const *libraries, size_t n, const char *symbol)
-{
-    void *found = NULL;
-
-    for (size_t i = 0; i < n && found == NULL; i++)
-        found = libraries[i] != NULL ? dlsym(libraries[i], symbol) : NULL;
-    return found;
-}
 
 /* The custom operators lie where a variable says. */
 static void *open_custom(void)
@@ -309,7 +290,9 @@ static const char *open_libraries(struct ascend *a, const char *given)
         a->libraries[3] = open_custom();
     }
     for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
-        void *symbol = look_up(a->libraries, ARRAY_LEN(a->libraries), calls[i].symbol);
+        void *symbol = NULL;
+        for (size_t k = 0; k < ARRAY_LEN(a->libraries) && symbol == NULL; k++)
+            symbol = a->libraries[k] != NULL ? dlsym(a->libraries[k], calls[i].symbol) : NULL;
         if (symbol == NULL)
             return ascend_fail(a, "CANN has no %s", calls[i].symbol);
         memcpy((char *)&a->api + calls[i].offset, &symbol, sizeof(symbol));
@@ -403,16 +386,6 @@ static const char *load_operands(struct ascend *a)
     return a->problem[0] != 0 ? a->problem : NULL;
 }
 
-static void leave_out_what_is_done(struct ascend *a)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < a->steps.n; i++)
-        if (!a->steps.at[i].is_once)
-            a->steps.at[n++] = a->steps.at[i];
-    a->steps.n = n;
-}
-
 static const char *ascend_load(void *state, const struct op_call *call)
 {
     struct ascend *a = state;
@@ -427,11 +400,16 @@ static const char *ascend_load(void *state, const struct op_call *call)
         problem = a->problem;
     if (problem == NULL)
         problem = timed_run(a, &us);
-    if (problem == NULL)
-        leave_out_what_is_done(a);
-    else
+    if (problem != NULL) {
         ascend_unload(a);
-    return problem;
+        return problem;
+    }
+    size_t n = 0; /* what is done once is left out from now on */
+    for (size_t i = 0; i < a->steps.n; i++)
+        if (!a->steps.at[i].is_once)
+            a->steps.at[n++] = a->steps.at[i];
+    a->steps.n = n;
+    return NULL;
 }
 
 static const char *ascend_time(void *state, size_t n, double *us)

@@ -22,9 +22,21 @@ typedef const void *T; /* a tensor, a list of them, numbers or a scalar */
 
 enum { KEEP_TYPES = 0, LAST_AXIS = -1 };
 
+static const char *add_step(struct ascend *a, const char *symbol, ascend_plan *give, void *from,
+                            void *to)
+{
+    struct ascend_step *s = ascend_add(a, symbol, give);
+
+    if (s == NULL)
+        return a->problem;
+    s->from = from;
+    s->to = to;
+    return NULL;
+}
+
 static const char *one_step(struct ascend *a, const char *symbol, ascend_plan *give)
 {
-    return ascend_add(a, symbol, give) != NULL ? NULL : a->problem;
+    return add_step(a, symbol, give, NULL, NULL);
 }
 
 /* ---- products ---- */
@@ -55,15 +67,11 @@ PLAN(plan_transpose_matmul, (T, T, T, T, T, T, T, int8_t, int32_t, T, uint64_t *
 static const char *build_transpose_matmul(struct ascend *a)
 {
     static const int64_t same[] = {0, 1, 2}, swapped[] = {1, 0, 2};
-    struct ascend_step *s = ascend_add(
-        a, a->call->in[1].is_nz ? "aclnnTransposeBatchMatMulWeightNz" : "aclnnTransposeBatchMatMul",
-        plan_transpose_matmul);
+    void *from = ascend_integers(a, same, 3), *to = ascend_integers(a, swapped, 3);
 
-    if (s == NULL)
-        return a->problem;
-    s->from = ascend_integers(a, same, 3);
-    s->to = ascend_integers(a, swapped, 3);
-    return NULL;
+    return add_step(
+        a, a->call->in[1].is_nz ? "aclnnTransposeBatchMatMulWeightNz" : "aclnnTransposeBatchMatMul",
+        plan_transpose_matmul, from, to);
 }
 
 PLAN(plan_scale, (T, T, T, uint64_t *, void **), a->in[2], c->has_offset ? a->in[3] : NULL, s->to);
@@ -121,18 +129,14 @@ static const char *build_grouped(struct ascend *a)
 {
     const struct op_call *c = a->call;
     struct grouped_lists *l = ARENA_NEW(c->arena, struct grouped_lists);
-    struct ascend_step *s = ascend_add(
-        a, c->in[1].is_nz ? "aclnnGroupedMatmulWeightNz" : "aclnnGroupedMatmulV5", plan_grouped);
 
-    if (s == NULL)
-        return a->problem;
     l->x = ascend_list(a, a->in[GROUPED_X]);
     l->weight = ascend_list(a, a->in[GROUPED_WEIGHT]);
     l->scale = c->has_scale ? ascend_list(a, a->in[GROUPED_SCALE]) : NULL;
     l->pertoken = c->has_pertoken ? ascend_list(a, a->in[GROUPED_PERTOKEN]) : NULL;
     l->out = ascend_list(a, a->out[0]);
-    s->from = l;
-    return NULL;
+    return add_step(a, c->in[1].is_nz ? "aclnnGroupedMatmulWeightNz" : "aclnnGroupedMatmulV5",
+                    plan_grouped, l, NULL);
 }
 
 PLAN(plan_grouped_swiglu, (T, T, T, T, T, T, T, T, T, T, uint64_t *, void **), a->in[GROUPED_X],
@@ -142,16 +146,11 @@ PLAN(plan_grouped_swiglu, (T, T, T, T, T, T, T, T, T, T, uint64_t *, void **), a
 static const char *build_grouped_swiglu(struct ascend *a)
 {
     struct tensor offset = {DTYPE_F32, 1, {a->call->m}, NULL}; /* an output nobody reads */
-    struct ascend_step *s =
-        ascend_add(a,
-                   a->call->in[1].is_nz ? "aclnnGroupedMatmulSwigluQuantWeightNZ"
-                                        : "aclnnGroupedMatmulSwigluQuant",
-                   plan_grouped_swiglu);
 
-    if (s == NULL)
-        return a->problem;
-    s->to = ascend_tensor(a, &offset, NULL);
-    return NULL;
+    return add_step(a,
+                    a->call->in[1].is_nz ? "aclnnGroupedMatmulSwigluQuantWeightNZ"
+                                         : "aclnnGroupedMatmulSwigluQuant",
+                    plan_grouped_swiglu, NULL, ascend_tensor(a, &offset, NULL));
 }
 
 /* ---- attention ---- */
@@ -210,18 +209,14 @@ static const char *build_attention(struct ascend *a)
     const struct op_attention *n = &a->call->attention;
     bool is_3d = a->call->in[ATTN_QUERY].t.rank == 3;
     struct attention_lists *l = ARENA_NEW(a->call->arena, struct attention_lists);
-    struct ascend_step *s = ascend_add(a, "aclnnFusedInferAttentionScoreV3", plan_attention);
 
-    if (s == NULL)
-        return a->problem;
     l->key = ascend_list(a, a->in[ATTN_KEY]);
     l->value = ascend_list(a, a->in[ATTN_VALUE]);
     l->mask = n->is_causal ? triangle(a) : NULL;
     l->query_lengths = lengths_of(a, n->q_len, is_3d);
     l->kv_lengths = lengths_of(a, n->kv_len, is_3d && n->block == 0);
     snprintf(l->layout, sizeof(l->layout), "%s", is_3d ? "TND" : "BNSD_NBSD");
-    s->from = l;
-    return NULL;
+    return add_step(a, "aclnnFusedInferAttentionScoreV3", plan_attention, l, NULL);
 }
 
 /* Lengths as tensors, for the operators that take them so. */
@@ -270,17 +265,13 @@ PLAN(plan_indexer,
 
 static const char *build_indexer(struct ascend *a)
 {
-    struct ascend_step *s = ascend_add(a, "aclnnLightningIndexer", plan_indexer);
-    const struct tensor *query = &a->call->in[ATTN_QUERY].t;
+    struct sparse_operands *l = sparse_operands(a);
     struct tensor values = a->call->out[0].t;
 
-    if (s == NULL)
-        return a->problem;
-    values.dtype = query->dtype; /* not asked for, but an operand all the same */
+    values.dtype = a->call->in[ATTN_QUERY].t.dtype; /* not asked for, but an operand all the same */
     values.data = NULL;
-    s->from = sparse_operands(a);
-    s->to = a->call->n_out > 1 ? a->out[1] : ascend_tensor(a, &values, NULL);
-    return NULL;
+    return add_step(a, "aclnnLightningIndexer", plan_indexer, l,
+                    a->call->n_out > 1 ? a->out[1] : ascend_tensor(a, &values, NULL));
 }
 
 enum { BLOCK_OF_ONE = 1, LATENT_KEYS = 2 };
@@ -295,16 +286,12 @@ PLAN(plan_sparse,
 
 static const char *build_sparse(struct ascend *a)
 {
-    struct ascend_step *s = ascend_add(a, "aclnnSparseFlashAttention", plan_sparse);
     struct tensor none = {DTYPE_F32, 1, {1}, NULL};
-
-    if (s == NULL)
-        return a->problem;
     struct sparse_operands *l = sparse_operands(a);
+
     l->most = ascend_tensor(a, &none, NULL);
     l->sum = ascend_tensor(a, &none, NULL);
-    s->from = l;
-    return NULL;
+    return add_step(a, "aclnnSparseFlashAttention", plan_sparse, l, NULL);
 }
 
 /* ---- rows ---- */
@@ -323,14 +310,8 @@ PLAN(plan_add, (T, T, T, T, uint64_t *, void **), s->from, s->to, a->in[OP_ARGS 
 /* Two operands added, the second one times one. */
 static const char *build_sum(struct ascend *a, const char *symbol, void *x, void *y)
 {
-    struct ascend_step *s = ascend_add(a, symbol, plan_add);
-
-    if (s == NULL)
-        return a->problem;
     a->in[OP_ARGS - 1] = ascend_scalar(a, 1, a->call->in[0].t.dtype);
-    s->from = x;
-    s->to = y;
-    return NULL;
+    return add_step(a, symbol, plan_add, x, y);
 }
 
 static const char *build_add(struct ascend *a)
@@ -377,12 +358,7 @@ PLAN(plan_index, (T, T, T, uint64_t *, void **), a->in[0], s->from, a->out[0]);
 
 static const char *build_index(struct ascend *a)
 {
-    struct ascend_step *s = ascend_add(a, "aclnnIndex", plan_index);
-
-    if (s == NULL)
-        return a->problem;
-    s->from = ascend_list(a, a->in[1]);
-    return NULL;
+    return add_step(a, "aclnnIndex", plan_index, ascend_list(a, a->in[1]), NULL);
 }
 
 PLAN(plan_copy, (T, T, uint64_t *, void **), a->out[0], a->in[0]);
@@ -397,10 +373,8 @@ static const char *build_masked_fill(struct ascend *a)
     if (s == NULL)
         return a->problem;
     s->is_once = true;
-    if ((s = ascend_add(a, "aclnnInplaceMaskedFillScalar", plan_masked_fill)) == NULL)
-        return a->problem;
-    s->from = ascend_scalar(a, 0, a->call->in[0].t.dtype);
-    return NULL;
+    return add_step(a, "aclnnInplaceMaskedFillScalar", plan_masked_fill,
+                    ascend_scalar(a, 0, a->call->in[0].t.dtype), NULL);
 }
 
 PLAN(plan_permute, (T, T, T, uint64_t *, void **), a->in[0], s->from, a->out[0]);
@@ -409,16 +383,13 @@ static const char *build_transpose(struct ascend *a)
 {
     const struct op_call *c = a->call;
     int64_t dims[TENSOR_RANK];
-    struct ascend_step *s = ascend_add(a, "aclnnPermute", plan_permute);
 
-    if (s == NULL)
-        return a->problem;
     for (size_t i = 0; i < c->in[0].t.rank; i++)
         dims[i] = (int64_t)i;
     dims[c->axis[0]] = c->axis[1];
     dims[c->axis[1]] = c->axis[0];
-    s->from = ascend_integers(a, dims, c->in[0].t.rank);
-    return NULL;
+    return add_step(a, "aclnnPermute", plan_permute, ascend_integers(a, dims, c->in[0].t.rank),
+                    NULL);
 }
 
 PLAN(plan_slice, (T, int64_t, int64_t, int64_t, int64_t, T, uint64_t *, void **), s->from, s->axis,
@@ -458,15 +429,11 @@ static const char *build_pad(struct ascend *a)
 {
     const struct tensor *in = &a->call->in[0].t, *out = &a->call->out[0].t;
     int64_t pairs[2 * TENSOR_RANK] = {0};
-    struct ascend_step *s = ascend_add(a, "aclnnConstantPadNd", plan_pad);
 
-    if (s == NULL)
-        return a->problem;
     for (size_t i = 0; i < in->rank; i++)
         pairs[2 * i + 1] = tensor_back(out, i) - tensor_back(in, i);
-    s->from = ascend_integers(a, pairs, 2 * in->rank);
-    s->to = ascend_scalar(a, 0, in->dtype);
-    return NULL;
+    void *from = ascend_integers(a, pairs, 2 * in->rank), *to = ascend_scalar(a, 0, in->dtype);
+    return add_step(a, "aclnnConstantPadNd", plan_pad, from, to);
 }
 
 PLAN(plan_sort, (T, bool, int64_t, bool, T, T, uint64_t *, void **), a->in[0], true, LAST_AXIS,
@@ -484,12 +451,9 @@ PLAN(plan_token_unpermute, (T, T, T, bool, T, T, uint64_t *, void **), a->in[0],
 static const char *build_unpermute(struct ascend *a)
 {
     static const int64_t restored[] = {1};
-    struct ascend_step *s = ascend_add(a, "aclnnMoeTokenUnpermute", plan_token_unpermute);
 
-    if (s == NULL)
-        return a->problem;
-    s->from = ascend_integers(a, restored, 1);
-    return NULL;
+    return add_step(a, "aclnnMoeTokenUnpermute", plan_token_unpermute,
+                    ascend_integers(a, restored, 1), NULL);
 }
 
 /* An operator is one call of a function, some of them, or has no function in C. */

@@ -161,27 +161,19 @@ static const char *compile_failed(struct cuda_state *c, void *program, const cha
 
 enum { OPTIONS_MOST = 24, OPTIONS_TEXT = 512 };
 
-/* "-DA=1 -DB=2" and the architecture as separate words. */
-static int split_options(const struct cuda_state *c, const char *defines, char *text,
-                         const char **out)
-{
-    int n = 0;
-
-    snprintf(text, OPTIONS_TEXT, "--gpu-architecture=sm_%d%s --std=c++17 %s", c->cc,
-             c->cc == 90 ? "a" : "", defines);
-    for (char *word = strtok(text, " "); word != NULL && n < OPTIONS_MOST; word = strtok(NULL, " "))
-        out[n++] = word;
-    return n;
-}
-
 static const char *compile(struct cuda_state *c, const char *file, const char *source,
                            const char *defines, char **out, size_t *size)
 {
     char text[OPTIONS_TEXT];
     const char *options[OPTIONS_MOST], *problem = NULL;
     void *program = NULL;
-    int n = split_options(c, defines, text, options);
+    int n = 0;
 
+    /* "-DA=1 -DB=2" and the architecture as separate words. */
+    snprintf(text, OPTIONS_TEXT, "--gpu-architecture=sm_%d%s --std=c++17 %s", c->cc,
+             c->cc == 90 ? "a" : "", defines);
+    for (char *word = strtok(text, " "); word != NULL && n < OPTIONS_MOST; word = strtok(NULL, " "))
+        options[n++] = word;
     *out = NULL;
     if (c->api.program_create(&program, source, file, 0, NULL, NULL) != 0)
         return cuda_fail(c, "NVRTC does not take %s.cu", file);

@@ -346,11 +346,6 @@ static const char *build_split_qkv(struct cuda_state *c)
 
 enum { SORT_THREADS = 512 };
 
-static int key_bits(enum tensor_dtype type)
-{
-    return type == DTYPE_BF16 ? 16 : 32;
-}
-
 static const char *build_sort(struct cuda_state *c)
 {
     const struct op_call *o = c->call;
@@ -363,7 +358,7 @@ static const char *build_sort(struct cuda_state *c)
     struct cuda_step *s = cuda_launch(c, f, o->units, SORT_THREADS, 0);
     PUT_POINTERS(s, c->in[0], c->out[0], c->out[1], room);
     PUT_SIZES(s, o->units, o->n);
-    cuda_put_i32(s, key_bits(cuda_in(c, 0)->dtype));
+    cuda_put_i32(s, cuda_in(c, 0)->dtype == DTYPE_BF16 ? 16 : 32);
     return NULL;
 }
 

@@ -81,26 +81,20 @@ static struct op_arg *add_arg(struct op_call *c, const struct tensor *t)
     return arg;
 }
 
-/* The matrix (and what stands before it) that the stored form of FRACTAL_NZ is of. */
-static void make_logical(struct tensor *t)
-{
-    size_t last = t->rank - 1;
-
-    if (t->rank < 4)
-        return;
-    int64_t rows = t->dim[last - 2] * t->dim[last - 1], columns = t->dim[last - 3] * t->dim[last];
-    t->rank -= 2;
-    t->dim[t->rank - 2] = rows;
-    t->dim[t->rank - 1] = columns;
-}
-
 struct op_arg *op_in(struct op_call *c, const struct op_slot *slot)
 {
     struct op_arg *arg = add_arg(c, &slot->t);
+    struct tensor *t = &arg->t;
 
-    if (slot->is_nz) {
-        make_logical(&arg->t);
-        arg->is_nz = c->is_logical = true;
+    if (!slot->is_nz)
+        return arg;
+    arg->is_nz = c->is_logical = true;
+    if (t->rank >= 4) { /* the matrix that the stored form is of, and what stands before it */
+        size_t last = t->rank - 1;
+        int64_t columns = t->dim[last - 3] * t->dim[last];
+        t->rank -= 2;
+        t->dim[t->rank - 2] = t->dim[last - 2] * t->dim[last - 1];
+        t->dim[t->rank - 1] = columns;
     }
     return arg;
 }
@@ -159,10 +153,17 @@ int64_t *op_split_sums(struct arena *arena, int64_t total, int64_t parts, int64_
     return list;
 }
 
-size_t op_wrote(struct op_span *spans, size_t n, size_t out, int64_t from, int64_t count)
+size_t op_wrote(struct op_span *spans, size_t out, int64_t from, int64_t count)
 {
-    spans[n] = (struct op_span){out, from, count};
-    return n + 1;
+    spans[out] = (struct op_span){out, from, count};
+    return out + 1;
+}
+
+size_t op_store(const struct op_call *c, struct op_span *spans, size_t out, int64_t from,
+                int64_t count, const double *x)
+{
+    tensor_store(&c->out[out].t, from, count, x);
+    return op_wrote(spans, out, from, count);
 }
 
 double *op_load(const struct tensor *t, int64_t from, int64_t n, struct arena *scratch)

@@ -195,8 +195,11 @@ const char *op_refuse(struct op_call *c, const char *format, ...)
 int64_t *op_split(struct arena *arena, int64_t total, int64_t parts, int64_t least);
 int64_t *op_split_sums(struct arena *arena, int64_t total, int64_t parts, int64_t least);
 
-/* Spans of a unit that is the same part of an output: 1. */
-size_t op_wrote(struct op_span *spans, size_t n, size_t out, int64_t from, int64_t count);
+/* The span of a unit in one of its outputs, after those in the outputs before it: how many there
+ * are then. And what it holds is stored. */
+size_t op_wrote(struct op_span *spans, size_t out, int64_t from, int64_t count);
+size_t op_store(const struct op_call *c, struct op_span *spans, size_t out, int64_t from,
+                int64_t count, const double *x);
 
 /* A row of doubles. */
 double *op_load(const struct tensor *t, int64_t from, int64_t n, struct arena *scratch);

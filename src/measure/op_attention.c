@@ -313,17 +313,6 @@ const char *op_fia_prepare(struct op_call *c, const struct op_row *row)
     return NULL;
 }
 
-int64_t *op_ring_chunks(struct arena *arena, int64_t total, int64_t most, size_t *n)
-{
-    int64_t *list;
-
-    *n = (size_t)((total + most - 1) / most);
-    list = ARENA_ARRAY(arena, int64_t, *n + 1);
-    for (size_t i = 0; i < *n; i++)
-        list[i] = (int64_t)i + 1 < (int64_t)*n ? most : total - (int64_t)i * most;
-    return list;
-}
-
 /* One sequence from the first row on. */
 static void one_sequence(struct op_call *c, int64_t q, int64_t kv)
 {

@@ -130,12 +130,8 @@ size_t op_attention_unit(const struct op_call *c, int64_t unit, struct op_span *
     int64_t at = place_q(&a->out, a->q_row, &q), lse_at = place_q(&a->lse, a->q_row, &q);
     if (a->is_merging)
         lse = merge(c, lse, at, lse_at, out, scratch);
-    tensor_store(&c->out[0].t, at, a->value, out);
-    size_t wrote = op_wrote(spans, 0, 0, at, a->value);
-    if (!a->has_lse)
-        return wrote;
-    tensor_put(&c->out[1].t, lse_at, lse);
-    return op_wrote(spans, wrote, 1, lse_at, 1);
+    size_t wrote = op_store(c, spans, 0, at, a->value, out);
+    return a->has_lse ? op_store(c, spans, 1, lse_at, 1, &lse) : wrote;
 }
 
 double op_indexer_worth(const struct op_call *c, int64_t unit, int64_t place, struct arena *scratch)
@@ -182,6 +178,6 @@ size_t op_indexer_unit(const struct op_call *c, int64_t unit, struct op_span *sp
         if (c->n_out > 1)
             tensor_put(&c->out[1].t, from + i, i < q.seen ? list[i].score : 0);
     }
-    size_t n = op_wrote(spans, 0, 0, from, a->top_k);
-    return c->n_out > 1 ? op_wrote(spans, n, 1, from, a->top_k) : n;
+    size_t n = op_wrote(spans, 0, from, a->top_k);
+    return c->n_out > 1 ? op_wrote(spans, 1, from, a->top_k) : n;
 }

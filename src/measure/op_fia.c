@@ -127,12 +127,10 @@ const char *op_fia_infer(struct arena *arena, const struct op_row *row, struct o
     out->heads = known(r->heads, query->t.dim[1]);
     out->kv_heads = known(r->kv_heads, is_mla || table->is_given ? 1 : key->t.dim[1]);
     out->scale = 1 / sqrt((double)depth);
-    out->has_args = true;
     out->sparse_mode = known(r->sparse_mode, row->in[FIA_MASK].is_given ? 3 : 0);
     out->block_size = known(r->block_size, !table->is_given   ? 0
                                            : key->t.rank == 3 ? key->t.dim[1]
                                                               : key->t.dim[2]);
-    out->has_sizes = true;
     const char *problem = query_lengths(arena, row, out);
     return problem != NULL ? problem : kv_lengths(arena, row, out);
 }

@@ -51,17 +51,12 @@ enum op_quant_role op_quant_role(int64_t m, int64_t n, const struct tensor *t);
 /* The two axes that a transposition swaps. */
 void op_transpose_axes(const struct tensor *in, const struct tensor *out, int64_t axis[2]);
 
-/* Lengths of at most `most` that sum up to `total`. */
-int64_t *op_ring_chunks(struct arena *arena, int64_t total, int64_t most, size_t *n);
-
 /* Arguments of fused attention as far as a row tells them; `problem` is what stopped it. */
 struct op_fia_args {
     struct str layout;
     int64_t heads, kv_heads, sparse_mode, block_size;
     double scale;
     struct op_list query, kv; /* NULL: there are none */
-    bool has_args;            /* layout, heads and scale are known */
-    bool has_sizes;           /* and mode and block size */
 };
 const char *op_fia_infer(struct arena *arena, const struct op_row *row, struct op_fia_args *out);
 

@@ -64,12 +64,11 @@ const char *op_matmul_prepare(struct op_call *c, const struct op_row *row)
 
 const char *op_batch_matmul_prepare(struct op_call *c, const struct op_row *row)
 {
-    struct op_slot logical[2] = {row->in[0], row->in[1]};
     const struct tensor *out = &row->out[0].t;
 
-    if (logical[0].t.rank == 2)
+    if (row->in[0].t.rank == 2)
         return op_matmul_prepare(c, row);
-    struct op_arg *a = op_in(c, &logical[0]), *b = op_in(c, &logical[1]);
+    struct op_arg *a = op_in(c, &row->in[0]), *b = op_in(c, &row->in[1]);
     if (a->t.rank != 3 || b->t.rank != 3 || row->n_out == 0 || out->rank != 3 ||
         a->t.dim[0] != b->t.dim[0] || out->dim[0] != a->t.dim[0] || out->dim[1] != a->t.dim[1])
         return op_refuse(c, "%s needs (B,M,K), (B,K,N) or (B,N,K), and (B,M,N)", c->op->name);
@@ -119,39 +118,29 @@ static double *times(const double *x, const struct tensor *w, int64_t from, int6
     return out;
 }
 
-static double *left_row(const struct op_call *c, int64_t batch, int64_t i, struct arena *scratch)
-{
-    if (!c->is_a_transposed)
-        return op_load(&c->in[0].t, (batch * c->m + i) * c->k, c->k, scratch);
-    double *row = ARENA_ARRAY(scratch, double, (size_t)c->k);
-    for (int64_t j = 0; j < c->k; j++)
-        row[j] = tensor_at(&c->in[0].t, j * c->m + i);
-    return row;
-}
-
 static double *product_row(const struct op_call *c, int64_t batch, int64_t i, struct arena *scratch)
 {
-    return times(left_row(c, batch, i, scratch), &c->in[1].t, batch * c->n * c->k, c->n, c->k,
-                 c->is_b_transposed, scratch);
+    double *row = ARENA_ARRAY(scratch, double, (size_t)c->k);
+
+    if (!c->is_a_transposed)
+        tensor_load(&c->in[0].t, (batch * c->m + i) * c->k, c->k, row);
+    for (int64_t j = 0; j < c->k && c->is_a_transposed; j++)
+        row[j] = tensor_at(&c->in[0].t, j * c->m + i);
+    return times(row, &c->in[1].t, batch * c->n * c->k, c->n, c->k, c->is_b_transposed, scratch);
 }
 
 size_t op_matmul_unit(const struct op_call *c, int64_t unit, struct op_span *spans,
                       struct arena *scratch)
 {
-    double *row = product_row(c, unit / c->m, unit % c->m, scratch);
-
-    tensor_store(&c->out[0].t, unit * c->n, c->n, row);
-    return op_wrote(spans, 0, 0, unit * c->n, c->n);
+    return op_store(c, spans, 0, unit * c->n, c->n,
+                    product_row(c, unit / c->m, unit % c->m, scratch));
 }
 
 size_t op_transpose_matmul_unit(const struct op_call *c, int64_t unit, struct op_span *spans,
                                 struct arena *scratch)
 {
-    int64_t i = unit / c->batch, batch = unit % c->batch;
-    double *row = product_row(c, batch, i, scratch);
-
-    tensor_store(&c->out[0].t, unit * c->n, c->n, row);
-    return op_wrote(spans, 0, 0, unit * c->n, c->n);
+    return op_store(c, spans, 0, unit * c->n, c->n,
+                    product_row(c, unit % c->batch, unit / c->batch, scratch));
 }
 
 enum op_quant_role op_quant_role(int64_t m, int64_t n, const struct tensor *t)
@@ -216,8 +205,7 @@ size_t op_quant_matmul_unit(const struct op_call *c, int64_t unit, struct op_spa
         if (c->has_offset)
             row[j] += cycled(extra, j);
     }
-    tensor_store(&c->out[0].t, unit * c->n, c->n, row);
-    return op_wrote(spans, 0, 0, unit * c->n, c->n);
+    return op_store(c, spans, 0, unit * c->n, c->n, row);
 }
 
 /* x (T,K) and weight (E,K,N), a list of where the tokens of each group end. Bytes of the weight are
@@ -261,22 +249,15 @@ const char *op_grouped_prepare(struct op_call *c, const struct op_row *row)
     return NULL;
 }
 
-static int64_t group_of(const struct op_call *c, int64_t token)
+/* The row of a token, times its scales. */
+static double *grouped_row(const struct op_call *c, int64_t token, struct arena *scratch)
 {
+    double *x = op_load(&c->in[GROUPED_X].t, token * c->k, c->k, scratch);
     int64_t g = 0;
 
     while (g < c->experts - 1 && (int64_t)tensor_at(&c->in[GROUPED_LIST].t, g) <= token)
         g++;
-    return g;
-}
-
-/* The row of a token, times its scales. */
-static double *grouped_row(const struct op_call *c, int64_t token, struct arena *scratch)
-{
-    int64_t g = group_of(c, token);
-    double *x = op_load(&c->in[GROUPED_X].t, token * c->k, c->k, scratch);
     double *row = times(x, &c->in[GROUPED_WEIGHT].t, g * c->n * c->k, c->n, c->k, false, scratch);
-
     for (int64_t j = 0; j < c->n && c->has_scale; j++)
         row[j] *= tensor_at(&c->in[GROUPED_SCALE].t, g * c->n + j);
     double scale = c->has_pertoken ? tensor_at(&c->in[GROUPED_PERTOKEN].t, token) : 1;
@@ -288,8 +269,7 @@ static double *grouped_row(const struct op_call *c, int64_t token, struct arena 
 size_t op_grouped_unit(const struct op_call *c, int64_t unit, struct op_span *spans,
                        struct arena *scratch)
 {
-    tensor_store(&c->out[0].t, unit * c->n, c->n, grouped_row(c, unit, scratch));
-    return op_wrote(spans, 0, 0, unit * c->n, c->n);
+    return op_store(c, spans, 0, unit * c->n, c->n, grouped_row(c, unit, scratch));
 }
 
 const char *op_grouped_swiglu_prepare(struct op_call *c, const struct op_row *row)
@@ -329,10 +309,8 @@ size_t op_grouped_swiglu_unit(const struct op_call *c, int64_t unit, struct op_s
     double scale = most / 127;
     for (int64_t j = 0; j < half; j++)
         row[j] = scale > 0 ? row[j] / scale : 0;
-    tensor_store(&c->out[0].t, unit * half, half, row);
-    tensor_put(&c->out[1].t, unit, scale);
-    size_t n = op_wrote(spans, 0, 0, unit * half, half);
-    return op_wrote(spans, n, 1, unit, 1);
+    op_store(c, spans, 0, unit * half, half, row);
+    return op_store(c, spans, 1, unit, 1, &scale);
 }
 
 static const char *check_dispatch(struct op_call *c, const struct op_row *row)
@@ -409,32 +387,25 @@ static void add_expert(const struct op_call *c, const double *x, int64_t expert,
         sum[j] += weight * down[j];
 }
 
-static void count_tokens(const struct op_call *c)
-{
-    for (int64_t e = 0; e < c->experts; e++) {
-        double n = 0;
-        for (int64_t i = 0; i < c->m * c->top_k; i++)
-            n += tensor_at(&c->in[DISPATCH_INDEX].t, i) == (double)e;
-        tensor_put(&c->out[1].t, e, n);
-    }
-}
-
 size_t op_dispatch_unit(const struct op_call *c, int64_t unit, struct op_span *spans,
                         struct arena *scratch)
 {
     double *x = op_load(&c->in[DISPATCH_X].t, unit * c->k, c->k, scratch);
     double *sum = ARENA_ARRAY(scratch, double, (size_t)c->k);
-    size_t n;
 
     for (int64_t j = 0; j < c->top_k; j++) {
         int64_t at = unit * c->top_k + j;
         add_expert(c, x, (int64_t)tensor_at(&c->in[DISPATCH_INDEX].t, at),
                    c->scale * tensor_at(&c->in[DISPATCH_PROBS].t, at), sum, scratch);
     }
-    tensor_store(&c->out[0].t, unit * c->k, c->k, sum);
-    n = op_wrote(spans, 0, 0, unit * c->k, c->k);
+    size_t n = op_store(c, spans, 0, unit * c->k, c->k, sum);
     if (unit > 0)
         return n;
-    count_tokens(c);
-    return op_wrote(spans, n, 1, 0, c->experts);
+    for (int64_t e = 0; e < c->experts; e++) { /* how many tokens each expert has */
+        double count = 0;
+        for (int64_t i = 0; i < c->m * c->top_k; i++)
+            count += tensor_at(&c->in[DISPATCH_INDEX].t, i) == (double)e;
+        tensor_put(&c->out[1].t, e, count);
+    }
+    return op_wrote(spans, 1, 0, c->experts);
 }

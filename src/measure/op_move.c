@@ -26,10 +26,7 @@ static int64_t chunk_size(const struct op_call *c, int64_t unit)
 static size_t store_chunk(const struct op_call *c, int64_t unit, const double *x,
                           struct op_span *spans)
 {
-    int64_t n = chunk_size(c, unit);
-
-    tensor_store(&c->out[0].t, unit * CHUNK, n, x);
-    return op_wrote(spans, 0, 0, unit * CHUNK, n);
+    return op_store(c, spans, 0, unit * CHUNK, chunk_size(c, unit), x);
 }
 
 /* `small` is the last dimensions of `large`, with ones before them: it repeats. */
@@ -120,8 +117,6 @@ void op_transpose_axes(const struct tensor *in, const struct tensor *out, int64_
 {
     size_t n = 0;
 
-    axis[0] = 0;
-    axis[1] = in->rank > 1 ? 1 : 0;
     for (size_t i = 0; i < in->rank && i < out->rank && n < 2; i++)
         if (in->dim[i] != out->dim[i])
             axis[n++] = (int64_t)i;
@@ -214,8 +209,7 @@ size_t op_slice_unit(const struct op_call *c, int64_t unit, struct op_span *span
     int64_t n = tensor_back(out, 0), from = 0;
 
     row_in(out, in, unit, &from);
-    tensor_store(out, unit * n, n, op_load(in, from, n, scratch));
-    return op_wrote(spans, 0, 0, unit * n, n);
+    return op_store(c, spans, 0, unit * n, n, op_load(in, from, n, scratch));
 }
 
 const char *op_pad_prepare(struct op_call *c, const struct op_row *row)
@@ -241,8 +235,7 @@ size_t op_pad_unit(const struct op_call *c, int64_t unit, struct op_span *spans,
 
     if (row_in(out, in, unit, &from))
         tensor_load(in, from, m, x);
-    tensor_store(out, unit * n, n, x);
-    return op_wrote(spans, 0, 0, unit * n, n);
+    return op_store(c, spans, 0, unit * n, n, x);
 }
 
 /* Rows of the source: all but its first dimension. */
@@ -299,8 +292,7 @@ size_t op_gather_unit(const struct op_call *c, int64_t unit, struct op_span *spa
 {
     int64_t from = (int64_t)tensor_at(&c->in[1].t, unit) * c->n;
 
-    tensor_store(&c->out[0].t, unit * c->n, c->n, op_load(&c->in[0].t, from, c->n, scratch));
-    return op_wrote(spans, 0, 0, unit * c->n, c->n);
+    return op_store(c, spans, 0, unit * c->n, c->n, op_load(&c->in[0].t, from, c->n, scratch));
 }
 
 const char *op_scatter_prepare(struct op_call *c, const struct op_row *row)
@@ -329,8 +321,7 @@ size_t op_scatter_unit(const struct op_call *c, int64_t unit, struct op_span *sp
 {
     int64_t to = (int64_t)tensor_at(&c->in[0].t, unit) * c->n;
 
-    tensor_store(&c->out[0].t, to, c->n, op_load(&c->in[1].t, unit * c->n, c->n, scratch));
-    return op_wrote(spans, 0, 0, to, c->n);
+    return op_store(c, spans, 0, to, c->n, op_load(&c->in[1].t, unit * c->n, c->n, scratch));
 }
 
 const char *op_reshape_cache_prepare(struct op_call *c, const struct op_row *row)
@@ -367,9 +358,8 @@ size_t op_reshape_cache_unit(const struct op_call *c, int64_t unit, struct op_sp
 
     for (size_t i = 0; i < 2; i++) {
         int64_t size = i == 0 ? c->n : c->k;
-        tensor_store(&c->out[i].t, place * size, size,
+        n = op_store(c, spans, i, place * size, size,
                      op_load(&c->in[i].t, unit * size, size, scratch));
-        n = op_wrote(spans, n, i, place * size, size);
     }
     return n;
 }
@@ -415,7 +405,8 @@ size_t op_sort_unit(const struct op_call *c, int64_t unit, struct op_span *spans
         tensor_put(&c->out[0].t, unit * c->n + i, list[i].value);
         tensor_put(&c->out[1].t, unit * c->n + i, (double)list[i].at);
     }
-    return op_wrote(spans, op_wrote(spans, 0, 0, unit * c->n, c->n), 1, unit * c->n, c->n);
+    op_wrote(spans, 0, unit * c->n, c->n);
+    return op_wrote(spans, 1, unit * c->n, c->n);
 }
 
 double op_sort_worth(const struct op_call *c, int64_t unit, int64_t place,
@@ -442,8 +433,7 @@ size_t op_argmax_unit(const struct op_call *c, int64_t unit, struct op_span *spa
     for (int64_t i = 1; i < c->n; i++)
         if (x[i] > x[best])
             best = i;
-    tensor_put(&c->out[0].t, unit, (double)best);
-    return op_wrote(spans, 0, 0, unit, 1);
+    return op_store(c, spans, 0, unit, 1, &(double){(double)best});
 }
 
 const char *op_permute_prepare(struct op_call *c, const struct op_row *row)
@@ -463,28 +453,19 @@ const char *op_permute_prepare(struct op_call *c, const struct op_row *row)
     return NULL;
 }
 
-/* The place of an index among all, by value and then by order. */
-static int64_t rank_of(const struct tensor *index, int64_t n, int64_t i)
-{
-    double own = tensor_at(index, i);
-    int64_t rank = 0;
-
-    for (int64_t k = 0; k < n; k++) {
-        double other = tensor_at(index, k);
-        rank += other < own || (other == own && k < i);
-    }
-    return rank;
-}
-
 size_t op_permute_unit(const struct op_call *c, int64_t unit, struct op_span *spans,
                        struct arena *scratch)
 {
-    int64_t to = rank_of(&c->in[1].t, c->m, unit);
+    double own = tensor_at(&c->in[1].t, unit);
+    int64_t to = 0; /* the place of its index among all, by value and then by order */
 
-    tensor_put(&c->out[1].t, unit, (double)to);
-    tensor_store(&c->out[0].t, to * c->n, c->n,
-                 op_load(&c->in[0].t, unit / c->top_k * c->n, c->n, scratch));
-    return op_wrote(spans, op_wrote(spans, 0, 0, to * c->n, c->n), 1, unit, 1);
+    for (int64_t k = 0; k < c->m; k++) {
+        double other = tensor_at(&c->in[1].t, k);
+        to += other < own || (other == own && k < unit);
+    }
+    op_store(c, spans, 0, to * c->n, c->n,
+             op_load(&c->in[0].t, unit / c->top_k * c->n, c->n, scratch));
+    return op_store(c, spans, 1, unit, 1, &(double){(double)to});
 }
 
 const char *op_unpermute_prepare(struct op_call *c, const struct op_row *row)
@@ -523,6 +504,5 @@ size_t op_unpermute_unit(const struct op_call *c, int64_t unit, struct op_span *
         for (int64_t i = 0; i < c->n; i++)
             sum[i] += weight * x[i];
     }
-    tensor_store(&c->out[0].t, unit * c->n, c->n, sum);
-    return op_wrote(spans, 0, 0, unit * c->n, c->n);
+    return op_store(c, spans, 0, unit * c->n, c->n, sum);
 }

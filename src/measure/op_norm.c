@@ -47,21 +47,14 @@ const char *op_rms_norm_prepare(struct op_call *c, const struct op_row *row)
     return NULL;
 }
 
-/* 1 / sqrt(mean of squares + eps) */
-static double inverse_rms(const double *x, int64_t n, double eps)
+/* x times its inverse root mean square, 1 / sqrt(mean of squares + eps), times gamma; that root. */
+static double normalise(double *x, int64_t n, const struct tensor *gamma, double eps)
 {
     double sum = 0;
 
     for (int64_t i = 0; i < n; i++)
         sum += x[i] * x[i];
-    return 1 / sqrt(sum / (double)n + eps);
-}
-
-/* x times its inverse root mean square times gamma; that root. */
-static double normalise(double *x, int64_t n, const struct tensor *gamma, double eps)
-{
-    double rstd = inverse_rms(x, n, eps);
-
+    double rstd = 1 / sqrt(sum / (double)n + eps);
     for (int64_t i = 0; i < n; i++)
         x[i] *= rstd * tensor_at(gamma, i);
     return rstd;
@@ -73,9 +66,8 @@ size_t op_rms_norm_unit(const struct op_call *c, int64_t unit, struct op_span *s
     double *x = op_load(&c->in[0].t, unit * c->n, c->n, scratch);
     double rstd = normalise(x, c->n, &c->in[1].t, c->eps);
 
-    tensor_store(&c->out[0].t, unit * c->n, c->n, x);
-    tensor_put(&c->out[1].t, unit, rstd);
-    return op_wrote(spans, op_wrote(spans, 0, 0, unit * c->n, c->n), 1, unit, 1);
+    op_store(c, spans, 0, unit * c->n, c->n, x);
+    return op_store(c, spans, 1, unit, 1, &rstd);
 }
 
 const char *op_add_rms_norm_prepare(struct op_call *c, const struct op_row *row)
@@ -102,18 +94,16 @@ size_t op_add_rms_norm_unit(const struct op_call *c, int64_t unit, struct op_spa
     int64_t from = unit * c->n;
     double *x = op_load(&c->in[0].t, from, c->n, scratch);
     double *y = op_load(&c->in[1].t, from, c->n, scratch);
-    size_t n;
 
     for (int64_t i = 0; i < c->n; i++)
         x[i] += y[i];
-    tensor_store(&c->out[2].t, from, c->n, x);
-    tensor_put(&c->out[1].t, unit, normalise(x, c->n, &c->in[2].t, c->eps));
+    size_t n = op_store(c, spans, 2, from, c->n, x);
+    double rstd = normalise(x, c->n, &c->in[2].t, c->eps);
+    op_store(c, spans, 1, unit, 1, &rstd);
     for (int64_t i = 0; i < c->n && c->has_bias; i++)
         x[i] += tensor_at(&c->in[3].t, i);
-    tensor_store(&c->out[0].t, from, c->n, x);
-    n = op_wrote(spans, 0, 0, from, c->n);
-    n = op_wrote(spans, n, 1, unit, 1);
-    return op_wrote(spans, n, 2, from, c->n);
+    op_store(c, spans, 0, from, c->n, x);
+    return n;
 }
 
 const char *op_swiglu_prepare(struct op_call *c, const struct op_row *row)
@@ -138,8 +128,7 @@ size_t op_swiglu_unit(const struct op_call *c, int64_t unit, struct op_span *spa
 
     for (int64_t i = 0; i < c->n; i++)
         x[i] = x[i] / (1 + exp(-x[i])) * x[c->n + i];
-    tensor_store(&c->out[0].t, unit * c->n, c->n, x);
-    return op_wrote(spans, 0, 0, unit * c->n, c->n);
+    return op_store(c, spans, 0, unit * c->n, c->n, x);
 }
 
 const char *op_softmax_prepare(struct op_call *c, const struct op_row *row)
@@ -162,8 +151,7 @@ size_t op_softmax_unit(const struct op_call *c, int64_t unit, struct op_span *sp
         sum += x[i] = exp(x[i] - most);
     for (int64_t i = 0; i < c->n; i++)
         x[i] /= sum;
-    tensor_store(&c->out[0].t, unit * c->n, c->n, x);
-    return op_wrote(spans, 0, 0, unit * c->n, c->n);
+    return op_store(c, spans, 0, unit * c->n, c->n, x);
 }
 
 const char *op_quant_prepare(struct op_call *c, const struct op_row *row)
@@ -196,8 +184,7 @@ size_t op_quant_unit(const struct op_call *c, int64_t unit, struct op_span *span
         if (c->has_offset)
             x[i] += tensor_at(&c->in[2].t, is_one ? 0 : i);
     }
-    tensor_store(&c->out[0].t, unit * c->n, c->n, x);
-    return op_wrote(spans, 0, 0, unit * c->n, c->n);
+    return op_store(c, spans, 0, unit * c->n, c->n, x);
 }
 
 const char *op_dynamic_quant_prepare(struct op_call *c, const struct op_row *row)
@@ -220,9 +207,8 @@ size_t op_dynamic_quant_unit(const struct op_call *c, int64_t unit, struct op_sp
     double scale = most / 127;
     for (int64_t i = 0; i < c->n; i++)
         x[i] = scale > 0 ? x[i] / scale : 0;
-    tensor_store(&c->out[0].t, unit * c->n, c->n, x);
-    tensor_put(&c->out[1].t, unit, scale);
-    return op_wrote(spans, op_wrote(spans, 0, 0, unit * c->n, c->n), 1, unit, 1);
+    op_store(c, spans, 0, unit * c->n, c->n, x);
+    return op_store(c, spans, 1, unit, 1, &scale);
 }
 
 const char *op_rope_prepare(struct op_call *c, const struct op_row *row)
@@ -265,8 +251,7 @@ size_t op_rope_unit(const struct op_call *c, int64_t unit, struct op_span *spans
 
     interleave_rope(row, c->n, cosine, &c->in[2].t, (b * length + (length > 1 ? s : 0)) * c->n,
                     scratch);
-    tensor_store(&c->out[0].t, unit * c->n, c->n, row);
-    return op_wrote(spans, 0, 0, unit * c->n, c->n);
+    return op_store(c, spans, 0, unit * c->n, c->n, row);
 }
 
 const char *op_kv_cache_prepare(struct op_call *c, const struct op_row *row)
@@ -313,8 +298,7 @@ size_t op_kv_cache_unit(const struct op_call *c, int64_t unit, struct op_span *s
     interleave_rope(k, c->rotary, &c->in[KV_COS].t, &c->in[KV_SIN].t, unit * c->rotary, scratch);
     for (size_t i = 0; i < 4; i++) { /* both caches, then both results */
         int64_t size = i % 2 == 0 ? c->rotary : c->n, at = (i < 2 ? place : unit) * size;
-        tensor_store(&c->out[i].t, at, size, i % 2 == 0 ? k : latent);
-        n = op_wrote(spans, n, i, at, size);
+        n = op_store(c, spans, i, at, size, i % 2 == 0 ? k : latent);
     }
     return n;
 }
@@ -391,14 +375,10 @@ size_t op_split_qkv_unit(const struct op_call *c, int64_t unit, struct op_span *
     int64_t width = c->n + 2 * c->k;
     int64_t position = (int64_t)tensor_at(&c->in[SPLIT_POSITIONS].t, unit);
     double *x = op_load(&c->in[SPLIT_IN].t, unit * width, width, scratch);
-    size_t n;
 
     for (int64_t i = 0; i < c->n + c->k; i += c->top_k)
         norm_and_turn(c, &x[i], &c->in[i < c->n ? SPLIT_Q_WEIGHT : SPLIT_K_WEIGHT].t, position);
-    tensor_store(&c->out[0].t, unit * c->n, c->n, x);
-    tensor_store(&c->out[1].t, unit * c->k, c->k, x + c->n);
-    tensor_store(&c->out[2].t, unit * c->k, c->k, x + c->n + c->k);
-    n = op_wrote(spans, 0, 0, unit * c->n, c->n);
-    n = op_wrote(spans, n, 1, unit * c->k, c->k);
-    return op_wrote(spans, n, 2, unit * c->k, c->k);
+    op_store(c, spans, 0, unit * c->n, c->n, x);
+    op_store(c, spans, 1, unit * c->k, c->k, x + c->n);
+    return op_store(c, spans, 2, unit * c->k, c->k, x + c->n + c->k);
 }

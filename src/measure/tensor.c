@@ -106,11 +106,6 @@ static double from_f16(uint16_t bits)
     return small_float(bits, 5, 10);
 }
 
-static double from_f8(uint8_t bits)
-{
-    return (bits & 0x7f) == 0x7f ? NAN : small_float(bits, 4, 3);
-}
-
 /* The bits of the nearest small float; `most` are those of the largest, `beyond` of what is more.
  */
 static uint32_t to_small(double value, int exponent, int mantissa, uint32_t most, uint32_t beyond)
@@ -162,7 +157,7 @@ void tensor_load(const struct tensor *t, int64_t from, int64_t n, double *out)
     case DTYPE_F64:
         LOAD(double, x[i])
     case DTYPE_F8:
-        LOAD(uint8_t, from_f8(x[i]))
+        LOAD(uint8_t, (x[i] & 0x7f) == 0x7f ? NAN : small_float(x[i], 4, 3))
     case DTYPE_I8:
         LOAD(int8_t, (double)x[i])
     case DTYPE_U8:

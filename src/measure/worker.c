@@ -168,14 +168,6 @@ static struct measure_result lost(enum heard heard, int how, int64_t limit_ms)
     return r;
 }
 
-static struct measure_result gone(const char *why)
-{
-    struct measure_result r = {.state = MEASURE_FAILED, .worst = NAN};
-
-    snprintf(r.text, sizeof(r.text), "the device is gone: %.150s", why);
-    return r;
-}
-
 /* How one child ended: rows from `*next` on are left. */
 struct round {
     size_t next;
@@ -229,7 +221,11 @@ enum status measure_run(const struct measure_job *job, struct diag *d)
         if (!r.is_open && !job->was_there)
             return diag_fail(d, ST_TOOL, "perfdb.no-backend", (struct where){0}, "no %s device: %s",
                              job->options.backend->name, why);
-        struct measure_result result = r.is_open ? lost(heard, how, limit_ms) : gone(why);
+        struct measure_result result = lost(heard, how, limit_ms);
+        if (!r.is_open) {
+            result.state = MEASURE_FAILED;
+            snprintf(result.text, sizeof(result.text), "the device is gone: %.150s", why);
+        }
         bool is_lost = r.is_begun || !r.is_open;
         if (is_lost && !job->done(job->ctx, r.next, &result))
             return ST_CANCELLED;

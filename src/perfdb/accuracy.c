@@ -94,12 +94,8 @@ static struct str model_of(struct accuracy *a, const struct estimate_model *m)
                         r->cores, smooth);
 }
 
-struct accuracy_sums {
-    struct accuracy_errors one, block;
-};
-
 static void judge_regime(struct accuracy *a, const struct opset *s, const struct opset_regime *r,
-                         struct accuracy_sums *all)
+                         struct accuracy_errors all[2])
 {
     struct estimate_trial *trials = mem_grow(NULL, sizeof(*trials), ESTIMATE_TRIALS + 1);
     struct accuracy_op op = {.kernel = arena_str(&a->arena, s->kernel),
@@ -116,7 +112,7 @@ static void judge_regime(struct accuracy *a, const struct opset *s, const struct
             double measured = r->points.at[t->point].us, error = fabs(t->us / measured - 1);
             struct str shapes = shapes_of(a, s, r, t->point);
             add_error(&errors, error, t->is_covered, shapes);
-            add_error(is_block ? &all->block : &all->one, error, t->is_covered, shapes);
+            add_error(&all[is_block], error, t->is_covered, shapes);
             if (!is_block)
                 vec_push(&a->points, ((struct accuracy_point){op.kernel, shapes, measured, t->us,
                                                               t->low_us, t->high_us}));
@@ -134,30 +130,27 @@ enum status accuracy_find(struct accuracy *a, const struct place_files *tree, co
                           struct diag *d)
 {
     const struct device *device = query_device(dir);
-    struct accuracy_sums all = {0};
+    struct accuracy_errors all[2] = {0};
     enum status st = ST_OK;
 
     *a = (struct accuracy){0};
     arena_init(&a->arena);
     for (size_t i = 0; i < tree->n && st == ST_OK; i++) {
         struct opset s;
-        struct diag own;
-        diag_init(&own);
-        if (opset_read(&s, tree->at[i].op, tree->at[i].path, &own) != ST_OK) {
+        if (opset_read(&s, tree->at[i].op, tree->at[i].path, NULL) != ST_OK) {
             a->unreadable++;
             diag_add(d, SEV_LOSS, "perfdb.table-skipped", (struct where){.path = tree->at[i].path},
                      "table skipped: it cannot be read");
         }
         s.cores = device != NULL ? device->cores : 0;
         for (size_t r = 0; r < s.regimes.n && st == ST_OK; r++) {
-            judge_regime(a, &s, &s.regimes.at[r], &all);
+            judge_regime(a, &s, &s.regimes.at[r], all);
             st = cancelled() ? ST_CANCELLED : ST_OK;
         }
         opset_free(&s);
-        diag_fini(&own);
     }
-    a->one = judge(&all.one);
-    a->block = judge(&all.block);
+    a->one = judge(&all[0]);
+    a->block = judge(&all[1]);
     return st;
 }
 

@@ -6,10 +6,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/cancel.h"
 #include "base/fs.h"
+#include "base/now.h"
 #include "base/num.h"
 #include "base/text.h"
 #include "perfdb/cell.h"
@@ -110,13 +110,6 @@ static void find_gaps(struct bench_plan *plan)
         qsort(plan->gaps.at, plan->gaps.n, sizeof(*plan->gaps.at), by_severity);
 }
 
-static struct str text_of(const struct field *f, const void *row, struct arena *arena)
-{
-    struct field_value v = field_value(f, row, NULL);
-
-    return v.type == VALUE_TEXT ? v.text : arena_format(arena, "%llu", (unsigned long long)v.u);
-}
-
 static void put_line(struct text *out, const struct str *cells, size_t n, const size_t *widths,
                      char fill)
 {
@@ -145,7 +138,10 @@ static void put_records(struct text *out, struct arena *arena, const char *title
     for (size_t i = 0; i < (n + 1) * r->n; i++) {
         const struct field *f = &r->fields[i % r->n];
         const char *next = (const char *)rows + i / r->n * r->size; /* heads come first */
-        cells[i] = i < r->n ? str_of(f->key) : text_of(f, next - r->size, arena);
+        struct field_value v =
+            i < r->n ? value_text(str_of(f->key)) : field_value(f, next - r->size, NULL);
+        cells[i] =
+            v.type == VALUE_TEXT ? v.text : arena_format(arena, "%llu", (unsigned long long)v.u);
         if (str_width(cells[i]) > widths[i % r->n])
             widths[i % r->n] = str_width(cells[i]);
     }
@@ -174,27 +170,22 @@ static struct str examples(struct arena *arena, const struct update_list *list)
     return n > 0 ? arena_join(arena, list->first, n, S("; ")) : S("-");
 }
 
-static struct str duplicate_examples(struct arena *arena, const struct update *u)
-{
-    struct str parts[UPDATE_EXAMPLES];
-    size_t n = 0;
-
-    for (; n < u->duplicates.n && n < UPDATE_EXAMPLES; n++)
-        parts[n] = arena_format(arena, "%.*s (x%llu)", STR_ARGS(u->duplicates.at[n].shapes),
-                                (unsigned long long)u->duplicates.at[n].count);
-    return arena_join(arena, parts, n, S("; "));
-}
-
 enum list_kind { LIST_CHANGES, LIST_MISSING, LIST_DELETED, LIST_DUPLICATES };
 
 static struct line line_of(struct arena *arena, const struct update *u, enum list_kind kind)
 {
     struct line l = {u, u->op, S(""), u->updated, u->added, u->deleted.n, u->unchanged, 0, 0};
 
-    if (kind == LIST_DUPLICATES)
-        l.examples = duplicate_examples(arena, u);
-    else
+    if (kind == LIST_DUPLICATES) {
+        struct str parts[UPDATE_EXAMPLES];
+        size_t n = 0;
+        for (; n < u->duplicates.n && n < UPDATE_EXAMPLES; n++)
+            parts[n] = arena_format(arena, "%.*s (x%llu)", STR_ARGS(u->duplicates.at[n].shapes),
+                                    (unsigned long long)u->duplicates.at[n].count);
+        l.examples = arena_join(arena, parts, n, S("; "));
+    } else {
         l.examples = examples(arena, kind == LIST_DELETED ? &u->deleted : &u->missing);
+    }
     l.first = kind == LIST_CHANGES   ? u->added
               : kind == LIST_MISSING ? u->missing.n
               : kind == LIST_DELETED ? u->deleted.n
@@ -304,25 +295,6 @@ static const struct field hotspot_fields[] = {
 };
 static const struct record hotspot_record = RECORD(struct bench_gap, hotspot_fields);
 
-/* "20260101_093000": local time, or SOURCE_DATE_EPOCH in UTC. */
-static struct str stamp_of(struct arena *arena)
-{
-    const char *epoch = getenv("SOURCE_DATE_EPOCH");
-    struct tm tm = {0};
-    char text[64];
-    int64_t fixed;
-    time_t now = time(NULL);
-
-    if (epoch != NULL && num_i64(str_of(epoch), &fixed)) {
-        now = (time_t)fixed;
-        gmtime_r(&now, &tm);
-    } else {
-        localtime_r(&now, &tm);
-    }
-    size_t n = strftime(text, sizeof(text), "%Y%m%d_%H%M%S", &tm);
-    return arena_str(arena, (struct str){text, n});
-}
-
 static int by_operator(const void *a, const void *b)
 {
     const char *x = *(const char *const *)a, *y = *(const char *const *)b;
@@ -330,16 +302,11 @@ static int by_operator(const void *a, const void *b)
     return str_compare(table_stem(x), table_stem(y)) ?: strcmp(x, y);
 }
 
-static bool is_table(const struct fs_entry *e)
-{
-    return e->kind == FS_FILE && str_ends(e->name, S(".csv")) && !table_is_temporary(e->name);
-}
-
 static bool is_chosen(const struct bench_job *job, const struct fs_entry *e)
 {
     struct str stem = table_stem(e->path);
 
-    if (!is_table(e))
+    if (e->kind != FS_FILE || !str_ends(e->name, S(".csv")) || table_is_temporary(e->name))
         return false;
     if (job->n_ops == 0)
         return e->depth == 1 && bench_is_known(signature_op(stem));
@@ -378,31 +345,19 @@ enum status bench_is_complete(const struct bench_files *files, bool *out, struct
     return ST_OK;
 }
 
-/* One call may end in any kernel of the matrix product family. */
-static const struct str *aliases(struct str op)
-{
-    static const struct str of_v2[] = {S_INIT("MatMulV3"), S_INIT("MatMulCommon")};
-    static const struct str of_v3[] = {S_INIT("MatMulV2"), S_INIT("MatMulCommon")};
-    static const struct str of_common[] = {S_INIT("MatMulV2"), S_INIT("MatMulV3")};
+/* One call may end in any kernel of this family. */
+static const struct str products[] = {S_INIT("MatMulV2"), S_INIT("MatMulV3"),
+                                      S_INIT("MatMulCommon")};
 
-    if (str_equal(op, S("MatMulV2")))
-        return of_v2;
-    if (str_equal(op, S("MatMulV3")))
-        return of_v3;
-    return str_equal(op, S("MatMulCommon")) ? of_common : NULL;
-}
-
-/* The operator was named, or is an alias of one that was. */
+/* The operator was named, or is of the family of one that was. */
 static bool is_wanted(const struct bench_job *job, struct str type)
 {
     struct str op = signature_op(type);
 
-    for (size_t i = 0; i < job->n_ops; i++) {
-        const struct str *others = aliases(job->ops[i]);
+    for (size_t i = 0; i < job->n_ops; i++)
         if (str_equal(job->ops[i], op) ||
-            (others != NULL && (str_equal(others[0], op) || str_equal(others[1], op))))
+            (signature_is_matmul(job->ops[i]) && signature_is_matmul(op)))
             return true;
-    }
     return job->n_ops == 0;
 }
 
@@ -428,15 +383,15 @@ static enum status update_one(struct bench_plan *plan, const struct bench_job *j
                               const char *path, struct diag *d)
 {
     struct str op = table_stem(path);
-    const struct str *others = aliases(op);
     struct update_offer offer = {.summary = &plan->summary};
     struct cases cases = {0};
     struct update u;
 
     add_cases(plan, job, op, &cases);
-    if (others != NULL) {
-        add_cases(plan, job, others[0], &cases);
-        add_cases(plan, job, others[1], &cases);
+    if (signature_is_matmul(op)) {
+        for (size_t i = 0; i < ARRAY_LEN(products); i++)
+            if (!str_equal(products[i], op))
+                add_cases(plan, job, products[i], &cases);
         offer.match = cases.at.at;
         offer.n_match = cases.at.n;
     } else {
@@ -449,21 +404,9 @@ static enum status update_one(struct bench_plan *plan, const struct bench_job *j
     return st;
 }
 
-/* A table for every type that was replayed, in a folder that has none. */
-static void new_files(struct bench_plan *plan, const struct bench_job *job, struct bench_files *out)
-{
-    const struct summary *s = &plan->summary;
-
-    *out = (struct bench_files){ARENA_ARRAY(&plan->arena, const char *, s->types.n + 1), 0};
-    for (size_t i = 0; i < s->types.n; i++)
-        if (is_wanted(job, s->types.at[i].name))
-            out->at[out->n++] = fs_join(&plan->arena, job->dir,
-                                        parse_file_name(&plan->arena, s->types.at[i].name).at);
-    qsort(out->at, out->n, sizeof(*out->at), by_operator);
-}
-
 enum status bench_plan(struct bench_plan *plan, const struct bench_job *job, struct diag *d)
 {
+    const struct summary *s = &plan->summary;
     struct summary_files summaries;
     struct bench_files files;
 
@@ -474,8 +417,14 @@ enum status bench_plan(struct bench_plan *plan, const struct bench_job *job, str
     for (size_t i = 0; i < summaries.n; i++)
         TRY(summary_read(&plan->summary, summaries.at[i], job->ep_size, d));
     TRY(bench_files(&plan->arena, job, &files, d));
-    if (files.n == 0)
-        new_files(plan, job, &files);
+    if (files.n == 0) { /* a table for every type that was replayed */
+        files.at = ARENA_ARRAY(&plan->arena, const char *, s->types.n + 1);
+        for (size_t i = 0; i < s->types.n; i++)
+            if (is_wanted(job, s->types.at[i].name))
+                files.at[files.n++] = fs_join(
+                    &plan->arena, job->dir, parse_file_name(&plan->arena, s->types.at[i].name).at);
+        qsort(files.at, files.n, sizeof(*files.at), by_operator);
+    }
     for (size_t i = 0; i < files.n; i++) {
         if (cancelled())
             return ST_CANCELLED;
@@ -491,7 +440,7 @@ static enum status write_report(struct bench_plan *plan, const struct bench_job 
 {
     struct arena *arena = &plan->arena;
     const char *folder = fs_join(arena, job->dir, "reports");
-    struct str stamp = stamp_of(arena);
+    struct str stamp = str_of(now_text(arena, NOW_NAME, 0));
     struct str hotspots =
         arena_format(arena, "duration_gap_hotspots_full_%.*s.csv", STR_ARGS(stamp));
     struct str name = arena_format(arena, "profile_update_report_%.*s.md", STR_ARGS(stamp));

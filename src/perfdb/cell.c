@@ -25,27 +25,20 @@ struct str cell_trim(struct str text)
     return text;
 }
 
-static struct str strip_quotes(struct str text)
+struct str cell_bare(struct str text)
 {
-    while (text.n > 0 && text.at[0] == '"') {
-        text.at++;
-        text.n--;
-    }
+    text = cell_trim(text);
+    while (text.n > 0 && text.at[0] == '"')
+        text = str_part(text, 1, text.n);
     while (text.n > 0 && text.at[text.n - 1] == '"')
         text.n--;
     return text;
 }
 
-struct str cell_bare(struct str text)
-{
-    return strip_quotes(cell_trim(text));
-}
-
-/* Digits with single underscores between them; false when there are none. `out` collects the
- * digits when it is not NULL. */
+/* Digits with single underscores between them, without these; false when there are none. */
 static bool take_digits(struct str *rest, char *out, size_t *n)
 {
-    size_t taken = 0;
+    size_t before = *n;
     bool was_digit = false;
 
     while (rest->n > 0) {
@@ -54,14 +47,11 @@ static bool take_digits(struct str *rest, char *out, size_t *n)
         if (!char_is_digit(c) && !is_joint)
             break;
         was_digit = char_is_digit(c);
-        if (was_digit) {
+        if (was_digit)
             out[(*n)++] = c;
-            taken++;
-        }
-        rest->at++;
-        rest->n--;
+        *rest = str_part(*rest, 1, rest->n);
     }
-    return taken > 0;
+    return *n > before;
 }
 
 static bool take_char(struct str *rest, const char *set, char *out, size_t *n)
@@ -69,8 +59,7 @@ static bool take_char(struct str *rest, const char *set, char *out, size_t *n)
     if (rest->n == 0 || strchr(set, rest->at[0]) == NULL || rest->at[0] == '\0')
         return false;
     out[(*n)++] = rest->at[0];
-    rest->at++;
-    rest->n--;
+    *rest = str_part(*rest, 1, rest->n);
     return true;
 }
 
@@ -199,18 +188,13 @@ struct cell_slots cell_slots(struct arena *arena, struct str text)
     return slots;
 }
 
-static bool is_absent(struct str slot)
+struct str cell_shape(struct arena *arena, struct str slot)
 {
     static const struct str spellings[] = {S_INIT("()"),   S_INIT("N/A"),  S_INIT("NA"),
                                            S_INIT("NULL"), S_INIT("None"), S_INIT("none")};
 
-    return slot.n == 0 || str_is_one_of(slot, spellings, ARRAY_LEN(spellings));
-}
-
-struct str cell_shape(struct arena *arena, struct str slot)
-{
     slot = cell_trim(cell_bare(slot));
-    if (is_absent(slot))
+    if (slot.n == 0 || str_is_one_of(slot, spellings, ARRAY_LEN(spellings)))
         return S("");
     if (slot.n >= 2 && slot.at[0] == '(' && slot.at[slot.n - 1] == ')')
         slot = str_part(slot, 1, slot.n - 2);
@@ -262,17 +246,4 @@ bool cell_is_duration(struct str cell)
     double value;
 
     return cell_number(cell, &value) && value > 0;
-}
-
-bool cell_logical(struct arena *arena, struct cell_dims dims, struct str format,
-                  struct cell_dims *out)
-{
-    *out = dims;
-    if (!str_equal(format, S("FRACTAL_NZ")))
-        return true;
-    if (dims.n != 4)
-        return false;
-    *out = (struct cell_dims){ARENA_ARRAY(arena, int64_t, 2), 2};
-    return !__builtin_mul_overflow(dims.at[1], dims.at[2], &out->at[0]) &&
-           !__builtin_mul_overflow(dims.at[0], dims.at[3], &out->at[1]);
 }

@@ -133,31 +133,14 @@ static void check_columns(struct check *c, const struct place_file *file, const 
             found(c, file, 1, false, "the column %.*s is missing", STR_ARGS(wanted[i]));
 }
 
-/* Where durations may stand: replayed (also under its older name), profiled, of a collective. */
-struct durations {
-    int at[4];
-};
-
-static struct durations find_durations(const struct op_table *t)
-{
-    return (struct durations){{table_column(t, COL_AVERAGE), table_column(t, COL_PROFILED),
-                               table_column(t, S("MicroBench Duration(us)")),
-                               table_column(t, COL_DURATION)}};
-}
-
-static bool has_duration(const struct op_table *t, size_t row, const struct durations *c)
-{
-    for (size_t i = 0; i < ARRAY_LEN(c->at); i++)
-        if (cell_is_duration(table_cell(t, row, c->at[i])))
-            return true;
-    return false;
-}
-
-/* Rows with a duration; the others, and doubles, are worth a note. */
+/* Rows with a duration, which may be replayed (also under its older name), profiled, of a
+ * collective; the others, and doubles, are worth a note. */
 static void check_rows(struct check *c, const struct place_file *file, const struct op_table *t,
                        struct check_table *sum)
 {
-    struct durations where = find_durations(t);
+    const int durations[] = {table_column(t, COL_AVERAGE), table_column(t, COL_PROFILED),
+                             table_column(t, S("MicroBench Duration(us)")),
+                             table_column(t, COL_DURATION)};
     struct signature_columns keys = signature_find(t);
     struct signature_index index = {0};
     bool is_comm = is_collective(file, t);
@@ -173,7 +156,9 @@ static void check_rows(struct check *c, const struct place_file *file, const str
         if (!is_new)
             found(c, file, t->lines.at[row], true, "duplicate of line %llu",
                   (unsigned long long)t->lines.at[first]);
-        bool is_valid = has_duration(t, row, &where);
+        bool is_valid = false;
+        for (size_t i = 0; i < ARRAY_LEN(durations) && !is_valid; i++)
+            is_valid = cell_is_duration(table_cell(t, row, durations[i]));
         sum->valid += is_valid;
         if (!is_valid)
             found(c, file, t->lines.at[row], true, "no valid duration");

@@ -138,13 +138,8 @@ void comm_bench_fit(struct comm_bench *b)
 
 /* ---- the document ---- */
 
-static const char *op_name(unsigned op)
-{
-    return comm_kinds[op].name.at;
-}
-
 static const struct field result_fields[] = {
-    FIELD_OF_ENUM(struct comm_measured, config.op, "collective", op_name, COMM_COLLECTIVES,
+    FIELD_OF_ENUM(struct comm_measured, config.op, "collective", comm_name, COMM_COLLECTIVES,
                   .head = "collective"),
     FIELD(struct comm_measured, config.ranks, "num_devices", .head = "devices"),
     FIELD(struct comm_measured, config.tier, "topology_tier", .head = "tier"),
@@ -169,7 +164,7 @@ static struct field_value bandwidth(const void *of, const struct record_env *env
 }
 
 static const struct field fit_fields[] = {
-    FIELD_OF_ENUM(struct comm_fit, op, "collective", op_name, COMM_COLLECTIVES,
+    FIELD_OF_ENUM(struct comm_fit, op, "collective", comm_name, COMM_COLLECTIVES,
                   .head = "collective"),
     FIELD(struct comm_fit, ranks, "num_devices", .head = "devices"),
     FIELD(struct comm_fit, tier, "topology_tier", .head = "tier"),

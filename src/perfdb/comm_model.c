@@ -23,6 +23,11 @@ const struct comm_kind comm_kinds[COMM_COLLECTIVES] = {
     [COMM_SEND_RECV] = {S_INIT("send_recv"), S_INIT("hcom_send_"), "hcom_send_.csv"},
 };
 
+const char *comm_name(unsigned op)
+{
+    return comm_kinds[op].name.at;
+}
+
 bool comm_find(struct str name, enum collective *out)
 {
     for (size_t i = 0; i < COMM_COLLECTIVES; i++)
@@ -165,8 +170,8 @@ static double bandwidth(double bytes, double us)
     return us > 0 ? bytes / (us * 1e-6) / 1e9 : 0;
 }
 
-/* Time of the launch that a kernel's own duration lacks, in us; 0 where it is not known. */
-static double dispatch_us(struct str device, enum collective op, int64_t ranks)
+void comm_add_dispatch(struct str device, enum collective op, int64_t ranks, double bytes,
+                       double *us, double *gbps)
 {
     static const struct overhead {
         enum collective op;
@@ -177,23 +182,12 @@ static double dispatch_us(struct str device, enum collective op, int64_t ranks)
         {COMM_ALL_GATHER, 8, 1.2},  {COMM_REDUCE_SCATTER, 8, 2.0},
     };
 
-    if (!str_equal(device, COMM_CALIBRATED_DEVICE))
-        return 0;
-    for (size_t i = 0; i < ARRAY_LEN(table); i++)
-        if (table[i].op == op && table[i].ranks == ranks)
-            return table[i].us;
-    return 0;
-}
-
-void comm_add_dispatch(struct str device, enum collective op, int64_t ranks, double bytes,
-                       double *us, double *gbps)
-{
-    double more = dispatch_us(device, op, ranks);
-
-    if (more == 0)
-        return;
-    *gbps = num_round(bandwidth(bytes, *us + more), 2);
-    *us = num_round(*us + more, 2);
+    for (size_t i = 0; i < ARRAY_LEN(table) && str_equal(device, COMM_CALIBRATED_DEVICE); i++)
+        if (table[i].op == op && table[i].ranks == ranks) {
+            *gbps = num_round(bandwidth(bytes, *us + table[i].us), 2);
+            *us = num_round(*us + table[i].us, 2);
+            return;
+        }
 }
 
 static void take_durations(const struct op_table *t, enum collective op, struct comm_durations *out)
@@ -462,16 +456,6 @@ void comm_model_fit(struct comm_model *model, enum collective op, const struct c
         qsort(model->fits.at, model->fits.n, sizeof(*model->fits.at), compare_fits);
 }
 
-static const struct comm_fit *find_fit(const struct comm_model *model, enum collective op,
-                                       const struct comm_point *point)
-{
-    const struct comm_fit key = {.op = op, .ranks = point->ranks, .tier = point->tier};
-
-    return model->fits.n == 0 ? NULL
-                              : bsearch(&key, model->fits.at, model->fits.n,
-                                        sizeof(*model->fits.at), compare_fits);
-}
-
 static double over_link(const struct topology_link *link, enum collective op, double n, double m)
 {
     double latency = link->latency_us * 1e-6, rate = link->bandwidth * efficiency;
@@ -511,7 +495,11 @@ bool comm_model_predict(const struct comm_model *model, enum collective op,
     if (model->source == COMM_FROM_LINES)
         return along(model->lines[op], m, us);
     if (model->source == COMM_FROM_FIT) {
-        const struct comm_fit *fit = find_fit(model, op, point);
+        const struct comm_fit key = {.op = op, .ranks = point->ranks, .tier = point->tier};
+        const struct comm_fit *fit = model->fits.n == 0
+                                         ? NULL
+                                         : bsearch(&key, model->fits.at, model->fits.n,
+                                                   sizeof(*model->fits.at), compare_fits);
         return fit != NULL && along(fit->line, m, us);
     }
     *us = over_link(&model->links[point->tier], op, n, m) * 1e6;

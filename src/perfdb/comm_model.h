@@ -42,6 +42,7 @@ struct comm_kind {
 };
 
 extern const struct comm_kind comm_kinds[COMM_COLLECTIVES];
+const char *comm_name(unsigned op);
 
 /* The collective of that name; false when there is none. */
 bool comm_find(struct str name, enum collective *out);

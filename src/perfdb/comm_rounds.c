@@ -9,22 +9,6 @@ static const char *const rounds[] = {"all_reduce", "all_gather,reduce_scatter", 
 
 enum { PORT = 29700, PROCESSES = 16 };
 
-static void plan_one_node(int64_t port, struct comm_rounds *out)
-{
-    static const int64_t devices[] = {16, 8, 4, 2};
-
-    out->n_sizes = comm_bench_sizes(128, 536870912, out->sizes, COMM_ROUND_SIZES);
-    for (size_t r = 0; r < ARRAY_LEN(rounds); r++)
-        for (size_t i = 0; i < ARRAY_LEN(devices); i++, out->n++)
-            out->at[out->n] = (struct comm_launch){
-                .ops = rounds[r],
-                .processes = devices[i],
-                .devices = {devices[i]},
-                .n_devices = 1,
-                .port = port + (int64_t)out->n,
-            };
-}
-
 /* Powers of two from 32 on, and two sizes between them, in order. */
 static size_t group_sizes(int64_t most, int64_t *out)
 {
@@ -65,11 +49,21 @@ static bool plan_nodes(const struct comm_nodes *nodes, int64_t port, struct comm
 
 bool comm_rounds_plan(const struct comm_nodes *nodes, struct comm_rounds *out)
 {
+    static const int64_t devices[] = {16, 8, 4, 2};
     int64_t port = nodes->port > 0 ? nodes->port : PORT;
 
     *out = (struct comm_rounds){0};
     if (nodes->nodes >= 2)
         return plan_nodes(nodes, port, out);
-    plan_one_node(port, out);
+    out->n_sizes = comm_bench_sizes(128, 536870912, out->sizes, COMM_ROUND_SIZES);
+    for (size_t r = 0; r < ARRAY_LEN(rounds); r++)
+        for (size_t i = 0; i < ARRAY_LEN(devices); i++, out->n++)
+            out->at[out->n] = (struct comm_launch){
+                .ops = rounds[r],
+                .processes = devices[i],
+                .devices = {devices[i]},
+                .n_devices = 1,
+                .port = port + (int64_t)out->n,
+            };
     return true;
 }

@@ -32,40 +32,17 @@ static struct columns find_columns(const struct op_table *t)
     return c;
 }
 
-static bool read_point(const struct op_table *t, struct columns c, size_t row,
-                       struct comm_point *out)
-{
-    out->tier = 1;
-    return cell_i64(table_cell(t, row, c.bytes), &out->bytes) &&
-           cell_i64(table_cell(t, row, c.ranks), &out->ranks) &&
-           (c.tier < 0 || cell_i64(table_cell(t, row, c.tier), &out->tier)) &&
-           cell_number(table_cell(t, row, c.duration), &out->us);
-}
-
-static enum comm_verdict judge(double ratio, double t)
-{
-    if (1 / t <= ratio && ratio <= t)
-        return COMM_PASS;
-    return 1 / (2 * t) <= ratio && ratio <= 2 * t ? COMM_WARN : COMM_FAIL;
-}
-
-/* The point as the model's formula means it. A fit follows the rows as they are. */
-static struct comm_point as_modelled(const struct comm_validation *v, enum collective op,
-                                     struct comm_point point)
-{
-    if (op == COMM_REDUCE_SCATTER && v->job.scatter_total && v->model.source != COMM_FROM_FIT &&
-        __builtin_mul_overflow(point.bytes, point.ranks, &point.bytes))
-        point.bytes = INT64_MAX;
-    return point;
-}
-
 static enum status judge_row(struct comm_validation *v, enum collective op, const char *path,
                              uint64_t line, struct comm_point point, struct diag *d)
 {
     struct comm_check *check = &v->checks[op];
     struct comm_row row = {.point = point};
-    struct comm_point modelled = as_modelled(v, op, point);
+    struct comm_point modelled = point; /* as the formula means it; a fit follows the rows */
+    double t = v->job.tolerance;
 
+    if (op == COMM_REDUCE_SCATTER && v->job.scatter_total && v->model.source != COMM_FROM_FIT &&
+        __builtin_mul_overflow(point.bytes, point.ranks, &modelled.bytes))
+        modelled.bytes = INT64_MAX;
     if (!comm_model_predict(&v->model, op, &modelled, &row.predicted_us)) {
         struct where where = {.path = path, .line = line};
         if (v->model.source == COMM_FROM_LINES)
@@ -75,29 +52,18 @@ static enum status judge_row(struct comm_validation *v, enum collective op, cons
                          "unknown topology tier %" PRId64, point.tier);
     }
     row.ratio = row.predicted_us != 0 ? point.us / row.predicted_us : INFINITY;
-    row.verdict = judge(row.ratio, v->job.tolerance);
-    if (row.verdict == COMM_FAIL && v->model.source == COMM_FROM_FIT)
-        row.verdict = COMM_WARN; /* no link was promised: an outlier of its own line */
+    if (1 / t <= row.ratio && row.ratio <= t)
+        row.verdict = COMM_PASS;
+    else if (v->model.source ==
+             COMM_FROM_FIT) /* no link was promised: an outlier of its own line */
+        row.verdict = COMM_WARN;
+    else
+        row.verdict = 1 / (2 * t) <= row.ratio && row.ratio <= 2 * t ? COMM_WARN : COMM_FAIL;
     check->counts[row.verdict]++;
     v->counts[row.verdict]++;
     v->rows++;
     vec_push(&check->rows, row);
     return ST_OK;
-}
-
-static void summarize(struct comm_check *check)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < check->rows.n; i++) {
-        double ratio = check->rows.at[i].ratio;
-        sum += ratio;
-        check->min = i == 0 || ratio < check->min ? ratio : check->min;
-        check->max = i == 0 || ratio > check->max ? ratio : check->max;
-    }
-    if (check->rows.n > 0)
-        check->mean = sum / (double)check->rows.n;
-    check->dropped = check->rows_read - check->rows.n;
 }
 
 static enum status judge_table(struct comm_validation *v, enum collective op,
@@ -109,8 +75,11 @@ static enum status judge_table(struct comm_validation *v, enum collective op,
     enum status st = ST_OK;
 
     for (size_t i = 0; i < t->n_rows; i++) {
-        struct comm_point point;
-        if (!read_point(t, columns, i, &point))
+        struct comm_point point = {.tier = 1};
+        if (!cell_i64(table_cell(t, i, columns.bytes), &point.bytes) ||
+            !cell_i64(table_cell(t, i, columns.ranks), &point.ranks) ||
+            (columns.tier >= 0 && !cell_i64(table_cell(t, i, columns.tier), &point.tier)) ||
+            !cell_number(table_cell(t, i, columns.duration), &point.us))
             continue;
         vec_push(&lines, t->lines.at[i]);
         vec_push(&points, point);
@@ -128,26 +97,24 @@ static enum status judge_table(struct comm_validation *v, enum collective op,
 static enum status check_file(struct comm_validation *v, enum collective op, const char *path,
                               struct diag *d)
 {
+    struct comm_check *check = &v->checks[op];
+    double sum = 0;
     struct op_table t;
 
     enum status st = table_read(&t, path, d);
     if (st == ST_OK)
         st = judge_table(v, op, &t, d);
     table_free(&t);
-    if (st == ST_OK)
-        summarize(&v->checks[op]);
-    return st;
-}
-
-static enum status choose_model(struct comm_validation *v, struct diag *d)
-{
-    const char *links = v->job.links;
-
-    if (links == NULL)
-        return ST_OK;
-    if (strcmp(links, "fit") != 0)
-        return comm_model_read(&v->model, links, d);
-    v->model.source = COMM_FROM_FIT;
+    TRY(st);
+    for (size_t i = 0; i < check->rows.n; i++) {
+        double ratio = check->rows.at[i].ratio;
+        sum += ratio;
+        check->min = i == 0 || ratio < check->min ? ratio : check->min;
+        check->max = i == 0 || ratio > check->max ? ratio : check->max;
+    }
+    if (check->rows.n > 0)
+        check->mean = sum / (double)check->rows.n;
+    check->dropped = check->rows_read - check->rows.n;
     return ST_OK;
 }
 
@@ -161,7 +128,10 @@ enum status comm_validate(struct comm_validation *v, const struct comm_job *job,
     if (!fs_is_dir(job->dir))
         return diag_fail(d, ST_NOT_FOUND, "perfdb.no-folder", (struct where){.path = job->dir},
                          "is not a directory");
-    TRY(choose_model(v, d));
+    if (job->links != NULL && strcmp(job->links, "fit") == 0)
+        v->model.source = COMM_FROM_FIT;
+    else if (job->links != NULL)
+        TRY(comm_model_read(&v->model, job->links, d));
     arena_init(&arena);
     v->n_checks = COMM_VALIDATED;
     for (size_t i = 0; i < COMM_COLLECTIVES; i++) {
@@ -188,10 +158,12 @@ void comm_validation_free(struct comm_validation *v)
     comm_model_free(&v->model);
 }
 
-static const char *const verdict_names[COMM_VERDICTS] = {"PASS", "WARN", "FAIL"};
+static ENUM_NAMES(verdict_name, unsigned, "PASS", "WARN",
+                  "FAIL") static ENUM_NAMES(source_name, unsigned, "built-in", "links", "lines",
+                                            "fit")
 
-static const char frame[] =
-    "======================================================================\n";
+    static const
+    char frame[] = "======================================================================\n";
 
 static void put_model(struct text *out, const struct comm_validation *v)
 {
@@ -226,21 +198,8 @@ static void put_rows(struct text *out, const struct comm_check *check, bool list
         if (lists_all || row->verdict != COMM_PASS)
             text_format(
                 out, "  %-6s  %12" PRId64 "  %5" PRId64 "  %4" PRId64 "  %10.2f  %10.2f  %6.2fx\n",
-                verdict_names[row->verdict], row->point.bytes, row->point.ranks, row->point.tier,
+                verdict_name(row->verdict), row->point.bytes, row->point.ranks, row->point.tier,
                 row->point.us, row->predicted_us, row->ratio);
-    }
-}
-
-static void put_fits(struct text *out, const struct comm_model *model, size_t op)
-{
-    for (size_t i = 0; i < model->fits.n; i++) {
-        const struct comm_fit *fit = &model->fits.at[i];
-        if (fit->op == op)
-            text_format(out,
-                        "  fit: n_dev=%" PRId64 "  tier=%" PRId64
-                        "  latency=%.2fus  bandwidth=%.2fGB/s  R2=%.4f\n",
-                        fit->ranks, fit->tier, fit->line.alpha_us,
-                        fit->line.beta_us > 0 ? 1e-3 / fit->line.beta_us : INFINITY, fit->r2);
     }
 }
 
@@ -255,7 +214,15 @@ static void put_check(struct text *out, const struct comm_validation *v, size_t 
     if (check->rows.n > 0)
         text_format(out, "  ratio: mean=%.2fx  min=%.2fx  max=%.2fx\n", check->mean, check->min,
                     check->max);
-    put_fits(out, &v->model, op);
+    for (size_t i = 0; i < v->model.fits.n; i++) {
+        const struct comm_fit *fit = &v->model.fits.at[i];
+        if (fit->op == op)
+            text_format(out,
+                        "  fit: n_dev=%" PRId64 "  tier=%" PRId64
+                        "  latency=%.2fus  bandwidth=%.2fGB/s  R2=%.4f\n",
+                        fit->ranks, fit->tier, fit->line.alpha_us,
+                        fit->line.beta_us > 0 ? 1e-3 / fit->line.beta_us : INFINITY, fit->r2);
+    }
     text_format(out, "%s", frame);
     if (check->rows.n > 0)
         put_rows(out, check, v->job.lists_all);
@@ -286,23 +253,6 @@ bool comm_validation_print(const struct comm_validation *v, bool is_whole, struc
     return is_good;
 }
 
-static const char *verdict_name(unsigned verdict)
-{
-    return verdict_names[verdict];
-}
-
-static const char *source_name(unsigned source)
-{
-    static const char *const names[] = {"built-in", "links", "lines", "fit"};
-
-    return names[source];
-}
-
-static const char *collective_name(unsigned op)
-{
-    return comm_kinds[op].name.at;
-}
-
 static const struct field row_fields[] = {
     FIELD_OF_ENUM(struct comm_row, verdict, "verdict", verdict_name, COMM_VERDICTS),
     FIELD(struct comm_row, point.bytes, "message_bytes"),
@@ -323,7 +273,7 @@ static struct field_value bandwidth(const void *of, const struct record_env *env
 }
 
 static const struct field fit_fields[] = {
-    FIELD_OF_ENUM(struct comm_fit, op, "collective", collective_name, COMM_COLLECTIVES),
+    FIELD_OF_ENUM(struct comm_fit, op, "collective", comm_name, COMM_COLLECTIVES),
     FIELD(struct comm_fit, ranks, "num_devices"),
     FIELD(struct comm_fit, tier, "topology_tier"),
     FIELD(struct comm_fit, line.alpha_us, "latency_us", .form = FORM_POINT),
@@ -333,7 +283,7 @@ static const struct field fit_fields[] = {
 static const struct record fit_record = RECORD(struct comm_fit, fit_fields);
 
 static const struct field check_fields[] = {
-    FIELD_OF_ENUM(struct comm_check, op, "collective", collective_name, COMM_COLLECTIVES),
+    FIELD_OF_ENUM(struct comm_check, op, "collective", comm_name, COMM_COLLECTIVES),
     FIELD(struct comm_check, is_there, "found"),
     FIELD(struct comm_check, counts[COMM_PASS], "pass"),
     FIELD(struct comm_check, counts[COMM_WARN], "warn"),

@@ -29,11 +29,6 @@ static bool next_is(struct reader *r, char c)
     return r->at < r->end && *r->at == c;
 }
 
-static bool is_word(char c)
-{
-    return char_is_word(c) || c == '.';
-}
-
 /* A backslash escape; the rarer ones (\x41, \N{...}) do not occur in names of kernels. */
 static bool read_escape(char c, char *out)
 {
@@ -46,22 +41,15 @@ static bool read_escape(char c, char *out)
     return true;
 }
 
-/* Bytes up to the closing quote or the end. */
-static size_t text_span(const struct reader *r, char quote)
-{
-    const char *c = r->at;
-
-    while (c < r->end && *c != quote)
-        c += *c == '\\' && c + 1 < r->end ? 2 : 1;
-    return (size_t)(c - r->at);
-}
-
 static bool read_text(struct reader *r, struct literal *out)
 {
     char quote = *r->at++;
-    char *copy = arena_alloc(r->arena, text_span(r, quote));
+    const char *end = r->at;
     size_t n = 0;
 
+    while (end < r->end && *end != quote)
+        end += *end == '\\' && end + 1 < r->end ? 2 : 1;
+    char *copy = arena_alloc(r->arena, (size_t)(end - r->at));
     while (r->at < r->end && *r->at != quote) {
         char c = *r->at++;
         if (c == '\n' || (c == '\\' && (r->at == r->end || !read_escape(*r->at++, &c))))
@@ -85,9 +73,9 @@ static bool read_plain(struct reader *r, struct literal *out)
     while (r->at < r->end && (*r->at == '-' || *r->at == '+' || is_blank(*r->at)))
         is_negative ^= *r->at++ == '-';
     const char *from = r->at;
-    while (r->at < r->end &&
-           (is_word(*r->at) || ((*r->at == '-' || *r->at == '+') && r->at > from &&
-                                (r->at[-1] == 'e' || r->at[-1] == 'E'))))
+    while (r->at < r->end && (char_is_word(*r->at) || *r->at == '.' ||
+                              ((*r->at == '-' || *r->at == '+') && r->at > from &&
+                               (r->at[-1] == 'e' || r->at[-1] == 'E'))))
         r->at++;
     struct str text = {from, (size_t)(r->at - from)};
     if (str_equal(text, S("True")) || str_equal(text, S("False")) || str_equal(text, S("None"))) {
@@ -171,15 +159,6 @@ static bool is_sequence(const struct literal *l)
     return l->kind == LITERAL_LIST || l->kind == LITERAL_TUPLE;
 }
 
-static bool read_share(const struct literal *item, struct kernel_share *out)
-{
-    if (!is_sequence(item) || item->n != 2 || item->first->kind != LITERAL_TEXT)
-        return false;
-    const struct literal *us = item->first->next;
-    out->kernel = item->first->text;
-    return (us->kind == LITERAL_NUMBER || us->kind == LITERAL_TEXT) && num_f64(us->text, &out->us);
-}
-
 size_t literal_shares(struct arena *arena, struct str text, struct kernel_share **out)
 {
     const struct literal *list = literal_read(arena, text);
@@ -188,19 +167,15 @@ size_t literal_shares(struct arena *arena, struct str text, struct kernel_share 
     if (list == NULL || list->kind != LITERAL_LIST)
         return 0;
     *out = ARENA_ARRAY(arena, struct kernel_share, list->n);
-    for (const struct literal *item = list->first; item != NULL; item = item->next)
-        if (!read_share(item, &(*out)[n++]))
+    for (const struct literal *item = list->first; item != NULL; item = item->next) {
+        const struct literal *us = is_sequence(item) && item->n == 2 ? item->first->next : NULL;
+        if (us == NULL || item->first->kind != LITERAL_TEXT ||
+            (us->kind != LITERAL_NUMBER && us->kind != LITERAL_TEXT) ||
+            !num_f64(us->text, &(*out)[n].us))
             return 0;
+        (*out)[n++].kernel = item->first->text;
+    }
     return n;
-}
-
-static struct str strip_quotes(struct str s)
-{
-    while (s.n > 0 && s.at[0] == '"')
-        s = str_part(s, 1, s.n);
-    while (s.n > 0 && s.at[s.n - 1] == '"')
-        s.n--;
-    return s;
 }
 
 /* Joined dims and shapes; false when the list is not one of lists of plain values. The result is
@@ -227,10 +202,14 @@ static bool join_shapes(const struct literal *list, char *to, size_t *n)
 
 struct str literal_shapes(struct arena *arena, struct str text)
 {
-    struct str s = strip_quotes(str_trim(text));
-    char *key = arena_alloc(arena, s.n);
+    struct str s = str_trim(text);
     size_t n = 0, joined = 0;
 
+    while (s.n > 0 && s.at[0] == '"')
+        s = str_part(s, 1, s.n);
+    while (s.n > 0 && s.at[s.n - 1] == '"')
+        s.n--;
+    char *key = arena_alloc(arena, s.n);
     for (size_t i = 0; i < s.n; i++)
         if (s.at[i] != ' ')
             key[n++] = s.at[i];

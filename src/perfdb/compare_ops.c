@@ -9,6 +9,7 @@
 #include "base/json_read.h"
 #include "base/num.h"
 #include "base/text.h"
+#include "capture/classify.h"
 #include "perfdb/compare_literal.h"
 
 enum { SHOWN_PIDS = 16 };
@@ -111,7 +112,7 @@ void ops_rows_measure(struct ops_rows *rows, const struct measured *m, double pa
         double us = time_or_0(row.duration);
         if (row.type.n == 0 || measured_is_helper(row.type))
             continue;
-        if (measured_is_collective(row.type))
+        if (classify_is_collective(row.type))
             twins_put(&twins, time_or_0(row.start), row.type, S(""), us);
         else
             measure(rows, row.type, us);
@@ -210,19 +211,6 @@ static void predict_hit(struct ops_rows *rows, const struct predicted_event *e,
         predict(rows, S("hcom_allReduce_"), 0, op, HIT);
 }
 
-static void predict_event(struct ops_rows *rows, const struct predicted_event *e,
-                          const struct compared_op *op, struct arena *scratch)
-{
-    struct str type = e->args[TRACE_KERNEL_TYPE];
-
-    if (op->is_free)
-        return;
-    if (type.n > 0 && !str_equal(type, S("?")))
-        predict_hit(rows, e, op, scratch);
-    else
-        predict(rows, op->fallback, e->dur, op, MISS);
-}
-
 ORDER_BY(by_pid, struct predicted_process,
          ORDER(x->pid.n, y->pid.n) ?: str_compare(x->pid, y->pid));
 
@@ -291,7 +279,12 @@ enum status ops_rows_predict(struct ops_rows *rows, const struct predicted *p,
         strid id = intern_put(&names, e->name);
         if (id == ops.n)
             vec_push(&ops, look_up(mapping, e->name));
-        predict_event(rows, e, &ops.at[id], &scratch);
+        const struct compared_op *op = &ops.at[id];
+        struct str type = e->args[TRACE_KERNEL_TYPE];
+        if (!op->is_free && type.n > 0 && !str_equal(type, S("?")))
+            predict_hit(rows, e, op, &scratch);
+        else if (!op->is_free)
+            predict(rows, op->fallback, e->dur, op, MISS);
         arena_rewind(&scratch, mark);
     }
     arena_free(&scratch);

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "capture/classify.h"
 #include "perfdb/compare_literal.h"
 
 /* Borders of the histogram in percent; narrow where good models live. */
@@ -84,8 +85,9 @@ void shape_rows_free(struct shape_rows *rows)
     arena_free(&rows->arena);
 }
 
-/* The row of a kernel at a shape; `shapes` is copied when the row is new. */
-static struct shape_row *row_of(struct shape_rows *rows, struct str kernel, struct str shapes)
+/* Adds to the row of a kernel at a shape; `shapes` is copied when the row is new. */
+static struct shape_row *add_time(struct shape_rows *rows, enum shape_side side, struct str kernel,
+                                  struct str shapes, double us)
 {
     struct arena scratch;
 
@@ -98,17 +100,21 @@ static struct shape_row *row_of(struct shape_rows *rows, struct str kernel, stru
         vec_push(&rows->at, ((struct shape_row){.kernel = arena_str(&rows->arena, kernel),
                                                 .shapes = arena_str(&rows->arena, shapes),
                                                 .source = S("")}));
-    return &rows->at.at[i];
+    struct shape_row *row = &rows->at.at[i];
+    if (side == SHAPE_PREDICTED) {
+        row->predicted_us += us;
+        row->predicted_n++;
+    } else {
+        row->measured_us += us;
+        row->measured_n++;
+    }
+    return row;
 }
 
 static void predict(struct shape_rows *rows, struct str kernel, struct str shapes, double us,
                     struct str source)
 {
-    struct shape_row *row = row_of(rows, kernel, shapes);
-
-    row->predicted_us += us;
-    row->predicted_n++;
-    row->source = source;
+    add_time(rows, SHAPE_PREDICTED, kernel, shapes, us)->source = source;
 }
 
 static void predict_event(struct shape_rows *rows, const struct predicted_event *e,
@@ -145,20 +151,6 @@ void shape_rows_predict(struct shape_rows *rows, const struct predicted *p)
     arena_free(&scratch);
 }
 
-static void measure(struct shape_rows *rows, enum shape_side side, struct str kernel,
-                    struct str shapes, double us)
-{
-    struct shape_row *row = row_of(rows, kernel, shapes);
-
-    if (side == SHAPE_PREDICTED) {
-        row->predicted_us += us;
-        row->predicted_n++;
-    } else {
-        row->measured_us += us;
-        row->measured_n++;
-    }
-}
-
 static enum status bad_time(const struct measured *m, struct measured_row row, const char *column,
                             struct str text, struct diag *d)
 {
@@ -182,11 +174,11 @@ static enum status measure_row(struct shape_rows *rows, const struct measured *m
     if (!measured_time(row.start, &start))
         return bad_time(m, row, "Start Time(us)", row.start, d);
     struct str shapes = literal_shapes(&rows->arena, row.shapes);
-    if (measured_is_collective(row.type)) {
+    if (classify_is_collective(row.type)) {
         twins_put(twins, start, row.type, shapes, us); /* keeps the key */
         return ST_OK;
     }
-    measure(rows, side, row.type, shapes, us);
+    add_time(rows, side, row.type, shapes, us);
     if (rows->at.n == before)
         arena_rewind(&rows->arena, mark);
     return ST_OK;
@@ -205,7 +197,7 @@ enum status shape_rows_measure(struct shape_rows *rows, const struct measured *m
             st = measure_row(rows, m, row, side, &twins, d);
     }
     for (size_t i = 0; i < twins.at.n && st == ST_OK; i++)
-        measure(rows, side, twins.at.at[i].type, twins.at.at[i].key, twins.at.at[i].us);
+        add_time(rows, side, twins.at.at[i].type, twins.at.at[i].key, twins.at.at[i].us);
     twins_free(&twins);
     return st;
 }

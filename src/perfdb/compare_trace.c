@@ -8,7 +8,6 @@
 #include "base/cancel.h"
 #include "base/event_json.h"
 #include "base/num.h"
-#include "capture/classify.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
 
@@ -98,15 +97,6 @@ static uint32_t find_process(struct reader *r, const struct event_value *v)
     return p->last;
 }
 
-static void name_process(struct predicted *p, uint32_t process, struct str name)
-{
-    if (p->processes.at[process].name.n == 0)
-        p->processes.at[process].name = name;
-    if (p->named < 0 &&
-        (str_contains_nocase(name, S("profiling")) || str_contains_nocase(name, S("empirical"))))
-        p->named = (int)process;
-}
-
 static void keep_event(struct reader *r, const struct event_json *e)
 {
     const struct event_value *dur = &e->member[EVENT_DUR], *pid = &e->member[EVENT_PID];
@@ -121,7 +111,13 @@ static void keep_event(struct reader *r, const struct event_json *e)
         return;
     struct str phase = text_of(r, &e->member[EVENT_PH]);
     if (str_equal(phase, S("M")) && str_equal(event->name, S("process_name"))) {
-        name_process(p, find_process(r, pid), r->process_name);
+        struct str name = r->process_name;
+        uint32_t process = find_process(r, pid);
+        if (p->processes.at[process].name.n == 0)
+            p->processes.at[process].name = name;
+        if (p->named < 0 && (str_contains_nocase(name, S("profiling")) ||
+                             str_contains_nocase(name, S("empirical"))))
+            p->named = (int)process;
     } else if (str_equal(phase, S("X"))) {
         event->process = find_process(r, pid);
         p->processes.at[event->process].events++;
@@ -240,9 +236,8 @@ void predicted_free(struct predicted *p)
 
 struct str compare_trace_operator(struct str name)
 {
-    struct str prefix = S("torch.ops.");
-
-    return str_starts(name, prefix) ? str_part(name, prefix.n, name.n) : name;
+    str_skip(&name, S("torch.ops."));
+    return name;
 }
 
 size_t compare_trace_kernels(struct arena *arena, struct str kernel_type, struct str **out)
@@ -310,11 +305,6 @@ struct measured_row measured_row(const struct measured *m, size_t i)
         .shapes = cell_trim(table_cell(&m->table, i, m->shapes)),
         .line = m->table.lines.at[i],
     };
-}
-
-bool measured_is_collective(struct str type)
-{
-    return classify_is_collective(type);
 }
 
 bool measured_is_helper(struct str type)

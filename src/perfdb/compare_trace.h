@@ -95,7 +95,6 @@ void measured_free(struct measured *m);
 
 struct measured_row measured_row(const struct measured *m, size_t i);
 
-bool measured_is_collective(struct str type);
 bool measured_is_helper(struct str type);
 
 /* A time cell: 0 when it is empty, false when it is no finite number. */

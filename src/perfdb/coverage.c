@@ -55,12 +55,6 @@ static bool find_spot(const struct grid_pattern *p, struct str name, struct spot
     return find_in(p->outputs, p->outputs_n, var, out);
 }
 
-/* Attention is made in code; its axes are batch, seq (prefill) and avg_seq_len (decode). */
-static bool coverage_points_is_attention(const struct grid_pattern *pattern)
-{
-    return str_equal(pattern->generator, S("fused_attention"));
-}
-
 struct reader {
     const struct op_table *t;
     struct str op;
@@ -68,12 +62,6 @@ struct reader {
     int average, profiled, avg_seq_len;
     struct arena arena; /* of a row */
 };
-
-static bool is_counted(const struct coverage_points *p, const struct reader *r, size_t row)
-{
-    return !p->is_measured ||
-           cell_is_measured(table_cell(r->t, row, r->average), table_cell(r->t, row, r->profiled));
-}
 
 /* The shapes of one side. Products of matrices are brought to one form first, so that N is N also
  * where the second matrix is stored transposed. */
@@ -136,7 +124,7 @@ static bool coverage_points_take(struct coverage_points *p, const struct op_tabl
         .profiled = table_column(t, COL_PROFILED),
         .avg_seq_len = table_column(t, column_runtime[RT_AVG_SEQ_LEN]),
     };
-    bool is_attention = coverage_points_is_attention(pattern);
+    bool is_attention = str_equal(pattern->generator, S("fused_attention"));
     struct spot spot;
 
     if (!is_attention && !find_spot(pattern, name, &spot))
@@ -144,7 +132,8 @@ static bool coverage_points_take(struct coverage_points *p, const struct op_tabl
     arena_init(&r.arena);
     for (size_t row = 0; row < t->n_rows; row++) {
         struct arena_mark mark = arena_mark(&r.arena);
-        if (is_counted(p, &r, row)) {
+        if (!p->is_measured ||
+            cell_is_measured(table_cell(r.t, row, r.average), table_cell(r.t, row, r.profiled))) {
             if (is_attention)
                 take_attention(p, &r, row, name);
             else
@@ -154,19 +143,6 @@ static bool coverage_points_take(struct coverage_points *p, const struct op_tabl
     }
     arena_free(&r.arena);
     return true;
-}
-
-/* Takes the whole numbers of a column; false when the table has no such column. */
-static bool coverage_points_column(struct coverage_points *p, const struct op_table *t,
-                                   struct str name)
-{
-    int column = table_column(t, name);
-    int64_t value;
-
-    for (size_t row = 0; column >= 0 && row < t->n_rows; row++)
-        if (cell_i64(table_cell(t, row, column), &value))
-            vec_push(&p->at, value);
-    return column >= 0;
 }
 
 static enum status bad(const struct coverage_rules *r, const struct tree *node, const char *what)
@@ -289,14 +265,6 @@ enum status coverage_rules_axis(const struct coverage_rules *rules, struct str p
     return read_rule(rules, node != NULL ? node : grid_node(rules, grid), out, is_there);
 }
 
-/* The rule for an axis of collectives. */
-static enum status comm_rule(const struct coverage_rules *rules, struct str axis,
-                             struct coverage_rule *out, bool *is_there)
-{
-    return read_rule(rules, tree_get(tree_get(rules->root, S("communication_axes")), axis), out,
-                     is_there);
-}
-
 /* The limit for a pair of neighbours whose larger value is `upper`; NULL: none. */
 static const struct coverage_segment *limit_of(const struct coverage_rule *rule, int64_t upper)
 {
@@ -304,28 +272,6 @@ static const struct coverage_segment *limit_of(const struct coverage_rule *rule,
         if (upper >= rule->segments[i].min && upper <= rule->segments[i].max)
             return &rule->segments[i];
     return NULL;
-}
-
-static bool has(const int64_t *points, size_t n, int64_t value)
-{
-    return n > 0 && bsearch(&value, points, n, sizeof(value), ranked_order) != NULL;
-}
-
-/* Values that must be there, and the ends of the range unless points lie beyond them. */
-static void find_missing(struct arena *arena, const struct coverage_rule *rule,
-                         const int64_t *points, size_t n, struct coverage_axis *out)
-{
-    int64_t *missing = ARENA_ARRAY(arena, int64_t, rule->required.n + 2);
-    size_t found = 0;
-
-    for (size_t i = 0; i < rule->required.n; i++)
-        if (!has(points, n, rule->required.at[i]))
-            missing[found++] = rule->required.at[i];
-    if (rule->has_range && (n == 0 || points[0] > rule->min))
-        missing[found++] = rule->min;
-    if (rule->has_range && (n == 0 || points[n - 1] < rule->max))
-        missing[found++] = rule->max;
-    out->missing = (struct grid_list){missing, ranked_set(missing, found)};
 }
 
 static bool is_too_wide(const struct coverage_segment *limit, int64_t from, int64_t to,
@@ -341,11 +287,24 @@ static bool is_too_wide(const struct coverage_segment *limit, int64_t from, int6
     return out->gap > 0 || out->ratio > 0;
 }
 
-static void find_gaps(struct arena *arena, const struct coverage_rule *rule, const int64_t *points,
+void coverage_measure(struct arena *arena, const struct coverage_rule *rule, const int64_t *points,
                       size_t n, struct coverage_axis *out)
 {
+    int64_t *missing = ARENA_ARRAY(arena, int64_t, rule->required.n + 2);
     struct coverage_gap *gaps = ARENA_ARRAY(arena, struct coverage_gap, n);
+    size_t found = 0;
 
+    /* Values that must be there, and the ends of the range unless points lie beyond them. */
+    for (size_t i = 0; i < rule->required.n; i++)
+        if (n == 0 ||
+            bsearch(&rule->required.at[i], points, n, sizeof(*points), ranked_order) == NULL)
+            missing[found++] = rule->required.at[i];
+    if (rule->has_range && (n == 0 || points[0] > rule->min))
+        missing[found++] = rule->min;
+    if (rule->has_range && (n == 0 || points[n - 1] < rule->max))
+        missing[found++] = rule->max;
+    out->points = n;
+    out->missing = (struct grid_list){missing, ranked_set(missing, found)};
     out->gaps = gaps;
     for (size_t i = 1; i < n; i++) {
         int64_t from = points[i - 1], to = points[i];
@@ -356,14 +315,6 @@ static void find_gaps(struct arena *arena, const struct coverage_rule *rule, con
         if (limit != NULL && is_too_wide(limit, from, to, &gaps[out->gaps_n]))
             out->gaps_n++;
     }
-}
-
-void coverage_measure(struct arena *arena, const struct coverage_rule *rule, const int64_t *points,
-                      size_t n, struct coverage_axis *out)
-{
-    out->points = n;
-    find_missing(arena, rule, points, n, out);
-    find_gaps(arena, rule, points, n, out);
 }
 
 struct coverage_job {
@@ -410,7 +361,7 @@ static enum status check_pattern(struct coverage_job *j)
         TRY(check_axis(j, p->names.at[p->iterators[i].var], p->iterators[i].grid));
     for (size_t i = 0; i < p->fallback_n; i++)
         TRY(check_axis(j, p->names.at[p->fallback[i].var], p->fallback[i].grid));
-    if (coverage_points_is_attention(p))
+    if (str_equal(p->generator, S("fused_attention")))
         for (size_t i = 0; i < ARRAY_LEN(attention); i++)
             TRY(check_axis(j, attention[i], S("")));
     return ST_OK;
@@ -419,14 +370,21 @@ static enum status check_pattern(struct coverage_job *j)
 /* Tables of collectives have the size of the message in a column. */
 static enum status check_messages(struct coverage_job *j)
 {
-    const struct str column = S("message_bytes");
+    const struct str name = S("message_bytes");
     struct coverage_points points = {.is_measured = false};
+    int column = table_column(j->t, name);
     struct coverage_rule rule;
     bool is_there;
+    int64_t value;
 
-    TRY(comm_rule(&j->rules, column, &rule, &is_there));
-    if (is_there && coverage_points_column(&points, j->t, column))
-        measure_axis(j, column, &rule, &points);
+    TRY(read_rule(&j->rules, tree_get(tree_get(j->rules.root, S("communication_axes")), name),
+                  &rule, &is_there));
+    if (!is_there || column < 0)
+        return ST_OK;
+    for (size_t row = 0; row < j->t->n_rows; row++)
+        if (cell_i64(table_cell(j->t, row, column), &value))
+            vec_push(&points.at, value);
+    measure_axis(j, name, &rule, &points);
     vec_free(&points.at);
     return ST_OK;
 }
@@ -451,28 +409,20 @@ static enum status check_table(struct coverage_job *j, const char *path, struct 
     return st;
 }
 
-/* Every operator that was asked for has a table. */
-static enum status check_ops(const struct grid_run *run, const struct coverage_options *o,
-                             const char *dir, struct diag *d)
-{
-    for (size_t i = 0; i < o->ops_n; i++) {
-        size_t k = 0;
-        while (k < run->files.n && !str_equal(table_stem(run->files.at[k].path), o->ops[i]))
-            k++;
-        if (k == run->files.n)
-            return diag_fail(d, ST_NOT_FOUND, "coverage.no-operator", (struct where){.path = dir},
-                             "no table for operator %.*s", STR_ARGS(o->ops[i]));
-    }
-    return ST_OK;
-}
-
 static enum status find_all(struct coverage_job *j, struct grid_run *run, const char *dir,
                             struct diag *d)
 {
     TRY(grid_run_open(run, &(struct grid_options){.seed = "0"}, d));
     TRY(coverage_rules_read(&j->rules, &run->arena, j->o->rules, d));
     TRY(grid_run_scan(run, dir, d));
-    TRY(check_ops(run, j->o, dir, d));
+    for (size_t i = 0; i < j->o->ops_n; i++) {
+        size_t k = 0;
+        while (k < run->files.n && !str_equal(table_stem(run->files.at[k].path), j->o->ops[i]))
+            k++;
+        if (k == run->files.n)
+            return diag_fail(d, ST_NOT_FOUND, "coverage.no-operator", (struct where){.path = dir},
+                             "no table for operator %.*s", STR_ARGS(j->o->ops[i]));
+    }
     for (size_t i = 0; i < run->files.n; i++) {
         struct str op = table_stem(run->files.at[i].path);
         j->pattern = grid_run_pattern(run, op);

@@ -31,8 +31,10 @@ struct bench_of {
     double *rest;
 };
 
-/* Mean absolute error of each point of the sample from its neighbours. */
-static double left_out_error(const struct estimate_kriging *k, const struct bench_of *b)
+/* Takes what has the smaller mean absolute error of each point of the sample from its neighbours.
+ */
+static void keep_better(struct estimate_kriging *best, double *error,
+                        const struct estimate_kriging *k, const struct bench_of *b)
 {
     struct estimate_field f = {.kriging = k,
                                .place = (const double(*)[WORK_AXES])b->place,
@@ -45,7 +47,10 @@ static double left_out_error(const struct estimate_kriging *k, const struct benc
         double mean = estimate_krige(&f, &near, &variance);
         sum += fmin(1, fabs(b->rest[i] - mean));
     }
-    return sum / (double)b->sample.n;
+    if (sum / (double)b->sample.n < *error) {
+        *error = sum / (double)b->sample.n;
+        *best = *k;
+    }
 }
 
 static bool varies(const struct estimate_sample *s, unsigned axis)
@@ -62,21 +67,6 @@ static void set_lengths(struct estimate_kriging *k, double length)
         k->scale[i] = 1 / length;
 }
 
-static void choose_shape(struct estimate_kriging *best, double *error, const struct bench_of *b)
-{
-    static const double lengths[] = {0.7, 2, 6}, noises[] = {0.001, 0.03, 0.3};
-
-    for (size_t i = 0; i < 2 * ARRAY_LEN(lengths) * ARRAY_LEN(noises); i++) {
-        struct estimate_kriging k = {.is_smooth = i % 2, .noise = noises[i / 2 % 3]};
-        set_lengths(&k, lengths[i / 6]);
-        double now = left_out_error(&k, b);
-        if (now < *error) {
-            *error = now;
-            *best = k;
-        }
-    }
-}
-
 static void choose_lengths(struct estimate_kriging *best, double *error, const struct bench_of *b)
 {
     unsigned n_axes = b->sample.points[b->sample.at[0]].work.n_axes;
@@ -86,11 +76,7 @@ static void choose_lengths(struct estimate_kriging *best, double *error, const s
         for (int sign = -1; sign <= 1 && varies(&b->sample, axis); sign += 2) {
             struct estimate_kriging k = *best;
             k.scale[axis] *= sign < 0 ? 2.5 : 1 / 2.5;
-            double now = left_out_error(&k, b);
-            if (now < *error) {
-                *error = now;
-                *best = k;
-            }
+            keep_better(best, error, &k, b);
         }
     }
 }
@@ -98,6 +84,7 @@ static void choose_lengths(struct estimate_kriging *best, double *error, const s
 /* Kriging of what a roof leaves: the error of points that are left out. */
 static double fit_kriging(struct fit *fit, const struct bench_of *b)
 {
+    static const double lengths[] = {0.7, 2, 6}, noises[] = {0.001, 0.03, 0.3};
     double square = 0, error = INFINITY;
 
     for (size_t i = 0; i < b->sample.n; i++) {
@@ -108,7 +95,11 @@ static double fit_kriging(struct fit *fit, const struct bench_of *b)
     if (b->sample.n < 4)
         return 0;
     fit->spread = fmax(0.02, sqrt(square / (double)b->sample.n));
-    choose_shape(&fit->kriging, &error, b);
+    for (size_t i = 0; i < 2 * ARRAY_LEN(lengths) * ARRAY_LEN(noises); i++) {
+        struct estimate_kriging k = {.is_smooth = i % 2, .noise = noises[i / 2 % 3]};
+        set_lengths(&k, lengths[i / 6]);
+        keep_better(&fit->kriging, &error, &k, b);
+    }
     choose_lengths(&fit->kriging, &error, b);
     return error;
 }
@@ -224,14 +215,25 @@ static double score(const struct estimate_trial *t)
     return fabs(t->error) / t->sigma;
 }
 
-/* The quantile that covers four of five new ones; with few of them, the largest and more. */
-static double quantile(double *scores, size_t n)
+/* The quantile of scores that covers four of five new ones, with few of them the largest and more:
+ * of the trials on one side, or of all where these are few, without one of them. */
+static double quantile(const struct estimate_trial *trials, size_t n, bool is_inside,
+                       size_t without, double *scores)
 {
-    if (n == 0)
+    size_t k = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (i != without && trials[i].is_inside == is_inside)
+            scores[k++] = score(&trials[i]);
+    if (k < 8)
+        for (size_t i = k = 0; i < n; i++)
+            if (i != without)
+                scores[k++] = score(&trials[i]);
+    if (k == 0)
         return 2;
-    ranked_sort(scores, n);
-    size_t place = (size_t)ceil(0.8 * (double)(n + 1));
-    return place <= n ? scores[place - 1] : 1.5 * scores[n - 1];
+    ranked_sort(scores, k);
+    size_t place = (size_t)ceil(0.8 * (double)(k + 1));
+    return place <= k ? scores[place - 1] : 1.5 * scores[k - 1];
 }
 
 /* The same without each trial in turn: its neighbour in the order takes its place. */
@@ -240,20 +242,21 @@ static void judge(struct estimate_trial *trials, size_t n)
     double *scores = mem_grow(NULL, sizeof(double), n + 1);
 
     for (size_t i = 0; i < n; i++) {
-        size_t k = 0;
-        for (size_t j = 0; j < n; j++)
-            if (j != i && trials[j].is_inside == trials[i].is_inside)
-                scores[k++] = score(&trials[j]);
-        if (k < 8)
-            for (size_t j = k = 0; j < n; j++)
-                if (j != i)
-                    scores[k++] = score(&trials[j]);
-        double half = quantile(scores, k) * trials[i].sigma;
+        double half = quantile(trials, n, trials[i].is_inside, i, scores) * trials[i].sigma;
         trials[i].low_us = trials[i].us * exp(-half);
         trials[i].high_us = trials[i].us * exp(half);
         trials[i].is_covered = fabs(trials[i].error) <= half;
     }
     mem_free(scores);
+}
+
+static double factor_of(const struct estimate_trial *trials, size_t n, bool is_inside)
+{
+    double *scores = mem_grow(NULL, sizeof(double), n + 1);
+    double factor = quantile(trials, n, is_inside, n, scores);
+
+    mem_free(scores);
+    return factor;
 }
 
 /* Points that are tried, with a tree of their places. */
@@ -386,22 +389,6 @@ size_t estimate_leave_block_out(const struct estimate_point *points, size_t n, d
 }
 
 /* ---- the model ---- */
-
-static double factor_of(const struct estimate_trial *trials, size_t n, bool is_inside)
-{
-    double *scores = mem_grow(NULL, sizeof(double), n + 1);
-    size_t k = 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (trials[i].is_inside == is_inside)
-            scores[k++] = score(&trials[i]);
-    if (k < 8)
-        for (size_t i = k = 0; i < n; i++)
-            scores[k++] = score(&trials[i]);
-    double factor = quantile(scores, k);
-    mem_free(scores);
-    return factor;
-}
 
 /* The factor beyond the points. A search from inside a block walks past all of it, so blocks are
  * left out of BLOCKED_MOST points, taken evenly. */

@@ -119,11 +119,6 @@ static struct str renamed(struct str type)
     return type;
 }
 
-static bool has_no_shape(struct str cell)
-{
-    return str_equal_nocase(cell_bare(cell), S("N/A"));
-}
-
 static uint32_t type_id(struct kernels *k, struct str type)
 {
     uint64_t hash = hash_bytes(type);
@@ -173,46 +168,9 @@ static struct kernel_group *group_of(struct kernels *k, struct str type, struct 
     }
 }
 
-/* The state, core, dtypes and formats of a group come from the first row that has them. */
-static void fill_cells(struct kernels *k, struct kernel_group *g, const struct rows *rows,
-                       const struct columns *c, struct arena *scratch)
+static void note_fia(struct kernels *k, struct str in, struct str out)
 {
-    for (size_t i = 0; i < IDENTITY_N; i++) {
-        if (g->cells[i].n > 0)
-            continue;
-        struct str cell = rows_cell(rows, c->identity[i], scratch);
-        if (cell.n > 0)
-            g->cells[i] = arena_str(&k->arena, cell);
-    }
-}
-
-static void add_kernel(struct kernels *k, const struct rows *rows, const struct columns *c,
-                       struct arena *scratch)
-{
-    struct str in = rows_cell(rows, c->identity[ID_INPUT_SHAPES], scratch);
-    struct str out = rows_cell(rows, c->identity[ID_OUTPUT_SHAPES], scratch);
-
-    if (has_no_shape(in) || has_no_shape(out))
-        return;
-    struct str type = renamed(rows_cell(rows, c->type, scratch));
-    struct kernel_group *g = group_of(k, type, in, out);
-    double duration = cell_f64(csv_cell(&rows->csv, c->duration));
-    fill_cells(k, g, rows, c, scratch);
-    g->n++;
-    g->sum += duration;
-    g->squares += duration * duration;
-    vec_push(&g->durations, duration);
-    for (size_t i = 0; i < COUNTER_N; i++)
-        g->counters[i] += cell_f64(csv_cell(&rows->csv, c->counters[i]));
-}
-
-static void note_fia(struct kernels *k, const struct rows *rows, const struct columns *c,
-                     struct arena *scratch)
-{
-    uint64_t index = k->n_fia++;
-    struct str in = rows_cell(rows, c->identity[ID_INPUT_SHAPES], scratch);
-    struct str out = rows_cell(rows, c->identity[ID_OUTPUT_SHAPES], scratch);
-    uint64_t key = hash_mix(hash_bytes(in), hash_bytes(out));
+    uint64_t index = k->n_fia++, key = hash_mix(hash_bytes(in), hash_bytes(out));
     uint32_t seen;
 
     if (hash_get(&k->by_fia, key, &seen))
@@ -226,11 +184,30 @@ static void take_kernel(void *ctx, const struct rows *rows, const struct columns
                         struct arena *scratch)
 {
     struct kernels *k = ctx;
+    struct str in = rows_cell(rows, c->identity[ID_INPUT_SHAPES], scratch);
+    struct str out = rows_cell(rows, c->identity[ID_OUTPUT_SHAPES], scratch);
 
     k->rows++;
     if (str_equal(cell_trim(csv_cell(&rows->csv, c->type)), KERNELS_FIA))
-        note_fia(k, rows, c, scratch);
-    add_kernel(k, rows, c, scratch);
+        note_fia(k, in, out);
+    if (str_equal_nocase(cell_bare(in), S("N/A")) || str_equal_nocase(cell_bare(out), S("N/A")))
+        return;
+    struct str type = renamed(rows_cell(rows, c->type, scratch));
+    struct kernel_group *g = group_of(k, type, in, out);
+    double duration = cell_f64(csv_cell(&rows->csv, c->duration));
+    for (size_t i = 0; i < IDENTITY_N; i++) { /* from the first row that has them */
+        if (g->cells[i].n > 0)
+            continue;
+        struct str cell = rows_cell(rows, c->identity[i], scratch);
+        if (cell.n > 0)
+            g->cells[i] = arena_str(&k->arena, cell);
+    }
+    g->n++;
+    g->sum += duration;
+    g->squares += duration * duration;
+    vec_push(&g->durations, duration);
+    for (size_t i = 0; i < COUNTER_N; i++)
+        g->counters[i] += cell_f64(csv_cell(&rows->csv, c->counters[i]));
 }
 
 enum status kernels_read(struct kernels *k, const char *path, struct diag *d)
@@ -370,13 +347,6 @@ static uint32_t summary_type_id(struct summary *s, struct str name)
     return id;
 }
 
-/* A copy whose texts outlive the row. */
-static void keep_signature(struct summary *s, struct signature *sig)
-{
-    for (size_t i = 0; i < sig->n; i++)
-        sig->part[i] = arena_str(&s->arena, sig->part[i]);
-}
-
 static struct summary_case *case_of(struct summary *s, uint32_t type, const struct str *cells,
                                     struct str ep_size, struct arena *scratch)
 {
@@ -398,7 +368,8 @@ static struct summary_case *case_of(struct summary *s, uint32_t type, const stru
         for (size_t i = 0; i < IDENTITY_N; i++)
             fresh.cells[i] = arena_str(&s->arena, cells[i]);
         vec_push(&s->cases, fresh);
-        keep_signature(s, &sig);
+        for (size_t i = 0; i < sig.n; i++)
+            sig.part[i] = arena_str(&s->arena, sig.part[i]);
         signature_index_add(&t->by_signature, &sig, at, NULL);
     }
     return &s->cases.at[at];

@@ -165,9 +165,9 @@ const struct fia_meta *fia_meta_find(const struct fia_metas *metas, struct str i
     if (!hash_get(&metas->by_shapes, key_of(input_shapes, output_shapes), &at))
         return NULL;
     const struct fia_meta *m = &metas->at.at[at];
-    bool is_it =
-        str_equal(m->input_shapes, input_shapes) && str_equal(m->output_shapes, output_shapes);
-    return is_it ? m : NULL;
+    return str_equal(m->input_shapes, input_shapes) && str_equal(m->output_shapes, output_shapes)
+               ? m
+               : NULL;
 }
 
 void fia_meta_free(struct fia_metas *metas)
@@ -344,12 +344,6 @@ static struct fia_record to_record(struct arena *arena, const struct value *v)
 
 enum { P_VALUES = 1, P_KV_VALUES = 3 }; /* places in the payload */
 
-static bool is_same_case(const struct fia_record *a, const struct fia_record *b)
-{
-    return str_equal(a->key, b->key) && str_equal(a->payload[P_VALUES], b->payload[P_VALUES]) &&
-           str_equal(a->payload[P_KV_VALUES], b->payload[P_KV_VALUES]);
-}
-
 /* Appends the record to the chain of its key, or takes the place of its double there. */
 static void add_record(struct fia_records *records, struct fia_record r)
 {
@@ -357,7 +351,9 @@ static void add_record(struct fia_records *records, struct fia_record r)
 
     while (at < records->at.n) {
         struct fia_record *there = &records->at.at[at];
-        if (is_same_case(there, &r)) {
+        if (str_equal(there->key, r.key) &&
+            str_equal(there->payload[P_VALUES], r.payload[P_VALUES]) &&
+            str_equal(there->payload[P_KV_VALUES], r.payload[P_KV_VALUES])) {
             memcpy(there->payload, r.payload, sizeof(r.payload));
             return;
         }
@@ -466,22 +462,16 @@ static size_t copy_row(struct fia_fill *fill, size_t from)
     return row;
 }
 
-/* The columns of the old table, then those of the payload it lacks. */
-static void make_columns(struct fia_fill *fill, int columns[FIA_PAYLOAD + 1])
-{
-    table_arrange(&fill->table, fill->old.columns.at, fill->old.columns.n);
-    for (size_t i = 0; i < FIA_PAYLOAD; i++)
-        columns[i] = table_add_column(&fill->table, *payload_columns[i]);
-    columns[FIA_PAYLOAD] = table_add_column(&fill->table, column_runtime[RT_COMPLETENESS]);
-}
-
 static enum status join(struct fia_fill *fill, const struct fia_records *records, struct str tag,
                         struct diag *d)
 {
     int columns[FIA_PAYLOAD + 1], input = table_column(&fill->old, COL_INPUT_SHAPES);
     struct str key;
 
-    make_columns(fill, columns);
+    table_arrange(&fill->table, fill->old.columns.at, fill->old.columns.n);
+    for (size_t i = 0; i < FIA_PAYLOAD; i++)
+        columns[i] = table_add_column(&fill->table, *payload_columns[i]);
+    columns[FIA_PAYLOAD] = table_add_column(&fill->table, column_runtime[RT_COMPLETENESS]);
     fill->rows = fill->old.n_rows;
     for (size_t from = 0; from < fill->old.n_rows; from++) {
         TRY(row_key(fill, from, input, &key, d));

@@ -79,28 +79,19 @@ static void fill_slots(const struct attention_scene *s, int64_t b, int64_t lengt
         in[SLOT_BLOCK_TABLE] = GRID_SHAPE(out, b, blocks);
 }
 
-static struct str slot_dtype(size_t slot)
-{
-    switch (slot) {
-    case SLOT_MASK:
-        return S("INT8");
-    case SLOT_LENGTHS:
-    case SLOT_KV_LENGTHS:
-        return S("INT64");
-    case SLOT_BLOCK_TABLE:
-        return S("INT32");
-    default:
-        return S("DT_BF16");
-    }
-}
-
 static void fill_types(struct arena *arena, const struct grid_shape *in, struct str *dtypes,
                        struct str *formats)
 {
+    static const struct str others[SLOTS] = {[SLOT_MASK] = S_INIT("INT8"),
+                                             [SLOT_LENGTHS] = S_INIT("INT64"),
+                                             [SLOT_KV_LENGTHS] = S_INIT("INT64"),
+                                             [SLOT_BLOCK_TABLE] = S_INIT("INT32")};
     struct str types[SLOTS], layouts[SLOTS];
 
     for (size_t i = 0; i < SLOTS; i++) {
-        types[i] = in[i].n > 0 ? slot_dtype(i) : S("DT_UNDEFINED");
+        types[i] = others[i].n > 0 ? others[i] : S("DT_BF16");
+        if (in[i].n == 0)
+            types[i] = S("DT_UNDEFINED");
         layouts[i] = in[i].n > 0 ? S("ND") : S("NULL");
     }
     *dtypes = arena_join(arena, types, SLOTS, S(";"));
@@ -206,14 +197,6 @@ static enum status variant_rows(struct attention_scene *s)
     return scene_rows(s, grid->decode_batches, grid->decode_lengths);
 }
 
-/* Key heads of one card; 0 when they cannot be cut evenly. */
-static int64_t cut_kv_heads(int64_t kv_heads, int64_t tp)
-{
-    if (kv_heads >= tp)
-        return kv_heads % tp == 0 ? kv_heads / tp : 0;
-    return tp % kv_heads == 0 ? 1 : 0;
-}
-
 static enum status dense_rows(struct attention_scene *s)
 {
     const struct grid_model *m = s->model;
@@ -223,8 +206,9 @@ static enum status dense_rows(struct attention_scene *s)
     for (size_t i = 0; i < m->tp_sizes.n; i++) {
         s->tp = m->tp_sizes.at[i];
         s->heads = m->heads / s->tp;
-        s->kv_heads = cut_kv_heads(m->kv_heads, s->tp);
-        if (m->heads % s->tp != 0 || s->kv_heads == 0)
+        bool is_cut = m->kv_heads >= s->tp; /* else cards share key heads */
+        s->kv_heads = is_cut ? m->kv_heads / s->tp : 1;
+        if (m->heads % s->tp != 0 || (is_cut ? m->kv_heads % s->tp : s->tp % m->kv_heads) != 0)
             continue;
         size_t k = 0;
         while (k < n && (done[2 * k] != s->heads || done[2 * k + 1] != s->kv_heads))

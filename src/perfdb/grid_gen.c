@@ -12,20 +12,15 @@
 
 enum { N = GRID_RANDOM_WORDS, M = 397 };
 
-static void seed_one(struct grid_random *r, uint32_t seed)
-{
-    r->word[0] = seed;
-    for (uint32_t i = 1; i < N; i++)
-        r->word[i] = 1812433253u * (r->word[i - 1] ^ (r->word[i - 1] >> 30)) + i;
-    r->next = N;
-}
-
 void grid_random_seed(struct grid_random *r, const uint32_t *key, size_t n)
 {
     uint32_t *w = r->word;
     uint32_t i = 1;
 
-    seed_one(r, 19650218u);
+    w[0] = 19650218u;
+    for (uint32_t k = 1; k < N; k++)
+        w[k] = 1812433253u * (w[k - 1] ^ (w[k - 1] >> 30)) + k;
+    r->next = N;
     for (size_t k = 0, j = 0; k < (n > N ? n : N); k++) {
         w[i] = (w[i] ^ ((w[i - 1] ^ (w[i - 1] >> 30)) * 1664525u)) + key[j] + (uint32_t)j;
         j = j + 1 < n ? j + 1 : 0;
@@ -84,22 +79,16 @@ void grid_random_seed_any(struct grid_random *r)
     grid_random_seed(r, key, ARRAY_LEN(key));
 }
 
-static void refill(struct grid_random *r)
+uint32_t grid_random_next(struct grid_random *r)
 {
     uint32_t *w = r->word;
 
-    for (size_t i = 0; i < N; i++) {
+    for (size_t i = 0; r->next >= N && i < N; i++) {
         uint32_t y = (w[i] & 0x80000000u) | (w[(i + 1) % N] & 0x7fffffffu);
         w[i] = w[(i + M) % N] ^ (y >> 1) ^ ((y & 1) != 0 ? 0x9908b0dfu : 0);
     }
-    r->next = 0;
-}
-
-uint32_t grid_random_next(struct grid_random *r)
-{
-    if (r->next >= N)
-        refill(r);
-    uint32_t y = r->word[r->next++];
+    r->next = r->next >= N ? 0 : r->next;
+    uint32_t y = w[r->next++];
     y ^= y >> 11;
     y ^= (y << 7) & 0x9d2c5680u;
     y ^= (y << 15) & 0xefc60000u;
@@ -131,24 +120,22 @@ static bool is_small(uint32_t n, uint32_t k)
     return n <= size;
 }
 
-static void draw_from_list(struct grid_random *r, uint32_t n, uint32_t k, uint32_t *out)
-{
-    uint32_t *pool = mem_grow(NULL, sizeof(*pool), n > 0 ? n : 1);
-
-    for (uint32_t i = 0; i < n; i++)
-        pool[i] = i;
-    for (uint32_t i = 0; i < k; i++) {
-        uint32_t j = below(r, n - i);
-        out[i] = pool[j];
-        pool[j] = pool[n - i - 1];
-    }
-    mem_free(pool);
-}
-
-static void draw_by_trial(struct grid_random *r, uint32_t n, uint32_t k, uint32_t *out)
+void grid_random_sample(struct grid_random *r, uint32_t n, uint32_t k, uint32_t *out)
 {
     struct hash seen = {0};
 
+    if (is_small(n, k)) {
+        uint32_t *pool = mem_grow(NULL, sizeof(*pool), n > 0 ? n : 1);
+        for (uint32_t i = 0; i < n; i++)
+            pool[i] = i;
+        for (uint32_t i = 0; i < k; i++) {
+            uint32_t j = below(r, n - i);
+            out[i] = pool[j];
+            pool[j] = pool[n - i - 1];
+        }
+        mem_free(pool);
+        return;
+    }
     for (uint32_t i = 0; i < k; i++) {
         uint32_t j = below(r, n), had;
         while (hash_get(&seen, j, &had))
@@ -157,14 +144,6 @@ static void draw_by_trial(struct grid_random *r, uint32_t n, uint32_t k, uint32_
         out[i] = j;
     }
     hash_free(&seen);
-}
-
-void grid_random_sample(struct grid_random *r, uint32_t n, uint32_t k, uint32_t *out)
-{
-    if (is_small(n, k))
-        draw_from_list(r, n, k, out);
-    else
-        draw_by_trial(r, n, k, out);
 }
 
 static const struct generator {

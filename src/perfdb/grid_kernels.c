@@ -97,12 +97,6 @@ static enum status dispatch_row(struct grid_out *out, struct moe_dispatch x, int
     return st;
 }
 
-/* m * hidden * top_k within the buffer, without multiplying what may be large. */
-static bool fits(int64_t m, int64_t hidden, int64_t top_k)
-{
-    return m * hidden <= RANK_ELEMENTS && m * hidden * top_k <= RANK_ELEMENTS;
-}
-
 /* Shapes that come twice in one model count once; another model has other ranks for them. */
 static enum status dispatch_model(struct grid_out *out, const struct grid_model *m,
                                   struct intern *seen)
@@ -117,7 +111,9 @@ static enum status dispatch_model(struct grid_out *out, const struct grid_model 
             for (size_t t = 0; t < tokens.n; t++) {
                 struct moe_dispatch x = {tokens.at[t], m->hidden, n, experts, m->top_k};
                 size_t before = seen->strings.n;
-                if (x.m > RANK_ELEMENTS || !fits(x.m, x.hidden, x.top_k))
+                /* Within the buffer, without multiplying what may be large. */
+                if (x.m > RANK_ELEMENTS || x.m * x.hidden > RANK_ELEMENTS ||
+                    x.m * x.hidden * x.top_k > RANK_ELEMENTS)
                     continue;
                 intern_put(seen, (struct str){(const char *)&x, sizeof(x)});
                 if (seen->strings.n > before)
@@ -163,22 +159,15 @@ static enum status split_row(struct grid_out *out, int64_t t, int64_t q, int64_t
     return st;
 }
 
-/* Key heads of one card; 0 when they cannot be cut that way. */
-static int64_t local_kv_heads(int64_t kv_heads, int64_t tp)
-{
-    if (kv_heads >= tp)
-        return kv_heads / tp;
-    return tp % kv_heads == 0 ? 1 : 0;
-}
-
 static enum status split_model(struct grid_out *out, const struct grid_model *m,
                                struct intern *seen)
 {
     struct grid_list tokens = grid_make_tokens(out, S("ELEM_TOKENS_GRID"));
 
     for (size_t i = 0; i < m->tp_sizes.n; i++) {
-        int64_t tp = m->tp_sizes.at[i], kv = local_kv_heads(m->kv_heads, tp);
-        if (m->heads % tp != 0 || kv == 0)
+        int64_t tp = m->tp_sizes.at[i];
+        int64_t kv = m->kv_heads >= tp ? m->kv_heads / tp : tp % m->kv_heads == 0;
+        if (m->heads % tp != 0 || kv == 0) /* heads that cannot be cut that way */
             continue;
         int64_t q = m->heads / tp * m->head_dim, k = kv * m->head_dim;
         for (size_t t = 0; t < tokens.n; t++) {

@@ -100,29 +100,24 @@ static struct str plain(struct arena *arena, struct str name)
     return (struct str){at, n};
 }
 
-static enum status read_model(struct arena *arena, const char *path, const struct tree *node,
-                              struct grid_model *out, struct diag *d)
-{
-    *out = (struct grid_model){.id = node->key};
-    if (node->kind != TREE_MAP)
-        return bad(path, node, d, node->key, " must be a map");
-    for (size_t i = 0; i < ARRAY_LEN(fields); i++)
-        TRY(read_size(path, node, &fields[i], out, d));
-    TRY(read_sizes(arena, path, node, S("tp_sizes"), &out->tp_sizes, d));
-    TRY(read_sizes(arena, path, node, S("ep_sizes"), &out->ep_sizes, d));
-    TRY(read_aliases(arena, path, node, out, d));
-    out->key = tree_get_text(node, S("model_key"), plain(arena, str_basename(node->key)));
-    return ST_OK;
-}
-
 enum status grid_models_read(struct arena *arena, const struct grid_rules *rules,
                              struct grid_models *out, struct diag *d)
 {
-    struct grid_model *at = ARENA_ARRAY(arena, struct grid_model, rules->models->n);
+    struct grid_model *m = ARENA_ARRAY(arena, struct grid_model, rules->models->n);
+    const char *path = rules->models_path;
 
-    *out = (struct grid_models){at, rules->models->n};
-    for (const struct tree *v = rules->models->first; v != NULL; v = v->next)
-        TRY(read_model(arena, rules->models_path, v, at++, d));
+    *out = (struct grid_models){m, rules->models->n};
+    for (const struct tree *v = rules->models->first; v != NULL; v = v->next, m++) {
+        *m = (struct grid_model){.id = v->key};
+        if (v->kind != TREE_MAP)
+            return bad(path, v, d, v->key, " must be a map");
+        for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+            TRY(read_size(path, v, &fields[i], m, d));
+        TRY(read_sizes(arena, path, v, S("tp_sizes"), &m->tp_sizes, d));
+        TRY(read_sizes(arena, path, v, S("ep_sizes"), &m->ep_sizes, d));
+        TRY(read_aliases(arena, path, v, m, d));
+        m->key = tree_get_text(v, S("model_key"), plain(arena, str_basename(v->key)));
+    }
     return ST_OK;
 }
 
@@ -170,17 +165,6 @@ static void fill_config(const struct tree *config, struct grid_model *m)
     m->vocab = FIRST_OF(config, "vocab_size");
 }
 
-static void fill_cuts(struct grid_model *m)
-{
-    static const int64_t sizes[] = {1, 2, 4, 8, 16};
-    size_t n = 1;
-
-    m->tp_sizes = (struct grid_list){sizes, 5};
-    while (n < 4 && sizes[n] <= m->experts)
-        n++;
-    m->ep_sizes = (struct grid_list){sizes, n};
-}
-
 /* "models/Some-Model/config.json" is called Some-Model. */
 static struct str folder_name(struct str path)
 {
@@ -208,7 +192,12 @@ enum status grid_model_config(struct arena *arena, const char *path, struct str 
                    " is missing");
     if (out->head_dim == 0)
         return bad(path, config, d, S("head_dim"), " is missing");
-    fill_cuts(out);
+    static const int64_t sizes[] = {1, 2, 4, 8, 16};
+    size_t n = 1;
+    out->tp_sizes = (struct grid_list){sizes, 5};
+    while (n < 4 && sizes[n] <= out->experts)
+        n++;
+    out->ep_sizes = (struct grid_list){sizes, n};
     if (out->id.n == 0)
         out->id = tree_get_text(config, S("_name_or_path"), (struct str){0});
     if (out->id.n == 0)
@@ -301,22 +290,6 @@ struct grid_pairs grid_models_pairs(struct arena *arena, const struct grid_model
                 add(&p, share(m->ffn_inter, tp), m->hidden);
                 add(&p, m->hidden, share(m->ffn_inter, tp));
             }
-        }
-    }
-    return as_set(arena, &p);
-}
-
-struct grid_pairs grid_models_expert_pairs(struct arena *arena, const struct grid_models *models)
-{
-    struct pairs p = {0};
-
-    for (size_t i = 0; i < models->n; i++) {
-        const struct grid_model *m = &models->at[i];
-        for (size_t t = 0; grid_model_is_moe(m) && t < m->tp_sizes.n; t++) {
-            int64_t n = share(m->expert_inter, m->tp_sizes.at[t]);
-            int64_t k = share(m->hidden, m->tp_sizes.at[t]);
-            add(&p, n, k);
-            add(&p, k, n);
         }
     }
     return as_set(arena, &p);

@@ -229,11 +229,6 @@ static void check_fields(const struct reader *r, const struct tree *node)
                      "unknown pattern field '%.*s' ignored", STR_ARGS(f->key));
 }
 
-static bool is_true(const struct tree *node)
-{
-    return node != NULL && node->kind == TREE_TEXT && str_equal_nocase(node->text, S("true"));
-}
-
 static enum status read_variables(const struct reader *r, const struct tree *node,
                                   struct grid_pattern *p)
 {
@@ -245,7 +240,7 @@ static enum status read_variables(const struct reader *r, const struct tree *nod
     struct str *names = ARENA_ARRAY(r->arena, struct str, most);
     size_t n = 0;
 
-    p->has_nk_pairs = is_true(tree_get(node, S("model_nk_pairs")));
+    p->has_nk_pairs = str_equal_nocase(tree_text(tree_get(node, S("model_nk_pairs"))), S("true"));
     TRY(read_iterators(r, iterators, names, &n, &p->iterators, &p->iterators_n));
     if (p->has_nk_pairs) {
         TRY(read_iterators(r, fallback, names, &n, &p->fallback, &p->fallback_n));

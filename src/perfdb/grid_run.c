@@ -63,22 +63,6 @@ static enum grid_source source_of(struct str column)
     return FROM_TEMPLATE;
 }
 
-/* The columns that attention rows need. */
-static void add_runtime_columns(struct op_table *t)
-{
-    for (size_t i = 0; i < RUNTIME_N; i++)
-        if (i != RT_ATTN_STATE && i != RT_KV_CACHE_MODE)
-            table_add_column(t, column_runtime[i]);
-    table_add_column(t, GRID_COL_RAW_SHAPES);
-}
-
-static void add_cell_columns(struct op_table *t, const struct grid_rows *rows)
-{
-    /* All rows of a generator bring the same cells. */
-    for (size_t k = 0; rows->n > 0 && k < rows->at[0].cells_n; k++)
-        table_add_column(t, rows->at[0].cells[k].column);
-}
-
 static struct grid_side side_of(struct filler *f, struct str shapes, struct str dtypes,
                                 struct str formats)
 {
@@ -97,7 +81,19 @@ static struct grid_side side_of(struct filler *f, struct str shapes, struct str 
     };
 }
 
-static void read_template(struct filler *f)
+static bool is_new(struct filler *f, const struct signature_row *row)
+{
+    struct signature s = signature_of(&f->arena, f->kernel, row);
+    bool fresh;
+
+    if (s.is_product)
+        s.n = 4;
+    signature_index_add(&f->seen, &s, 0, &fresh);
+    return fresh;
+}
+
+/* The first row, for what new rows do not bring, and the signatures of all. */
+static void read_table(struct filler *f)
 {
     struct op_table *t = f->t;
     size_t n = t->columns.n;
@@ -111,24 +107,8 @@ static void read_template(struct filler *f)
     f->in = side_of(f, COL_INPUT_SHAPES, COL_INPUT_DTYPES, COL_INPUT_FORMATS);
     f->out = side_of(f, COL_OUTPUT_SHAPES, COL_OUTPUT_DTYPES, COL_OUTPUT_FORMATS);
     f->columns = signature_find(t);
-}
-
-/* Products of matrices are the same whatever the type of their result. */
-static bool is_new(struct filler *f, const struct signature_row *row)
-{
-    struct signature s = signature_of(&f->arena, f->kernel, row);
-    bool fresh;
-
-    if (s.is_product)
-        s.n = 4;
-    signature_index_add(&f->seen, &s, 0, &fresh);
-    return fresh;
-}
-
-static void note_existing(struct filler *f)
-{
-    for (size_t i = 0; i < f->t->n_rows; i++) {
-        struct signature_row row = signature_take(f->t, i, &f->columns);
+    for (size_t i = 0; i < t->n_rows; i++) {
+        struct signature_row row = signature_take(t, i, &f->columns);
         is_new(f, &row);
     }
 }
@@ -169,17 +149,6 @@ static struct str shapes_cell(struct filler *f, struct grid_shapes shapes)
     return (struct str){at, text.n + 2};
 }
 
-/* The text that a column of the new row gets: the generator's, or the template's. */
-static struct str cell_of(const struct filler *f, const struct grid_row *row, struct str name,
-                          int column)
-{
-    struct str own = grid_row_cell(row, name);
-
-    if (own.at != NULL)
-        return own;
-    return column >= 0 ? f->template[column] : S("");
-}
-
 static void take_row(struct filler *f, struct grid_row *row, int64_t budget, size_t order,
                      struct grid_fill *out)
 {
@@ -193,8 +162,12 @@ static void take_row(struct filler *f, struct grid_row *row, int64_t budget, siz
     }
     struct fresh fresh = {row, shapes_cell(f, row->in), shapes_cell(f, row->out), order};
     struct signature_row cells = {0};
-    for (size_t i = ID_INPUT_DTYPES; i < SIGNATURE_CELLS; i++)
-        cells.cell[i] = cell_of(f, row, column_identity[i], f->columns.at[i]);
+    for (size_t i = ID_INPUT_DTYPES; i < SIGNATURE_CELLS; i++) {
+        int column = f->columns.at[i];
+        cells.cell[i] = grid_row_cell(row, column_identity[i]);
+        if (cells.cell[i].at == NULL)
+            cells.cell[i] = column >= 0 ? f->template[column] : S("");
+    }
     cells.cell[ID_INPUT_SHAPES] = fresh.input_shapes;
     cells.cell[ID_OUTPUT_SHAPES] =
         f->columns.at[ID_OUTPUT_SHAPES] >= 0 ? fresh.output_shapes : S("");
@@ -236,11 +209,16 @@ enum status grid_fill(struct op_table *t, const struct grid_job *job,
     out->is_usable = true;
     TRY(grid_generate(job, pattern, f.kernel, &t->arena, &rows, d));
     arena_init(&f.arena);
-    if (str_equal(f.kernel, S("FusedInferAttentionScore")))
-        add_runtime_columns(t);
-    add_cell_columns(t, &rows);
-    read_template(&f);
-    note_existing(&f);
+    bool is_attention = str_equal(f.kernel, S("FusedInferAttentionScore"));
+    for (size_t i = 0; i < RUNTIME_N && is_attention; i++)
+        if (i != RT_ATTN_STATE && i != RT_KV_CACHE_MODE)
+            table_add_column(t, column_runtime[i]);
+    if (is_attention)
+        table_add_column(t, GRID_COL_RAW_SHAPES);
+    /* All rows of a generator bring the same cells. */
+    for (size_t k = 0; rows.n > 0 && k < rows.at[0].cells_n; k++)
+        table_add_column(t, rows.at[0].cells[k].column);
+    read_table(&f);
     for (size_t i = 0; i < rows.n; i++)
         take_row(&f, &rows.at[i], budget, i, out);
     if (f.fresh.n > 0)
@@ -270,14 +248,6 @@ static enum status unknown_model(struct str name, const struct grid_models *mode
     return ST_NOT_FOUND;
 }
 
-static enum status legacy_model(struct str name, const struct grid_model *m, struct diag *d)
-{
-    diag_fail(d, ST_NOT_FOUND, "grid.short-model", (struct where){0},
-              "'%.*s' is a short name, which --strict-model-ids rejects", STR_ARGS(name));
-    diag_hint(d, "try", "%.*s", STR_ARGS(m->id));
-    return ST_NOT_FOUND;
-}
-
 /* One name of the list: a known model, or the next config.json. */
 static enum status take_target(struct grid_run *run, const struct grid_options *o,
                                const struct grid_models *models, struct str name, size_t *configs,
@@ -286,8 +256,12 @@ static enum status take_target(struct grid_run *run, const struct grid_options *
     bool is_alias;
     const struct grid_model *m = grid_models_find(models, name, &is_alias);
 
-    if (m != NULL && is_alias && o->is_strict)
-        return legacy_model(name, m, d);
+    if (m != NULL && is_alias && o->is_strict) {
+        diag_fail(d, ST_NOT_FOUND, "grid.short-model", (struct where){0},
+                  "'%.*s' is a short name, which --strict-model-ids rejects", STR_ARGS(name));
+        diag_hint(d, "try", "%.*s", STR_ARGS(m->id));
+        return ST_NOT_FOUND;
+    }
     if (m != NULL) {
         *out = *m;
         return ST_OK;

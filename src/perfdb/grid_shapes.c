@@ -228,11 +228,6 @@ int64_t grid_dtype_bytes(struct str dtype)
     return OTHER_BYTES;
 }
 
-static bool parts_types(char c)
-{
-    return c == ';' || c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 struct grid_texts grid_dtype_list(struct arena *arena, struct str cell)
 {
     struct grid_texts out = {.at = ARENA_ARRAY(arena, struct str, cell.n / 2 + 1)};
@@ -240,7 +235,7 @@ struct grid_texts grid_dtype_list(struct arena *arena, struct str cell)
     cell = cell_bare(cell);
     for (size_t i = 0; i < cell.n;) {
         size_t from = i;
-        while (i < cell.n && !parts_types(cell.at[i]))
+        while (i < cell.n && memchr("; \t\r\n", cell.at[i], 5) == NULL)
             i++;
         if (i > from)
             out.at[out.n++] = str_part(cell, from, i - from);
@@ -259,18 +254,6 @@ static int64_t multiply(int64_t a, int64_t b)
     return product;
 }
 
-static int64_t elements(struct grid_shape shape)
-{
-    int64_t product = 1;
-
-    for (size_t i = 0; i < shape.n; i++)
-        if (shape.dim[i] == 0)
-            return 0;
-    for (size_t i = 0; i < shape.n; i++)
-        product = multiply(product, shape.dim[i]);
-    return product;
-}
-
 int64_t grid_memory_bytes(struct grid_shapes shapes, struct grid_texts types)
 {
     int64_t sum = 0;
@@ -278,8 +261,11 @@ int64_t grid_memory_bytes(struct grid_shapes shapes, struct grid_texts types)
     for (size_t i = 0; i < shapes.n; i++) {
         if (shapes.at[i].n == 0)
             continue;
+        int64_t elements = 1;
+        for (size_t k = 0; k < shapes.at[i].n; k++)
+            elements = multiply(elements, shapes.at[i].dim[k]);
         int64_t size = i < types.n ? grid_dtype_bytes(types.at[i]) : OTHER_BYTES;
-        sum = nanos_add(sum, multiply(elements(shapes.at[i]), size));
+        sum = nanos_add(sum, multiply(elements, size));
     }
     return sum;
 }

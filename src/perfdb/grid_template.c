@@ -88,26 +88,19 @@ static enum status make_point(const struct loop *l)
     return ST_OK;
 }
 
-static enum status count_points(const struct loop *l, uint64_t *points)
-{
-    *points = 1;
-    for (size_t i = 0; i < l->n; i++) {
-        *points *= l->it[i]->values.n;
-        if (*points > LIMIT_GRID_POINTS)
-            return diag_fail(l->out->d, ST_LIMIT, "grid.too-many-points", (struct where){0},
-                             "pattern %.*s has more than %d points",
-                             STR_ARGS(l->out->pattern->name), LIMIT_GRID_POINTS);
-    }
-    return ST_OK;
-}
-
 static enum status run_loops(const struct loop *l)
 {
     const struct grid_pattern *p = l->out->pattern;
     size_t *at = ARENA_ARRAY(&l->out->scratch, size_t, l->n);
-    uint64_t points;
+    uint64_t points = 1;
 
-    TRY(count_points(l, &points));
+    for (size_t i = 0; i < l->n; i++) {
+        points *= l->it[i]->values.n;
+        if (points > LIMIT_GRID_POINTS)
+            return diag_fail(l->out->d, ST_LIMIT, "grid.too-many-points", (struct where){0},
+                             "pattern %.*s has more than %d points", STR_ARGS(p->name),
+                             LIMIT_GRID_POINTS);
+    }
     for (uint64_t point = 0; point < points; point++) {
         for (size_t i = 0; i < l->n; i++)
             l->value[l->it[i]->var] = l->it[i]->values.at[at[i]];
@@ -121,24 +114,6 @@ static enum status run_loops(const struct loop *l)
         }
     }
     return ST_OK;
-}
-
-static void choose_loops(struct loop *l)
-{
-    const struct grid_pattern *p = l->out->pattern;
-
-    l->it = arena_array(&l->out->scratch, sizeof(*l->it), p->iterators_n + p->fallback_n);
-    l->has_pairs = p->has_nk_pairs && l->out->job->has_targets;
-    for (size_t i = 0; i < p->iterators_n; i++) {
-        size_t var = p->iterators[i].var;
-        if (!l->has_pairs || (var != p->var_n && var != p->var_k))
-            l->it[l->n++] = &p->iterators[i];
-    }
-    if (l->has_pairs)
-        l->pairs = grid_models_pairs(&l->out->scratch, &l->out->job->models);
-    else
-        for (size_t i = 0; i < p->fallback_n; i++)
-            l->it[l->n++] = &p->fallback[i];
 }
 
 static struct grid_shapes lay_out(struct arena *arena, const struct grid_shape_rule *rules,
@@ -177,10 +152,22 @@ static void lay_out_row(struct loop *l)
 
 enum status grid_make_template(struct grid_out *out)
 {
+    const struct grid_pattern *p = out->pattern;
     struct loop l = {.out = out};
 
-    l.value = ARENA_ARRAY(&out->scratch, int64_t, out->pattern->names.n);
-    choose_loops(&l);
+    l.value = ARENA_ARRAY(&out->scratch, int64_t, p->names.n);
+    l.it = arena_array(&out->scratch, sizeof(*l.it), p->iterators_n + p->fallback_n);
+    l.has_pairs = p->has_nk_pairs && out->job->has_targets;
+    for (size_t i = 0; i < p->iterators_n; i++) {
+        size_t var = p->iterators[i].var;
+        if (!l.has_pairs || (var != p->var_n && var != p->var_k))
+            l.it[l.n++] = &p->iterators[i];
+    }
+    if (l.has_pairs)
+        l.pairs = grid_models_pairs(&out->scratch, &out->job->models);
+    else
+        for (size_t i = 0; i < p->fallback_n; i++)
+            l.it[l.n++] = &p->fallback[i];
     lay_out_row(&l);
     return run_loops(&l);
 }

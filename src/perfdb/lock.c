@@ -88,16 +88,13 @@ static enum status tell_holder(const struct lock *lock, const char *dir, struct 
 void lock_clean(const char *dir)
 {
     struct arena arena;
-    struct diag quiet;
     struct fs_list list;
 
     arena_init(&arena);
-    diag_init(&quiet);
-    if (fs_list(&arena, dir, &list, &quiet) == ST_OK)
+    if (fs_list(&arena, dir, &list, NULL) == ST_OK)
         for (size_t i = 0; i < list.n; i++)
             if (list.at[i].kind == FS_FILE && table_is_leftover(list.at[i].name))
                 unlink(list.at[i].path);
-    diag_fini(&quiet);
     arena_free(&arena);
 }
 

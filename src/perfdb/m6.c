@@ -9,6 +9,7 @@
 
 #include "base/num.h"
 #include "base/text.h"
+#include "capture/classify.h"
 #include "perfdb/compare_literal.h"
 
 /* Operators that one fused kernel replaces, by a part of their name; the first match counts. */
@@ -69,27 +70,17 @@ static bool is_hit(const struct predicted_event *e)
     return str_is_one_of(e->args[TRACE_SOURCE], hits, ARRAY_LEN(hits));
 }
 
-static bool is_counted(const struct predicted *p, const struct predicted_event *e)
-{
-    return p->named < 0 || e->process == (uint32_t)p->named;
-}
-
-/* The first process that is named after the roofline; -1: none. */
-static int analytic_process(const struct predicted *p)
-{
-    for (size_t i = 0; i < p->processes.n; i++)
-        if ((int)i != p->named && (str_contains_nocase(p->processes.at[i].name, S("analytic")) ||
-                                   str_contains_nocase(p->processes.at[i].name, S("roofline"))))
-            return (int)i;
-    return -1;
-}
-
-/* The k-th event of one process is the k-th invocation of the other. */
+/* The k-th event of the process that is named after the roofline is the k-th invocation of the
+ * other. */
 static double analytic_share(const struct predicted *p)
 {
-    int analytic = analytic_process(p);
     double hits = 0, all = 0;
+    int analytic = -1;
 
+    for (size_t i = 0; i < p->processes.n && analytic < 0; i++)
+        if ((int)i != p->named && (str_contains_nocase(p->processes.at[i].name, S("analytic")) ||
+                                   str_contains_nocase(p->processes.at[i].name, S("roofline"))))
+            analytic = (int)i;
     if (analytic < 0 || p->named < 0 ||
         p->processes.at[analytic].events != p->processes.at[p->named].events)
         return NAN;
@@ -117,7 +108,7 @@ struct metrics metrics_compute(const struct predicted *p)
     for (size_t i = 0; i < p->events.n; i++) {
         const struct predicted_event *e = &p->events.at[i];
         struct arena_mark mark = arena_mark(&scratch);
-        if (!is_counted(p, e) || e->name.n == 0)
+        if ((p->named >= 0 && e->process != (uint32_t)p->named) || e->name.n == 0)
             continue;
         bool hit = is_hit(e), is_free = str_equal_nocase(e->args[TRACE_ZERO_COST], S("true"));
         m.invocations++;
@@ -156,16 +147,6 @@ struct str *m6_sources(struct arena *arena, struct str list, size_t *n)
     return words;
 }
 
-static void add_predicted(struct m6 *m, const struct predicted *p)
-{
-    for (size_t i = 0; i < p->events.n; i++) {
-        const struct predicted_event *e = &p->events.at[i];
-        if (e->dur > 0 && e->args[TRACE_KERNEL_TYPE].n > 0 &&
-            str_is_one_of(e->args[TRACE_SOURCE], m->sources, m->n_sources))
-            m->hit_us += e->dur;
-    }
-}
-
 static void add_row(struct m6 *m, struct measured_row row, enum m6_times times, struct twins *twins)
 {
     double start, us;
@@ -174,7 +155,7 @@ static void add_row(struct m6 *m, struct measured_row row, enum m6_times times, 
         m->skipped++;
         return;
     }
-    bool is_collective = measured_is_collective(row.type);
+    bool is_collective = classify_is_collective(row.type);
     if (times == M6_COMPAT || is_collective) /* of a collective the contract has it so */
         us = (start + us) - start;
     if (measured_is_helper(row.type))
@@ -193,7 +174,12 @@ struct m6 m6_compute(const struct predicted *p, const struct measured *m, const 
     struct twins twins;
 
     twins_init(&twins);
-    add_predicted(&result, p);
+    for (size_t i = 0; i < p->events.n; i++) {
+        const struct predicted_event *e = &p->events.at[i];
+        if (e->dur > 0 && e->args[TRACE_KERNEL_TYPE].n > 0 &&
+            str_is_one_of(e->args[TRACE_SOURCE], result.sources, result.n_sources))
+            result.hit_us += e->dur;
+    }
     for (size_t i = 0; i < m->table.n_rows; i++) {
         struct measured_row row = measured_row(m, i);
         if (row.type.n > 0)

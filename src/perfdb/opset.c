@@ -150,7 +150,6 @@ static void gather(struct opset *s)
             next++;
         add_call(s, &rows.at[i], next - i);
     }
-    s->n_points = s->calls.n;
     vec_free(&rows);
 }
 

@@ -29,7 +29,6 @@ struct opset {
     struct hash regime_of; /* key to number */
     struct hash exact;     /* call to number of `calls` */
     VEC_OF(struct opset_call) calls;
-    size_t n_points;
     bool is_comm;
 };
 

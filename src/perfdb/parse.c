@@ -12,17 +12,6 @@
 
 static const uint32_t NO_TABLE = UINT32_MAX;
 
-/* Reads the old tables. Merging puts the import into them; otherwise what would be lost is noted,
- * and with PARSE_CAREFUL losing anything that parse did not write fails with ST_UNSUPPORTED. */
-enum status parse_onto(struct parse_plan *plan, enum parse_mode mode, struct diag *d);
-
-/* A column parse itself writes into some table. */
-static bool is_known(struct str name)
-{
-    return str_is_one_of(name, columns_parsed(), PARSED_N) ||
-           str_is_one_of(name, column_runtime, RUNTIME_N);
-}
-
 struct keys {
     int input, output;
 };
@@ -38,15 +27,6 @@ static uint64_t key_of(const struct op_table *t, size_t row, struct keys c)
                     hash_bytes(cell_trim(table_cell(t, row, c.output))));
 }
 
-static bool same_key(const struct op_table *a, size_t row_a, struct keys x,
-                     const struct op_table *b, size_t row_b, struct keys y)
-{
-    return str_equal(cell_trim(table_cell(a, row_a, x.input)),
-                     cell_trim(table_cell(b, row_b, y.input))) &&
-           str_equal(cell_trim(table_cell(a, row_a, x.output)),
-                     cell_trim(table_cell(b, row_b, y.output)));
-}
-
 /* Rows of the import by their key. Keys are unique there. */
 static void index_rows(const struct op_table *t, struct keys c, struct hash *index)
 {
@@ -57,7 +37,11 @@ static void index_rows(const struct op_table *t, struct keys c, struct hash *ind
 static bool find_row(const struct hash *index, const struct op_table *fresh, struct keys y,
                      const struct op_table *old, size_t row, struct keys x, uint32_t *out)
 {
-    return hash_get(index, key_of(old, row, x), out) && same_key(old, row, x, fresh, *out, y);
+    return hash_get(index, key_of(old, row, x), out) &&
+           str_equal(cell_trim(table_cell(old, row, x.input)),
+                     cell_trim(table_cell(fresh, *out, y.input))) &&
+           str_equal(cell_trim(table_cell(old, row, x.output)),
+                     cell_trim(table_cell(fresh, *out, y.output)));
 }
 
 /* What goes when the old table is replaced. */
@@ -91,13 +75,6 @@ static enum status refuse(const struct parse_file *f, const char *what, struct s
     return ST_UNSUPPORTED;
 }
 
-/* Runtime values that another command put there. */
-static bool is_filled(struct str completeness)
-{
-    completeness = cell_trim(completeness);
-    return completeness.n > 0 && !str_equal(completeness, S("profile_shapes_only"));
-}
-
 static enum status check_losses(const struct parse_file *f, struct arena *arena, struct diag *d)
 {
     int average = table_column(&f->old, COL_AVERAGE);
@@ -107,14 +84,16 @@ static enum status check_losses(const struct parse_file *f, struct arena *arena,
 
     for (size_t i = 0; i < f->old.columns.n; i++) {
         struct str name = cell_trim(f->old.columns.at[i]);
-        if (!is_known(name))
+        if (!str_is_one_of(name, columns_parsed(), PARSED_N) &&
+            !str_is_one_of(name, column_runtime, RUNTIME_N))
             unknown = unknown.n == 0
                           ? name
                           : arena_format(arena, "%.*s, %.*s", STR_ARGS(unknown), STR_ARGS(name));
     }
     for (size_t row = 0; row < f->old.n_rows; row++) {
         n_measured += cell_is_duration(table_cell(&f->old, row, average));
-        n_filled += is_filled(table_cell(&f->old, row, filled));
+        struct str values = cell_trim(table_cell(&f->old, row, filled)); /* of another command */
+        n_filled += values.n > 0 && !str_equal(values, S("profile_shapes_only"));
     }
     if (n_measured > 0)
         return refuse(f, "",
@@ -215,29 +194,26 @@ static void merge(struct parse_file *f, struct arena *arena)
     f->fresh.path = f->path;
 }
 
-enum status parse_onto(struct parse_plan *plan, enum parse_mode mode, struct diag *d)
+/* Reads the old tables. Merging puts the import into them; otherwise what would be lost is noted,
+ * and with PARSE_CAREFUL losing anything that parse did not write fails with ST_UNSUPPORTED. */
+static enum status parse_onto(struct parse_plan *plan, enum parse_mode mode, struct diag *d)
 {
     for (size_t i = 0; i < plan->files.n; i++) {
         struct parse_file *f = &plan->files.at[i];
-        if (!fs_exists(f->path))
+        f->is_there = fs_exists(f->path);
+        if (!f->is_there)
             continue;
         /* What cannot be read may still be replaced, when the user says so. */
-        if (mode == PARSE_OVERWRITE) {
-            struct diag quiet;
-            diag_init(&quiet);
-            f->is_there = true;
-            if (table_read(&f->old, f->path, &quiet) == ST_OK)
-                note_losses(f, &plan->arena);
-            diag_fini(&quiet);
+        enum status st = table_read(&f->old, f->path, mode == PARSE_OVERWRITE ? NULL : d);
+        if (mode == PARSE_OVERWRITE && st != ST_OK)
             continue;
-        }
-        f->is_there = true;
-        TRY(table_read(&f->old, f->path, d));
+        TRY(st);
         if (mode == PARSE_MERGE) {
             merge(f, &plan->arena);
             continue;
         }
-        TRY(check_losses(f, &plan->arena, d));
+        if (mode == PARSE_CAREFUL)
+            TRY(check_losses(f, &plan->arena, d));
         note_losses(f, &plan->arena);
     }
     return ST_OK;
@@ -252,13 +228,6 @@ struct str parse_file_name(struct arena *arena, struct str type)
         if ((unsigned char)text[i] < 32 || memchr("<>:\"/\\|?*", text[i], 9) != NULL)
             text[i] = '_';
     return arena_format(arena, "%s.csv", copy.n > 0 ? text : "UNKNOWN_TYPE");
-}
-
-/* "kernel_details" anywhere in the name before its last dot. */
-static bool is_export(const struct fs_entry *e)
-{
-    return e->kind == FS_FILE && str_ends(e->name, S(".csv")) &&
-           str_contains_nocase(str_part(e->name, 0, e->name.n - 4), S("kernel_details"));
 }
 
 static enum status read_export(struct parse_plan *plan, const char *path, bool has_folder,
@@ -288,30 +257,18 @@ static enum status read_exports(struct parse_plan *plan, const char *source, str
     if (!fs_is_dir(source))
         return read_export(plan, source, false, d);
     TRY(fs_walk(&plan->arena, source, NULL, 0, &list, d));
-    for (size_t i = 0; i < list.n; i++)
-        if (is_export(&list.at[i]))
+    for (size_t i = 0; i < list.n; i++) {
+        struct str name = list.at[i].name;
+        if (list.at[i].kind == FS_FILE && str_ends(name, S(".csv")) &&
+            str_contains_nocase(str_part(name, 0, name.n - 4), S("kernel_details")))
             TRY(read_export(plan, list.at[i].path, true, d));
+    }
     if (plan->n_exports > 0)
         return ST_OK;
     diag_fail(d, ST_NOT_FOUND, "perfdb.no-exports", (struct where){0},
               "no CSV files with 'kernel_details' in the name found under: %s", source);
     diag_hint(d, "looked for", "*kernel_details*.csv");
     return ST_NOT_FOUND;
-}
-
-static void set_runtime(struct parse_plan *plan, struct op_table *t, size_t row,
-                        const struct kernel_group *g)
-{
-    const struct fia_meta *m =
-        fia_meta_find(&plan->metas, g->cells[ID_INPUT_SHAPES], g->cells[ID_OUTPUT_SHAPES]);
-
-    if (m == NULL)
-        return;
-    table_set(t, row, PARSED_N + RT_SOURCE_PROFILE, m->profile);
-    table_set(t, row, PARSED_N + RT_SEQ_SHAPE, m->seq);
-    table_set(t, row, PARSED_N + RT_SEQ_KV_SHAPE, m->seq_kv);
-    table_set(t, row, PARSED_N + RT_BLOCK_TABLE_SHAPE, m->block_table);
-    table_set(t, row, PARSED_N + RT_COMPLETENESS, S("profile_shapes_only"));
 }
 
 static void add_group(struct parse_plan *plan, struct op_table *t, struct kernel_group *g,
@@ -327,8 +284,16 @@ static void add_group(struct parse_plan *plan, struct op_table *t, struct kernel
     table_set(t, row, IDENTITY_N + 2, cell_text6(&t->arena, stats.deviation));
     for (int i = 0; i < COUNTER_N; i++)
         table_set(t, row, IDENTITY_N + 3 + i, cell_text6(&t->arena, stats.counters[i]));
-    if (is_fia)
-        set_runtime(plan, t, row, g);
+    const struct fia_meta *m =
+        is_fia ? fia_meta_find(&plan->metas, g->cells[ID_INPUT_SHAPES], g->cells[ID_OUTPUT_SHAPES])
+               : NULL;
+    if (m == NULL)
+        return;
+    table_set(t, row, PARSED_N + RT_SOURCE_PROFILE, m->profile);
+    table_set(t, row, PARSED_N + RT_SEQ_SHAPE, m->seq);
+    table_set(t, row, PARSED_N + RT_SEQ_KV_SHAPE, m->seq_kv);
+    table_set(t, row, PARSED_N + RT_BLOCK_TABLE_SHAPE, m->block_table);
+    table_set(t, row, PARSED_N + RT_COMPLETENESS, S("profile_shapes_only"));
 }
 
 /* Whether a file can have that name and none of the tables before has it; else it is skipped. */
@@ -375,28 +340,23 @@ static void open_tables(struct parse_plan *plan, const char *dir, uint32_t *plac
     hash_free(&taken);
 }
 
-static void make_tables(struct parse_plan *plan, const char *dir, struct diag *d)
-{
-    struct kernels *k = &plan->kernels;
-    uint32_t *place = ARENA_ARRAY(&plan->arena, uint32_t, k->types.n + 1);
-
-    open_tables(plan, dir, place, d);
-    for (size_t i = 0; i < k->groups.n; i++) {
-        struct kernel_group *g = &k->groups.at[i];
-        struct str type = k->types.at[g->type];
-        if (place[g->type] != NO_TABLE)
-            add_group(plan, &plan->files.at[place[g->type]].fresh, g, str_equal(type, KERNELS_FIA));
-    }
-}
-
 enum status parse_plan(struct parse_plan *plan, const char *source, const char *dir,
                        enum parse_mode mode, struct diag *d)
 {
+    struct kernels *k = &plan->kernels;
+
     *plan = (struct parse_plan){.dir = dir};
     arena_init(&plan->arena);
     kernels_init(&plan->kernels);
     TRY(read_exports(plan, source, d));
-    make_tables(plan, dir, d);
+    uint32_t *place = ARENA_ARRAY(&plan->arena, uint32_t, k->types.n + 1);
+    open_tables(plan, dir, place, d);
+    for (size_t i = 0; i < k->groups.n; i++) {
+        struct kernel_group *g = &k->groups.at[i];
+        if (place[g->type] != NO_TABLE)
+            add_group(plan, &plan->files.at[place[g->type]].fresh, g,
+                      str_equal(k->types.at[g->type], KERNELS_FIA));
+    }
     return parse_onto(plan, mode, d);
 }
 

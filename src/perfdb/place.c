@@ -15,30 +15,12 @@
 static bool read_quietly(struct arena *arena, const char *path, struct str *out)
 {
     struct mapfile map;
-    struct diag d;
 
-    if (!fs_exists(path))
+    if (!fs_exists(path) || mapfile_open(&map, path, NULL) != ST_OK)
         return false;
-    diag_init(&d);
-    bool is_read = mapfile_open(&map, path, &d) == ST_OK;
-    if (is_read) {
-        *out = arena_str(arena, str_part(map.text, 0, 1 << 20));
-        mapfile_close(&map);
-    }
-    diag_fini(&d);
-    return is_read;
-}
-
-static bool list_quietly(struct arena *arena, const char *dir, struct fs_list *out)
-{
-    struct diag d;
-
-    if (!fs_is_dir(dir))
-        return false;
-    diag_init(&d);
-    bool is_read = fs_list(arena, dir, out, &d) == ST_OK;
-    diag_fini(&d);
-    return is_read;
+    *out = arena_str(arena, str_part(map.text, 0, 1 << 20));
+    mapfile_close(&map);
+    return true;
 }
 
 /* Names of packages: letters fold and '-' is '_'. */
@@ -75,7 +57,7 @@ static bool in_packages(struct arena *arena, const char *dir, struct str package
     struct fs_list list;
     struct str text;
 
-    if (!list_quietly(arena, dir, &list))
+    if (!fs_is_dir(dir) || fs_list(arena, dir, &list, NULL) != ST_OK)
         return false;
     for (size_t i = 0; i < list.n; i++) {
         struct str name = list.at[i].name;
@@ -96,7 +78,8 @@ static bool in_prefix(struct arena *arena, const char *prefix, struct str packag
     struct fs_list list;
 
     for (size_t k = 0; k < ARRAY_LEN(libs); k++) {
-        if (!list_quietly(arena, fs_join(arena, prefix, libs[k]), &list))
+        const char *lib = fs_join(arena, prefix, libs[k]);
+        if (!fs_is_dir(lib) || fs_list(arena, lib, &list, NULL) != ST_OK)
             continue;
         for (size_t i = 0; i < list.n; i++)
             for (size_t l = 0; l < ARRAY_LEN(leaves); l++)
@@ -186,16 +169,6 @@ static bool cann(struct arena *arena, struct str *out)
         if (in_cann_root(arena, fixed[i], out))
             return true;
     return false;
-}
-
-/* False when it is not installed, or nowhere strata looks. */
-static bool detect_version(struct arena *arena, enum version_part part, struct str *out)
-{
-    if (part == VERSION_VLLM)
-        return installed(arena, S("vllm_ascend"), out);
-    if (part == VERSION_TORCH)
-        return installed(arena, S("torch"), out);
-    return cann(arena, out);
 }
 
 bool version_check(struct str text, struct str *out)
@@ -321,18 +294,16 @@ bool version_in_text(struct str text, struct str *out)
     return anywhere(text, out);
 }
 
-/* The known devices, ends with NULL. */
-static const char *const place_devices[] = {
-    "TEST_DEVICE",
-    "ATLAS_800_A2_376T_64G",
-    "ATLAS_800_A2_313T_64G",
-    "ATLAS_800_A2_280T_64G",
-    "ATLAS_800_A2_280T_64G_PCIE",
-    "ATLAS_800_A2_280T_32G_PCIE",
-    PLACE_DEFAULT_DEVICE,
-    "ATLAS_800_A3_560T_128G_DIE",
-    "HOST_CPU",
-    NULL,
+static const struct str known_devices[] = {
+    S_INIT("TEST_DEVICE"),
+    S_INIT("ATLAS_800_A2_376T_64G"),
+    S_INIT("ATLAS_800_A2_313T_64G"),
+    S_INIT("ATLAS_800_A2_280T_64G"),
+    S_INIT("ATLAS_800_A2_280T_64G_PCIE"),
+    S_INIT("ATLAS_800_A2_280T_32G_PCIE"),
+    S_INIT(PLACE_DEFAULT_DEVICE),
+    S_INIT("ATLAS_800_A3_560T_128G_DIE"),
+    S_INIT("HOST_CPU"),
 };
 
 static bool is_nvidia(const char *device)
@@ -351,24 +322,14 @@ static const char *family_of(const char *device)
 {
     if (is_nvidia(device))
         return "cuda";
-    for (size_t i = 0; place_devices[i] != NULL; i++)
-        if (strcmp(place_devices[i], device) == 0)
-            return strcmp(device, "HOST_CPU") == 0 ? "cpu" : "vllm_ascend";
-    return NULL;
+    if (!str_is_one_of(str_of(device), known_devices, ARRAY_LEN(known_devices)))
+        return NULL;
+    return strcmp(device, "HOST_CPU") == 0 ? "cpu" : "vllm_ascend";
 }
 
 static const char *device_of(const struct place_args *args)
 {
     return args->device != NULL ? args->device : PLACE_DEFAULT_DEVICE;
-}
-
-static const char *list_devices(struct arena *arena)
-{
-    struct str text = str_of(place_devices[0]);
-
-    for (size_t i = 1; place_devices[i] != NULL; i++)
-        text = arena_format(arena, "%.*s, %s", STR_ARGS(text), place_devices[i]);
-    return arena_cstr(arena, text);
 }
 
 const char *place_problem(struct arena *arena, const struct place_args *args)
@@ -384,14 +345,13 @@ const char *place_problem(struct arena *arena, const struct place_args *args)
     struct str version;
 
     if (family_of(device_of(args)) == NULL)
-        return arena_format(arena, "--device: unknown device \"%s\"; known are %s and NVIDIA_*",
-                            args->device, list_devices(arena))
-            .at;
+        return arena_printf(
+            arena, "--device: unknown device \"%s\"; known are %.*s and NVIDIA_*", args->device,
+            STR_ARGS(arena_join(arena, known_devices, ARRAY_LEN(known_devices), S(", "))));
     for (size_t i = 0; i < ARRAY_LEN(versions); i++)
         if (versions[i].value != NULL && !version_check(str_of(versions[i].value), &version))
-            return arena_format(arena, "%s: \"%s\" is not a version", versions[i].option,
-                                versions[i].value)
-                .at;
+            return arena_printf(arena, "%s: \"%s\" is not a version", versions[i].option,
+                                versions[i].value);
     return NULL;
 }
 
@@ -404,20 +364,12 @@ const char *place_root(const struct place_args *args)
     return root != NULL && root[0] != '\0' ? root : "perfdb";
 }
 
-static enum status missing_parts(struct str missing, struct diag *d)
-{
-    diag_fail(d, ST_NOT_FOUND, "perfdb.no-version", (struct where){0},
-              "unknown software stack: no version of %.*s found here", STR_ARGS(missing));
-    diag_hint(d, "try", "--vllm-version, --torch-version and --cann-version");
-    diag_hint(d, "try", "--database-path DIR");
-    return ST_NOT_FOUND;
-}
-
 /* vllm<V>_torch<T>_cann<C> from what was given and what is installed. */
 static enum status ascend_version(struct arena *arena, const struct place_args *args,
                                   struct str *out, struct diag *d)
 {
     static const struct str names[] = {S_INIT("vLLM-Ascend"), S_INIT("PyTorch"), S_INIT("CANN")};
+    static const struct str packages[] = {S_INIT("vllm_ascend"), S_INIT("torch")};
     const char *given[VERSION_PARTS] = {args->vllm, args->torch, args->cann};
     struct str parts[VERSION_PARTS], missing[VERSION_PARTS];
     size_t n = 0;
@@ -430,13 +382,16 @@ static enum status ascend_version(struct arena *arena, const struct place_args *
     for (size_t i = 0; i < VERSION_PARTS; i++)
         if (given[i] != NULL)
             parts[i] = str_of(given[i]);
-        else if (!detect_version(arena, (enum version_part)i, &parts[i]))
-            missing[n++] = names[i];
+        else if (i == VERSION_CANN ? !cann(arena, &parts[i])
+                                   : !installed(arena, packages[i], &parts[i]))
+            missing[n++] = names[i]; /* or nowhere strata looks */
     if (n > 0) {
-        struct str list = missing[0];
-        for (size_t i = 1; i < n; i++)
-            list = arena_format(arena, "%.*s, %.*s", STR_ARGS(list), STR_ARGS(missing[i]));
-        return missing_parts(list, d);
+        diag_fail(d, ST_NOT_FOUND, "perfdb.no-version", (struct where){0},
+                  "unknown software stack: no version of %.*s found here",
+                  STR_ARGS(arena_join(arena, missing, n, S(", "))));
+        diag_hint(d, "try", "--vllm-version, --torch-version and --cann-version");
+        diag_hint(d, "try", "--database-path DIR");
+        return ST_NOT_FOUND;
     }
     *out = version_dir(arena, parts);
     return ST_OK;
@@ -465,16 +420,9 @@ enum status place_resolve(struct arena *arena, const struct place_args *args, co
         diag_hint(d, "try", "--stack-version cuda12.4_driver550.54");
         return ST_NOT_FOUND;
     }
-    *dir = arena_format(arena, "%s/%s/%s/%.*s", place_root(args), device, family,
-                        STR_ARGS(cell_trim(version)))
-               .at;
+    *dir = arena_printf(arena, "%s/%s/%s/%.*s", place_root(args), device, family,
+                        STR_ARGS(cell_trim(version)));
     return ST_OK;
-}
-
-/* Inside the folder of a replay: .../msprof_run_XXXX/... */
-static bool is_replay(struct str path)
-{
-    return str_contains(path, S("/msprof_run_"));
 }
 
 enum status place_find(struct arena *arena, const char *dir, const struct str *ops, size_t n_ops,
@@ -493,7 +441,8 @@ enum status place_find(struct arena *arena, const char *dir, const struct str *o
         struct str op = table_stem(e->path),
                    below = str_part(str_of(e->path), strlen(dir), SIZE_MAX);
         if (e->kind == FS_FILE && str_ends(e->name, S(".csv")) && !table_is_temporary(e->name) &&
-            !is_replay(below) && (n_ops == 0 || str_is_one_of(op, ops, n_ops)))
+            !str_contains(below, S("/msprof_run_")) && /* the folder of a replay */
+            (n_ops == 0 || str_is_one_of(op, ops, n_ops)))
             out->at[out->n++] = (struct place_file){e->path, op};
     }
     return ST_OK;

@@ -37,11 +37,6 @@ static size_t add_texts(const struct tree *node, struct str *out, size_t n)
     return n;
 }
 
-static size_t count_of(const struct tree *node)
-{
-    return node != NULL ? node->n + 1 : 1;
-}
-
 static enum query_mode mode_of(struct str name)
 {
     static const struct str names[] = {[MODE_COMPUTE] = S_INIT(""),
@@ -56,18 +51,22 @@ static enum query_mode mode_of(struct str name)
     return MODE_COMPUTE;
 }
 
-static void read_entry(const struct tree *e, struct arena *arena, struct query_entry *out)
+bool query_entry(struct query_db *db, struct str op, struct query_entry *out)
 {
-    const struct tree *primary = tree_get(e, S("kernel_type"));
+    const struct tree *all = tree_get(db->map, S("operator_mappings"));
+
+    str_skip(&op, S("torch.ops."));
+    const struct tree *e = tree_get(all != NULL ? all : db->map, op);
+    if (e == NULL || e->kind != TREE_MAP)
+        return false;
     const struct tree *others = tree_get(e, S("alternate_kernel_types"));
     const struct tree *subs = tree_get(e, S("sub_kernels"));
-    struct str *kernels = ARENA_ARRAY(arena, struct str, count_of(others) + 1);
-    struct str *sub_kernels = ARENA_ARRAY(arena, struct str, count_of(subs));
-    size_t n = add_texts(others, kernels, add_texts(primary, kernels, 0));
-
+    struct str *kernels = ARENA_ARRAY(&db->arena, struct str, 2 + (others != NULL ? others->n : 0));
+    struct str *sub_kernels = ARENA_ARRAY(&db->arena, struct str, 1 + (subs != NULL ? subs->n : 0));
+    size_t n = add_texts(tree_get(e, S("kernel_type")), kernels, 0);
     *out = (struct query_entry){
         .kernels = kernels,
-        .n_kernels = n,
+        .n_kernels = add_texts(others, kernels, n),
         .sub_kernels = sub_kernels,
         .n_sub_kernels = add_texts(subs, sub_kernels, 0),
         .is_communication = str_equal(text_of(e, "category"), S("communication")),
@@ -78,17 +77,6 @@ static void read_entry(const struct tree *e, struct arena *arena, struct query_e
         .input_count = -1,
     };
     num_i64(text_of(e, "tc_input_count"), &out->input_count);
-}
-
-bool query_entry(struct query_db *db, struct str op, struct query_entry *out)
-{
-    const struct tree *all = tree_get(db->map, S("operator_mappings"));
-
-    str_skip(&op, S("torch.ops."));
-    const struct tree *entry = tree_get(all != NULL ? all : db->map, op);
-    if (entry == NULL || entry->kind != TREE_MAP)
-        return false;
-    read_entry(entry, &db->arena, out);
     return true;
 }
 
@@ -162,7 +150,7 @@ enum status query_open(struct query_db *db, const char *dir, struct diag *d)
 void query_close(struct query_db *db)
 {
     for (size_t i = 0; i < db->tables.n; i++)
-        if (db->tables.at[i].is_there)
+        if (db->tables.at[i].table != NULL)
             table_free(db->tables.at[i].table);
     vec_free(&db->tables);
     for (size_t i = 0; i < db->sets.n; i++)
@@ -170,13 +158,6 @@ void query_close(struct query_db *db)
             opset_free(db->sets.at[i].set);
     vec_free(&db->sets);
     arena_free(&db->arena);
-}
-
-/* Names of kernels come from users and files: they must stay in the folder. */
-static bool is_file_name(struct str kernel)
-{
-    return kernel.n > 0 && kernel.n < 200 && str_find_char(kernel, '/') == kernel.n &&
-           str_find_char(kernel, '\0') == kernel.n;
 }
 
 /* Collectives lie beside the software stacks: <device>/hccl/v8.5 for ..._cann8.5. */
@@ -192,6 +173,10 @@ static const char *hccl_folder(struct query_db *db)
 
 static const char *find_file(struct query_db *db, struct str kernel)
 {
+    /* Names of kernels come from users and files: they must stay in the folder. */
+    if (kernel.n == 0 || kernel.n >= 200 || str_find_char(kernel, '/') < kernel.n ||
+        str_find_char(kernel, '\0') < kernel.n)
+        return NULL;
     const char *file = arena_format(&db->arena, "%.*s.csv", STR_ARGS(kernel)).at;
     struct str ref = text_of(db->map, "communication_data_ref");
     const char *folders[] = {
@@ -200,8 +185,7 @@ static const char *find_file(struct query_db *db, struct str kernel)
         hccl_folder(db),
     };
     size_t n = classify_is_collective(kernel) ? ARRAY_LEN(folders) : 1;
-
-    for (size_t i = 0; i < n && is_file_name(kernel); i++) {
+    for (size_t i = 0; i < n; i++) {
         const char *path = fs_join(&db->arena, folders[i], file);
         if (fs_exists(path))
             return path;
@@ -214,20 +198,18 @@ enum status query_table(struct query_db *db, struct str kernel, const struct op_
 {
     for (size_t i = 0; i < db->tables.n; i++)
         if (str_equal(db->tables.at[i].kernel, kernel)) {
-            *out = db->tables.at[i].is_there ? db->tables.at[i].table : NULL;
+            *out = db->tables.at[i].table;
             return ST_OK;
         }
     struct query_table entry = {.kernel = kernel};
     const char *path = find_file(db, kernel);
     enum status st = ST_OK;
-    *out = NULL;
     if (path != NULL) {
         entry.table = ARENA_NEW(&db->arena, struct op_table);
-        entry.is_there = true;
         st = table_read(entry.table, path, d);
-        *out = entry.table;
     }
     vec_push(&db->tables, entry);
+    *out = entry.table;
     return st;
 }
 
@@ -536,3 +518,45 @@ enum status query_run(struct query_db *db, const struct query *q, struct query_r
     out->is_composite = out->n_parts > 0;
     return ST_OK;
 }
+
+ENUM_NAMES(query_source_name, unsigned, "MEASURED", "INTERPOLATED", "EXTRAPOLATED", "PARTIAL",
+           "ANALYTIC")
+
+static const struct field near_fields[] = {
+    FIELD(struct query_near, kernel, "kernel"),
+    FIELD(struct query_near, line, "line"),
+    FIELD(struct query_near, shapes, "shapes", .head = "shapes"),
+    FIELD(struct query_near, dtypes, "dtypes", .head = "types"),
+    FIELD(struct query_near, latency_us, "latency_us", .head = "us", .unit = UNIT_PLAIN),
+    FIELD(struct query_near, differs, "differs", .head = "differs in", .is_optional = true),
+};
+const struct record query_near_record = RECORD(struct query_near, near_fields);
+
+static const struct field result_fields[] = {
+    FIELD(struct query_result, is_hit, "hit"),
+    FIELD(struct query_result, latency_us, "latency_us", WHEN(struct query_result, is_hit)),
+    FIELD(struct query_result, confidence, "confidence", WHEN(struct query_result, is_hit)),
+    FIELD_OF_ENUM(struct query_result, source, "source", query_source_name, QUERY_SOURCES,
+                  WHEN(struct query_result, is_hit)),
+    FIELD(struct query_result, kernel, "kernel", WHEN(struct query_result, is_hit)),
+    FIELD(struct query_result, rule, "rule", WHEN(struct query_result, is_hit)),
+    FIELD(struct query_result, miss, "miss"),
+    FIELD(struct query_result, n_parts, "parts", WHEN(struct query_result, is_composite),
+          .is_optional = true),
+    FIELD(struct query_result, n_hits, "parts_found", WHEN(struct query_result, is_composite),
+          .is_optional = true),
+    FIELD(struct query_result, low_us, "interval_low_us", WHEN(struct query_result, has_interval),
+          .is_optional = true, .about = "80 % interval"),
+    FIELD(struct query_result, high_us, "interval_high_us", WHEN(struct query_result, has_interval),
+          .is_optional = true),
+    FIELD_ROOM(struct query_result, near, n_near, "rows", &query_near_record,
+               .missing = MISSING_EMPTY, .is_optional = true,
+               .about = "rows the answer came from; of a miss, the nearest and what differs"),
+};
+static const struct record result_record = RECORD(struct query_result, result_fields);
+
+const struct schema query_schema = {
+    .name = "strata.db-query/1",
+    .title = "latency of an operator",
+    .record = &result_record,
+};

@@ -113,11 +113,10 @@ struct query_db {
     const struct device *device;       /* its roof; NULL: unknown */
 };
 
-/* One table that was asked for; empty when there is no such file. */
+/* One table that was asked for. */
 struct query_table {
     struct str kernel;
-    bool is_there;
-    struct op_table *table;
+    struct op_table *table; /* NULL: there is no such file */
 };
 
 /* The same for models. */

@@ -96,11 +96,6 @@ static bool fits(const struct op_table *t, size_t at, const struct columns *c,
            agrees(t, at, c->sparse, sparse) && agrees(t, at, c->kv_heads, q->kv_heads);
 }
 
-static bool same_tokens(int64_t a, int64_t b)
-{
-    return a == b || query_is_padded(a, b) || query_is_padded(b, a);
-}
-
 /* The nearest row within the tolerance. */
 static void find_nearest(struct query_db *db, const struct query *q, struct str kernel,
                          const struct op_table *t, const struct head_shape *want, double *nearest,
@@ -111,7 +106,9 @@ static void find_nearest(struct query_db *db, const struct query *q, struct str 
     for (size_t at = 0; at < t->n_rows; at++) {
         struct row row;
         if (!read_row(db, kernel, t, at, &c, q, want->size, &row) ||
-            !fits(t, at, &c, q, want, &row) || !same_tokens(want->tokens, row.shape.tokens))
+            !fits(t, at, &c, q, want, &row) ||
+            (want->tokens != row.shape.tokens && !query_is_padded(want->tokens, row.shape.tokens) &&
+             !query_is_padded(row.shape.tokens, want->tokens)))
             continue;
         double gap = fabs(row.seq - (double)q->avg_seq);
         if (gap > SEQ_TOLERANCE || gap >= *nearest)
@@ -171,24 +168,18 @@ static void find_between(struct query_db *db, const struct query *q, struct str 
     vec_free(&points.points);
 }
 
-/* The size of a head, told by the key when there is one. */
-static int64_t head_size_of(const struct query *q)
-{
-    struct cell_dims key = q->inputs.n > 1 ? q->inputs.at[1].dims : (struct cell_dims){0};
-
-    return key.n > 0 ? key.at[key.n - 1] : 0;
-}
-
 enum status query_attention(struct query_db *db, const struct query *q, const struct str *kernels,
                             size_t n, struct query_result *out, struct diag *d)
 {
+    /* The size of a head is told by the key when there is one. */
+    struct cell_dims key = q->inputs.n > 1 ? q->inputs.at[1].dims : (struct cell_dims){0};
     struct head_shape want;
     double nearest = INFINITY;
     const struct op_table *t;
 
     *out = (struct query_result){.miss = "invalid_args"};
     if (q->inputs.n == 0 || q->avg_seq < 0 ||
-        !normal_query(q->inputs.at[0].dims, head_size_of(q), &want))
+        !normal_query(q->inputs.at[0].dims, key.n > 0 ? key.at[key.n - 1] : 0, &want))
         return ST_OK;
     out->miss = "csv_not_found";
     for (size_t i = 0; i < n; i++) {

@@ -67,22 +67,6 @@ static bool is_number(const struct op_table *t, size_t row, int column, int64_t 
     return cell_number(table_cell(t, row, column), &value) && value == (double)wanted;
 }
 
-static void gather(const struct op_table *t, const struct comm_query *q, struct points *out)
-{
-    struct latency_columns lat = latency_columns(t);
-    int bytes = table_column(t, S("message_bytes")), devices = table_column(t, S("num_devices"));
-    int tier = table_column(t, S("topology_tier")), column;
-
-    for (size_t row = 0; row < t->n_rows; row++) {
-        struct point p;
-        if (is_number(t, row, devices, q->num_devices) &&
-            (tier < 0 || q->tier < 0 || is_number(t, row, tier, q->tier)) &&
-            cell_number(table_cell(t, row, bytes), &p.bytes) && isfinite(p.bytes) &&
-            latency_of(t, row, &lat, &p.latency, &column))
-            vec_push(&out->at, p);
-    }
-}
-
 /* Latency = a + b * bytes, least squares over all points. */
 static double fit(const struct points *points, double bytes)
 {
@@ -127,11 +111,21 @@ static struct comm_result between(const struct points *points, const struct comm
 
 struct comm_result query_comm(const struct op_table *t, const struct comm_query *q)
 {
+    struct latency_columns lat = latency_columns(t);
+    int bytes = table_column(t, S("message_bytes")), devices = table_column(t, S("num_devices"));
+    int tier = table_column(t, S("topology_tier")), column;
     struct points points = {0};
 
-    if (table_column(t, S("message_bytes")) < 0 || table_column(t, S("num_devices")) < 0)
+    if (bytes < 0 || devices < 0)
         return (struct comm_result){.miss = "csv_format_raw"};
-    gather(t, q, &points);
+    for (size_t row = 0; row < t->n_rows; row++) {
+        struct point p;
+        if (is_number(t, row, devices, q->num_devices) &&
+            (tier < 0 || q->tier < 0 || is_number(t, row, tier, q->tier)) &&
+            cell_number(table_cell(t, row, bytes), &p.bytes) && isfinite(p.bytes) &&
+            latency_of(t, row, &lat, &p.latency, &column))
+            vec_push(&points.at, p);
+    }
     struct comm_result result = between(&points, q);
     vec_free(&points.at);
     return result;

@@ -20,9 +20,9 @@ struct place {
     struct str regime;
 };
 
-static bool is_elementwise(struct str kernel)
+static enum kind kind_of(const struct query_db *db, struct str kernel, bool is_mapped_elementwise)
 {
-    static const struct str names[] = {
+    static const struct str elementwise[] = {
         S_INIT("Add"),        S_INIT("Sub"),    S_INIT("Mul"),        S_INIT("Div"),
         S_INIT("RealDiv"),    S_INIT("Muls"),   S_INIT("Adds"),       S_INIT("Maximum"),
         S_INIT("Minimum"),    S_INIT("Cast"),   S_INIT("Neg"),        S_INIT("Abs"),
@@ -34,11 +34,6 @@ static bool is_elementwise(struct str kernel)
         S_INIT("LogicalNot"),
     };
 
-    return str_is_one_of(kernel, names, ARRAY_LEN(names));
-}
-
-static enum kind kind_of(const struct query_db *db, struct str kernel, bool is_mapped_elementwise)
-{
     if (query_is_matmul(kernel))
         return KIND_MATMUL;
     if (str_equal(query_policy(db, kernel, "interpolation_policy.generic_compute.axis"),
@@ -46,7 +41,9 @@ static enum kind kind_of(const struct query_db *db, struct str kernel, bool is_m
         str_equal(kernel, S("GatherV2")) || str_equal(kernel, S("Index")) ||
         str_equal(kernel, S("ConcatD")))
         return KIND_OUTPUT;
-    return is_mapped_elementwise || is_elementwise(kernel) ? KIND_ELEMENTWISE : KIND_FIRST;
+    return is_mapped_elementwise || str_is_one_of(kernel, elementwise, ARRAY_LEN(elementwise))
+               ? KIND_ELEMENTWISE
+               : KIND_FIRST;
 }
 
 static bool count_elements(struct cell_dims d, double *out)
@@ -70,12 +67,6 @@ static struct str dims_text(struct arena *arena, struct cell_dims d)
         text =
             arena_format(arena, "%.*s%s%lld", STR_ARGS(text), i > 0 ? "," : "", (long long)d.at[i]);
     return text;
-}
-
-static struct cell_dims front(struct cell_dims d, size_t without)
-{
-    d.n = d.n > without ? d.n - without : 0;
-    return d;
 }
 
 static struct cell_dims behind_first(struct cell_dims d)
@@ -110,8 +101,10 @@ static bool place_matmul(struct arena *arena, struct str kernel, struct query_in
     out->at[0] = (double)a.at[a.n - 2];
     out->at[1] = (double)k;
     out->at[2] = (double)(b.at[b.n - 2] == k ? b.at[b.n - 1] : b.at[b.n - 2]);
-    out->regime = arena_format(arena, "%.*s|%.*s", STR_ARGS(dims_text(arena, front(a, 2))),
-                               STR_ARGS(dims_text(arena, front(b, 2))));
+    a.n -= 2;
+    b.n -= 2;
+    out->regime = arena_format(arena, "%.*s|%.*s", STR_ARGS(dims_text(arena, a)),
+                               STR_ARGS(dims_text(arena, b)));
     return true;
 }
 
@@ -164,15 +157,6 @@ static bool place_elementwise(struct arena *arena, struct query_inputs in, struc
     return true;
 }
 
-static bool place_output(struct arena *arena, struct cell_dims output, struct place *out)
-{
-    output = without_batch(output, false);
-    if (output.n == 0 || !count_elements(output, &out->at[0]))
-        return false;
-    out->regime = dims_text(arena, behind_first(output));
-    return true;
-}
-
 static bool find_place(struct arena *arena, enum kind kind, struct str kernel,
                        struct query_inputs in, struct cell_dims output, struct place *out)
 {
@@ -187,7 +171,11 @@ static bool find_place(struct arena *arena, enum kind kind, struct str kernel,
     case KIND_OUTPUT:
         break;
     }
-    return place_output(arena, output, out);
+    output = without_batch(output, false);
+    if (output.n == 0 || !count_elements(output, &out->at[0]))
+        return false;
+    out->regime = dims_text(arena, behind_first(output));
+    return true;
 }
 
 /* The output that inputs broadcast to; n = 0 when they do not. */
@@ -246,11 +234,6 @@ static bool same_types(struct str kernel, struct query_inputs a, struct query_in
         if (!query_same_dtype(kernel, a.at[i].dtype, b.at[i].dtype))
             return false;
     return true;
-}
-
-static struct str formats_of(struct arena *arena, const struct query_row *row)
-{
-    return arena_join(arena, row->formats, row->inputs.n, S(";"));
 }
 
 static bool formats_wanted(const struct query *q, const struct query_row *row)
@@ -316,7 +299,7 @@ static void gather(struct query_db *db, const struct op_table *t, const struct t
             !str_equal(place.regime, target->place.regime))
             continue;
         memcpy(point.at, place.at, sizeof(point.at));
-        add_point(out, formats_of(&db->arena, &stored), point);
+        add_point(out, arena_join(&db->arena, stored.formats, stored.inputs.n, S(";")), point);
     }
 }
 

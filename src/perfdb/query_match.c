@@ -20,7 +20,7 @@ static bool is_rope(struct str kernel)
                    S("split_qkv_rmsnorm_rope_kernel"));
 }
 
-static bool is_cache_write(struct str kernel)
+bool query_is_cache_write(struct str kernel)
 {
     return IN_LIST(kernel, S("ReshapeAndCacheNdKernel"), S("reshape_and_cache_200000000"));
 }
@@ -30,19 +30,6 @@ static bool may_flatten(struct str kernel)
 {
     return IN_LIST(kernel, S("AscendQuantV2"), S("DynamicQuant"), S("RmsNorm"), S("AddRmsNormBias"),
                    S("AddRmsNorm"), S("DispatchFFNCombine"));
-}
-
-/* (T,H,D) of the model is (T,H*D) of the kernel. */
-static bool may_merge(struct str kernel)
-{
-    return IN_LIST(kernel, S("AscendQuantV2"), S("DynamicQuant"));
-}
-
-/* bf16 and fp32 are as good as each other for this kernel. */
-static bool is_dtype_relaxed(struct str kernel)
-{
-    return is_rope(kernel) ||
-           IN_LIST(kernel, S("MatMulV2"), S("PadV3"), S("PadV3AiCore"), S("MoeGatingTopK"));
 }
 
 struct str query_dtype(struct str name)
@@ -79,7 +66,10 @@ bool query_same_dtype(struct str kernel, struct str a, struct str b)
 {
     if (a.n == 0 || b.n == 0)
         return false;
-    return str_equal(a, b) || (is_dtype_relaxed(kernel) && is_float(a) && is_float(b));
+    /* bf16 and fp32 are as good as each other for these kernels. */
+    return str_equal(a, b) || (is_float(a) && is_float(b) &&
+                               (is_rope(kernel) || IN_LIST(kernel, S("MatMulV2"), S("PadV3"),
+                                                           S("PadV3AiCore"), S("MoeGatingTopK"))));
 }
 
 static bool dims_equal(struct cell_dims a, struct cell_dims b)
@@ -223,7 +213,7 @@ struct query_inputs query_normal(struct arena *arena, struct str kernel, struct 
         return turn_rope(arena, in);
     if (str_equal(kernel, S("SwiGlu")) && in.n == 2 && n_row == 1)
         return join_swiglu(arena, in);
-    if (is_cache_write(kernel) && in.n == 4 && n_row == 5)
+    if (query_is_cache_write(kernel) && in.n == 4 && n_row == 5)
         return split_cache(arena, in);
     return in;
 }
@@ -272,12 +262,6 @@ static bool is_batch_transposed(struct cell_dims asked, struct cell_dims stored)
            asked.at[1] == stored.at[2] && asked.at[2] == stored.at[1];
 }
 
-static bool is_column(struct cell_dims asked, struct cell_dims stored)
-{
-    return asked.n == 2 && stored.n == 2 && asked.at[0] == 1 && stored.at[1] == 1 &&
-           asked.at[1] == stored.at[0];
-}
-
 /* Two of three dimensions in one. */
 static const char *match_folded(struct str kernel, struct cell_dims asked, struct cell_dims stored)
 {
@@ -295,7 +279,8 @@ static const char *match_folded(struct str kernel, struct cell_dims asked, struc
         return "flatten_3d";
     if (is_padded((struct cell_dims){flat, 2}, stored))
         return "flatten_3d+padding";
-    if (!may_merge(kernel))
+    /* (T,H,D) of the model is (T,H*D) of these kernels. */
+    if (!IN_LIST(kernel, S("AscendQuantV2"), S("DynamicQuant")))
         return NULL;
     if (dims_equal((struct cell_dims){merged, 2}, stored))
         return "merge_last_dims";
@@ -312,7 +297,7 @@ static const char *match_input(struct str kernel, size_t i, struct cell_dims ask
         return "identity";
     if (dims_equal(a, b) || dims_equal(a, stored))
         return "batch_strip";
-    if (str_equal(kernel, S("Index")) && is_column(asked, stored))
+    if (str_equal(kernel, S("Index")) && is_transposed(asked, stored) && asked.at[0] == 1)
         return "singleton_axis_transpose";
     if (is_weight && is_transposed(a, stored))
         return "transpose";

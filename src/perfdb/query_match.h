@@ -37,8 +37,9 @@ struct str query_dtype(struct str name);
 /* Equal, or floats of any width where the kernel takes them alike. */
 bool query_same_dtype(struct str kernel, struct str a, struct str b);
 
-/* MatMulV2 and its kin. */
+/* MatMulV2 and its kin; and the kernels that write into a cache of keys and values. */
 bool query_is_matmul(struct str kernel);
+bool query_is_cache_write(struct str kernel);
 
 /* The inputs in the order and layout in which this kernel's rows have them: swiglu, rope, cache.
  * `n_row` is the number of inputs of the row. */

@@ -29,10 +29,9 @@ static struct work_lengths lengths_of(const struct query *q, struct cell_dims qu
         seqs = keys > 1 && tokens >= keys && fmod(tokens, keys) == 0 ? tokens / keys : tokens;
     struct work_lengths lengths = work_lengths(seqs, tokens / seqs, keys, sparse > 0);
     lengths.sparse = sparse;
-    lengths.kv_heads = q->kv_heads > 0 ? q->kv_heads
-                       : key.n == 4    ? key.at[1]
-                       : key.n == 3    ? key.at[1]
-                                       : 0;
+    lengths.kv_heads = q->kv_heads;
+    if (q->kv_heads <= 0)
+        lengths.kv_heads = key.n == 3 || key.n == 4 ? key.at[1] : 0;
     return lengths;
 }
 
@@ -105,10 +104,8 @@ static void add_missed(const struct opset *set, const struct call_work *w, struc
         if (found == NULL)
             return;
         limit = best;
-        add_row(set, row, found->us,
-                found->work.regime == w->regime ? COL_INPUT_SHAPES.at
-                : found->work.kind != w->kind   ? COL_INPUT_SHAPES.at
-                                                : COL_INPUT_DTYPES.at,
+        bool is_other_type = found->work.regime != w->regime && found->work.kind == w->kind;
+        add_row(set, row, found->us, is_other_type ? COL_INPUT_DTYPES.at : COL_INPUT_SHAPES.at,
                 out);
     }
 }
@@ -133,18 +130,6 @@ double query_noise(const struct estimate_model *m)
     return exp(1.2816 * m->spread * sqrt(m->kriging.noise));
 }
 
-/* A row that was measured differs from a second measurement of it by what no model explains. */
-static void measured(const struct opset *set, const struct opset_regime *r,
-                     const struct estimate_point *p, uint32_t row, struct query_result *out)
-{
-    double noise = query_noise(&r->model);
-
-    *out = answered(set, QUERY_MEASURED, "identity", p->us);
-    out->low_us = p->us / noise;
-    out->high_us = p->us * noise;
-    add_row(set, row, p->us, NULL, out);
-}
-
 double query_six_digits(double value)
 {
     static const double powers[] = {1e11, 1e10, 1e9, 1e8,  1e7,  1e6,  1e5,  1e4,  1e3,
@@ -167,7 +152,12 @@ void query_answer(struct opset *set, const struct call_work *w, bool is_exact,
 
     const struct estimate_point *p = r != NULL ? opset_exact(set, w, &row) : NULL;
     if (p != NULL) {
-        measured(set, r, p, row, out);
+        /* A second measurement of the row differs by what no model explains. */
+        double noise = query_noise(&r->model);
+        *out = answered(set, QUERY_MEASURED, "identity", p->us);
+        out->low_us = p->us / noise;
+        out->high_us = p->us * noise;
+        add_row(set, row, p->us, NULL, out);
     } else if (r != NULL && !is_exact) {
         estimate_call(&r->model, w, ESTIMATE_NONE, &e);
         *out = answered(set, e.is_inside ? QUERY_INTERPOLATED : QUERY_EXTRAPOLATED,
@@ -248,14 +238,6 @@ void query_analytic(const struct device *device, const struct query *q, struct s
     out->confidence = query_six_digits(confidence(out));
 }
 
-/* The set of a kernel; NULL, and `out` a miss, without one. */
-static enum status open_set(struct query_db *db, struct str kernel, struct opset **set,
-                            struct query_result *out, struct diag *d)
-{
-    *out = (struct query_result){.miss = "csv_not_found", .kernel = kernel};
-    return query_set(db, kernel, set, d);
-}
-
 /* An answer by one kernel; the roof of the device is for the caller. */
 static enum status ask_kernel(struct query_db *db, const struct query *q, struct str kernel,
                               int64_t count, bool is_exact, struct query_result *out,
@@ -264,7 +246,8 @@ static enum status ask_kernel(struct query_db *db, const struct query *q, struct
     struct opset *set;
     struct call_work w;
 
-    TRY(open_set(db, kernel, &set, out, d));
+    *out = (struct query_result){.miss = "csv_not_found", .kernel = kernel};
+    TRY(query_set(db, kernel, &set, d));
     if (set == NULL)
         return ST_OK;
     out->miss = "invalid_args";
@@ -313,7 +296,8 @@ enum status query_model_comm(struct query_db *db, const struct query *q, struct 
     struct opset *set;
     struct call_work w;
 
-    TRY(open_set(db, kernel, &set, out, d));
+    *out = (struct query_result){.miss = "csv_not_found", .kernel = kernel};
+    TRY(query_set(db, kernel, &set, d));
     if (set != NULL) {
         query_comm_work(set, &q->message, &w);
         query_answer(set, &w, q->is_exact, out);

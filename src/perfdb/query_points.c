@@ -27,26 +27,11 @@ struct program {
     double level[ROWS];         /* of the basic variables */
 };
 
-static double column_at(const struct program *p, size_t j, size_t row)
-{
-    return j < p->n ? p->a[j * ROWS + row] : j - p->n == row;
-}
-
 static double cost_of(const struct program *p, size_t j)
 {
     if (j >= p->n)
         return p->is_first_phase ? 1 : 0;
     return p->is_first_phase ? 0 : p->cost[j];
-}
-
-static void begin(struct program *p)
-{
-    memset(p->inverse, 0, sizeof(p->inverse));
-    for (size_t i = 0; i < p->rows; i++) {
-        p->basis[i] = p->n + i;
-        p->inverse[i][i] = 1;
-        p->level[i] = i + 1 == p->rows ? 1 : 0;
-    }
 }
 
 /* The real column that lowers the cost most; by number, as soon as any does, when `by_number`:
@@ -126,7 +111,7 @@ static bool minimise(struct program *p)
             return true;
         for (size_t i = 0; i < p->rows; i++)
             for (size_t k = 0; k < p->rows; k++)
-                step[i] += p->inverse[i][k] * column_at(p, j, k);
+                step[i] += p->inverse[i][k] * p->a[j * ROWS + k];
         size_t row = leaving(p, step);
         if (row == p->rows)
             return false;
@@ -185,7 +170,12 @@ static bool solve(struct program *p, const double *values, double *out)
 {
     double outside = 0, total = 0, weights = 0;
 
-    begin(p);
+    memset(p->inverse, 0, sizeof(p->inverse));
+    for (size_t i = 0; i < p->rows; i++) {
+        p->basis[i] = p->n + i;
+        p->inverse[i][i] = 1;
+        p->level[i] = i + 1 == p->rows ? 1 : 0;
+    }
     if (!minimise(p))
         return false;
     for (size_t i = 0; i < p->rows; i++)

@@ -1,6 +1,6 @@
 #include "perfdb/cell.h"
 
-#include "base/testing_arena.h"
+#include "base/testing.h"
 
 TEST(durations_above_zero_count)
 {
@@ -11,20 +11,4 @@ TEST(durations_above_zero_count)
     assert_false(cell_is_measured(S(""), S("0.0")));
 }
 
-TEST(folded_matrices_are_unfolded)
-{
-    int64_t stored[] = {320, 48, 16, 16, 1};
-    struct cell_dims out;
-
-    assert_true(cell_logical(&arena, (struct cell_dims){stored, 4}, S("FRACTAL_NZ"), &out));
-    assert_int_equal(out.n, 2);
-    assert_int_equal(out.at[0], 48 * 16);
-    assert_int_equal(out.at[1], 320 * 16);
-    assert_true(cell_logical(&arena, (struct cell_dims){stored, 5}, S("ND"), &out));
-    assert_int_equal(out.n, 5);
-    assert_false(cell_logical(&arena, (struct cell_dims){stored, 5}, S("FRACTAL_NZ"), &out));
-    stored[1] = INT64_MAX;
-    assert_false(cell_logical(&arena, (struct cell_dims){stored, 4}, S("FRACTAL_NZ"), &out));
-}
-
-TEST_MAIN("perfdb/row", T(durations_above_zero_count), TA(folded_matrices_are_unfolded))
+TEST_MAIN("perfdb/row", T(durations_above_zero_count))

@@ -25,17 +25,11 @@ bool signature_is_matmul(struct str op)
            str_equal(op, S("MatMulCommon"));
 }
 
-static size_t trimmed(const struct str *slots, size_t n)
-{
-    while (n > 0 && slots[n - 1].n == 0)
-        n--;
-    return n;
-}
-
 /* Slots without those at the end that are empty, joined with ';'. */
 static struct str join(struct arena *arena, const struct str *slots, size_t n)
 {
-    n = trimmed(slots, n);
+    while (n > 0 && slots[n - 1].n == 0)
+        n--;
     if (n == 1)
         return slots[0];
     return arena_join(arena, slots, n, S(";"));
@@ -147,38 +141,25 @@ static void reduce_index(struct arena *arena, struct str output_shapes, struct i
     first_and_last(arena, &in->formats);
 }
 
-static void keep_first(struct cell_slots *slots)
-{
-    slots->n = slots->n < 1 ? slots->n : 1;
-}
-
-static void reduce_first(struct inputs *in)
-{
-    keep_first(&in->shapes);
-    keep_first(&in->dtypes);
-    keep_first(&in->formats);
-    if (in->formats.n > 0)
-        in->formats.at[0] = S("ND");
-}
-
-static bool uses_first_only(struct str op)
-{
-    return str_equal(op, S("Slice")) || str_equal(op, S("SliceAiCore")) ||
-           str_equal(op, S("Transpose")) || str_equal(op, S("TransposeAiCore"));
-}
-
 static void general(struct arena *arena, struct str op, const struct signature_row *row,
                     struct signature *s)
 {
     struct inputs in = {cell_slots(arena, row->cell[ID_INPUT_SHAPES]),
                         cell_slots(arena, row->cell[ID_INPUT_DTYPES]),
                         cell_slots(arena, row->cell[ID_INPUT_FORMATS])};
+    static const struct str of_first[] = {S_INIT("Slice"), S_INIT("SliceAiCore"),
+                                          S_INIT("Transpose"), S_INIT("TransposeAiCore")};
     struct cell_slots out = cell_slots(arena, row->cell[ID_OUTPUT_SHAPES]);
 
-    if (str_equal(op, S("Index")))
+    if (str_equal(op, S("Index"))) {
         reduce_index(arena, row->cell[ID_OUTPUT_SHAPES], &in);
-    else if (uses_first_only(op))
-        reduce_first(&in);
+    } else if (str_is_one_of(op, of_first, ARRAY_LEN(of_first))) {
+        in.shapes.n = in.shapes.n > 0;
+        in.dtypes.n = in.dtypes.n > 0;
+        in.formats.n = in.formats.n > 0;
+        if (in.formats.n > 0)
+            in.formats.at[0] = S("ND");
+    }
     s->part[0] = normal_shapes(arena, &in.shapes);
     s->part[1] = paired(arena, in.shapes, in.dtypes);
     s->part[2] = paired(arena, in.shapes, in.formats);

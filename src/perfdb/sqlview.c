@@ -50,20 +50,15 @@ static struct str quoted(struct arena *arena, struct str name)
 }
 
 /* SQL does not tell letters apart by case, and some names are its own. */
-static bool is_taken(const struct view_shape *s, struct str name)
+static void add_columns(struct view_shape *s, struct view *v, const struct op_table *t)
 {
     static const struct str own[] = {S_INIT("_device"), S_INIT("_stack"), S_INIT("_version"),
                                      S_INIT("_file"), S_INIT("_line")};
 
-    return name.n == 0 || str_any(str_equal_nocase, name, s->columns, s->n) ||
-           STR_ANY(str_equal_nocase, name, own);
-}
-
-static void add_columns(struct view_shape *s, struct view *v, const struct op_table *t)
-{
     for (size_t i = 0; i < t->columns.n && s->n < COLUMNS_MAX; i++) {
         struct str name = cell_trim(t->columns.at[i]);
-        if (!is_taken(s, name))
+        if (name.n > 0 && !str_any(str_equal_nocase, name, s->columns, s->n) &&
+            !STR_ANY(str_equal_nocase, name, own))
             s->columns[s->n++] = arena_str(&v->arena, name);
     }
 }
@@ -178,12 +173,15 @@ static enum status load(struct view *v, size_t first, bool with_rows)
 
 /* Tables the statement does not speak of stay away; those it asks the catalogue for are empty. All
  * of them without a statement. */
-static enum status load_all(struct view *v, struct str statement)
+static enum status open_view(struct view *v, struct str statement)
 {
     bool wants_list = str_contains_nocase(statement, S("sqlite_master")) ||
                       str_contains_nocase(statement, S("sqlite_schema"));
     bool wants_all = statement.n == 0;
 
+    arena_init(&v->arena);
+    if (db_engine_open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &v->db) != SQLITE_OK)
+        return sql_failed(v, "SQLite failed to start");
     TRY(execute(v, S("BEGIN")));
     for (size_t i = 0; i < v->tree->n; i++) {
         struct str op = v->tree->at[i].op;
@@ -289,20 +287,6 @@ static enum status run(struct view *v, struct str statement, const struct sqlvie
     return st;
 }
 
-static enum status open_view(struct view *v, struct str statement)
-{
-    arena_init(&v->arena);
-    if (db_engine_open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &v->db) != SQLITE_OK)
-        return sql_failed(v, "SQLite failed to start");
-    return load_all(v, statement);
-}
-
-static void close_view(struct view *v)
-{
-    db_engine_close(v->db);
-    arena_free(&v->arena);
-}
-
 enum status sqlview_run(const struct place_files *tree, struct str statement,
                         const struct sqlview_sink *sink, struct diag *d)
 {
@@ -311,7 +295,8 @@ enum status sqlview_run(const struct place_files *tree, struct str statement,
     enum status st = statement.n > 0 ? open_view(&v, statement) : open_view(&v, S(" "));
     if (st == ST_OK)
         st = run(&v, statement, sink);
-    close_view(&v);
+    db_engine_close(v.db);
+    arena_free(&v.arena);
     return st;
 }
 
@@ -327,7 +312,8 @@ enum status sqlview_file(const struct place_files *tree, struct sqlview_file *ou
         db_engine_check(out->at != NULL ? SQLITE_OK : SQLITE_NOMEM);
         out->n = (size_t)n;
     }
-    close_view(&v);
+    db_engine_close(v.db);
+    arena_free(&v.arena);
     return st;
 }
 

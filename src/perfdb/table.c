@@ -64,17 +64,6 @@ static struct str without_bom(struct str text)
     return text;
 }
 
-/* Blank lines may precede the header, and a mark may follow them. */
-static void take_header(struct op_table *t, const struct csv *csv)
-{
-    size_t n = csv_header_count(csv);
-
-    for (size_t i = 0; i < n; i++)
-        vec_push(&t->columns, take_cell(t, csv, i));
-    if (n > 0)
-        t->columns.at[0] = without_bom(t->columns.at[0]);
-}
-
 static enum status too_large(const struct op_table *t, uint64_t line, struct diag *d)
 {
     diag_fail(d, ST_LIMIT, "perfdb.too-large", (struct where){t->path, line, 0},
@@ -82,19 +71,6 @@ static enum status too_large(const struct op_table *t, uint64_t line, struct dia
               LIMIT_TABLE_CELLS / 1000000);
     diag_hint(d, "try", "split the table, one part per folder");
     return ST_LIMIT;
-}
-
-static void take_row(struct op_table *t, const struct csv *csv)
-{
-    size_t n = csv->n_cells < t->columns.n ? csv->n_cells : t->columns.n;
-    size_t row = table_add_row(t);
-    struct str *cells = &t->cells.at[row * t->columns.n];
-
-    t->lines.at[row] = csv->line;
-    for (size_t i = 0; i < n; i++)
-        cells[i] = take_cell(t, csv, i);
-    if (csv->n_cells != t->columns.n)
-        vec_push(&t->ragged, ((struct table_ragged){csv->line, csv->n_cells}));
 }
 
 static enum status take_rows(struct op_table *t, struct csv *csv, struct diag *d)
@@ -105,7 +81,14 @@ static enum status take_rows(struct op_table *t, struct csv *csv, struct diag *d
                              "the file ends inside a quoted cell");
         if ((t->n_rows + 1) * t->columns.n > LIMIT_TABLE_CELLS)
             return too_large(t, csv->line, d);
-        take_row(t, csv);
+        size_t n = csv->n_cells < t->columns.n ? csv->n_cells : t->columns.n;
+        size_t row = table_add_row(t);
+        struct str *cells = &t->cells.at[row * t->columns.n];
+        t->lines.at[row] = csv->line;
+        for (size_t i = 0; i < n; i++)
+            cells[i] = take_cell(t, csv, i);
+        if (csv->n_cells != t->columns.n)
+            vec_push(&t->ragged, ((struct table_ragged){csv->line, csv->n_cells}));
     }
     return ST_OK;
 }
@@ -118,7 +101,11 @@ static enum status take_text(struct op_table *t, struct str text, struct diag *d
         return too_large(t, 1, d);
     t->has_bom = str_starts(text, S(BOM));
     csv_open(&csv, without_bom(text));
-    take_header(t, &csv);
+    size_t n = csv_header_count(&csv);
+    for (size_t i = 0; i < n; i++)
+        vec_push(&t->columns, take_cell(t, &csv, i));
+    if (n > 0)
+        t->columns.at[0] = without_bom(t->columns.at[0]);
     if (t->columns.n == 0)
         return ST_OK;
     if (str_starts(cell_bare(t->columns.at[0]), TABLE_POINTER))
@@ -429,17 +416,13 @@ static bool compare_next(void *ctx, struct str bytes)
 bool table_is_at(const struct op_table *t, enum table_bom bom, const char *path)
 {
     struct mapfile map;
-    struct diag quiet;
-    bool is_same = false;
 
-    diag_init(&quiet);
-    if (fs_exists(path) && mapfile_open(&map, path, &quiet) == ST_OK) {
-        struct same_bytes s = {map.text, true};
-        is_same =
-            table_print(t, bom, (struct sink){compare_next, &s}) && s.is_same && s.rest.n == 0;
-        mapfile_close(&map);
-    }
-    diag_fini(&quiet);
+    if (!fs_exists(path) || mapfile_open(&map, path, NULL) != ST_OK)
+        return false;
+    struct same_bytes s = {map.text, true};
+    bool is_same =
+        table_print(t, bom, (struct sink){compare_next, &s}) && s.is_same && s.rest.n == 0;
+    mapfile_close(&map);
     return is_same;
 }
 

@@ -131,11 +131,6 @@ static struct str shapes_of(struct work *w, size_t row)
                           table_cell(t, row, w->keys.at[ID_OUTPUT_SHAPES]));
 }
 
-static struct str case_shapes(struct work *w, const struct summary_case *c)
-{
-    return signature_text(&w->u->arena, c->cells[ID_INPUT_SHAPES], c->cells[ID_OUTPUT_SHAPES]);
-}
-
 static void list_add(struct update_list *list, struct str text)
 {
     if (list->n < UPDATE_EXAMPLES)
@@ -236,12 +231,24 @@ static void set_figures(struct work *w, size_t row, const struct summary_case *c
             set_figure(w, row, w->counters[i], c->sums[i] / (double)c->n);
 }
 
-static void append(struct work *w, const struct summary_case *c, const struct signature *s)
+static void no_match(struct work *w, const struct summary_case *c, const struct signature *s,
+                     bool may_add)
 {
-    struct op_table *t = &w->u->table;
+    struct update *u = w->u;
+    struct str shapes =
+        signature_text(&u->arena, c->cells[ID_INPUT_SHAPES], c->cells[ID_OUTPUT_SHAPES]);
+
+    if (!may_add) {
+        say(w, arena_format(&u->arena, "[WARN] match-only profiling row did not match %.*s: %.*s",
+                            STR_ARGS(u->file), STR_ARGS(shapes)));
+        return;
+    }
+    list_add(&u->missing, shapes);
+    if (w->how->mode != UPDATE_ALL)
+        return;
+    struct op_table *t = &u->table;
     size_t row = table_add_row(t);
     int ep_size = table_column(t, COL_EP_SIZE);
-
     for (size_t i = 0; i < IDENTITY_N; i++)
         if (w->identity[i] >= 0)
             table_set(t, row, w->identity[i], c->cells[i]);
@@ -249,23 +256,8 @@ static void append(struct work *w, const struct summary_case *c, const struct si
         table_set(t, row, ep_size, c->ep_size);
     set_figures(w, row, c);
     signature_index_add(&w->index, s, (uint32_t)row, NULL);
-    w->u->added++;
-    w->u->is_changed = true;
-}
-
-static void no_match(struct work *w, const struct summary_case *c, const struct signature *s,
-                     bool may_add)
-{
-    struct update *u = w->u;
-
-    if (!may_add) {
-        say(w, arena_format(&u->arena, "[WARN] match-only profiling row did not match %.*s: %.*s",
-                            STR_ARGS(u->file), STR_ARGS(case_shapes(w, c))));
-        return;
-    }
-    list_add(&u->missing, case_shapes(w, c));
-    if (w->how->mode == UPDATE_ALL)
-        append(w, c, s);
+    u->added++;
+    u->is_changed = true;
 }
 
 static void note_gap(struct work *w, size_t row)

@@ -40,7 +40,7 @@ char work_dtype(struct str name)
     return '?';
 }
 
-double work_dtype_bytes(char dtype)
+static double dtype_bytes(char dtype)
 {
     switch (dtype) {
     case 'd':
@@ -67,17 +67,6 @@ bool work_is_attention(struct str kernel)
     return str_equal(kernel, S("FusedInferAttentionScore"));
 }
 
-static bool is_pick(struct str kernel)
-{
-    return str_equal(kernel, S("GatherV2")) || str_equal(kernel, S("Index"));
-}
-
-static bool is_cache_write(struct str kernel)
-{
-    return str_equal(kernel, S("ReshapeAndCacheNdKernel")) ||
-           str_equal(kernel, S("reshape_and_cache_200000000"));
-}
-
 static double elements(struct cell_dims d)
 {
     double n = 1;
@@ -96,7 +85,7 @@ static struct cell_dims without_ones(struct cell_dims d)
 
 static double size_of(const struct query_input *in)
 {
-    return elements(in->dims) * work_dtype_bytes(work_dtype(in->dtype));
+    return elements(in->dims) * dtype_bytes(work_dtype(in->dtype));
 }
 
 /* Dimensions of an input in the form in which equal calls are equal: no leading ones; all but the
@@ -139,7 +128,7 @@ static bool place_matmul(struct query_inputs in, struct call_work *w)
     double m = elements((struct cell_dims){a.at, a.n - 1});
     bool is_batched = a.n > 2 && elements((struct cell_dims){a.at, a.n - 2}) == batch;
     double per_unit = is_batched ? m / batch : m;
-    double bytes = work_dtype_bytes(work_dtype(in.at[0].dtype));
+    double bytes = dtype_bytes(work_dtype(in.at[0].dtype));
 
     set_axes(w, 4, (const double[]){per_unit, k, n, batch});
     w->kind = WORK_MATMUL;
@@ -164,8 +153,8 @@ static void place_pick(struct query_inputs in, struct call_work *w)
 
     w->kind = WORK_PICK;
     set_axes(w, 2, (const double[]){count, width});
-    w->bytes = 2 * count * width * work_dtype_bytes(work_dtype(in.at[0].dtype)) +
-               size_of(&in.at[in.n - 1]);
+    w->bytes =
+        2 * count * width * dtype_bytes(work_dtype(in.at[0].dtype)) + size_of(&in.at[in.n - 1]);
 }
 
 static void place_cache(struct query_inputs in, struct call_work *w)
@@ -197,7 +186,7 @@ static bool place_attention(struct query_inputs in, const struct work_lengths *l
 {
     struct cell_dims q = in.at[0].dims, k = in.n > 1 ? in.at[1].dims : (struct cell_dims){0};
     double size = k.n > 0 ? (double)k.at[k.n - 1] : 0, heads;
-    double bytes = work_dtype_bytes(work_dtype(in.at[0].dtype));
+    double bytes = dtype_bytes(work_dtype(in.at[0].dtype));
 
     if (len == NULL || !(len->seqs >= 1) || !(len->keys > 0) || q.n < 2)
         return false;
@@ -252,12 +241,13 @@ bool work_of(struct arena *arena, struct str kernel, struct query_inputs in,
              struct call_work *out)
 {
     bool is_attention = work_is_attention(kernel);
+    bool is_pick = str_equal(kernel, S("GatherV2")) || str_equal(kernel, S("Index"));
 
     *out = (struct call_work){.units = 1, .peak = 1};
     in = query_normal(arena, kernel, in, str_equal(kernel, S("SwiGlu")) ? 1 : in.n + 1);
     if (!has_sizes(in))
         return false;
-    bool is_moved = (is_pick(kernel) && in.n >= 2) || (is_cache_write(kernel) && in.n >= 3);
+    bool is_moved = (is_pick && in.n >= 2) || (query_is_cache_write(kernel) && in.n >= 3);
     out->regime = regime_of(in, formats, extra, is_attention || is_moved ? 1 : in.n);
     out->exact = out->regime;
     if (is_attention)
@@ -266,7 +256,7 @@ bool work_of(struct arena *arena, struct str kernel, struct query_inputs in,
         out->regime = hash_mix(out->regime, WORK_MATMUL);
         return true;
     }
-    if (is_moved && is_pick(kernel))
+    if (is_moved && is_pick)
         place_pick(in, out);
     else if (is_moved)
         place_cache(in, out);

@@ -40,7 +40,6 @@ struct work_lengths {
 
 /* One letter for each type: bf16 and fp16 differ. '?' for an unknown one, 0 for none. */
 char work_dtype(struct str name);
-double work_dtype_bytes(char dtype);
 
 bool work_is_attention(struct str kernel);
 

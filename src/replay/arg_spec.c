@@ -7,13 +7,11 @@
 #include <sys/stat.h>
 
 #include "base/fs.h"
-#include "base/json_write.h"
 #include "base/limits.h"
 #include "base/mapfile.h"
 #include "base/num.h"
-#include "base/outfile.h"
 #include "replay/paths.h"
-#include "report/record.h"
+#include "report/record_file.h"
 
 struct reader {
     struct arena *arena;
@@ -111,9 +109,8 @@ static enum status take_fill(const struct reader *r, struct slot *out)
     if (fill == NULL)
         return ST_OK;
     out->fill = tree_text(fill);
-    for (size_t i = 0; i < ARRAY_LEN(rules); i++)
-        if (str_equal(out->fill, rules[i]))
-            return ST_OK;
+    if (str_is_one_of(out->fill, rules, ARRAY_LEN(rules)))
+        return ST_OK;
     if (str_starts(out->fill, S("const:")) &&
         num_f64(str_part(out->fill, 6, out->fill.n), &value)) {
         char text[NUM_TEXT];
@@ -127,18 +124,6 @@ static enum status take_fill(const struct reader *r, struct slot *out)
                      "arg %" PRId64
                      ": fill is not zero, one, random, iota, const:NUMBER or file:PATH",
                      out->index);
-}
-
-static enum status take_pack_mode(const struct reader *r, struct slot *out)
-{
-    const struct tree *mode = tree_get(r->item, S("pack_mode"));
-    struct str text = mode != NULL ? tree_text(mode) : S("value");
-
-    if (!str_equal(text, S("value")) && !str_equal(text, S("bits")))
-        return diag_fail(r->diag, ST_FORMAT, "replay.bad-value", at(r),
-                         "arg %" PRId64 ": pack_mode is not value or bits", out->index);
-    out->is_packed = str_equal(text, S("bits")) || out->dtype->is_bits;
-    return ST_OK;
 }
 
 static enum status take_head(const struct reader *r, struct slot *out)
@@ -179,7 +164,12 @@ static enum status take_item(const struct reader *r, struct slot *out)
         TRY(take_role(r, out));
         return take_fill(r, out);
     }
-    TRY(take_pack_mode(r, out));
+    const struct tree *mode = tree_get(r->item, S("pack_mode"));
+    struct str text = mode != NULL ? tree_text(mode) : S("value");
+    if (!str_equal(text, S("value")) && !str_equal(text, S("bits")))
+        return diag_fail(r->diag, ST_FORMAT, "replay.bad-value", at(r),
+                         "arg %" PRId64 ": pack_mode is not value or bits", out->index);
+    out->is_packed = str_equal(text, S("bits")) || out->dtype->is_bits;
     return slot_pack(out, tree_get(r->item, S("value")), at(r), r->diag);
 }
 
@@ -212,12 +202,10 @@ enum status args_read(struct arena *arena, const char *path, struct slots *out, 
     struct mapfile map;
 
     TRY(mapfile_open(&map, path, d));
-    enum status st;
-    if (map.text.n > LIMIT_SCENE_BYTES)
-        st = diag_fail(d, ST_LIMIT, "replay.bad-spec", (struct where){.path = path},
-                       "larger than %d bytes", LIMIT_SCENE_BYTES);
-    else
-        st = args_parse(arena, map.text, path, out, d);
+    enum status st = map.text.n > LIMIT_SCENE_BYTES
+                         ? diag_fail(d, ST_LIMIT, "replay.bad-spec", (struct where){.path = path},
+                                     "larger than %d bytes", LIMIT_SCENE_BYTES)
+                         : args_parse(arena, map.text, path, out, d);
     mapfile_close(&map);
     return st;
 }
@@ -229,15 +217,7 @@ static const struct record file_record = RECORD(struct slots, file_fields);
 
 enum status args_save(const char *path, const struct slots *slots, struct diag *d)
 {
-    struct text t = {0};
-    struct json_writer j;
-
-    json_write_init(&j, text_sink(&t), JSON_INDENTED);
-    record_json(&j, &file_record, slots, NULL);
-    (void)json_write_finish(&j);
-    enum status status = outfile_save(path, text_view(&t), d);
-    text_free(&t);
-    return status;
+    return record_save(path, &file_record, slots, d);
 }
 
 enum status args_set(struct arena *arena, const char *text, struct slots *out, struct diag *d)

@@ -10,6 +10,7 @@
 #include "base/fs.h"
 #include "base/intern.h"
 #include "base/mapfile.h"
+#include "replay/paths.h"
 
 enum { FOLDERS_DEEP = 48 };
 
@@ -45,13 +46,6 @@ static void add_files(struct arena *arena, const char *dir, struct str ending, s
             vec_push(out, list.at[i].path);
 }
 
-static bool is_link(const char *path)
-{
-    struct stat st;
-
-    return lstat(path, &st) != 0 || S_ISLNK(st.st_mode);
-}
-
 /* Folders that hold results of earlier runs. */
 static bool holds_results(struct str name)
 {
@@ -79,7 +73,9 @@ static void add_below(struct arena *arena, const char *dir, struct str folder, s
         return;
     for (size_t i = 0; i < list.n; i++) {
         const struct fs_entry *e = &list.at[i];
-        if (e->kind != FS_DIR || is_link(e->path) || (skips_results && holds_results(e->name)))
+        struct stat st;
+        if (e->kind != FS_DIR || lstat(e->path, &st) != 0 || S_ISLNK(st.st_mode) ||
+            (skips_results && holds_results(e->name)))
             continue;
         if (folder.n == 0 || str_equal(e->name, folder))
             add_files(arena, e->path, ending, out, d);
@@ -190,19 +186,6 @@ struct naming {
     VEC_OF(size_t) next; /* by id of a name */
 };
 
-static void naming_begin(struct naming *n)
-{
-    *n = (struct naming){0};
-    intern_init(&n->names);
-    vec_push(&n->next, 0); /* the empty name is no kernel's */
-}
-
-static void naming_end(struct naming *n)
-{
-    intern_fini(&n->names);
-    vec_free(&n->next);
-}
-
 /* "k", then "k__2", "k__3", without those that other kernels have as their own. */
 static const char *own_name(struct naming *n, struct arena *arena, const char *stem)
 {
@@ -221,23 +204,17 @@ static const char *own_name(struct naming *n, struct arena *arena, const char *s
 static void add_source(struct arena *arena, const char *path, const struct discover_job *job,
                        struct naming *naming, struct kernel_sources *out)
 {
-    struct str whole = str_of(path), base = str_basename(whole);
-    size_t dot = base.n;
-
-    for (size_t i = base.n; i-- > 1;)
-        if (base.at[i] == '.') {
-            dot = i;
-            break;
-        }
+    struct str whole = str_of(path), base = str_basename(whole), stem = paths_stem(base);
     struct kernel_source s = {.path = path};
-    s.stem = arena_cstr(arena, str_part(base, 0, dot));
+
+    s.stem = arena_cstr(arena, stem);
     bool is_text = str_ends(base, S(".pto"));
     struct str folder = str_part(whole, 0, whole.n - base.n);
     if (half_of(arena, whole, S("aiv"), S("aic")) != NULL)
         return; /* with its other half */
     s.vector = half_of(arena, whole, S("aic"), S("aiv"));
     if (s.vector != NULL)
-        s.stem = arena_cstr(arena, str_part(base, 0, dot - 4));
+        s.stem = arena_cstr(arena, str_part(stem, 0, stem.n - 4));
     if (!is_chosen(job, s.stem))
         return;
     s.expected = arena_printf(arena, "%.*s%s.pto", STR_ARGS(folder), s.stem);
@@ -251,37 +228,37 @@ enum status discover_kernels(const struct discover_job *job, struct arena *arena
                              struct kernel_sources *out, struct diag *d)
 {
     struct words paths = {0};
-    struct naming naming;
+    struct naming naming = {0};
 
-    *out = (struct kernel_sources){0};
     find(job, arena, S(".cpp"), &paths, d);
     if (paths.n == 0 && job->source_glob == NULL)
         find(job, arena, S(".pto"), &paths, d);
     if (paths.n == 0 && job->source_glob == NULL && job->ptoas_dir == NULL) {
         add_files(arena, job->build_dir, S(".pto"), &paths, d); /* a bare folder of kernels */
         sort(&paths);
+        if (paths.n == 0)
+            find_sources(job, arena, &paths, d);
     }
-    if (paths.n == 0 && job->source_glob == NULL && job->ptoas_dir == NULL)
-        find_sources(job, arena, &paths, d);
-    out->at = ARENA_ARRAY(arena, struct kernel_source, paths.n);
-    naming_begin(&naming);
+    *out = (struct kernel_sources){.at = ARENA_ARRAY(arena, struct kernel_source, paths.n)};
+    intern_init(&naming.names);
+    vec_push(&naming.next, 0); /* the empty name is no kernel's */
     for (size_t i = 0; i < paths.n; i++)
         add_source(arena, paths.at[i], job, &naming, out);
-    naming_end(&naming);
-    if (out->n == 0) {
-        if (paths.n > 0)
-            diag_hint(d, "try", "--list-funcs; none of the %zu kernels has this name", paths.n);
-        else
-            diag_hint(d, "looked for",
-                      "*.cpp and *.pto in folders named ptoas, then *.pto in %s, then "
-                      "*.cpp below it with #include <pto/pto-inst.hpp>",
-                      job->build_dir);
-    }
+    intern_fini(&naming.names);
+    vec_free(&naming.next);
+    size_t n = paths.n;
     vec_free(&paths);
-    if (out->n == 0)
-        return diag_fail(d, ST_NOT_FOUND, "incore-run.no-kernels", (struct where){0},
-                         "no PTOAS .cpp sources found for build dir: %s", job->build_dir);
-    return ST_OK;
+    if (out->n > 0)
+        return ST_OK;
+    if (n > 0)
+        diag_hint(d, "try", "--list-funcs; none of the %zu kernels has this name", n);
+    else
+        diag_hint(d, "looked for",
+                  "*.cpp and *.pto in folders named ptoas, then *.pto in %s, then "
+                  "*.cpp below it with #include <pto/pto-inst.hpp>",
+                  job->build_dir);
+    return diag_fail(d, ST_NOT_FOUND, "incore-run.no-kernels", (struct where){0},
+                     "no PTOAS .cpp sources found for build dir: %s", job->build_dir);
 }
 
 /* ---- builds a case leaves ---- */

@@ -22,12 +22,10 @@ static struct str word_before(struct str s, size_t end)
 /* "args[7]" at `at`: its number and where it ends. */
 static bool slot_at(struct str s, size_t at, int64_t *index, size_t *end)
 {
-    size_t digits = at + 5, n = 0;
+    size_t digits = at + 5, n = str_digits(str_part(s, digits, s.n));
 
     if (!str_starts(str_part(s, at, 5), S("args[")) || (at > 0 && char_is_word(s.at[at - 1])))
         return false;
-    while (digits + n < s.n && char_is_digit(s.at[digits + n]))
-        n++;
     *end = digits + n + 1;
     return n > 0 && digits + n < s.n && s.at[digits + n] == ']' &&
            num_i64(str_part(s, digits, n), index) && *index < SLOT_LOCAL;
@@ -184,12 +182,10 @@ static void draft_handed(struct str source, int64_t dim, struct arena *arena, st
 {
     for (size_t at = 0; at < source.n; at++) {
         int64_t index;
-        size_t n = 0;
         struct str word;
         at += str_find(str_part(source, at, source.n), S("(args,"));
         struct str rest = str_trim(str_part(source, at + 6, source.n));
-        while (n < rest.n && char_is_digit(rest.at[n]))
-            n++;
+        size_t n = str_digits(rest);
         if (at >= source.n || n == 0 || n == rest.n || rest.at[n] != ')' ||
             !num_i64(str_part(rest, 0, n), &index) || index >= SLOT_LOCAL ||
             !is_handed_on(str_part(source, 0, at + 1), &word))

@@ -21,13 +21,6 @@ static size_t skip_blanks(struct str s, size_t at)
     return at;
 }
 
-static size_t skip_word(struct str s, size_t at)
-{
-    while (at < s.n && char_is_word(s.at[at]))
-        at++;
-    return at;
-}
-
 /* Whether the word before `at` is `word`, blanks in between. */
 static bool follows(struct str s, size_t at, struct str word)
 {
@@ -49,7 +42,9 @@ static bool read_decl(struct str s, size_t at, struct decl *out)
     if (end == from)
         return false;
     out->name_at = end;
-    out->name = str_part(s, end, skip_word(s, end) - end);
+    out->name = str_part(s, end, 0);
+    while (end + out->name.n < s.n && char_is_word(s.at[end + out->name.n]))
+        out->name.n++;
     at = skip_blanks(s, end + out->name.n);
     if (out->name.n == 0 || at >= s.n || s.at[at] != '(')
         return false;
@@ -108,18 +103,6 @@ static const struct host_type {
     {S_INIT("uint64_t"), S_INIT("uint64_t"), 8, FILL_ZERO},
 };
 
-static void set_host(struct entry_param *p)
-{
-    p->host = p->type;
-    p->fill = FILL_RANDOM_FLOAT;
-    for (size_t i = 0; i < ARRAY_LEN(host_types); i++)
-        if (str_equal(p->type, host_types[i].device)) {
-            p->host = host_types[i].host;
-            p->bytes = host_types[i].bytes;
-            p->fill = host_types[i].fill;
-        }
-}
-
 static struct str last_word(struct str s)
 {
     size_t end = s.n, begin;
@@ -147,7 +130,14 @@ static struct entry_param read_param(struct str text, bool needs_gm)
     } else {
         p.type = str_trim(str_part(text, 0, (size_t)(p.name.at - text.at)));
     }
-    set_host(&p);
+    p.host = p.type;
+    p.fill = FILL_RANDOM_FLOAT;
+    for (size_t i = 0; i < ARRAY_LEN(host_types); i++)
+        if (str_equal(p.type, host_types[i].device)) {
+            p.host = host_types[i].host;
+            p.bytes = host_types[i].bytes;
+            p.fill = host_types[i].fill;
+        }
     return p;
 }
 
@@ -188,18 +178,6 @@ static void find_vector_half(struct arena *arena, const struct decl *decls, size
     }
 }
 
-/* Where the declaration with the keyword at `at` begins. */
-static size_t head_of(struct str source, size_t at)
-{
-    struct str before = str_part(source, 0, at);
-
-    while (before.n > 0 && char_is_space(before.at[before.n - 1]))
-        before.n--;
-    if (str_ends(before, S("extern \"C\"")))
-        return before.n - 10;
-    return at;
-}
-
 static const struct decl *choose(const struct decl *decls, size_t n, enum entry_sort *sort)
 {
     for (size_t i = 0; i < n; i++)
@@ -238,7 +216,10 @@ enum status entry_find(struct arena *arena, struct str source, const char *path,
     out->name = decl->name;
     out->name_at = decl->name_at;
     out->n = decl->name.n;
-    out->head_at = head_of(source, decl->at);
+    struct str before = str_part(source, 0, decl->at);
+    while (before.n > 0 && char_is_space(before.at[before.n - 1]))
+        before.n--;
+    out->head_at = str_ends(before, S("extern \"C\"")) ? before.n - 10 : decl->at;
     out->n_params = split_params(arena, decl->params, true, &out->params);
     if (sort == ENTRY_MIXED) {
         out->name.n -= 4;

@@ -88,16 +88,6 @@ static double value_at(const struct rule *rule, uint64_t i, uint64_t *state)
     return 0;
 }
 
-/* Bits of a brain float: the upper half of a float, rounded to even. */
-static uint16_t bfloat_bits(double v)
-{
-    float f = (float)v;
-    uint32_t bits;
-
-    memcpy(&bits, &f, sizeof(bits));
-    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
 static void put_element(const struct entry_param *p, double v, unsigned char *out)
 {
     size_t size = p->bytes > 0 ? p->bytes : 4;
@@ -107,10 +97,10 @@ static void put_element(const struct entry_param *p, double v, unsigned char *ou
         double most = v < 0 ? -v : v;
         bits = half_bits(most < 65504 ? most : 65504) | (v < 0 ? 0x8000u : 0u);
     } else if (p->fill == FILL_RANDOM_FLOAT) {
-        float f = (float)v;
-        memcpy(&bits, &f, sizeof(f));
+        bits = num_bits_of_float((float)v);
     } else if (str_equal(p->type, S("bfloat16_t")) || str_equal(p->type, S("__bf16"))) {
-        bits = bfloat_bits(v);
+        uint32_t whole = num_bits_of_float((float)v); /* its upper half, rounded to even */
+        bits = (whole + 0x7fff + (whole >> 16 & 1)) >> 16;
     } else if (v > -9.2e18 && v < 9.2e18) {
         bits = (uint64_t)(int64_t)v;
     }
@@ -234,32 +224,10 @@ static const struct field golden_fields[] = {
 };
 static const struct record golden_record = RECORD(struct golden, golden_fields);
 
-static struct told describe_param(const struct gencase_job *job, size_t i)
-{
-    static const struct gencase_given nothing;
-    const struct entry_param *p = &job->entry->params[i];
-    const struct gencase_given *given = job->given != NULL ? &job->given[i] : &nothing;
-
-    return (struct told){
-        .name = p->name,
-        .type = p->type,
-        .host = p->host,
-        .is_pointer = p->is_pointer,
-        .is_scalar = !p->is_pointer,
-        .value = given->scalar.n > 0 ? given->scalar : S("1"),
-        .elements = gm_text_elements(job->sizes, i),
-        .has_bytes = p->bytes > 0,
-        .bytes = gencase_bytes(job, i),
-        .fill = given->file != NULL    ? S("file")
-                : given->rule.n > 0    ? given->rule
-                : p->fill == FILL_ZERO ? S("zero")
-                                       : S("random"),
-    };
-}
-
 static enum status write_golden(const struct gencase_job *job, struct arena *arena, struct diag *d)
 {
     static const char *const sorts[] = {"global", "mixed", "bare"};
+    static const struct gencase_given nothing;
     const struct entry *e = job->entry;
     struct golden g = {.kernel = e->name,
                        .entry = sorts[e->sort],
@@ -268,8 +236,25 @@ static enum status write_golden(const struct gencase_job *job, struct arena *are
                        .params = ARENA_ARRAY(arena, struct told, e->n_params),
                        .n = e->n_params};
 
-    for (size_t i = 0; i < g.n; i++)
-        g.params[i] = describe_param(job, i);
+    for (size_t i = 0; i < g.n; i++) {
+        const struct entry_param *p = &e->params[i];
+        const struct gencase_given *given = job->given != NULL ? &job->given[i] : &nothing;
+        g.params[i] = (struct told){
+            .name = p->name,
+            .type = p->type,
+            .host = p->host,
+            .is_pointer = p->is_pointer,
+            .is_scalar = !p->is_pointer,
+            .value = given->scalar.n > 0 ? given->scalar : S("1"),
+            .elements = gm_text_elements(job->sizes, i),
+            .has_bytes = p->bytes > 0,
+            .bytes = gencase_bytes(job, i),
+            .fill = given->file != NULL    ? S("file")
+                    : given->rule.n > 0    ? given->rule
+                    : p->fill == FILL_ZERO ? S("zero")
+                                           : S("random"),
+        };
+    }
     return record_save(fs_join(arena, job->dir, "golden.json"), &golden_record, &g, d);
 }
 

@@ -282,16 +282,11 @@ static bool is_named(struct str name, struct str wanted)
     return k == wanted.n;
 }
 
-static bool is_stem(struct str name, struct str path)
-{
-    while (str_find_char(path, '/') < path.n)
-        path = str_part(path, str_find_char(path, '/') + 1, path.n);
-    return str_equal(name, str_part(path, 0, str_find_char(path, '.')));
-}
-
 static const struct launch_func *choose(const struct launch_scan *s, struct kernel_start *out)
 {
     const struct launch_func *found = NULL;
+    struct str file = str_basename(s->job->source);
+    struct str stem = str_part(file, 0, str_find_char(file, '.'));
 
     for (size_t i = 0; i < s->funcs.n; i++) {
         const struct launch_func *f = &s->funcs.at[i];
@@ -299,7 +294,7 @@ static const struct launch_func *choose(const struct launch_scan *s, struct kern
             if (!found && is_named(f->name, s->job->wanted))
                 found = f;
         } else if (!found || f->sort < found->sort ||
-                   (f->sort == found->sort && is_stem(f->name, s->job->source))) {
+                   (f->sort == found->sort && str_equal(f->name, stem))) {
             found = f;
         }
     }
@@ -354,16 +349,6 @@ enum status launch_find(const struct launch_job *job, struct arena *arena, struc
 
 /* ---- writing ---- */
 
-/* Where the name before a launch begins: "a::f<int, 2>". */
-static size_t callee_begin(struct str before)
-{
-    struct str trimmed = {before.at, before.n};
-
-    while (trimmed.n > 0 && char_is_space(trimmed.at[trimmed.n - 1]))
-        trimmed.n--;
-    return trimmed.n - name_before(trimmed).n;
-}
-
 /* The first of the values between <<< and >>>. */
 static struct str first_value(struct str inside)
 {
@@ -388,7 +373,10 @@ void launch_write(const struct launch_job *job, const struct kernel_start *l, st
         size_t close = str_find(inside, S(">>>"));
         if (open == rest.n || close == inside.n)
             break;
-        size_t begin = callee_begin(str_part(rest, 0, open));
+        struct str callee = str_part(rest, 0, open); /* ends with "a::f<int, 2>" */
+        while (callee.n > 0 && char_is_space(callee.at[callee.n - 1]))
+            callee.n--;
+        size_t begin = callee.n - name_before(callee).n;
         struct str blocks = first_value(str_part(inside, 0, close));
         text_put(out, str_part(rest, 0, begin));
         text_format(out, "strata_pto::launch(%.*s), %.*s", STR_ARGS(blocks),

@@ -74,23 +74,12 @@ static void skip_expression(struct parser *p, bool is_lambda)
     }
 }
 
-/* 0xff, without the sign that stood in front of it. */
-static void take_hex(struct str text, bool is_negative, struct tree *out)
-{
-    uint64_t size = 0;
-
-    if (!num_hex(text, &size) || (is_negative && size > (uint64_t)INT64_MAX + 1))
-        return;
-    out->kind = TREE_INT;
-    out->i = (int64_t)(is_negative ? 0 - size : size);
-    out->is_unsigned = !is_negative && size > INT64_MAX;
-}
-
 static void take_number(struct parser *p, bool is_negative, struct tree *out)
 {
     struct str text = p->lex.tok.text;
     char buf[64];
     size_t n = 0;
+    uint64_t hex = 0;
     bool is_hex = str_starts_nocase(text, S("0x"));
 
     if (is_negative && !is_hex)
@@ -101,10 +90,14 @@ static void take_number(struct parser *p, bool is_negative, struct tree *out)
     if (n == sizeof(buf)) /* `out` is a computed value as it came */
         return;
     text = arena_str(p->arena, (struct str){buf, n});
-    if (is_hex)
-        take_hex(text, is_negative, out);
-    else if (!tree_take_number(out, text))
+    if (!is_hex && !tree_take_number(out, text)) {
         out->kind = TREE_COMPUTED;
+    } else if (is_hex && num_hex(text, &hex) &&
+               !(is_negative && hex > (uint64_t)INT64_MAX + 1)) { /* its sign is not in `text` */
+        out->kind = TREE_INT;
+        out->i = (int64_t)(is_negative ? 0 - hex : hex);
+        out->is_unsigned = !is_negative && hex > INT64_MAX;
+    }
 }
 
 static void remember(struct parser *p, struct binding b)
@@ -113,19 +106,14 @@ static void remember(struct parser *p, struct binding b)
         vec_push(&p->known, b);
 }
 
-static const struct tree *find_known(const struct parser *p, struct str name)
-{
-    for (size_t i = p->known.n; i-- > 0;)
-        if (str_equal(p->known.at[i].name, name))
-            return &p->known.at[i].value;
-    return NULL;
-}
-
 static void take_name(struct parser *p, struct tree *out)
 {
     struct str name = p->lex.tok.text;
-    const struct tree *known = find_known(p, name);
+    const struct tree *known = NULL;
 
+    for (size_t i = p->known.n; i-- > 0 && known == NULL;)
+        if (str_equal(p->known.at[i].name, name))
+            known = &p->known.at[i].value;
     advance(p);
     while (known == NULL && is_mark(p, '.') && name.n < 256) {
         advance(p);
@@ -140,13 +128,11 @@ static void take_name(struct parser *p, struct tree *out)
     } else if (str_equal(name, S("None"))) {
         out->kind = TREE_NULL;
     } else if (known != NULL) {
-        uint64_t line = out->line;
-        struct tree *next = out->next;
-        struct str key = out->key;
-        *out = *known;
-        out->line = line;
-        out->next = next;
-        out->key = key;
+        struct tree value = *known;
+        value.line = out->line;
+        value.next = out->next;
+        value.key = out->key;
+        *out = value;
     } else {
         out->kind = TREE_NAME;
         out->text = name;
@@ -216,27 +202,20 @@ static bool take_comprehension(struct parser *p, int depth, const struct py_lexe
     return is_good;
 }
 
-/* "*LIST" and "**MAP" inside brackets. */
-static bool take_spread(struct parser *p, int depth, struct tree *out)
-{
-    struct tree from = {0};
-
-    advance(p);
-    if (out->kind == TREE_MAP && !take_mark(p, '*'))
-        return false;
-    take_value(p, depth + 1, &from);
-    if (from.kind != out->kind)
-        return false;
-    py_eval_spread(p->arena, &from, out);
-    return true;
-}
-
 static bool take_item(struct parser *p, int depth, char close, struct tree *out)
 {
     struct py_lexer from = p->lex;
 
-    if (is_mark(p, '*'))
-        return take_spread(p, depth, out);
+    if (is_mark(p, '*')) { /* "*LIST" and "**MAP" */
+        struct tree spread = {0};
+        advance(p);
+        if (out->kind == TREE_MAP && !take_mark(p, '*'))
+            return false;
+        take_value(p, depth + 1, &spread);
+        if (spread.kind == out->kind)
+            py_eval_spread(p->arena, &spread, out);
+        return spread.kind == out->kind;
+    }
     struct tree *value = tree_add(p->arena, out);
     take_value(p, depth + 1, value);
     if (close == '}') {
@@ -275,16 +254,6 @@ static bool take_items(struct parser *p, int depth, char close, struct tree *out
     return is_good && out->n == 1 && !has_comma;
 }
 
-struct letters {
-    VEC_OF(char) all;
-};
-
-static void append(struct letters *out, struct str text)
-{
-    for (size_t i = 0; i < text.n; i++)
-        vec_push(&out->all, text.at[i]);
-}
-
 /* What a name or an expression between { and } of an f-string gives. */
 static bool expression_text(struct parser *p, int depth, struct str expression, struct str *out)
 {
@@ -296,14 +265,12 @@ static bool expression_text(struct parser *p, int depth, struct str expression, 
     take_value(p, depth + 1, &value);
     bool is_whole = p->lex.tok.kind == TOK_END || p->lex.tok.kind == TOK_LINE;
     p->lex = outside;
-    if (value.kind == TREE_INT && !value.is_unsigned)
-        *out = arena_format(p->arena, "%lld", (long long)value.i);
-    else
-        *out = value.text;
-    return is_whole && (value.kind == TREE_TEXT || (value.kind == TREE_INT && !value.is_unsigned));
+    bool is_number = value.kind == TREE_INT && !value.is_unsigned;
+    *out = is_number ? arena_format(p->arena, "%lld", (long long)value.i) : value.text;
+    return is_whole && (is_number || value.kind == TREE_TEXT);
 }
 
-static bool append_format(struct parser *p, int depth, struct str format, struct letters *out)
+static bool append_format(struct parser *p, int depth, struct str format, struct text *out)
 {
     struct str value;
 
@@ -312,14 +279,14 @@ static bool append_format(struct parser *p, int depth, struct str format, struct
         bool is_brace = c == '{' || c == '}';
         if (!is_brace || (i + 1 < format.n && format.at[i + 1] == c)) {
             i += is_brace;
-            vec_push(&out->all, c);
+            text_char(out, c);
             continue;
         }
         struct str rest = str_part(format, i + 1, format.n);
         size_t end = str_find_char(rest, '}');
         if (c == '}' || end == rest.n || !expression_text(p, depth, str_part(rest, 0, end), &value))
             return false;
-        append(out, value);
+        text_put(out, value);
         i += end + 1;
     }
     return true;
@@ -327,19 +294,19 @@ static bool append_format(struct parser *p, int depth, struct str format, struct
 
 static void take_strings(struct parser *p, int depth, struct tree *out)
 {
-    struct letters joined = {0};
+    struct text joined = {0};
     bool is_known = true;
 
     for (; p->lex.tok.kind == TOK_STRING; advance(p)) {
         is_known = is_known && p->lex.tok.is_plain;
         if (!p->lex.tok.is_format)
-            append(&joined, p->lex.tok.text);
+            text_put(&joined, p->lex.tok.text);
         else if (is_known)
             is_known = append_format(p, depth, p->lex.tok.text, &joined);
     }
     out->kind = is_known ? TREE_TEXT : TREE_COMPUTED;
-    out->text = arena_str(p->arena, (struct str){joined.all.at, joined.all.n});
-    vec_free(&joined.all);
+    out->text = arena_str(p->arena, text_view(&joined));
+    text_free(&joined);
 }
 
 /* ".name", ".name(..)", "(..)" and "[..]" behind a value, while they can be worked out. */
@@ -445,24 +412,6 @@ static void take_value(struct parser *p, int depth, struct tree *out)
     *out = value;
 }
 
-/* The keywords of a call, from its opening bracket on. */
-static void take_keywords(struct parser *p, struct tree *out)
-{
-    *out = (struct tree){.kind = TREE_MAP};
-    advance(p);
-    while (p->status == ST_OK && p->lex.tok.kind != TOK_END && !is_mark(p, ')')) {
-        struct tree key = {0};
-        take_value(p, 0, &key);
-        if (key.kind == TREE_NAME && take_mark(p, '=')) {
-            struct tree *value = tree_add(p->arena, out);
-            take_value(p, 0, value);
-            value->key = key.text;
-        }
-        if (!take_mark(p, ',') && !is_mark(p, ')'))
-            advance(p);
-    }
-}
-
 /* To the first token of the next logical line. */
 static void skip_line(struct parser *p)
 {
@@ -492,11 +441,16 @@ static bool take_assignment(struct parser *p, struct binding *out)
     return is_one;
 }
 
-/* The assignments at the first level of a class's body; `column` is that of `class`. */
-static void take_body(struct parser *p, size_t column, struct py_class *out)
+/* A class and the assignments at the first level of its body. */
+static void take_class(struct parser *p, struct py_class *out)
 {
-    size_t known = p->known.n, inner = 0;
+    size_t column = p->lex.tok.column, known = p->known.n, inner = 0;
 
+    out->line = p->lex.tok.line;
+    advance(p);
+    if (p->lex.tok.kind == TOK_NAME)
+        out->name = p->lex.tok.text;
+    skip_line(p);
     out->body.kind = TREE_MAP;
     while (p->status == ST_OK && p->lex.tok.kind != TOK_END && p->lex.tok.column > column) {
         struct binding b = {0};
@@ -512,18 +466,6 @@ static void take_body(struct parser *p, size_t column, struct py_class *out)
         }
     }
     p->known.n = known;
-}
-
-static void take_class(struct parser *p, struct py_class *out)
-{
-    size_t column = p->lex.tok.column;
-
-    out->line = p->lex.tok.line;
-    advance(p);
-    if (p->lex.tok.kind == TOK_NAME)
-        out->name = p->lex.tok.text;
-    skip_line(p);
-    take_body(p, column, out);
     remember(p, (struct binding){out->name, out->body});
 }
 
@@ -534,9 +476,21 @@ static void take_decorator(struct parser *p, struct py_class *out)
     advance(p);
     if (p->lex.tok.kind == TOK_NAME)
         take_name(p, &name);
-    if (name.kind == TREE_NAME && is_mark(p, '(')) {
-        out->decorator_name = name.text;
-        take_keywords(p, &out->decorator);
+    bool is_call = name.kind == TREE_NAME && is_mark(p, '(');
+    if (is_call) {
+        out->decorator = (struct tree){.kind = TREE_MAP};
+        advance(p);
+    }
+    while (is_call && p->status == ST_OK && p->lex.tok.kind != TOK_END && !is_mark(p, ')')) {
+        struct tree key = {0};
+        take_value(p, 0, &key);
+        if (key.kind == TREE_NAME && take_mark(p, '=')) {
+            struct tree *value = tree_add(p->arena, &out->decorator);
+            take_value(p, 0, value);
+            value->key = key.text;
+        }
+        if (!take_mark(p, ',') && !is_mark(p, ')'))
+            advance(p);
     }
     skip_line(p);
 }

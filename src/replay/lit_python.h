@@ -16,8 +16,7 @@ struct py_class {
     struct str name;
     uint64_t line;
     struct tree decorator; /* a dict: the keywords of the last decorator that has any */
-    struct str decorator_name;
-    struct tree body; /* a dict: what its own assignments give */
+    struct tree body;      /* a dict: what its own assignments give */
 };
 
 struct py_module {

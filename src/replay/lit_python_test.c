@@ -172,7 +172,6 @@ TEST(decorators_belong_to_the_class_below)
                      ST_OK);
     assert_int_equal(f.module.n, 2);
     assert_str(f.module.at[0].name, "A");
-    assert_str(f.module.at[0].decorator_name, "scene_test");
     assert_true(tree_int(tree_get(&f.module.at[0].decorator, S("level")), &level) && level == 2);
     assert_str(tree_text(tree_get(&f.module.at[0].decorator, S("runtime"))), "r");
     assert_int_equal(f.module.at[0].body.n, 1); /* the method's X is not the class's */

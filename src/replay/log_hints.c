@@ -6,6 +6,10 @@
 #define NOT_CAPABLE                                                                                \
     "this CANN cannot compile tile kernels: choose another one with --cann-set-env (8.5 can, "     \
     "8.3.RC1 cannot)"
+#define NO_INJECTION                                                                               \
+    "aclInit failed under the simulator: libmsopprof_injection.so is missing next to the worker"
+#define NO_SYMBOL                                                                                  \
+    "the kernel's symbol does not match: compare it with the symbols of the kernel library"
 #define NO_WORKER                                                                                  \
     "the worker of msprof op is missing: use --auto-msopprof to copy one from another CANN, or "   \
     "--msopprof FILE"
@@ -15,54 +19,42 @@ static const struct pattern {
     struct str a, b;
     const char *advice;
 } patterns[] = {
-    {S_INIT("unknown type name '__biasbuf__'"), {0}, NOT_CAPABLE},
-    {S_INIT("use of undeclared identifier 'aicore'"), {0}, NOT_CAPABLE},
-    {S_INIT("argument unused during compilation: '--cce-aicore-enable-tl'"), {0}, NOT_CAPABLE},
+    {S_INIT("unknown type name '__biasbuf__'"), .advice = NOT_CAPABLE},
+    {S_INIT("use of undeclared identifier 'aicore'"), .advice = NOT_CAPABLE},
+    {S_INIT("argument unused during compilation: '--cce-aicore-enable-tl'"), .advice = NOT_CAPABLE},
     {S_INIT("pto/npu/a5/"), S_INIT("error"),
      "headers of another chip were compiled: try --target a2a3"},
     {S_INIT("cannot find -lruntime_camodel"),
-     {0},
-     "the chosen SoC has no simulator library: look for folders with libruntime_camodel.so and "
-     "pass one with --soc-version"},
-    {S_INIT("Cannot find msopprof"), {0}, NO_WORKER},
-    {S_INIT("/msopprof does not exist"), {0}, NO_WORKER},
+     .advice =
+         "the chosen SoC has no simulator library: look for folders with libruntime_camodel.so and "
+         "pass one with --soc-version"},
+    {S_INIT("Cannot find msopprof"), .advice = NO_WORKER},
+    {S_INIT("/msopprof does not exist"), .advice = NO_WORKER},
     {S_INIT("libmsopprof_injection.so"), S_INIT("cannot be preloaded"),
      "libmsopprof_injection.so is missing next to the worker (../lib64): copy it there"},
-    {S_INIT("aclInit"), S_INIT("500000"),
-     "aclInit failed under the simulator: libmsopprof_injection.so is missing next to the worker"},
-    {S_INIT("init soc version failed"),
-     {0},
-     "aclInit failed under the simulator: libmsopprof_injection.so is missing next to the worker"},
+    {S_INIT("aclInit"), S_INIT("500000"), NO_INJECTION},
+    {S_INIT("init soc version failed"), .advice = NO_INJECTION},
     {S_INIT("--soc-version is invalid"),
-     {0},
-     "CANN has no folder for this SoC under tools/simulator: choose another with --soc-version"},
+     .advice = "CANN has no folder for this SoC under tools/simulator: choose another with "
+               "--soc-version"},
     {S_INIT("Failed to load simulator so"),
-     {0},
-     "simulator libraries not found: LD_LIBRARY_PATH must contain simulator/<soc>/lib of CANN"},
+     .advice =
+         "simulator libraries not found: LD_LIBRARY_PATH must contain simulator/<soc>/lib of CANN"},
     {S_INIT("The timeout has reached"),
-     {0},
-     "the simulation hit its time limit (--sim-minutes): the trace is incomplete and its length is "
-     "not that of the kernel"},
+     .advice = "the simulation hit its time limit (--sim-minutes): the trace is incomplete and its "
+               "length is not that of the kernel"},
     {S_INIT("Profiling running finished. May cause generating performance files to fail."),
-     {0},
-     "the program failed under the simulator: see the earlier lines of collect.log"},
-    {S_INIT("No profiling data matched --kernel-name"),
-     {0},
-     "the kernel's symbol does not match: compare it with the symbols of the kernel library"},
-    {S_INIT("Profiling results are empty"),
-     {0},
-     "the kernel's symbol does not match: compare it with the symbols of the kernel library"},
+     .advice = "the program failed under the simulator: see the earlier lines of collect.log"},
+    {S_INIT("No profiling data matched --kernel-name"), .advice = NO_SYMBOL},
+    {S_INIT("Profiling results are empty"), .advice = NO_SYMBOL},
     {S_INIT("Kernel missed debug_line information"),
-     {0},
-     "harmless: no line information, so code_exe.csv is empty; compile with -g for it"},
+     .advice = "harmless: no line information, so code_exe.csv is empty; compile with -g for it"},
     {S_INIT("Child process killed by signal"),
-     {0},
-     "the simulated program was killed: do not trust these artifacts"},
+     .advice = "the simulated program was killed: do not trust these artifacts"},
     {S_INIT("output"), S_INIT("permission denied"),
      "the output folder was rejected: you must own it, with mode 0700 and no links"},
     {S_INIT("207000"),
-     {0},
-     "feature not supported (207000): AICPU and MC2 kernels cannot be simulated"},
+     .advice = "feature not supported (207000): AICPU and MC2 kernels cannot be simulated"},
     {S_INIT("107001"), S_INIT("aclrtSetDevice"),
      "too many simulator folders in LD_LIBRARY_PATH (107001): keep only those of the chosen SoC"},
 };

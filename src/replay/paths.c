@@ -17,6 +17,16 @@ const char *paths_absolute(struct arena *arena, const char *path)
     return fs_join(arena, realpath(".", real) != NULL ? real : ".", path);
 }
 
+struct str paths_stem(struct str path)
+{
+    struct str name = str_basename(path);
+
+    for (size_t i = name.n; i-- > 1;)
+        if (name.at[i] == '.')
+            return str_part(name, 0, i);
+    return name;
+}
+
 const char *paths_folder(struct arena *arena, const char *path)
 {
     size_t n = strlen(path) - str_basename(str_of(path)).n;

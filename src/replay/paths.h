@@ -9,6 +9,9 @@
 /* Absolute; links and dots are resolved where the file is there. Lives in the arena. */
 const char *paths_absolute(struct arena *arena, const char *path);
 
+/* Its name without what follows the last dot, unless that is its first letter. */
+struct str paths_stem(struct str path);
+
 /* The folder that holds it: "a/b.c" gives "a", "b.c" gives ".". */
 const char *paths_folder(struct arena *arena, const char *path);
 

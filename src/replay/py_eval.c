@@ -25,23 +25,16 @@ static bool is_text(const struct tree *v)
     return v->kind == TREE_TEXT && memchr(v->text.at, '\0', v->text.n) == NULL;
 }
 
-static bool floor_division(int64_t a, int64_t b, int64_t *out)
-{
-    if (b == 0 || (a == INT64_MIN && b == -1))
-        return false;
-    *out = a / b - (a % b != 0 && (a < 0) != (b < 0));
-    return true;
-}
-
 static bool of_numbers(char op, int64_t a, int64_t b, struct tree *out)
 {
     int64_t i = 0;
     bool is_good = op == '+'   ? !__builtin_add_overflow(a, b, &i)
                    : op == '-' ? !__builtin_sub_overflow(a, b, &i)
                    : op == '*' ? !__builtin_mul_overflow(a, b, &i)
-                   : op == 'd' ? floor_division(a, b, &i)
-                               : false;
+                               : op == 'd' && b != 0 && (a != INT64_MIN || b != -1);
 
+    if (is_good && op == 'd')
+        i = a / b - (a % b != 0 && (a < 0) != (b < 0));
     if (is_good)
         *out = (struct tree){.kind = TREE_INT, .i = i};
     return is_good;

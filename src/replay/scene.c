@@ -36,16 +36,6 @@ static enum status reject(const struct loader *l, const struct tree *value, cons
                      value == NULL ? "%s is missing" : "%s is invalid", what);
 }
 
-static struct str stem(struct str path)
-{
-    struct str name = str_basename(path);
-
-    for (size_t i = name.n; i-- > 1;)
-        if (name.at[i] == '.')
-            return str_part(name, 0, i);
-    return name;
-}
-
 static enum status read_incore(const struct loader *l, const struct tree *entry,
                                struct scene_incore *out)
 {
@@ -64,7 +54,7 @@ static enum status read_incore(const struct loader *l, const struct tree *entry,
     if (memchr(source->text.at, '\0', source->text.n) != NULL)
         return reject(l, source, "source of an entry of incores, with a NUL byte,");
     out->source = source->text;
-    out->name = name != NULL && name->kind == TREE_TEXT ? name->text : stem(source->text);
+    out->name = name != NULL && name->kind == TREE_TEXT ? name->text : paths_stem(source->text);
     out->core_type = tree_text(type);
     const char *text = arena_cstr(l->arena, source->text);
     out->path = paths_absolute(l->arena, fs_join(l->arena, l->scene->folder, text));
@@ -105,21 +95,6 @@ static const struct tree *incores_of(const struct loader *l, const struct tree *
     return all;
 }
 
-/* The names of all cases, for the message. */
-static struct str case_names(const struct loader *l, const struct tree *cases)
-{
-    struct text out = {0};
-
-    for (const struct tree *one = cases; one != NULL; one = one->next) {
-        struct str name = tree_text(tree_get(one, S("name")));
-        text_put(&out, one != cases ? S(", ") : S(""));
-        text_put(&out, name.n > 0 ? name : S("<unnamed>"));
-    }
-    struct str names = arena_str(l->arena, text_view(&out));
-    text_free(&out);
-    return names;
-}
-
 /* The case that was asked for; `cases` is the first one. */
 static enum status pick_case(const struct loader *l, const struct tree *cases)
 {
@@ -132,10 +107,18 @@ static enum status pick_case(const struct loader *l, const struct tree *cases)
             return ST_OK;
         }
     }
-    struct str names = case_names(l, cases);
-    return diag_fail(
-        l->diag, ST_NOT_FOUND, "replay.unknown-case", (struct where){.path = scene->file},
-        "Unknown case '%.*s'; available cases: %.*s", STR_ARGS(scene->case_name), STR_ARGS(names));
+    struct text names = {0};
+    for (const struct tree *one = cases; one != NULL; one = one->next) {
+        struct str name = tree_text(tree_get(one, S("name")));
+        text_put(&names, one != cases ? S(", ") : S(""));
+        text_put(&names, name.n > 0 ? name : S("<unnamed>"));
+    }
+    enum status st =
+        diag_fail(l->diag, ST_NOT_FOUND, "replay.unknown-case", (struct where){.path = scene->file},
+                  "Unknown case '%.*s'; available cases: %.*s", STR_ARGS(scene->case_name),
+                  STR_ARGS(text_view(&names)));
+    text_free(&names);
+    return st;
 }
 
 static enum status read_json(const struct loader *l, struct str text)
@@ -169,23 +152,17 @@ static enum status read_json(const struct loader *l, struct str text)
     return read_incores(l, tree_get(doc, S("incores")));
 }
 
-static bool has_case(const struct py_class *c, struct str name)
-{
-    const struct tree *one = tree_items(tree_get(&c->body, S("CASES")));
-
-    while (one != NULL && !str_equal(tree_text(tree_get(one, S("name"))), name))
-        one = one->next;
-    return one != NULL;
-}
-
 /* Of level 2, or of any level when `of_any`; with the case when it is given. */
 static bool is_scene(const struct py_class *c, bool of_any, struct str with_case)
 {
+    const struct tree *cases = tree_get(&c->body, S("CASES")), *one = tree_items(cases);
     int64_t level;
 
-    if (tree_get(&c->body, S("CALLABLE")) == NULL || tree_get(&c->body, S("CASES")) == NULL)
+    if (tree_get(&c->body, S("CALLABLE")) == NULL || cases == NULL)
         return false;
-    if (with_case.n > 0 && !has_case(c, with_case))
+    while (one != NULL && !str_equal(tree_text(tree_get(one, S("name"))), with_case))
+        one = one->next;
+    if (with_case.n > 0 && one == NULL)
         return false;
     return of_any || (tree_int(tree_get(&c->decorator, S("level")), &level) && level == 2);
 }

@@ -7,12 +7,7 @@
 #include "base/limits.h"
 #include "base/mapfile.h"
 
-const char *shape_name(enum shape shape)
-{
-    static const char *const names[] = {"aic-only", "aiv-only", "spmd-mix"};
-
-    return names[shape];
-}
+ENUM_NAMES(shape_name, enum shape, "aic-only", "aiv-only", "spmd-mix")
 
 bool shape_classify(struct str path, struct str text, struct str core_type, enum shape *out)
 {
@@ -45,24 +40,19 @@ bool shape_classify(struct str path, struct str text, struct str core_type, enum
     return str_contains(path, S("/kernels/aiv/"));
 }
 
-/* Equal, of the same file name, or the end of the path. */
-static bool is_source(struct str source, struct str wanted)
-{
-    while (str_starts(wanted, S("./")))
-        wanted = str_part(wanted, 2, wanted.n);
-    if (wanted.n == 0) /* the end of every path */
-        return false;
-    return str_equal(source, wanted) || str_equal(str_basename(source), str_basename(wanted)) ||
-           str_ends(source, wanted);
-}
-
 static bool is_chosen(const struct scene_incore *k, const struct kernel_choice *choice)
 {
+    struct str wanted = str_of(choice->source);
+
     if (choice->name != NULL)
         return str_equal(k->name, str_of(choice->name));
-    if (choice->source != NULL)
-        return is_source(k->source, str_of(choice->source));
-    return k->func_id == choice->func_id;
+    if (choice->source == NULL)
+        return k->func_id == choice->func_id;
+    while (str_starts(wanted, S("./")))
+        wanted = str_part(wanted, 2, wanted.n);
+    /* Equal, of the same file name, or the end of the path; nothing is the end of every one. */
+    return wanted.n > 0 && (str_equal(str_basename(k->source), str_basename(wanted)) ||
+                            str_ends(k->source, wanted));
 }
 
 static void find_reads(struct str text, bool *reads)

@@ -39,15 +39,10 @@ bool slot_bytes(const struct slot *s, int64_t *out)
 
 bool slot_f32_bits(double value, int64_t *out)
 {
-    if (isfinite(value) && fabs(value) > (double)FLT_MAX) {
-        /* What rounds to FLT_MAX still fits: half a unit of its last place. */
-        if (fabs(value) >= 0x1.ffffffp127)
-            return false;
-    }
-    float narrow = (float)value;
-    uint32_t bits;
-    memcpy(&bits, &narrow, sizeof(bits));
-    *out = (int64_t)bits;
+    /* What rounds to FLT_MAX still fits: half a unit of its last place. */
+    if (isfinite(value) && fabs(value) >= 0x1.ffffffp127)
+        return false;
+    *out = (int64_t)num_bits_of_float((float)value);
     return true;
 }
 
@@ -179,15 +174,10 @@ static struct field_value number_of(const void *record, const struct record_env 
     return s->is_unsigned ? value_uint((uint64_t)s->value) : value_int(s->value);
 }
 
-static const char *role_name(enum slot_role role)
-{
-    static const char *const names[] = {"input", "output", "inout"};
+static ENUM_NAMES(role_name, enum slot_role, "input", "output", "inout")
 
-    return names[role];
-}
-
-/* What is usual goes without saying. */
-static struct field_value unusual_role(const void *record, const struct record_env *env)
+    /* What is usual goes without saying. */
+    static struct field_value unusual_role(const void *record, const struct record_env *env)
 {
     const struct slot *s = record;
 

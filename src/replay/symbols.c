@@ -289,12 +289,6 @@ enum status symbols_read(struct arena *arena, const char *path, struct symbol_li
     return st;
 }
 
-static bool is_named(const struct symbol *s, struct str name)
-{
-    return str_equal(s->plain, name) || str_equal(s->name, name) ||
-           (str_starts(s->plain, name) && s->plain.n > name.n && s->plain.at[name.n] == '(');
-}
-
 enum status symbols_pick(const struct symbol_list *list, const struct str *names, size_t n,
                          const char *path, const struct symbol **out, struct diag *d)
 {
@@ -302,11 +296,14 @@ enum status symbols_pick(const struct symbol_list *list, const struct str *names
     struct text shown = {0};
 
     for (size_t k = 0; k < n; k++)
-        for (size_t i = 0; i < list->n; i++)
-            if (is_named(&list->at[i], names[k])) {
+        for (size_t i = 0; i < list->n; i++) {
+            struct str plain = list->at[i].plain, name = names[k];
+            if (str_equal(plain, name) || str_equal(list->at[i].name, name) ||
+                (str_starts(plain, name) && plain.n > name.n && plain.at[name.n] == '(')) {
                 *out = &list->at[i];
                 return ST_OK;
             }
+        }
     if (list->n == 1) {
         *out = &list->at[0];
         return ST_OK;

@@ -71,14 +71,6 @@ static enum status take_dtype(const struct reader *r, const struct tree *record,
     return ST_OK;
 }
 
-static bool is_known(const struct slots *slots, int64_t index)
-{
-    for (size_t i = 0; i < slots->n; i++)
-        if (slots->at[i].index == index)
-            return true;
-    return false;
-}
-
 static enum status take_record(struct reader *r, const struct tree *record, struct slots *out)
 {
     const struct tree *shape = tree_get(record, S("shape"));
@@ -97,8 +89,9 @@ static enum status take_record(struct reader *r, const struct tree *record, stru
             r->is_scalar[slot.index] = true;
         return ST_OK;
     }
-    if (is_known(out, slot.index))
-        return ST_OK;
+    for (size_t i = 0; i < out->n; i++)
+        if (out->at[i].index == slot.index)
+            return ST_OK;
     if (out->n >= SLOT_COUNT)
         return diag_fail(r->diag, ST_LIMIT, "replay.bad-dump", at(r, record),
                          "more than %d arguments", SLOT_COUNT);
@@ -107,18 +100,6 @@ static enum status take_record(struct reader *r, const struct tree *record, stru
     TRY(take_shape(r, record, &slot));
     vec_push(out, slot);
     return ST_OK;
-}
-
-static void warn_scalars(const struct reader *r)
-{
-    struct str list = {"", 0};
-
-    for (int i = 0; i < SLOT_COUNT; i++)
-        if (r->is_scalar[i])
-            list = arena_format(r->arena, "%.*s%s%d", STR_ARGS(list), list.n > 0 ? ", " : "", i);
-    if (list.n > 0)
-        diag_add(r->diag, SEV_WARN, "replay.scalars-unknown", (struct where){.path = r->path},
-                 "a dump has no scalars; set them with --set-arg: %.*s", STR_ARGS(list));
 }
 
 static enum status read_text(struct reader *r, struct str text, struct slots *out)
@@ -135,7 +116,14 @@ static enum status read_text(struct reader *r, struct str text, struct slots *ou
                          "no list \"tensors\"");
     for (const struct tree *one = list->first; one != NULL; one = one->next)
         TRY(take_record(r, one, out));
-    warn_scalars(r);
+    struct str scalars = {"", 0};
+    for (int i = 0; i < SLOT_COUNT; i++)
+        if (r->is_scalar[i])
+            scalars =
+                arena_format(r->arena, "%.*s%s%d", STR_ARGS(scalars), scalars.n > 0 ? ", " : "", i);
+    if (scalars.n > 0)
+        diag_add(r->diag, SEV_WARN, "replay.scalars-unknown", (struct where){.path = r->path},
+                 "a dump has no scalars; set them with --set-arg: %.*s", STR_ARGS(scalars));
     return ST_OK;
 }
 
