@@ -82,7 +82,7 @@ static void swap_back(struct pto_core *c, const struct pto_site *s, const union 
     }
 }
 
-static bool run_held(struct pto_core *c, const struct pto_held *h)
+static void run_held(struct pto_core *c, const struct pto_held *h)
 {
     const struct pto_site *s = site_of(c, h->site);
     struct pto_moment wait = {.record = PTO_NO_RECORD};
@@ -91,9 +91,9 @@ static bool run_held(struct pto_core *c, const struct pto_held *h)
     if (c->queues.races)
         pto_race_run(c->queues.races, c, s);
     pto_core_note(c, s, (enum pto_pipe)s->phases[0], pto_queues_run(&c->queues, &h->issue, wait));
-    bool is_fine = !c->machine->options->has_memory || pto_core_compute(c, s);
+    if (c->machine->options->has_memory)
+        (void)pto_core_compute(c, s);
     swap_back(c, s, h->operands);
-    return is_fine;
 }
 
 /* Runs the first entry of a pipe. False when it stands at a wait that is not set. */
@@ -114,7 +114,7 @@ static bool take_first(struct pto_core *c, enum pto_pipe pipe)
         pto_queues_barrier(&c->queues, h->site, pipe);
         break;
     case PTO_HELD_RUN:
-        (void)run_held(c, h);
+        run_held(c, h);
         break;
     }
     c->queues.late = NULL;

@@ -46,19 +46,6 @@ static void gather(struct pto_core *c, const struct pto_site *s, struct gathered
     }
 }
 
-/* A value read from a tile is a result, not an operand of outs(..). */
-static void store_result(struct pto_core *c, const struct pto_site *s,
-                         const struct pto_scalar *value)
-{
-    struct pto_number *n = &c->slots.numbers[s->result];
-    enum pto_dtype t = (enum pto_dtype)s->result_dtype;
-
-    if (pto_dtype_is_float(t))
-        n->v.f = pto_elem_f64(value->bits, t);
-    else
-        n->v.i = pto_wrap((int64_t)value->bits, t);
-}
-
 bool pto_core_compute(struct pto_core *c, const struct pto_site *s)
 {
     struct gathered g = {0};
@@ -83,7 +70,7 @@ bool pto_core_compute(struct pto_core *c, const struct pto_site *s)
         c->state = PTO_FAILED;
         return false;
     }
-    if (s->code == PTO_TGETVAL)
-        store_result(c, s, &result);
+    if (s->code == PTO_TGETVAL) /* a result, not an operand of outs(..) */
+        pto_number_set(&c->slots.numbers[s->result], result.bits, result.dtype);
     return true;
 }

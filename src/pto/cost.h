@@ -106,9 +106,6 @@ enum status pto_costs_read(struct pto_costs *c, struct str text, const char *pat
                            struct diag *diag);
 enum status pto_costs_load(struct pto_costs *c, const char *path, struct diag *diag);
 
-/* The fitted A2/A3 table (operation, type, columns) is used before the law, unless switched off. */
-void pto_costs_use_table(struct pto_costs *c, bool use);
-
 double pto_costs_get(const struct pto_costs *c, enum pto_cost_key key);
 
 /* The cost of one instruction. Never fails: what no rule covers costs the issue of one cycle. */
@@ -134,8 +131,5 @@ struct pto_miss pto_miss_of(const struct pto_costs *c, const struct pto_work *w)
  * takes no time of its own. docs/cost-model.md explains the terms. */
 struct str pto_cost_words(const struct pto_costs *c, enum pto_arch arch, enum pto_opcode op,
                           struct arena *arena);
-
-/* occupied + latency in whole cycles, half away from zero, as the public tables count. */
-int64_t pto_cost_cycles(struct pto_cost cost);
 
 #endif

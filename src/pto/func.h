@@ -69,10 +69,6 @@ struct pto_args {
 /* The operation computes or moves data, so that pto_func() executes it. */
 bool pto_func_knows(enum pto_opcode op);
 
-/* Results are exact by the rules of the dialect, not merely plausible: false for trandom, tquant.mx
- * and the like, where the dialect leaves them open. */
-bool pto_func_is_exact(enum pto_opcode op);
-
 /*
  * Executes `op`. Fails with a diagnostic and leaves the destination as it was, but for rows written
  * before an element could not be computed (a division by zero, an index out of range):

@@ -135,7 +135,7 @@ enum status func_load(struct func_call *c)
     TRY(func_out(c, 0, &dst));
     TRY(func_in_view(c, 0, &src));
     TRY(func_same_size(c, src.dtype, dst.type.dtype));
-    func_from_view(&dst, &src);
+    func_copy_view(&dst, &src, false);
     return pad_columns(c, dst);
 }
 
@@ -176,7 +176,7 @@ enum status func_store(struct func_call *c)
         TRY(func_number(c, &src));
         add_to_view(&src, &dst);
     } else {
-        func_to_view(&src, &dst);
+        func_copy_view(&src, &dst, true);
     }
     return ST_OK;
 }
@@ -293,7 +293,7 @@ enum status func_get_value(struct func_call *c)
     TRY(func_value(c, 1, &at));
     if (c->args->n_outs < 1 || c->args->outs[0].kind != PTO_OPERAND_VALUE ||
         c->args->outs[0].u.value == NULL)
-        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "the result is not a scalar");
+        return func_bad_operand(c, "the result is not a scalar");
     src = *c->args->ins[0].u.tile;
     TRY(element_at(c, &src, &at, &byte));
     *c->args->outs[0].u.value =

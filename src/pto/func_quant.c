@@ -18,10 +18,10 @@ static enum status convert_lanes(struct func_call *c, const struct pto_tile *dst
     struct pto_tile src;
     int32_t lanes = (int32_t)pto_elem_lanes(dst->type.dtype);
     if (!func_has_tile(c, 0))
-        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "a source tile is missing");
+        return func_bad_operand(c, "a source tile is missing");
     int32_t per = (int32_t)pto_elem_lanes(c->args->ins[0].u.tile->type.dtype);
     if (dst->v_col > INT32_MAX / 2)
-        return func_fail(c, ST_FORMAT, "pto-run.func-shape", "the tile is too wide");
+        return func_bad_shape(c, "the tile is too wide");
     int32_t n = dst->v_col * lanes;
     TRY(func_in_as(c, 0, dst->v_row, (n + per - 1) / per, false, &src));
     enum pto_dtype from = pto_elem_lane_type(src.type.dtype);
@@ -220,7 +220,7 @@ enum status func_quantise_mx(struct func_call *c)
                          "the data must be floats of 8 or 4 bits");
     int64_t n = (int64_t)o.data.v_col * pto_elem_lanes(o.data.type.dtype);
     if (n > INT32_MAX)
-        return func_fail(c, ST_FORMAT, "pto-run.func-shape", "the tile is too wide");
+        return func_bad_shape(c, "the tile is too wide");
     TRY(func_in_as_number(c, 0, o.data.v_row, (int32_t)n, false, &src));
     for (int32_t r = 0; r < src.v_row; r++)
         for (int32_t g = 0; (int64_t)g * GROUP < n; g++)

@@ -166,20 +166,6 @@ struct pto_references pto_references(const struct pto_costs *costs, struct arena
     return list;
 }
 
-struct str pto_reference_kernel(const struct pto_reference *r, struct arena *arena)
-{
-    const char *path =
-        arena_cstr(arena, arena_format(arena, "pto/frames/%.*s.pto", STR_ARGS(r->frame)));
-    struct str frame = embedded_file(path);
-    const char *place = frame.at != NULL ? strstr(frame.at, PTO_REFERENCE_PLACE) : NULL;
-
-    if (place == NULL || strstr(frame.at, arena_cstr(arena, r->example)) != NULL)
-        return frame;
-    size_t before = (size_t)(place - frame.at), after = before + strlen(PTO_REFERENCE_PLACE);
-    return arena_format(arena, "%.*s%.*s%s", (int)before, frame.at, STR_ARGS(r->example),
-                        frame.at + after);
-}
-
 static const struct field reference_fields[] = {
     FIELD(struct pto_reference, name, "name", .head = "operation"),
     FIELD(struct pto_reference, group, "group"),
