@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "base/num.h"
 
-static const char *const key_names[] = {
+const char *const pto_key_names[PTO_KEY_COUNT] = {
     [PTO_KEY_NONE] = "",
 #define PTO_KEY(code, name, kind) [PTO_KEY_##code] = name,
 #include "pto/keys.def"
@@ -94,7 +94,7 @@ bool pto_enum_value(enum pto_enum e, struct str word, int64_t *value)
 static void put_keys(struct pto_module *m)
 {
     for (unsigned i = PTO_KEY_NONE + 1; i < PTO_KEY_COUNT; i++)
-        intern_put(&m->names, str_of(key_names[i]));
+        intern_put(&m->names, str_of(pto_key_names[i]));
 }
 
 void pto_module_init(struct pto_module *m)

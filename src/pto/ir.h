@@ -70,6 +70,7 @@ enum pto_key {
 #undef PTO_KEY
     PTO_KEY_COUNT,
 };
+extern const char *const pto_key_names[PTO_KEY_COUNT];
 
 /* Enumerations of the dialect; values are its integers. */
 enum pto_enum {

@@ -142,11 +142,6 @@ static bool alias(struct pto_parser *p)
     return true;
 }
 
-static bool is_a5(struct str spec)
-{
-    return str_starts(spec, S("Ascend950")) || str_starts(spec, S("Ascend910_95"));
-}
-
 /* The architecture decides the layout of left tiles, so types read before it are forgotten. */
 static void find_arch(struct pto_parser *p)
 {
@@ -165,8 +160,10 @@ static void find_arch(struct pto_parser *p)
             pto_wrong(p, "pto-ir.bad-arch", 1, 1, "no such architecture: \"%.*s\" (a2a3, a3, a5)",
                       STR_ARGS(name));
     } else if (spec != NULL && spec->kind == PTO_ATTR_STRING) {
+        struct str name = intern_get(&m->names, spec->text);
+        bool is_a5 = str_starts(name, S("Ascend950")) || str_starts(name, S("Ascend910_95"));
         m->has_arch = true;
-        m->arch = is_a5(intern_get(&m->names, spec->text)) ? PTO_A5 : PTO_A2A3;
+        m->arch = is_a5 ? PTO_A5 : PTO_A2A3;
     }
     hash_clear(&p->type_memo);
     p->memo.n = 0;

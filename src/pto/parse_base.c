@@ -236,18 +236,13 @@ static bool parse_use(struct pto_parser *p, uint32_t *value)
     return true;
 }
 
-static void operand_put(struct pto_parser *p, uint32_t value, enum pto_role role)
-{
-    vec_push(&p->m->operands, ((struct pto_operand){value, role}));
-}
-
 bool pto_parse_operand(struct pto_parser *p, enum pto_role role)
 {
     uint32_t value = PTO_NONE;
 
     if (!parse_use(p, &value))
         return false;
-    operand_put(p, value, role);
+    vec_push(&p->m->operands, ((struct pto_operand){value, role}));
     return true;
 }
 
