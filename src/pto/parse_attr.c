@@ -363,12 +363,21 @@ bool pto_parse_attr(struct pto_parser *p, strid key, uint32_t *attr)
     return true;
 }
 
+bool pto_parse_named(struct pto_parser *p, strid key)
+{
+    uint32_t attr;
+
+    if (!pto_parse_attr(p, key, &attr))
+        return false;
+    vec_push(&p->dict, ((struct pto_named){key, attr}));
+    return true;
+}
+
 /* ---- dictionaries ---- */
 
 static bool pair(struct pto_parser *p, uint32_t from)
 {
     struct pto_token t = p->tok;
-    uint32_t attr;
 
     if (t.kind != PTO_T_WORD && t.kind != PTO_T_STRING)
         return pto_expected(p, "the name of an attribute");
@@ -378,13 +387,9 @@ static bool pair(struct pto_parser *p, uint32_t from)
             return pto_wrong(p, "pto-ir.syntax", t.line, t.col, "%.*s is given twice",
                              STR_ARGS(t.text));
     pto_take(p);
-    if (pto_try(p, '=')) {
-        if (!pto_parse_attr(p, key, &attr))
-            return false;
-        vec_push(&p->dict, ((struct pto_named){key, attr}));
-    } else {
-        pto_name_attr(p, key, &(struct pto_attr){.kind = PTO_ATTR_UNIT, .type = PTO_NONE});
-    }
+    if (pto_try(p, '='))
+        return pto_parse_named(p, key);
+    pto_name_attr(p, key, &(struct pto_attr){.kind = PTO_ATTR_UNIT, .type = PTO_NONE});
     return true;
 }
 

@@ -145,6 +145,7 @@ bool pto_parse_result_types(struct pto_parser *p);
 
 /* A value for `key`, which decides what bare words mean. */
 bool pto_parse_attr(struct pto_parser *p, strid key, uint32_t *attr);
+bool pto_parse_named(struct pto_parser *p, strid key); /* and adds it to p->dict */
 
 /* "{...}" when one is next; the pairs are pushed on p->dict. */
 bool pto_parse_dict(struct pto_parser *p);
@@ -178,8 +179,7 @@ uint32_t pto_type_of(const struct pto_parser *p, uint32_t value);
 void pto_check_type(struct pto_parser *p, uint32_t value, uint32_t type, uint32_t line,
                     uint32_t col);
 
-/* Reads the type that `value` must have; and those of the operands from number `from` on. */
-bool pto_parse_type_of(struct pto_parser *p, uint32_t value);
+/* Reads the types that the operands from number `from` on must have. */
 bool pto_parse_types_of(struct pto_parser *p, size_t from);
 
 /* The scope of a region. */

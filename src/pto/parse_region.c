@@ -216,20 +216,15 @@ static bool operation(struct pto_parser *p, struct pto_draft *d)
     return count_results(p, d);
 }
 
-static void same_key_twice(struct pto_parser *p, const struct pto_draft *d)
+/* Writes the draft into its place, behind its regions. */
+static void close_draft(struct pto_parser *p, struct pto_draft *d, bool is_poison)
 {
+    pto_freeze(p, d);
     for (size_t i = d->dict_from; i < p->dict.n; i++)
         for (size_t k = i + 1; k < p->dict.n; k++)
             if (p->dict.at[i].key == p->dict.at[k].key)
                 pto_wrong(p, "pto-ir.syntax", d->line, d->col, "%.*s is given twice",
                           STR_ARGS(intern_get(&p->m->names, p->dict.at[i].key)));
-}
-
-/* Writes the draft into its place, behind its regions. */
-static void close_draft(struct pto_parser *p, struct pto_draft *d, bool is_poison)
-{
-    pto_freeze(p, d);
-    same_key_twice(p, d);
     define_results(p, d, is_poison);
     struct pto_op *op = &p->m->ops.at[d->op];
     op->code = d->code;
@@ -303,14 +298,6 @@ static void one_op(struct pto_parser *p, uint32_t parent)
         recover(p, begin);
 }
 
-/* The operations up to the closing brace or a label. */
-static bool parse_ops(struct pto_parser *p, uint32_t parent)
-{
-    while (p->tok.kind != PTO_T_END && !pto_is(p, '}') && p->tok.kind != PTO_T_LABEL)
-        one_op(p, parent);
-    return p->tok.kind != PTO_T_END;
-}
-
 /* ---- blocks ---- */
 
 /* "^bb0(%a: t, %b: t):" */
@@ -379,10 +366,11 @@ static bool blocks_of(struct pto_parser *p, uint32_t op, struct pto_block first)
                 return false;
         }
         b.op_first = (uint32_t)p->m->ops.n;
-        bool ok = parse_ops(p, op);
+        while (p->tok.kind != PTO_T_END && !pto_is(p, '}') && p->tok.kind != PTO_T_LABEL)
+            one_op(p, op);
         b.op_end = (uint32_t)p->m->ops.n;
         vec_push(&p->blocks, b);
-        if (!ok)
+        if (p->tok.kind == PTO_T_END)
             return pto_expected(p, "'}'");
         if (pto_try(p, '}'))
             return true;

@@ -24,11 +24,6 @@ static bool meet(const struct pto_access *a, const struct pto_access *b)
     return !a->is_known || !b->is_known || (a->lo < b->hi && b->lo < a->hi);
 }
 
-static bool reads(const struct pto_access *a)
-{
-    return !a->is_write || a->is_scratch;
-}
-
 enum pto_reason pto_path_conflict(const struct pto_program *p, uint32_t before, uint32_t next)
 {
     const struct pto_site *x = &p->sites.at[before], *y = &p->sites.at[next];
@@ -40,7 +35,7 @@ enum pto_reason pto_path_conflict(const struct pto_program *p, uint32_t before, 
             const struct pto_access *b = &p->accesses.at[y->access_first + k];
             if (!meet(a, b))
                 continue;
-            if ((a->is_write || a->is_scratch) && reads(b))
+            if ((a->is_write || a->is_scratch) && (!b->is_write || b->is_scratch))
                 return PTO_REASON_DATA;
             if (b->is_write || b->is_scratch)
                 reason = PTO_REASON_REUSE;

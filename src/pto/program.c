@@ -418,22 +418,18 @@ static enum status compile_condition(struct pto_compiler *c, const struct pto_op
     return ST_OK;
 }
 
+/* Sections of the other core are left out. */
 static enum status compile_region(struct pto_compiler *c, const struct pto_op *op)
 {
     const struct pto_block *block = pto_op_block(c->m, op, 0);
+    bool is_cube = op->code == PTO_SECTION_CUBE;
 
-    if (!block)
+    if (!block ||
+        (pto_class_of(op->code) == PTO_CLASS_SECTION && is_cube != (c->p->kind == PTO_KIND_CUBE)))
         return ST_OK;
     return compile_block(
         c, block,
         (struct pto_target){value_slots(c, op->result_first, op->result_count), op->result_count});
-}
-
-static enum status compile_section(struct pto_compiler *c, const struct pto_op *op)
-{
-    bool is_here = (c->p->kind == PTO_KIND_CUBE) == (op->code == PTO_SECTION_CUBE);
-
-    return is_here ? compile_region(c, op) : ST_OK;
 }
 
 /* A pointer made of a number points to a buffer nobody knows; a pointer as a number is 0. */
@@ -473,7 +469,7 @@ static program_fn *const compilers[PTO_CLASS_SITE] = {
     [PTO_CLASS_CONDITION] = compile_condition,
     [PTO_CLASS_EXECUTE] = compile_region,
     [PTO_CLASS_FUSION] = compile_region,
-    [PTO_CLASS_SECTION] = compile_section,
+    [PTO_CLASS_SECTION] = compile_region,
     [PTO_CLASS_BRANCH] = compile_branch,
     [PTO_CLASS_CALL] = compile_call,
     [PTO_CLASS_RETURN] = compile_return,

@@ -15,13 +15,6 @@ static enum pto_form form_of(const struct pto_compiler *c, const struct pto_op *
 
 /* ---- which bytes ---- */
 
-/* The destination is also read. */
-static bool reads_destination(enum pto_opcode code, const struct pto_attrs *attrs)
-{
-    return code == PTO_TAXPY || (code == PTO_TSTORE && attrs->atomic != 0) ||
-           code == PTO_TFILLPAD_INPLACE;
-}
-
 static void add_access(struct pto_compiler *c, struct pto_site *s, const struct pto_use *u,
                        bool is_write, bool is_scratch)
 {
@@ -63,7 +56,10 @@ static void add_accesses(struct pto_compiler *c, const struct pto_op *op, struct
             is_scratch = tile++ == scratch;
         is_scratch |= u->role == PTO_ROLE_BUF;
         u->is_written |= is_scratch;
-        if (u->role == PTO_ROLE_OUT && reads_destination(op->code, &s->attrs))
+        /* The destination is also read. */
+        if (u->role == PTO_ROLE_OUT &&
+            (op->code == PTO_TAXPY || (op->code == PTO_TSTORE && s->attrs.atomic != 0) ||
+             op->code == PTO_TFILLPAD_INPLACE))
             u->is_read = true;
         if (u->is_read)
             add_access(c, s, u, false, is_scratch);

@@ -120,12 +120,6 @@ static struct pto_step *emit_with_uses(struct pto_compiler *c, const struct pto_
     return &c->p->steps.at[c->p->steps.n - 1];
 }
 
-static void inherit_root(struct pto_compiler *c, struct pto_slot from, struct pto_slot to)
-{
-    if (from.kind == PTO_SLOT_GM && to.kind == PTO_SLOT_GM)
-        c->p->gms.at[to.at].root = c->p->gms.at[from.at].root;
-}
-
 /* The last step's numbers and the view it starts from are known. */
 static bool all_known(const struct pto_compiler *c, struct pto_slot from)
 {
@@ -151,7 +145,8 @@ enum status program_compile_view(struct pto_compiler *c, const struct pto_op *op
     if (limit > PTO_VIEW_RANK)
         return program_fail(c, op, "pto-run.operand", "has %u dimensions; at most %d", limit,
                             PTO_VIEW_RANK);
-    inherit_root(c, from, to);
+    if (from.kind == PTO_SLOT_GM && to.kind == PTO_SLOT_GM)
+        c->p->gms.at[to.at].root = c->p->gms.at[from.at].root;
     emit_with_uses(c, op, to);
     if (!all_known(c, from))
         return ST_OK;
@@ -167,15 +162,11 @@ enum status program_compile_view(struct pto_compiler *c, const struct pto_op *op
 
 /* ---- tiles ---- */
 
-/* Alignment of tiles whose place the text leaves open. */
-static int64_t alignment(enum pto_space space)
-{
-    return space == PTO_LEFT || space == PTO_RIGHT || space == PTO_ACC ? 4096 : 256;
-}
-
 static int64_t bump(struct pto_compiler *c, enum pto_space space, int64_t bytes)
 {
-    int64_t mask = alignment(space) - 1, at = (c->bump[space] + mask) & ~mask;
+    /* Alignment of tiles whose place the text leaves open. */
+    int64_t mask = (space == PTO_LEFT || space == PTO_RIGHT || space == PTO_ACC ? 4096 : 256) - 1,
+            at = (c->bump[space] + mask) & ~mask;
 
     c->bump[space] = at + bytes;
     return at;
