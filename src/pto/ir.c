@@ -304,6 +304,15 @@ const struct pto_block *pto_op_block(const struct pto_module *m, const struct pt
     return r->block_count > 0 ? &m->blocks.at[r->block_first] : NULL;
 }
 
+const struct pto_op *pto_last_op(const struct pto_module *m, const struct pto_block *b)
+{
+    const struct pto_op *last = NULL;
+
+    for (uint32_t i = b->op_first; i < b->op_end; i = m->ops.at[i].next)
+        last = &m->ops.at[i];
+    return last;
+}
+
 const struct pto_function *pto_find_function(const struct pto_module *m, struct str name)
 {
     strid id = intern_find(&m->names, name);

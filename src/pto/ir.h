@@ -272,6 +272,9 @@ int64_t pto_op_int(const struct pto_module *m, const struct pto_op *op, enum pto
 int64_t pto_attr_nth(const struct pto_module *m, const struct pto_attr *list, uint32_t nth,
                      int64_t missing);
 
+/* The last operation of a block itself; NULL: it has none. */
+const struct pto_op *pto_last_op(const struct pto_module *m, const struct pto_block *b);
+
 /* The only block of region `nth`, or the first of several; NULL when there is no such region. */
 const struct pto_block *pto_op_block(const struct pto_module *m, const struct pto_op *op,
                                      uint32_t nth);

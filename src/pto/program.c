@@ -112,15 +112,6 @@ static struct pto_slot *operand_slots(struct pto_compiler *c, const struct pto_o
     return slots;
 }
 
-static const struct pto_op *last_op(const struct pto_compiler *c, const struct pto_block *block)
-{
-    const struct pto_op *last = NULL;
-
-    for (uint32_t i = block->op_first; i < block->op_end; i = c->m->ops.at[i].next)
-        last = &c->m->ops.at[i];
-    return last;
-}
-
 /* A value that goes around a loop or out of a branch is where its first copy was, unless the
  * copies differ: what the text tells of it is kept only for the pointer it comes from. */
 static void keep_roots(const struct pto_compiler *c, const struct pto_slot *from,
@@ -161,7 +152,7 @@ static enum status compile_for(struct pto_compiler *c, const struct pto_op *op)
                                                       .c = step.at,
                                                       .op = program_op(c, op)});
     TRY(compile_block(c, body, (struct pto_target){args + 1, n_init}));
-    const struct pto_op *end = last_op(c, body);
+    const struct pto_op *end = pto_last_op(c->m, body);
     if (end && end->code == PTO_YIELD) {
         uint32_t n = 0;
         struct pto_slot *handed = operand_slots(c, end, PTO_ROLE_ARG, &n);
@@ -252,7 +243,7 @@ static enum status compile_while(struct pto_compiler *c, const struct pto_op *op
     const struct pto_block *before = pto_op_block(c->m, op, 0), *body = pto_op_block(c->m, op, 1);
     uint32_t n_init = 0, n_args = 0;
     struct pto_slot *init = operand_slots(c, op, PTO_ROLE_INIT, &n_init);
-    const struct pto_op *test = before ? last_op(c, before) : NULL;
+    const struct pto_op *test = before ? pto_last_op(c->m, before) : NULL;
 
     if (!body || !test || test->code != PTO_CONDITION || before->arg_count != n_init)
         return program_fail(c, op, "pto-run.operand", "needs a condition and a body");

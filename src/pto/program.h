@@ -74,6 +74,16 @@ struct pto_access {
     int64_t lo, hi;
 };
 
+/* Whether two accesses may touch the same byte. */
+static inline bool pto_accesses_meet(const struct pto_access *a, const struct pto_access *b)
+{
+    if (a->space != b->space)
+        return false;
+    if (a->space == PTO_GM && a->root >= 0 && b->root >= 0 && a->root != b->root)
+        return false;
+    return !a->is_known || !b->is_known || (a->lo < b->hi && b->lo < a->hi);
+}
+
 enum { PTO_PHASES = 4, PTO_FIFOS = 16 };
 
 struct pto_site {

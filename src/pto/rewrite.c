@@ -36,11 +36,6 @@ bool rewrite_constant(const struct rewriter *w, uint32_t value, int64_t *out)
     return *out >= 0;
 }
 
-static bool is_written(const struct pto_operand *o)
-{
-    return o->role == PTO_ROLE_OUT || o->role == PTO_ROLE_DST;
-}
-
 static void find_uses(const struct rewriter *w, struct rewrite_place *p)
 {
     p->first_use = p->last_use = PTO_NONE;
@@ -51,7 +46,8 @@ static void find_uses(const struct rewriter *w, struct rewrite_place *p)
             const struct pto_operand *o = &pto_operands(w->m, op)[k];
             if (o->value != p->value)
                 continue;
-            *(is_written(o) ? &writes : &reads) = true;
+            bool is_out = o->role == PTO_ROLE_OUT || o->role == PTO_ROLE_DST;
+            *(is_out ? &writes : &reads) = true;
         }
         if (!reads && !writes)
             continue;
@@ -90,27 +86,20 @@ bool rewrite_overlap(const struct rewrite_place *a, const struct rewrite_place *
     return a != b && a->space == b->space && a->lo < b->hi && b->lo < a->hi;
 }
 
-/* The first byte of a memory behind all tiles. */
-static int64_t free_from(const struct rewriter *w, enum pto_space space)
+/* A new address for `lo` .. `hi` behind all tiles that lies in the same banks; -1: no room. */
+static int64_t room_for(const struct rewriter *w, enum pto_space space, int64_t lo, int64_t hi)
 {
     int64_t most = 0;
 
     for (size_t i = 0; i < w->places.n; i++) {
         const struct rewrite_place *p = &w->places.at[i];
-        int64_t hi = p->moved >= 0 ? p->moved + p->hi - p->lo : p->hi;
-        if (p->space == space && hi > most)
-            most = hi;
+        int64_t end = p->moved >= 0 ? p->moved + p->hi - p->lo : p->hi;
+        if (p->space == space && end > most)
+            most = end;
         if (p->space == space && p->hi > most)
             most = p->hi;
     }
-    return (most + ALIGN - 1) / ALIGN * ALIGN;
-}
-
-/* A new address for `lo` .. `hi` that lies in the same banks; -1: no room. */
-static int64_t room_for(const struct rewriter *w, enum pto_space space, int64_t lo, int64_t hi)
-{
-    int64_t at = free_from(w, space) + lo % ALIGN;
-
+    int64_t at = (most + ALIGN - 1) / ALIGN * ALIGN + lo % ALIGN;
     return at + hi - lo <= (int64_t)pto_space_size(w->arch, space) ? at : -1;
 }
 
@@ -568,7 +557,8 @@ static void list_all(const struct pto_module *m, const struct pto_function *f, s
         list_double(&w);
         if (!is_double_only) {
             list_apart(&w);
-            rewrite_order(&w);
+            rewrite_swaps(&w);
+            rewrite_flags(&w);
             rewrite_tilings(&w);
         }
     }

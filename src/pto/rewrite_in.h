@@ -60,6 +60,7 @@ void rewrite_doubled(const struct pto_module *m, const struct pto_function *f, s
 void rewrite_tilings(struct rewriter *w);
 
 /* Loads in the other order; flags that are set earlier or waited for later. */
-void rewrite_order(struct rewriter *w);
+void rewrite_swaps(struct rewriter *w);
+void rewrite_flags(struct rewriter *w);
 
 #endif

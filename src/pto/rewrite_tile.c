@@ -68,11 +68,6 @@ static void tie(struct tiling *t, uint32_t value, int d)
     t->is_growing = true;
 }
 
-static bool is_shaped(const struct pto_type *type)
-{
-    return type->kind == PTO_TYPE_TILE || type->kind == PTO_TYPE_PART;
-}
-
 /* The dimension of the operation's first tied operand; NOT_TIED. */
 static int tied_dim(const struct tiling *t, const struct pto_op *op)
 {
@@ -88,7 +83,8 @@ static void tie_all(struct tiling *t, const struct pto_op *op, int d)
 {
     for (uint32_t k = 0; k < op->operand_count; k++) {
         uint32_t v = pto_operands(t->w->m, op)[k].value;
-        if (is_shaped(type_of(t, v)))
+        enum pto_type_kind kind = type_of(t, v)->kind;
+        if (kind == PTO_TYPE_TILE || kind == PTO_TYPE_PART)
             tie(t, v, d);
     }
 }
