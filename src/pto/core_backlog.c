@@ -43,19 +43,6 @@ static const struct pto_site *site_of(const struct pto_core *c, uint32_t site)
     return &c->program->sites.at[site];
 }
 
-static union operand *save_operands(struct pto_core *c, const struct pto_site *s)
-{
-    union operand *saved = mem_grow(NULL, sizeof(*saved), s->use_count + 1);
-
-    for (uint32_t i = 0; i < s->use_count; i++) {
-        size_t size = 0;
-        const void *at = place_of(c, &c->program->uses.at[s->use_first + i], &size);
-        if (at)
-            memcpy(&saved[i], at, size);
-    }
-    return saved;
-}
-
 /* Puts `saved` where the operands are now, and those of now into `saved`. */
 static void swap_operands(struct pto_core *c, const struct pto_site *s, union operand *saved)
 {
@@ -156,8 +143,17 @@ bool pto_core_hold_back(struct pto_core *c, enum pto_pipe pipe, struct pto_held 
                              MOST_HELD);
     h.issued = (struct pto_moment){
         .at = scalar->free, .record = scalar->last, .cause = PTO_CAUSE_SCALAR, .from = PTO_PIPE_S};
-    if (h.kind == PTO_HELD_RUN)
-        h.operands = save_operands(c, site_of(c, h.site));
+    if (h.kind == PTO_HELD_RUN) {
+        const struct pto_site *s = site_of(c, h.site);
+        union operand *saved = mem_grow(NULL, sizeof(*saved), s->use_count + 1);
+        for (uint32_t i = 0; i < s->use_count; i++) {
+            size_t size = 0;
+            const void *at = place_of(c, &c->program->uses.at[s->use_first + i], &size);
+            if (at)
+                memcpy(&saved[i], at, size);
+        }
+        h.operands = saved;
+    }
     vec_push(&c->backlog[pipe], h);
     c->n_held++;
     c->held_pipes |= 1U << pipe;

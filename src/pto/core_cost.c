@@ -200,10 +200,7 @@ static struct pto_work work_of(const struct pto_core *c, const struct pto_site *
                          .arch = c->program->arch,
                          .pipe = pipe,
                          .form = s->form,
-                         .cores = c->machine->options->cores,
-                         .round_mode = (uint8_t)s->attrs.round,
-                         .is_saturation_off = s->attrs.saturation == PTO_SATURATION_OFF,
-                         .is_scalar_first = s->is_scalar_first};
+                         .cores = c->machine->options->cores};
 
     if (pipe == PTO_PIPE_M)
         matrix_work(x, &w);

@@ -8,8 +8,7 @@ enum { MAX_OPERANDS = 16 };
 struct gathered {
     struct pto_arg ins[MAX_OPERANDS], outs[MAX_OPERANDS];
     struct pto_scalar scalars[MAX_OPERANDS];
-    struct pto_tile tiles[MAX_OPERANDS];
-    size_t n_ins, n_outs, n_scalars, n_tiles;
+    size_t n_ins, n_outs, n_scalars;
 };
 
 static struct pto_scalar scalar_of(const struct pto_core *c, const struct pto_use *u)
@@ -50,10 +49,7 @@ bool pto_core_compute(struct pto_core *c, const struct pto_site *s)
 {
     struct gathered g = {0};
     struct pto_scalar result = {(enum pto_dtype)s->result_dtype, 0};
-    struct pto_args args = {.attrs = &s->attrs,
-                            .arch = c->program->arch,
-                            .reference = c->machine->options->reference_rounding,
-                            .where = {c->machine->path, s->line, 0}};
+    struct pto_args args = {.attrs = &s->attrs, .where = {c->machine->path, s->line, 0}};
 
     if (!pto_func_knows(s->code))
         return true; /* moves no data: prefetches, cache hints */

@@ -178,17 +178,6 @@ static struct pto_cost issue(const struct pto_costs *c)
     return (struct pto_cost){c->value[PTO_COST_SYNC_ISSUE], 0};
 }
 
-/* A function of A5 runs to its end before the next one starts, but for what is said to overlap. */
-static struct pto_cost a5_vector(const struct pto_costs *c, const struct pto_work *w)
-{
-    const struct pto_law *law = &c->law[PTO_A5][w->op];
-    struct pto_terms t = pto_a5_terms(c, w);
-    double whole = law->slope[pto_rate_of(w->src_dtype)] * t.units + t.busy + t.fixed + law->bias;
-    double hidden = fmin(c->value[PTO_COST_A5_VF_OVERLAP], fmax(whole, 0));
-
-    return at_least_nothing(whole - hidden, hidden);
-}
-
 static struct pto_cost vector(const struct pto_costs *c, const struct pto_work *w)
 {
     const struct pto_law *law = &c->law[w->arch][w->op];
@@ -196,10 +185,14 @@ static struct pto_cost vector(const struct pto_costs *c, const struct pto_work *
 
     if (w->v_row <= 0 || w->v_col <= 0)
         return issue(c);
-    if (w->arch == PTO_A5)
-        return a5_vector(c, w);
-    struct pto_terms t = pto_vector_terms(c, w);
     double slope = law->slope[pto_rate_of(w->src_dtype)];
+    struct pto_terms t = w->arch == PTO_A5 ? pto_a5_terms(c, w) : pto_vector_terms(c, w);
+    /* A function of A5 runs to its end before the next one starts, but for what overlaps. */
+    if (w->arch == PTO_A5) {
+        double whole = slope * t.units + t.busy + t.fixed + law->bias;
+        double hidden = fmin(c->value[PTO_COST_A5_VF_OVERLAP], fmax(whole, 0));
+        return at_least_nothing(whole - hidden, hidden);
+    }
     double saved = w->is_apart && law->shape == PTO_SHAPE_BINARY && slope >= 2
                        ? c->value[PTO_COST_A2A3_BANK] * t.units
                        : 0;

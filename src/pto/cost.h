@@ -78,9 +78,6 @@ struct pto_work {
                          * them reads the same bytes */
     bool is_high_precision; /* trecip on A5 */
     /* What the text says besides; no published figure depends on these. */
-    uint8_t round_mode;     /* as in the text: NONE 0, RINT 1, ROUND 2 .. */
-    bool is_saturation_off; /* tcvt */
-    bool is_scalar_first;   /* tdivs: scalar / tile */
 };
 
 /* Plain numbers that a scheduler needs besides the costs of instructions; see cost_keys.def. */

@@ -235,7 +235,6 @@ static void execute(struct pto_host_core *c, enum pto_opcode code,
                             .n_ins = (size_t)call->n_ins,
                             .n_outs = (size_t)call->n_outs,
                             .attrs = attrs,
-                            .arch = c->host->setup.arch,
                             .where = {call->place.file, (uint64_t)call->place.line, 0}};
 
     if (pto_func_knows(code))
@@ -333,7 +332,6 @@ static uint64_t on_get(void *core, const struct strata_pto_tile *tile, int64_t i
                             .outs = &out,
                             .n_ins = 2,
                             .n_outs = 1,
-                            .arch = c->host->setup.arch,
                             .where = {place.file, (uint64_t)place.line, 0}};
 
     pto_host_mark_call(c, "pto.tgetval", place);

@@ -98,18 +98,6 @@ static void list_path(struct pto_outcome *o, const struct sums *s)
 ORDER_BY(by_reason, struct pto_path_reason,
          ORDER(y->cycles, x->cycles) ?: ORDER(x->reason, y->reason));
 
-static void list_reasons(struct pto_outcome *o, const struct sums *s)
-{
-    o->n_reasons = 0;
-    for (int why = 0; why < PTO_REASON_COUNT; why++) {
-        struct pto_path_reason x = s->reason[why];
-        x.reason = (enum pto_reason)why;
-        if (x.count > 0)
-            o->reasons[o->n_reasons++] = x;
-    }
-    qsort(o->reasons, o->n_reasons, sizeof(*o->reasons), by_reason);
-}
-
 void pto_outcome_walk(struct pto_outcome *o, const struct pto_sim *sim)
 {
     struct sums *s = mem_grow(NULL, sizeof(*s), 1);
@@ -122,6 +110,13 @@ void pto_outcome_walk(struct pto_outcome *o, const struct pto_sim *sim)
     pto_path_walk(sim, add_piece, s);
     list_stalls(o, s);
     list_path(o, s);
-    list_reasons(o, s);
+    o->n_reasons = 0;
+    for (int why = 0; why < PTO_REASON_COUNT; why++) {
+        struct pto_path_reason x = s->reason[why];
+        x.reason = (enum pto_reason)why;
+        if (x.count > 0)
+            o->reasons[o->n_reasons++] = x;
+    }
+    qsort(o->reasons, o->n_reasons, sizeof(*o->reasons), by_reason);
     mem_free(s);
 }

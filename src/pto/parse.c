@@ -271,24 +271,18 @@ static void file(struct pto_parser *p)
         pto_expected(p, "the end of the text");
 }
 
-static void reset(struct pto_parser *p)
+enum status pto_parse(struct pto_parser *p, struct str text, struct pto_module *m)
 {
+    struct pto_type poison = {.kind = PTO_TYPE_OPAQUE};
+
+    pto_module_reset(m);
     hash_clear(&p->type_memo);
     p->memo.n = p->aliases.n = p->visible.n = p->pack.n = p->gone.n = p->codes.n = 0;
     p->undo.n = p->branches.n = p->list.n = p->dict.n = p->names.n = 0;
     p->blocks.n = p->regions.n = 0;
     p->depth = p->alias_uses = 0;
     p->value_base = 0;
-}
-
-enum status pto_parse(struct pto_parser *p, struct str text, struct pto_module *m)
-{
-    struct pto_type poison = {.kind = PTO_TYPE_OPAQUE};
-
-    pto_module_reset(m);
-    reset(p);
     p->m = m;
-    p->text = text;
     if (text.n > LIMIT_PTO_BYTES) {
         pto_problem(m, SEV_ERROR, "pto-ir.too-large", 1, 1, "more than %d MiB of text",
                     LIMIT_PTO_BYTES >> 20);

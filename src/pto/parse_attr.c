@@ -51,16 +51,11 @@ static bool hex(struct str text, uint64_t *value)
     return true;
 }
 
-static bool is_float_type(const struct pto_parser *p, uint32_t type)
-{
-    return type != PTO_NONE && p->m->types.at[type].kind == PTO_TYPE_SCALAR &&
-           pto_dtype_is_float(p->m->types.at[type].dtype);
-}
-
 /* The number in `t`, whose type is known by now. */
 static bool number_of(struct pto_parser *p, const struct pto_token *t, struct pto_attr *a)
 {
-    bool is_float = is_float_type(p, a->type);
+    bool is_float = a->type != PTO_NONE && p->m->types.at[a->type].kind == PTO_TYPE_SCALAR &&
+                    pto_dtype_is_float(p->m->types.at[a->type].dtype);
     uint64_t bits;
 
     a->kind = is_float || t->kind == PTO_T_FLOAT ? PTO_ATTR_FLOAT : PTO_ATTR_INT;

@@ -46,7 +46,6 @@ struct pto_result_name {
 
 struct pto_parser {
     struct pto_module *m;
-    struct str text;
     struct pto_lex lex;
     struct pto_token tok;
     uint32_t alias_uses;   /* names of attributes that were replaced by their text */

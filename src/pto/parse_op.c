@@ -129,19 +129,12 @@ static bool shared_type(struct pto_parser *p, struct pto_draft *d)
     return true;
 }
 
-static uint32_t name_total(const struct pto_parser *p, const struct pto_draft *d)
-{
-    uint32_t total = 0;
-
-    for (uint32_t i = 0; i < d->name_count; i++)
-        total += p->names.at[d->names_from + i].count;
-    return total;
-}
-
 static bool result_types(struct pto_parser *p, struct pto_draft *d)
 {
-    uint32_t want = name_total(p, d), type;
+    uint32_t want = 0, type;
 
+    for (uint32_t i = 0; i < d->name_count; i++)
+        want += p->names.at[d->names_from + i].count;
     if (d->code == PTO_ADDUI_EXTENDED) /* the sum has the type of the operands */
         pto_result_type(p, d, d->default_type);
     do {
@@ -152,11 +145,13 @@ static bool result_types(struct pto_parser *p, struct pto_draft *d)
     return true;
 }
 
-static bool all_result_types(struct pto_parser *p, struct pto_draft *d)
+/* Types that become results, by one of the functions that read several. */
+static bool all_result_types(struct pto_parser *p, struct pto_draft *d,
+                             bool (*read)(struct pto_parser *p))
 {
     size_t from = p->list.n;
 
-    if (!pto_parse_types(p))
+    if (!read(p))
         return false;
     d->result_count += (uint32_t)(p->list.n - from);
     return true;
@@ -164,19 +159,17 @@ static bool all_result_types(struct pto_parser *p, struct pto_draft *d)
 
 bool pto_parse_results(struct pto_parser *p, struct pto_draft *d)
 {
-    size_t from = p->list.n;
-
-    if (!pto_parse_result_types(p))
-        return false;
-    d->result_count += (uint32_t)(p->list.n - from);
-    return true;
+    return all_result_types(p, d, pto_parse_result_types);
 }
 
-static bool predicate(struct pto_parser *p, const struct pto_draft *d)
+static bool attribute(struct pto_parser *p, const struct pto_draft *d, struct str name)
 {
+    strid key = pto_name(p, name);
     enum pto_enum e = d->code == PTO_CMPI ? PTO_ENUM_CMPI_PREDICATE : PTO_ENUM_CMPF_PREDICATE;
     struct pto_attr a = {.kind = PTO_ATTR_ENUM, .enums = e, .type = PTO_NONE};
 
+    if (key != PTO_KEY_PREDICATE)
+        return pto_parse_named(p, key);
     if (p->tok.kind != PTO_T_WORD && p->tok.kind != PTO_T_STRING)
         return pto_expected(p, "a predicate");
     if (!pto_enum_value(e, p->tok.text, &a.i))
@@ -187,31 +180,21 @@ static bool predicate(struct pto_parser *p, const struct pto_draft *d)
     return true;
 }
 
-static bool attribute(struct pto_parser *p, const struct pto_draft *d, struct str name)
-{
-    strid key = pto_name(p, name);
-
-    return key == PTO_KEY_PREDICATE ? predicate(p, d) : pto_parse_named(p, key);
-}
-
 /* Whether the group at `at` is in the text: its leading words are next. */
 static bool group_is_there(struct pto_parser *p, const char *at, bool needs_value)
 {
     struct pto_lex lex = p->lex;
     struct pto_token tok = p->tok;
+    struct pto_item item = pto_form_next(&at);
     bool is_there = true;
 
+    if (!needs_value && item.kind == PTO_ITEM_ATTR)
+        return tok.kind == PTO_T_INT || tok.kind == PTO_T_HASH || pto_is(p, '<');
     if (needs_value) {
         pto_take(p); /* "%x =" is the next operation's */
         is_there = tok.kind == PTO_T_VALUE && !pto_is(p, '=');
-        p->lex = lex;
-        p->tok = tok;
-        return is_there;
     }
-    struct pto_item item = pto_form_next(&at);
-    if (item.kind == PTO_ITEM_ATTR)
-        return tok.kind == PTO_T_INT || tok.kind == PTO_T_HASH || pto_is(p, '<');
-    for (; item.kind == PTO_ITEM_LITERAL && is_there; item = pto_form_next(&at)) {
+    for (; !needs_value && item.kind == PTO_ITEM_LITERAL && is_there; item = pto_form_next(&at)) {
         is_there = is_literal(p, item.text);
         pto_take(p);
     }
@@ -257,7 +240,7 @@ static bool item(struct pto_parser *p, struct pto_draft *d, struct pto_item it, 
     case PTO_ITEM_RESULTS:
         return result_types(p, d);
     case PTO_ITEM_RESULTS_ALL:
-        return all_result_types(p, d);
+        return all_result_types(p, d, pto_parse_types);
     case PTO_ITEM_RESULTS_IN_BRACKETS:
     case PTO_ITEM_RESULTS_BRACKETED:
         return pto_parse_results(p, d);

@@ -111,16 +111,6 @@ static void derive_subset(struct pto_parser *p, struct pto_draft *d)
     pto_result_type(p, d, pto_type_put(p->m, &t));
 }
 
-static void derive_results(struct pto_parser *p, struct pto_draft *d)
-{
-    if (d->result_count > 0)
-        return;
-    if (d->code == PTO_PARTITION_VIEW)
-        derive_partition(p, d);
-    else if (d->code == PTO_SUBSET)
-        derive_subset(p, d);
-}
-
 /* ---- one operation ---- */
 
 static enum pto_opcode find_code(struct pto_parser *p, struct str name)
@@ -152,31 +142,21 @@ static bool is_other_layer(struct str name)
     return false;
 }
 
-/* The name nearest to one that is unknown, or NULL. */
-static const char *nearest(struct str name)
-{
-    const char *best = NULL;
-    size_t least = 3;
-
-    for (unsigned i = PTO_OP_NONE + 1; i < PTO_OP_COUNT; i++) {
-        size_t far = str_distance(name, str_of(pto_op_name((enum pto_opcode)i)), 2);
-        if (far < least) {
-            least = far;
-            best = pto_op_name((enum pto_opcode)i);
-        }
-    }
-    return best;
-}
-
 static bool unknown(struct pto_parser *p, const struct pto_token *t)
 {
     const char *near = NULL;
+    size_t least = 3;
 
     if (is_other_layer(t->text))
         return pto_wrong(p, "pto-ir.unsupported-op", t->line, t->col,
                          "unsupported op %.*s: it is not of the tile layer", STR_ARGS(t->text));
-    if (t->text.n < 40)
-        near = nearest(t->text);
+    for (unsigned i = PTO_OP_NONE + 1; i < PTO_OP_COUNT && t->text.n < 40; i++) {
+        size_t far = str_distance(t->text, str_of(pto_op_name((enum pto_opcode)i)), 2);
+        if (far < least) {
+            least = far;
+            near = pto_op_name((enum pto_opcode)i);
+        }
+    }
     return pto_wrong(p, "pto-ir.unknown-op", t->line, t->col, "unknown op %.*s%s%s%s",
                      STR_ARGS(t->text), near != NULL ? "; did you mean " : "",
                      near != NULL ? near : "", near != NULL ? "?" : "");
@@ -212,7 +192,10 @@ static bool operation(struct pto_parser *p, struct pto_draft *d)
     pto_take(p);
     if (!body(p, d, name.kind == PTO_T_STRING))
         return false;
-    derive_results(p, d);
+    if (d->result_count == 0 && d->code == PTO_PARTITION_VIEW)
+        derive_partition(p, d);
+    else if (d->result_count == 0 && d->code == PTO_SUBSET)
+        derive_subset(p, d);
     return count_results(p, d);
 }
 

@@ -59,22 +59,6 @@ enum pto_pipe pto_sync_pipe(int64_t sync_op_type)
     return pipes[sync_op_type];
 }
 
-/* A pipe as such, or the one of a sync op type. */
-static struct pto_phases named(const struct pto_module *m, const struct pto_op *op,
-                               enum pto_key key)
-{
-    const struct pto_attr *a = pto_op_attr(m, op, key);
-
-    if (a == NULL)
-        return (struct pto_phases){.n = 0};
-    if (a->kind == PTO_ATTR_ENUM && a->enums == PTO_ENUM_SYNC_OP_TYPE)
-        return one(pto_sync_pipe(a->i));
-    int64_t pipe = pto_op_int(m, op, key, PTO_PIPE_NONE);
-    if (pipe < 0 || pipe >= PTO_PIPE_NONE)
-        return (struct pto_phases){.n = 0};
-    return one((enum pto_pipe)pipe);
-}
-
 /* tmov, textract, tinsert: by the way the data takes. */
 static enum pto_pipe move(const struct pto_module *m, enum pto_opcode code,
                           const struct pto_type *src, const struct pto_type *dst)
@@ -168,7 +152,16 @@ static struct pto_phases sync(const struct pto_module *m, const struct pto_op *o
         return one(PTO_PIPE_S);
     for (size_t i = 0; i < ARRAY_LEN(named_by); i++)
         key = named_by[i].code == op->code ? named_by[i].key : key;
-    return named(m, op, key);
+    /* A pipe as such, or the one of a sync op type. */
+    const struct pto_attr *a = pto_op_attr(m, op, key);
+    if (a == NULL)
+        return (struct pto_phases){.n = 0};
+    if (a->kind == PTO_ATTR_ENUM && a->enums == PTO_ENUM_SYNC_OP_TYPE)
+        return one(pto_sync_pipe(a->i));
+    int64_t pipe = pto_op_int(m, op, key, PTO_PIPE_NONE);
+    if (pipe < 0 || pipe >= PTO_PIPE_NONE)
+        return (struct pto_phases){.n = 0};
+    return one((enum pto_pipe)pipe);
 }
 
 /* Operations with a rule of their own. */

@@ -96,7 +96,6 @@ struct pto_site {
     bool to_vector;       /* its direction */
     bool is_view;         /* its entry is a view of a slot in global memory */
     bool is_known_repeat; /* `repeat` holds */
-    bool is_scalar_first; /* tdivs: scalar / tile */
     bool has_unit_flag;   /* a product and the store of it: they wait for each other unasked */
     bool is_fixed;        /* its operands are tiles that keep their place and shape */
     enum pto_form form;

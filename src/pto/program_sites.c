@@ -104,8 +104,6 @@ static void read_attrs(const struct pto_compiler *c, const struct pto_op *op, st
 #define PTO_ATTR(member, type, key) a->member = (type)pto_op_int(m, op, PTO_KEY_##key, a->member);
 #include "pto/attrs.def"
 #undef PTO_ATTR
-    s->is_scalar_first = op->code == PTO_TDIVS && op->operand_count > 0 &&
-                         program_slot_of(c, pto_operands(m, op)[0].value).kind == PTO_SLOT_NUMBER;
 }
 
 /* The phase of a product, or of the store of its result, switches the unit flag on. */

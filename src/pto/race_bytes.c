@@ -86,18 +86,6 @@ static void report(const struct visit *v, enum pto_race_kind kind, enum pto_pipe
                        });
 }
 
-/* The vector pipe of A2/A3 begins an instruction while the one before still writes; who reads
- * exactly the bytes of a long one follows it. */
-static void look_behind(const struct visit *v, const struct pto_race_piece *p, int64_t lo,
-                        int64_t hi, enum pto_space space)
-{
-    bool follows = v->is_stream && p->is_stream && p->write_lo == lo && p->write_hi == hi;
-
-    if (v->pipe == PTO_PIPE_V && v->r->arch != PTO_A5 && !follows && !v->is_scratch &&
-        p->write.clock > v->r->over[v->lane])
-        report(v, PTO_RACE_ORDER, v->pipe, p->write.site, space, p->lo, p->hi);
-}
-
 /* A product and a store of its result, both with the unit flag: the second knows that the first is
  * over. */
 static bool is_in_turn(const struct visit *v, uint32_t site, enum pto_pipe pipe, uint32_t clock,
@@ -120,11 +108,17 @@ static void look_at_piece(const struct visit *v, const struct pto_race_piece *p,
 
     if (p->write.clock != 0 && writer != v->pipe &&
         p->write.clock > known[pto_race_lane(v->core, writer)] &&
-        !is_in_turn(v, p->write.site, writer, p->write.clock, space))
+        !is_in_turn(v, p->write.site, writer, p->write.clock, space)) {
         report(v, v->is_read ? PTO_RACE_RAW : PTO_RACE_WAW, writer, p->write.site, space, p->lo,
                p->hi);
-    else if (v->is_read && p->write.clock != 0 && writer == v->pipe)
-        look_behind(v, p, lo, hi, space);
+    } else if (v->is_read && p->write.clock != 0 && writer == v->pipe) {
+        /* The vector pipe of A2/A3 begins an instruction while the one before still writes; who
+         * reads exactly the bytes of a long one follows it. */
+        bool follows = v->is_stream && p->is_stream && p->write_lo == lo && p->write_hi == hi;
+        if (v->pipe == PTO_PIPE_V && v->r->arch != PTO_A5 && !follows && !v->is_scratch &&
+            p->write.clock > v->r->over[v->lane])
+            report(v, PTO_RACE_ORDER, v->pipe, p->write.site, space, p->lo, p->hi);
+    }
     for (int i = 0; v->is_written && i < PTO_PIPE_COUNT; i++) {
         if (i != (int)v->pipe &&
             p->read[i].clock > known[pto_race_lane(v->core, (enum pto_pipe)i)] &&

@@ -55,16 +55,11 @@ static struct str counted(enum pto_opcode op, struct arena *arena)
                         has_none ? "" : " outs(..)");
 }
 
-static const char *role_word(enum pto_role role)
-{
-    static const char *const words[PTO_ROLE_COUNT] = {
+static const char *const role_words[PTO_ROLE_COUNT] = {
 #define PTO_ROLE(code, letter, word) #code,
 #include "pto/roles.def"
 #undef PTO_ROLE
-    };
-
-    return role < PTO_ROLE_COUNT ? words[role] : "ALL";
-}
+};
 
 /* Items of a form that are shown by a word. */
 static const char *const item_words[] = {
@@ -86,7 +81,7 @@ static const char *const item_words[] = {
 
 static struct str item_text(const struct pto_item *item, struct arena *arena)
 {
-    const char *role = role_word(item->role);
+    const char *role = item->role < PTO_ROLE_COUNT ? role_words[item->role] : "ALL";
 
     switch (item->kind) {
     case PTO_ITEM_LITERAL:

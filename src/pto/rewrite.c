@@ -295,17 +295,6 @@ static bool is_each_round(const struct rewriter *w, uint32_t loop_at, uint32_t o
     return true;
 }
 
-static bool writes_all(const struct rewriter *w, uint32_t op)
-{
-    static const enum pto_opcode whole[] = {PTO_TLOAD, PTO_TEXTRACT, PTO_TMOV, PTO_TMATMUL};
-    enum pto_opcode code = w->m->ops.at[op].code;
-
-    for (size_t i = 0; i < ARRAY_LEN(whole); i++)
-        if (code == whole[i])
-            return true;
-    return false;
-}
-
 /* Tiles that a loop allocates are its own, and those from before that only its rounds use, each for
  * itself. */
 static bool is_of_loop(const struct rewriter *w, uint32_t loop_at, const struct rewrite_place *p)
@@ -314,9 +303,14 @@ static bool is_of_loop(const struct rewriter *w, uint32_t loop_at, const struct 
 
     if (is_inside(loop, loop_at, p->op))
         return true;
-    return p->op < loop_at && p->first_use != PTO_NONE && is_inside(loop, loop_at, p->first_use) &&
-           is_inside(loop, loop_at, p->last_use) && p->is_written_first &&
-           writes_all(w, p->first_use) && is_each_round(w, loop_at, p->first_use);
+    if (p->first_use == PTO_NONE)
+        return false;
+    enum pto_opcode first = w->m->ops.at[p->first_use].code;
+    bool writes_all =
+        first == PTO_TLOAD || first == PTO_TEXTRACT || first == PTO_TMOV || first == PTO_TMATMUL;
+    return p->op < loop_at && is_inside(loop, loop_at, p->first_use) &&
+           is_inside(loop, loop_at, p->last_use) && p->is_written_first && writes_all &&
+           is_each_round(w, loop_at, p->first_use);
 }
 
 static bool used_inside(const struct rewriter *w, uint32_t loop_at, uint32_t value)
