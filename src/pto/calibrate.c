@@ -363,20 +363,12 @@ static const struct field key_fields[] = {
 };
 static const struct record key_record = RECORD(struct pto_refit_key, key_fields);
 
-static struct field_items keys_of(const void *record, const struct record_env *env)
-{
-    const struct pto_refit *r = record;
-
-    (void)env;
-    return (struct field_items){r->keys, r->n_keys};
-}
-
 static const struct field refit_fields[] = {
     FIELD_CALC(FIELD_STR, "name", name_of, .about = "an operation or a path"),
     FIELD(struct pto_refit, points, "points"),
     FIELD_INSIDE(struct pto_refit, before, "before", &residual_record),
     FIELD_INSIDE(struct pto_refit, after, "after", &residual_record),
-    FIELD_MADE(FIELD_OBJECT, "constants", keys_of, &key_record),
+    FIELD_ROOM(struct pto_refit, keys, n_keys, "constants", &key_record),
 };
 static const struct record refit_record = RECORD(struct pto_refit, refit_fields);
 

@@ -128,28 +128,12 @@ static struct pto_terms row_binary(const struct pto_costs *c, struct tile t)
     return result;
 }
 
-/* Blocks of 16 rows and 32 bytes; the address registers are set for each column of blocks. */
-static struct pto_terms transposed(struct tile t)
-{
-    double columns = ceil(t.cols * 8 / t.e);
-
-    return terms(2 * ceil(t.rows / 16) * columns + 4 * columns, 0);
-}
-
 static struct pto_terms gathered(const struct pto_costs *c, const struct pto_work *w, struct tile t)
 {
     if (w->form == PTO_FORM_MASK || w->form == PTO_FORM_COMPARE)
         return terms(c->value[PTO_COST_A2A3_GATHER_MASK] * ceil(t.rows * t.cols / t.e), 0);
     double repeat = c->value[t.e > 64 ? PTO_COST_A2A3_GATHER_B16 : PTO_COST_A2A3_GATHER_B32];
     return terms(t.rows * (c->value[PTO_COST_A2A3_GATHER_ROW] + repeat * t.k), 0);
-}
-
-/* Four runs become one; the rate is that of groups of 128 records of 8 bytes, whatever the run. */
-static struct pto_terms merged(const struct pto_costs *c, struct tile t)
-{
-    double bytes = t.rows * t.cols * 256 / t.e;
-
-    return terms(c->value[PTO_COST_A2A3_MERGE_GROUP] * bytes / 1024, 0);
 }
 
 struct pto_terms pto_vector_terms(const struct pto_costs *c, const struct pto_work *w)
@@ -182,14 +166,15 @@ struct pto_terms pto_vector_terms(const struct pto_costs *c, const struct pto_wo
         return row_binary(c, t);
     case PTO_SHAPE_COL_BINARY:
         return by_rows(c, t);
-    case PTO_SHAPE_TRANSPOSE:
-        return transposed(t);
+    case PTO_SHAPE_TRANSPOSE: /* blocks of 16 rows and 32 bytes; each column of them sets registers
+                               */
+        return terms((2 * ceil(t.rows / 16) + 4) * ceil(t.cols * 8 / t.e), 0);
     case PTO_SHAPE_GATHER:
         return gathered(c, w, t);
     case PTO_SHAPE_SORT:
         return terms(c->value[PTO_COST_A2A3_SORT_BLOCK] * t.rows * ceil(t.cols / 32), 0);
-    case PTO_SHAPE_MERGE:
-        return merged(c, t);
+    case PTO_SHAPE_MERGE: /* four runs of any length; the rate is that of 128 records of 8 bytes */
+        return terms(c->value[PTO_COST_A2A3_MERGE_GROUP] * (t.rows * t.cols * 256 / t.e) / 1024, 0);
     default:
         return streamed(c, t);
     }

@@ -201,11 +201,6 @@ static struct product product_of(struct func_call *c, const struct matmul *w)
     return p;
 }
 
-static float *sum_row(const struct product *p, int32_t r)
-{
-    return p->sum + (size_t)r * (size_t)p->wide;
-}
-
 static void finish_f32(struct func_call *c, const struct matmul *w, int how,
                        const struct product *p)
 {
@@ -213,7 +208,7 @@ static void finish_f32(struct func_call *c, const struct matmul *w, int how,
     if (how & FUNC_BIAS)
         func_f32(&w->bias, 0, 0, w->n, extra);
     for (int32_t r = 0; r < w->m; r++) {
-        float *sum = sum_row(p, r);
+        float *sum = p->sum + (size_t)r * (size_t)p->wide;
         if (how & FUNC_ACCUMULATE)
             func_f32(&w->acc, r, 0, w->n, extra);
         for (int32_t i = 0; i < w->n && (how & (FUNC_BIAS | FUNC_ACCUMULATE)); i++)
@@ -301,9 +296,10 @@ static enum status multiply_scaled(struct func_call *c, struct matmul *w, int ho
         multiply(&p, g * GROUP, func_min(w->k, (g + 1) * GROUP));
         for (int32_t r = 0; r < w->m; r++) {
             uint64_t left = func_at(&w->left_scale, r, g) & 0xff;
+            size_t row = (size_t)r * (size_t)p.wide;
             for (int32_t i = 0; i < w->n; i++)
-                total[(size_t)r * (size_t)p.wide + (size_t)i] +=
-                    scale_by(sum_row(&p, r)[i], left, func_at(&w->right_scale, g, i) & 0xff);
+                total[row + (size_t)i] +=
+                    scale_by(p.sum[row + (size_t)i], left, func_at(&w->right_scale, g, i) & 0xff);
         }
     }
     p.sum = total;

@@ -183,11 +183,6 @@ uint32_t pto_define(struct pto_parser *p, const struct pto_token *name, uint32_t
     return value;
 }
 
-size_t pto_scope_begin(struct pto_parser *p)
-{
-    return p->undo.n;
-}
-
 void pto_scope_end(struct pto_parser *p, size_t mark)
 {
     while (p->undo.n > mark) {

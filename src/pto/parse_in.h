@@ -181,8 +181,7 @@ void pto_check_type(struct pto_parser *p, uint32_t value, uint32_t type, uint32_
 /* Reads the types that the operands from number `from` on must have. */
 bool pto_parse_types_of(struct pto_parser *p, size_t from);
 
-/* The scope of a region. */
-size_t pto_scope_begin(struct pto_parser *p);
+/* Ends the scope that began when p->undo.n was `mark`. */
 void pto_scope_end(struct pto_parser *p, size_t mark);
 
 /* ---- operations ---- */

@@ -516,7 +516,7 @@ static void init_args(struct pto_compiler *c)
         struct pto_slot *s = value_slots(c, i, 1);
         if (s->kind == PTO_SLOT_GM) {
             c->p->gms.at[s->at].root = (int32_t)i;
-            c->gms.at[s->at].is_known = true; /* the beginning of its buffer */
+            c->known_gms.at[s->at] = true; /* the beginning of its buffer */
         }
         vec_push(&c->p->arg_slots, s->at);
     }
@@ -563,9 +563,9 @@ enum status pto_program_compile(struct pto_program *p, const struct pto_module *
         program_weave_syncs(&c);
     }
     free_frame(&frame);
-    vec_free(&c.numbers);
+    vec_free(&c.known_numbers);
     vec_free(&c.tiles);
-    vec_free(&c.gms);
+    vec_free(&c.known_gms);
     arena_free(&c.arena);
     return status;
 }

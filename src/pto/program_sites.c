@@ -31,7 +31,7 @@ static void add_access(struct pto_compiler *c, struct pto_site *s, const struct 
         const struct pto_gm *g = &c->p->gms.at[u->slot];
         a.space = PTO_GM;
         a.root = g->root;
-        if (c->gms.at[u->slot].is_known && g->view.ndim > 0) {
+        if (c->known_gms.at[u->slot] && g->view.ndim > 0) {
             size_t n = pto_view_ranges(&g->view, ranges);
             a.is_known = n > 0;
             a.lo = n > 0 ? ranges[0].begin : 0;

@@ -8,6 +8,7 @@
 
 #include "base/char.h"
 #include "pto/tile.h"
+#include "text/pto.h"
 
 enum { MOST_LOOPS = 8, MOST_TILES = 12, MOST_ALLOCS = 1000, ALIGN = 512 };
 
@@ -540,8 +541,8 @@ static bool has_plain_lines(const struct rewriter *w)
     return true;
 }
 
-static void list_all(const struct pto_module *m, const struct pto_function *f, struct str text,
-                     enum pto_arch arch, struct pto_rewrites *out, bool is_double_only)
+void rewrite_list(const struct pto_module *m, const struct pto_function *f, struct str text,
+                  enum pto_arch arch, struct pto_rewrites *out, bool is_double_only)
 {
     struct rewriter w = {.m = m, .f = f, .arch = arch, .out = out};
 
@@ -559,14 +560,37 @@ static void list_all(const struct pto_module *m, const struct pto_function *f, s
     vec_free(&w.places);
 }
 
-void rewrite_doubled(const struct pto_module *m, const struct pto_function *f, struct str text,
-                     enum pto_arch arch, struct pto_rewrites *out)
-{
-    list_all(m, f, text, arch, out, true);
-}
-
 void pto_rewrite_list(const struct pto_module *m, const struct pto_function *f, struct str text,
                       enum pto_arch arch, struct pto_rewrites *out)
 {
-    list_all(m, f, text, arch, out, false);
+    rewrite_list(m, f, text, arch, out, false);
+}
+
+/* ---- the list, and what is in it ---- */
+
+void pto_rewrites_init(struct pto_rewrites *out)
+{
+    memset(out, 0, sizeof(*out));
+    arena_init(&out->arena);
+}
+
+void pto_rewrites_free(struct pto_rewrites *out)
+{
+    vec_free(&out->list);
+    arena_free(&out->arena);
+}
+
+struct str pto_rewrite_title(const struct pto_rewrite *w, enum lang lang, struct arena *arena)
+{
+    static const struct message *const texts[PTO_REWRITE_COUNT] = {
+        &pto_text.rewrite_double, &pto_text.rewrite_apart, &pto_text.rewrite_swap,
+        &pto_text.rewrite_set,    &pto_text.rewrite_wait,  &pto_text.rewrite_size,
+        &pto_text.rewrite_split_k};
+
+    struct str title =
+        MESSAGE(lang, arena, texts[w->kind], PLACE("name", w->name), PLACE("line", w->line),
+                PLACE("n", w->tiles), PLACE("to", w->use_line), PLACE("size", w->size),
+                PLACE("new_size", w->new_size));
+    return w->is_doubled ? MESSAGE(lang, arena, &pto_text.rewrite_doubled, PLACE("title", title))
+                         : title;
 }

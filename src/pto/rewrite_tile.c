@@ -423,8 +423,8 @@ static void add_doubled(struct tiling *t, struct pto_parser *parser)
 
     pto_module_init(&m);
     if (pto_parse(parser, base.text, &m) == ST_OK)
-        rewrite_doubled(&m, pto_find_function(&m, intern_get(&w->m->names, w->f->name)), base.text,
-                        w->arch, w->out);
+        rewrite_list(&m, pto_find_function(&m, intern_get(&w->m->names, w->f->name)), base.text,
+                     w->arch, w->out, true);
     pto_module_fini(&m);
     for (size_t i = before; i < w->out->list.n; i++) {
         struct str text = w->out->list.at[i].text;

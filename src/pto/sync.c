@@ -55,11 +55,6 @@ static uint8_t last_pipe(const struct pto_site *s)
     return s->phases[s->n_phases - 1];
 }
 
-static const struct pto_access *accesses_of(const struct pto_program *p, const struct pto_site *s)
-{
-    return p->accesses.at + s->access_first;
-}
-
 /* Two loads of one queue land in order. */
 static bool is_exempt(const struct pto_site *f, const struct pto_site *n,
                       const struct pto_access *a, const struct pto_access *b)
@@ -75,7 +70,8 @@ enum hazard { HAZARD_NONE, HAZARD_STREAM, HAZARD_REAL };
 static enum hazard hazard_between(struct inserter *in, const struct pto_site *f,
                                   const struct pto_site *n)
 {
-    const struct pto_access *fa = accesses_of(in->p, f), *na = accesses_of(in->p, n);
+    const struct pto_access *fa = in->p->accesses.at + f->access_first;
+    const struct pto_access *na = in->p->accesses.at + n->access_first;
     enum hazard worst = HAZARD_NONE;
 
     for (uint32_t i = 0; i < n->access_count; i++) {
