@@ -17,11 +17,6 @@ static unsigned bits_of(enum pto_dtype t)
     return t == PTO_I1 ? 1 : pto_dtype_size(t) * 8;
 }
 
-static bool is_unsigned(enum pto_dtype t)
-{
-    return t == PTO_I1 || (t >= PTO_U8 && t <= PTO_U64);
-}
-
 int64_t pto_wrap(int64_t value, enum pto_dtype t)
 {
     unsigned n = bits_of(t);
@@ -29,7 +24,7 @@ int64_t pto_wrap(int64_t value, enum pto_dtype t)
     if (n == 0 || n >= 64)
         return value;
     uint64_t low = (uint64_t)value & ((UINT64_C(1) << n) - 1);
-    if (is_unsigned(t))
+    if (t == PTO_I1 || (t >= PTO_U8 && t <= PTO_U64))
         return (int64_t)low;
     return (int64_t)(low << (64 - n)) >> (64 - n);
 }
@@ -50,19 +45,9 @@ double pto_round_to(double value, enum pto_dtype t)
 }
 
 /* Wrapping arithmetic is done on unsigned words, where it is defined. */
-static int64_t add(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
 static int64_t sub(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a - (uint64_t)b);
-}
-
-static int64_t mul(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
 static int64_t quotient(int64_t a, int64_t b)
@@ -70,15 +55,10 @@ static int64_t quotient(int64_t a, int64_t b)
     return b == -1 ? sub(0, a) : a / b;
 }
 
-static int64_t remainder_of(int64_t a, int64_t b)
-{
-    return b == -1 ? 0 : a % b;
-}
-
 static int64_t divide(enum pto_opcode op, int64_t a, int64_t b, enum pto_dtype t)
 {
     uint64_t ua = plain(a, t), ub = plain(b, t);
-    int64_t rest = remainder_of(a, b);
+    int64_t rest = b == -1 ? 0 : a % b;
 
     switch (op) {
     case PTO_DIVSI:
@@ -111,32 +91,17 @@ static int64_t shift(enum pto_opcode op, int64_t a, int64_t b, enum pto_dtype t)
     return a >> b;
 }
 
+/* How one number may stand to another: a bit for below, equal and above. */
+enum { LT = 1, EQ = 2, GT = 4 };
+
 static bool compare_int(uint8_t predicate, int64_t a, int64_t b, enum pto_dtype t)
 {
     uint64_t ua = plain(a, t), ub = plain(b, t);
+    unsigned order = predicate < 6 ? (a >= b) + (a > b) : (ua >= ub) + (ua > ub);
+    static const uint8_t holds[] = {EQ, LT | GT, LT, LT | EQ, GT, EQ | GT, /* of signed numbers */
+                                    LT, LT | EQ, GT};                      /* of others */
 
-    switch (predicate) {
-    case 0:
-        return a == b;
-    case 1:
-        return a != b;
-    case 2:
-        return a < b;
-    case 3:
-        return a <= b;
-    case 4:
-        return a > b;
-    case 5:
-        return a >= b;
-    case 6:
-        return ua < ub;
-    case 7:
-        return ua <= ub;
-    case 8:
-        return ua > ub;
-    default:
-        return ua >= ub;
-    }
+    return ((predicate < ARRAY_LEN(holds) ? holds[predicate] : EQ | GT) >> order & 1) != 0;
 }
 
 static bool compare_float(uint8_t predicate, double a, double b)
@@ -184,11 +149,11 @@ static int64_t int_op(enum pto_opcode op, int64_t a, int64_t b, enum pto_dtype t
 {
     switch (op) {
     case PTO_ADDI:
-        return add(a, b);
+        return (int64_t)((uint64_t)a + (uint64_t)b);
     case PTO_SUBI:
         return sub(a, b);
     case PTO_MULI:
-        return mul(a, b);
+        return (int64_t)((uint64_t)a * (uint64_t)b);
     case PTO_ANDI:
         return a & b;
     case PTO_ORI:
@@ -249,11 +214,6 @@ static double whole_as_double(uint64_t n)
     return ldexp((double)(n >> 11 | ((n & 0x7ff) != 0)), 11);
 }
 
-static double signed_as_double(int64_t n)
-{
-    return n < 0 ? -whole_as_double(0 - (uint64_t)n) : whole_as_double((uint64_t)n);
-}
-
 uint64_t pto_number_bits(const struct pto_number *n, enum pto_dtype t)
 {
     return pto_dtype_is_float(t) ? pto_elem_from_f64(n->v.f, t) : plain(n->v.i, t);
@@ -274,7 +234,8 @@ static void cast(enum pto_opcode op, enum pto_dtype from, enum pto_dtype to,
 
     switch (op) {
     case PTO_SITOFP:
-        out->v.f = pto_round_to(signed_as_double(n), to);
+        out->v.f = pto_round_to(
+            n < 0 ? -whole_as_double(0 - (uint64_t)n) : whole_as_double((uint64_t)n), to);
         break;
     case PTO_UITOFP:
         out->v.f = pto_round_to(whole_as_double(plain(a->v.i, from)), to);

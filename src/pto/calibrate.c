@@ -98,26 +98,21 @@ static void fit_once(struct fit *f)
         f->now[j] = f->base[j] + a[j][n];
 }
 
-/* Points far off the rest (against the median distance) pull no harder than near ones. */
-static void weigh(struct fit *f)
-{
-    for (size_t i = 0; i < f->n; i++)
-        f->sizes[i] = fabs(error_of(f->now, &f->points[i]));
-    ranked_sort(f->sizes, f->n);
-    double near = fmax(1.345 * 1.4826 * f->sizes[f->n / 2], 1e-4);
-    for (size_t i = 0; i < f->n; i++) {
-        double size = fabs(error_of(f->now, &f->points[i]));
-        f->weights[i] = size > near ? near / size : 1;
-    }
-}
-
 static void fit_robustly(struct fit *f)
 {
     for (size_t i = 0; i < f->n; i++)
         f->weights[i] = 1;
     for (int round = 0; round < ROUNDS; round++) {
         fit_once(f);
-        weigh(f);
+        /* Points far off the rest (against the median distance) pull no harder than near ones. */
+        for (size_t i = 0; i < f->n; i++)
+            f->sizes[i] = fabs(error_of(f->now, &f->points[i]));
+        ranked_sort(f->sizes, f->n);
+        double near = fmax(1.345 * 1.4826 * f->sizes[f->n / 2], 1e-4);
+        for (size_t i = 0; i < f->n; i++) {
+            double size = fabs(error_of(f->now, &f->points[i]));
+            f->weights[i] = size > near ? near / size : 1;
+        }
     }
 }
 
@@ -237,17 +232,6 @@ static void refit_law(const struct pto_costs *c, const struct pto_work *w, struc
     name_key(r, "bias", law->bias, f->now[BIAS]);
 }
 
-/* A fit that does not lower the mean error is not worth a change. */
-static void keep_better(struct fit *f, struct pto_refit *r)
-{
-    r->after = residual_of(f, f->now);
-    if (r->after.mean <= r->before.mean)
-        return;
-    r->after = r->before;
-    for (size_t k = 0; k < r->n_keys; k++)
-        r->keys[k].after = r->keys[k].before;
-}
-
 struct member {
     uint32_t group, index;
 };
@@ -270,7 +254,13 @@ static struct pto_refit refit_group(const struct pto_costs *c, const struct pto_
         refit_path(c, w, &f, &r);
     else
         refit_law(c, w, &f, &r);
-    keep_better(&f, &r);
+    /* A fit that does not lower the mean error is not worth a change. */
+    r.after = residual_of(&f, f.now);
+    if (r.after.mean > r.before.mean) {
+        r.after = r.before;
+        for (size_t k = 0; k < r.n_keys; k++)
+            r.keys[k].after = r.keys[k].before;
+    }
     return r;
 }
 
@@ -373,20 +363,12 @@ static const struct field key_fields[] = {
 };
 static const struct record key_record = RECORD(struct pto_refit_key, key_fields);
 
-static struct field_items keys_of(const void *record, const struct record_env *env)
-{
-    const struct pto_refit *r = record;
-
-    (void)env;
-    return (struct field_items){r->keys, r->n_keys};
-}
-
 static const struct field refit_fields[] = {
     FIELD_CALC(FIELD_STR, "name", name_of, .about = "an operation or a path"),
     FIELD(struct pto_refit, points, "points"),
     FIELD_INSIDE(struct pto_refit, before, "before", &residual_record),
     FIELD_INSIDE(struct pto_refit, after, "after", &residual_record),
-    FIELD_MADE(FIELD_OBJECT, "constants", keys_of, &key_record),
+    FIELD_ROOM(struct pto_refit, keys, n_keys, "constants", &key_record),
 };
 static const struct record refit_record = RECORD(struct pto_refit, refit_fields);
 

@@ -9,17 +9,15 @@
 
 static void read_chip(const struct csv *csv, struct pto_chip *c)
 {
-    int64_t aic = 0, aiv = 0;
+    int64_t aic = 0;
 
     *c = (struct pto_chip){
         .name = csv_cell(csv, csv_column(csv, S("chip"))),
         .arch = str_equal(csv_cell(csv, csv_column(csv, S("arch"))), S("a5")) ? PTO_A5 : PTO_A2A3};
     num_i64(csv_cell(csv, csv_column(csv, S("aic"))), &aic);
-    num_i64(csv_cell(csv, csv_column(csv, S("aiv"))), &aiv);
     num_f64(csv_cell(csv, csv_column(csv, S("clock_mhz"))), &c->mhz);
     num_f64(csv_cell(csv, csv_column(csv, S("trace_mhz"))), &c->trace_mhz);
     c->aic = (int32_t)aic;
-    c->aiv = (int32_t)aiv;
 }
 
 static bool is_named(const struct pto_chip *c, struct str name)

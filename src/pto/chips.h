@@ -10,7 +10,7 @@
 struct pto_chip {
     struct str name; /* "Ascend910B1" */
     enum pto_arch arch;
-    int32_t aic, aiv; /* cores; 0: not published */
+    int32_t aic; /* cores; 0: not published */
     double mhz;
     double trace_mhz; /* the clock its profiler turns cycles into time with */
 };

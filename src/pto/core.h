@@ -64,7 +64,6 @@ struct pto_options {
     enum pto_arch arch;
     bool is_dep; /* bytes wait for bytes; else only for the flags in the program */
     bool has_memory;
-    bool reference_rounding;
     bool counts_steps; /* how often each step ran: pto_core.step_counts */
     int32_t cores;     /* AI cores that share the bandwidth */
     double

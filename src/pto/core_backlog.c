@@ -43,19 +43,6 @@ static const struct pto_site *site_of(const struct pto_core *c, uint32_t site)
     return &c->program->sites.at[site];
 }
 
-static union operand *save_operands(struct pto_core *c, const struct pto_site *s)
-{
-    union operand *saved = mem_grow(NULL, sizeof(*saved), s->use_count + 1);
-
-    for (uint32_t i = 0; i < s->use_count; i++) {
-        size_t size = 0;
-        const void *at = place_of(c, &c->program->uses.at[s->use_first + i], &size);
-        if (at)
-            memcpy(&saved[i], at, size);
-    }
-    return saved;
-}
-
 /* Puts `saved` where the operands are now, and those of now into `saved`. */
 static void swap_operands(struct pto_core *c, const struct pto_site *s, union operand *saved)
 {
@@ -82,7 +69,7 @@ static void swap_back(struct pto_core *c, const struct pto_site *s, const union 
     }
 }
 
-static bool run_held(struct pto_core *c, const struct pto_held *h)
+static void run_held(struct pto_core *c, const struct pto_held *h)
 {
     const struct pto_site *s = site_of(c, h->site);
     struct pto_moment wait = {.record = PTO_NO_RECORD};
@@ -91,9 +78,9 @@ static bool run_held(struct pto_core *c, const struct pto_held *h)
     if (c->queues.races)
         pto_race_run(c->queues.races, c, s);
     pto_core_note(c, s, (enum pto_pipe)s->phases[0], pto_queues_run(&c->queues, &h->issue, wait));
-    bool is_fine = !c->machine->options->has_memory || pto_core_compute(c, s);
+    if (c->machine->options->has_memory)
+        (void)pto_core_compute(c, s);
     swap_back(c, s, h->operands);
-    return is_fine;
 }
 
 /* Runs the first entry of a pipe. False when it stands at a wait that is not set. */
@@ -114,7 +101,7 @@ static bool take_first(struct pto_core *c, enum pto_pipe pipe)
         pto_queues_barrier(&c->queues, h->site, pipe);
         break;
     case PTO_HELD_RUN:
-        (void)run_held(c, h);
+        run_held(c, h);
         break;
     }
     c->queues.late = NULL;
@@ -156,8 +143,17 @@ bool pto_core_hold_back(struct pto_core *c, enum pto_pipe pipe, struct pto_held 
                              MOST_HELD);
     h.issued = (struct pto_moment){
         .at = scalar->free, .record = scalar->last, .cause = PTO_CAUSE_SCALAR, .from = PTO_PIPE_S};
-    if (h.kind == PTO_HELD_RUN)
-        h.operands = save_operands(c, site_of(c, h.site));
+    if (h.kind == PTO_HELD_RUN) {
+        const struct pto_site *s = site_of(c, h.site);
+        union operand *saved = mem_grow(NULL, sizeof(*saved), s->use_count + 1);
+        for (uint32_t i = 0; i < s->use_count; i++) {
+            size_t size = 0;
+            const void *at = place_of(c, &c->program->uses.at[s->use_first + i], &size);
+            if (at)
+                memcpy(&saved[i], at, size);
+        }
+        h.operands = saved;
+    }
     vec_push(&c->backlog[pipe], h);
     c->n_held++;
     c->held_pipes |= 1U << pipe;

@@ -9,7 +9,6 @@ struct parts {
     const struct pto_tile *in, *in2, *out;
     const struct pto_view *view;
     const struct pto_tile *left, *right;
-    bool is_view_read;
 };
 
 static struct parts parts_of(const struct pto_core *c, const struct pto_site *s)
@@ -19,10 +18,8 @@ static struct parts parts_of(const struct pto_core *c, const struct pto_site *s)
 
     for (uint32_t i = 0; i < s->use_count; i++) {
         const struct pto_use *u = &c->program->uses.at[s->use_first + i];
-        if (u->kind == PTO_SLOT_GM && !x.view) {
+        if (u->kind == PTO_SLOT_GM && !x.view)
             x.view = &c->slots.gms[u->slot].view;
-            x.is_view_read = u->is_read;
-        }
         if (u->kind != PTO_SLOT_TILE)
             continue;
         const struct pto_tile *t = &c->slots.tiles[u->slot];
@@ -203,10 +200,7 @@ static struct pto_work work_of(const struct pto_core *c, const struct pto_site *
                          .arch = c->program->arch,
                          .pipe = pipe,
                          .form = s->form,
-                         .cores = c->machine->options->cores,
-                         .round_mode = (uint8_t)s->attrs.round,
-                         .is_saturation_off = s->attrs.saturation == PTO_SATURATION_OFF,
-                         .is_scalar_first = s->is_scalar_first};
+                         .cores = c->machine->options->cores};
 
     if (pipe == PTO_PIPE_M)
         matrix_work(x, &w);
@@ -243,18 +237,6 @@ struct pto_vector_use pto_core_vector_use(const struct pto_core *c, uint32_t sit
 static uint64_t literal_shapes(const struct pto_tile *t)
 {
     return t ? (uint64_t)(uint32_t)t->v_row << 32 | (uint32_t)t->v_col : 0;
-}
-
-static uint64_t view_key(const struct pto_view *v, uint64_t *strides)
-{
-    uint64_t key = (uint64_t)v->ndim;
-
-    *strides = 0;
-    for (int32_t i = 0; i < v->ndim; i++) {
-        key = key * 0x9E3779B97F4A7C15u + (uint64_t)v->shape[i];
-        *strides = *strides * 0x9E3779B97F4A7C15u + (uint64_t)v->stride[i];
-    }
-    return key;
 }
 
 int64_t pto_whole_cycles(double cycles)
@@ -315,8 +297,14 @@ const struct pto_site_cache *pto_core_cost(struct pto_core *c, uint32_t site)
                        literal_shapes(x.left), literal_shapes(x.right)};
 
     key[4] |= lie_apart(&x);
-    if (x.view)
-        key[3] = view_key(x.view, &key[4]);
+    if (x.view) {
+        key[3] = (uint64_t)x.view->ndim;
+        key[4] = 0;
+        for (int32_t i = 0; i < x.view->ndim; i++) {
+            key[3] = key[3] * 0x9E3779B97F4A7C15u + (uint64_t)x.view->shape[i];
+            key[4] = key[4] * 0x9E3779B97F4A7C15u + (uint64_t)x.view->stride[i];
+        }
+    }
     if (!cache->is_filled || memcmp(cache->key, key, sizeof(key)) != 0) {
         memcpy(cache->key, key, sizeof(key));
         fill_cache(c, s, &x, cache);
@@ -350,12 +338,6 @@ static int64_t missing_bytes(struct pto_core *c, const struct pto_site *s,
     return missing;
 }
 
-/* Bytes that go back to memory meanwhile; all that miss, when the share of hits is given. */
-static double written_back(struct pto_core *c, double missing)
-{
-    return c->machine->options->l2_hit < 0 ? pto_l2_written_back(&c->machine->l2) : missing;
-}
-
 void pto_core_memory(struct pto_core *c, const struct pto_site *s, uint8_t phase,
                      const struct pto_site_cache *cost, struct pto_issue *issue)
 {
@@ -367,7 +349,10 @@ void pto_core_memory(struct pto_core *c, const struct pto_site *s, uint8_t phase
     issue->occupied += pto_whole_cycles(missing * miss->occupied - miss->covered);
     issue->latency += pto_whole_cycles(miss->latency);
     issue->is_write = cost->gm[phase] == PTO_GM_WRITTEN;
+    /* Bytes that go back to memory meanwhile; all that miss, when the share of hits is given. */
+    double written = issue->is_write ? missing : 0;
+    if (c->machine->options->l2_hit < 0)
+        written = pto_l2_written_back(&c->machine->l2);
     issue->service =
-        pto_whole_cycles((issue->is_write ? 0 : missing * miss->service) +
-                         written_back(c, issue->is_write ? missing : 0) * miss->written);
+        pto_whole_cycles((issue->is_write ? 0 : missing * miss->service) + written * miss->written);
 }

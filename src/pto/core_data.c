@@ -8,8 +8,7 @@ enum { MAX_OPERANDS = 16 };
 struct gathered {
     struct pto_arg ins[MAX_OPERANDS], outs[MAX_OPERANDS];
     struct pto_scalar scalars[MAX_OPERANDS];
-    struct pto_tile tiles[MAX_OPERANDS];
-    size_t n_ins, n_outs, n_scalars, n_tiles;
+    size_t n_ins, n_outs, n_scalars;
 };
 
 static struct pto_scalar scalar_of(const struct pto_core *c, const struct pto_use *u)
@@ -46,27 +45,11 @@ static void gather(struct pto_core *c, const struct pto_site *s, struct gathered
     }
 }
 
-/* A value read from a tile is a result, not an operand of outs(..). */
-static void store_result(struct pto_core *c, const struct pto_site *s,
-                         const struct pto_scalar *value)
-{
-    struct pto_number *n = &c->slots.numbers[s->result];
-    enum pto_dtype t = (enum pto_dtype)s->result_dtype;
-
-    if (pto_dtype_is_float(t))
-        n->v.f = pto_elem_f64(value->bits, t);
-    else
-        n->v.i = pto_wrap((int64_t)value->bits, t);
-}
-
 bool pto_core_compute(struct pto_core *c, const struct pto_site *s)
 {
     struct gathered g = {0};
     struct pto_scalar result = {(enum pto_dtype)s->result_dtype, 0};
-    struct pto_args args = {.attrs = &s->attrs,
-                            .arch = c->program->arch,
-                            .reference = c->machine->options->reference_rounding,
-                            .where = {c->machine->path, s->line, 0}};
+    struct pto_args args = {.attrs = &s->attrs, .where = {c->machine->path, s->line, 0}};
 
     if (!pto_func_knows(s->code))
         return true; /* moves no data: prefetches, cache hints */
@@ -83,7 +66,7 @@ bool pto_core_compute(struct pto_core *c, const struct pto_site *s)
         c->state = PTO_FAILED;
         return false;
     }
-    if (s->code == PTO_TGETVAL)
-        store_result(c, s, &result);
+    if (s->code == PTO_TGETVAL) /* a result, not an operand of outs(..) */
+        pto_number_set(&c->slots.numbers[s->result], result.bits, result.dtype);
     return true;
 }

@@ -26,16 +26,6 @@ static bool take_tokens(struct pto_core *c, const struct pto_site *s, const stru
     return true;
 }
 
-/* The slot that the next push of this core goes to is free: all consumers gave it back. */
-static bool take_credit(struct pto_core *c, const struct pto_site *s, const struct pto_fifo *f,
-                        struct pto_moment *wait)
-{
-    size_t pushed = f->pushed[c->number].n;
-
-    return pushed < (size_t)f->ring.slots ||
-           take_tokens(c, s, f, true, pushed - (size_t)f->ring.slots, wait);
-}
-
 static const struct pto_tile *first_tile(const struct pto_core *c, const struct pto_site *s)
 {
     const struct pto_use *u =
@@ -140,20 +130,6 @@ static bool pop_view_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
     return true;
 }
 
-/* Loads are over when the queue that runs them says so. */
-static void free_view_site(struct pto_core *c, const struct pto_site *s, struct pto_fifo *f)
-{
-    const struct pto_queue *loads = &c->queues.pipe[PTO_PIPE_MTE2];
-    const struct pto_queue *scalar = &c->queues.pipe[PTO_PIPE_S];
-    struct pto_moment quiet = {.at = loads->done, .record = loads->slowest, .from = PTO_PIPE_MTE2};
-
-    pto_moment_join(&quiet, (struct pto_moment){
-                                .at = scalar->free, .record = scalar->last, .from = PTO_PIPE_S});
-    vec_push(&f->freed[c->number], as_token(c, quiet));
-    if (c->queues.races)
-        pto_race_freed_view(c->queues.races, c->number, s);
-}
-
 static bool moved(struct pto_core *c, enum status status)
 {
     if (status != ST_OK)
@@ -169,7 +145,10 @@ static bool push_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
     if (!first_tile(c, s))
         return pto_core_fail(c, s->line, "pto-run.operand", "%s: needs a tile",
                              pto_op_name(s->code));
-    if (!take_credit(c, s, f, &wait))
+    /* The slot that the next push of this core goes to is free: all consumers gave it back. */
+    size_t pushed = f->pushed[c->number].n;
+    if (pushed >= (size_t)f->ring.slots &&
+        !take_tokens(c, s, f, true, pushed - (size_t)f->ring.slots, &wait))
         return false;
     if (c->queues.races)
         pto_race_run(c->queues.races, c, s);
@@ -245,21 +224,26 @@ static bool pop_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
     return true;
 }
 
-/* A slot is free when everything that reads it is over. */
+/* A slot is free when everything that reads it is over; loads of views are when the queue that runs
+ * them says so. */
 static void free_site(struct pto_core *c, const struct pto_site *s, struct pto_fifo *f)
 {
     size_t k = f->freed[c->number].n;
     int64_t lo = f->base + (int64_t)(k % (size_t)f->local_slots) * f->ring.slot_size;
     enum pto_space space = s->to_vector ? PTO_VEC : PTO_MAT;
     const struct pto_queue *scalar = &c->queues.pipe[PTO_PIPE_S];
-    struct pto_moment quiet = pto_hazards_quiet(&c->hazards, space, lo, lo + f->ring.slot_size);
+    const struct pto_queue *loads = &c->queues.pipe[PTO_PIPE_MTE2];
+    struct pto_moment quiet = {.at = loads->done, .record = loads->slowest, .from = PTO_PIPE_MTE2};
 
+    if (!f->has_views)
+        quiet = pto_hazards_quiet(&c->hazards, space, lo, lo + f->ring.slot_size);
     /* and the scalar unit has come to say so */
     pto_moment_join(&quiet, (struct pto_moment){
                                 .at = scalar->free, .record = scalar->last, .from = PTO_PIPE_S});
-
     vec_push(&f->freed[c->number], as_token(c, quiet));
-    if (c->queues.races)
+    if (c->queues.races && f->has_views)
+        pto_race_freed_view(c->queues.races, c->number, s);
+    else if (c->queues.races)
         pto_race_freed(c->queues.races, c->number, s, lo, lo + f->ring.slot_size);
 }
 
@@ -285,7 +269,7 @@ bool pto_core_fifo_site(struct pto_core *c, uint32_t site)
         if (f->freed[c->number].n >= f->popped[c->number])
             return pto_core_fail(c, s->line, "pto-run.fifo", "%s: nothing was popped",
                                  pto_op_name(s->code));
-        (f->has_views ? free_view_site : free_site)(c, s, f);
+        free_site(c, s, f);
         return true;
     }
 }

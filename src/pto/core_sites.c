@@ -291,14 +291,6 @@ static bool is_behind_wait(const struct pto_core *c, const struct pto_site *s)
     return false;
 }
 
-/* The cores that a flag comes from: the vector cores for the cube core, which they wait for. */
-static uint32_t flag_peers(const struct pto_core *c)
-{
-    uint32_t peers = c->machine->present & ~(1U << c->number);
-
-    return c->number == PTO_AIC ? peers : peers & 1U << PTO_AIC;
-}
-
 uint32_t pto_paired_flag(uint32_t core, uint32_t id, uint32_t *peer)
 {
     enum { OF_A_CORE = 16 };
@@ -352,12 +344,6 @@ static void give_tokens(struct pto_core *c, uint32_t id, uint32_t cores, enum pt
     }
 }
 
-/* Flags are 0 to 15; A5 has twice as many. */
-static uint32_t semaphores(const struct pto_core *c)
-{
-    return c->machine->options->arch == PTO_A5 ? 32 : 16;
-}
-
 static bool semaphore_site(struct pto_core *c, uint32_t site)
 {
     const struct pto_site *s = &c->program->sites.at[site];
@@ -367,7 +353,8 @@ static bool semaphore_site(struct pto_core *c, uint32_t site)
     bool is_paired = c->machine->options->arch == PTO_A5 &&
                      (s->code == PTO_SET_INTRA_BLOCK || s->code == PTO_WAIT_INTRA_BLOCK);
 
-    if (id >= semaphores(c))
+    /* Flags are 0 to 15; A5 has twice as many. */
+    if (id >= (c->machine->options->arch == PTO_A5 ? 32 : 16))
         return pto_core_fail(c, s->line, "pto-run.event", "%s: no such flag", pto_op_name(s->code));
     if (is_paired) {
         id = pto_paired_flag(c->number, id, &peer);
@@ -377,7 +364,10 @@ static bool semaphore_site(struct pto_core *c, uint32_t site)
         give_tokens(c, id, to, pipe, pto_queues_signal(&c->queues, site, pipe));
         return true;
     }
-    uint32_t peers = flag_peers(c) & to;
+    /* Flags come from the vector cores for the cube core, which they wait for. */
+    uint32_t peers = c->machine->present & ~(1U << c->number) & to;
+    if (c->number != PTO_AIC)
+        peers &= 1U << PTO_AIC;
     if (peers == 0) /* a core that is alone meets nobody */
         pto_core_assume(c, 0, s->line, PTO_ASSUMED_WAIT);
     if (!take_tokens(c, id, peers, pipe, &until))
@@ -386,23 +376,17 @@ static bool semaphore_site(struct pto_core *c, uint32_t site)
     return true;
 }
 
-/* The cores that take part in a syncall. */
-static uint32_t sync_all_cores(const struct pto_core *c, const struct pto_site *s, uint32_t *type)
-{
-    static const uint32_t cores[] = {1U << PTO_AIV0 | 1U << PTO_AIV1, 1U << PTO_AIC, UINT32_MAX};
-    int64_t told =
-        pto_op_int(c->program->module, &c->program->module->ops.at[s->op], PTO_KEY_CORE_TYPE, 2);
-
-    *type = told >= 0 && told < 2 ? (uint32_t)told : 2;
-    return cores[*type] & c->machine->present;
-}
-
 /* The cores meet: each tells the others that it is there and waits for all. */
 static bool sync_all(struct pto_core *c, uint32_t site)
 {
-    const struct pto_site *s = &c->program->sites.at[site];
+    static const uint32_t taking_part[] = {1U << PTO_AIV0 | 1U << PTO_AIV1, 1U << PTO_AIC,
+                                           UINT32_MAX};
+    const struct pto_module *m = c->program->module;
+    const struct pto_op *op = &m->ops.at[c->program->sites.at[site].op];
     struct pto_moment until = PTO_NO_MOMENT;
-    uint32_t type = 0, cores = sync_all_cores(c, s, &type), id = PTO_SEMAPHORES - 3 + type;
+    int64_t told = pto_op_int(m, op, PTO_KEY_CORE_TYPE, 2);
+    uint32_t type = told >= 0 && told < 2 ? (uint32_t)told : 2, id = PTO_SEMAPHORES - 3 + type;
+    uint32_t cores = taking_part[type] & c->machine->present;
 
     if ((cores >> c->number & 1) == 0)
         return true;
@@ -498,19 +482,15 @@ static site_fn *const runners[PTO_CLASS_COUNT] = {
     [PTO_CLASS_FIFO] = pto_core_fifo_site,
 };
 
-/* A flag or barrier between the pipes of this core. */
-static bool is_own_sync(enum pto_class class)
-{
-    return class == PTO_CLASS_FLAG || class == PTO_CLASS_FLAG_DYN || class == PTO_CLASS_BARRIER ||
-           class == PTO_CLASS_BUFFER;
-}
-
 bool pto_core_site(struct pto_core *c, uint32_t site)
 {
     const struct pto_site *s = &c->program->sites.at[site];
-    site_fn *run = runners[pto_class_of(s->code)];
+    enum pto_class class = pto_class_of(s->code);
+    site_fn *run = runners[class];
 
-    if (c->machine->options->no_flags && is_own_sync(pto_class_of(s->code)))
+    if (c->machine->options->no_flags &&
+        (class == PTO_CLASS_FLAG || class == PTO_CLASS_FLAG_DYN || class == PTO_CLASS_BARRIER ||
+         class == PTO_CLASS_BUFFER)) /* between the pipes of this core */
         return true;
     if (is_behind_wait(c, s))
         return held_site(c, site);

@@ -178,17 +178,6 @@ static struct pto_cost issue(const struct pto_costs *c)
     return (struct pto_cost){c->value[PTO_COST_SYNC_ISSUE], 0};
 }
 
-/* A function of A5 runs to its end before the next one starts, but for what is said to overlap. */
-static struct pto_cost a5_vector(const struct pto_costs *c, const struct pto_work *w)
-{
-    const struct pto_law *law = &c->law[PTO_A5][w->op];
-    struct pto_terms t = pto_a5_terms(c, w);
-    double whole = law->slope[pto_rate_of(w->src_dtype)] * t.units + t.busy + t.fixed + law->bias;
-    double hidden = fmin(c->value[PTO_COST_A5_VF_OVERLAP], fmax(whole, 0));
-
-    return at_least_nothing(whole - hidden, hidden);
-}
-
 static struct pto_cost vector(const struct pto_costs *c, const struct pto_work *w)
 {
     const struct pto_law *law = &c->law[w->arch][w->op];
@@ -196,25 +185,20 @@ static struct pto_cost vector(const struct pto_costs *c, const struct pto_work *
 
     if (w->v_row <= 0 || w->v_col <= 0)
         return issue(c);
-    if (w->arch == PTO_A5)
-        return a5_vector(c, w);
-    struct pto_terms t = pto_vector_terms(c, w);
     double slope = law->slope[pto_rate_of(w->src_dtype)];
+    struct pto_terms t = w->arch == PTO_A5 ? pto_a5_terms(c, w) : pto_vector_terms(c, w);
+    /* A function of A5 runs to its end before the next one starts, but for what overlaps. */
+    if (w->arch == PTO_A5) {
+        double whole = slope * t.units + t.busy + t.fixed + law->bias;
+        double hidden = fmin(c->value[PTO_COST_A5_VF_OVERLAP], fmax(whole, 0));
+        return at_least_nothing(whole - hidden, hidden);
+    }
     double saved = w->is_apart && law->shape == PTO_SHAPE_BINARY && slope >= 2
                        ? c->value[PTO_COST_A2A3_BANK] * t.units
                        : 0;
     if (c->use_table && !law->is_replaced && pto_table_find(c, w, &fit))
         return at_least_nothing(fit.per_element * w->v_row * w->v_col - saved, fit.fixed);
     return at_least_nothing(slope * t.units + t.busy - saved, t.fixed + law->bias);
-}
-
-/* A loop of the scalar unit over the elements. */
-static struct pto_cost scalar_loop(const struct pto_costs *c, const struct pto_work *w)
-{
-    double elements = fmax((double)w->v_row * w->v_col, 0);
-
-    return (struct pto_cost){
-        fmax(c->value[PTO_COST_SCALAR_TCI] * elements, c->value[PTO_COST_SYNC_ISSUE]), 0};
 }
 
 static bool scalar_key(enum pto_opcode op, enum pto_cost_key *key)
@@ -237,27 +221,6 @@ static bool scalar_key(enum pto_opcode op, enum pto_cost_key *key)
     return op >= PTO_FOR && op <= PTO_ARITH_BITCAST && op != PTO_CONSTANT;
 }
 
-/* Views, allocations and casts cost nothing: the compiler folds them. */
-static bool is_free(enum pto_opcode op)
-{
-    return op == PTO_OP_NONE || op == PTO_CONSTANT || op == PTO_TRESHAPE ||
-           (op >= PTO_CONVERSION_CAST && op <= PTO_DECLARE_GLOBAL);
-}
-
-/* Element by element in the scalar unit when they are put on its pipe. */
-static bool is_scalar_loop(const struct pto_work *w)
-{
-    return w->pipe == PTO_PIPE_S && (w->op == PTO_TCI || w->op == PTO_TSCATTER ||
-                                     w->op == PTO_MGATHER || w->op == PTO_MSCATTER);
-}
-
-/* On A5 the data of a FIFO is where it is needed: the consumer only waits. */
-static bool is_wait_only(const struct pto_work *w)
-{
-    return w->arch == PTO_A5 &&
-           (w->op == PTO_TPOP || w->op == PTO_TPOP_FROM_AIC || w->op == PTO_TPOP_FROM_AIV);
-}
-
 static bool is_between_spaces(const struct pto_work *w)
 {
     return w->src_space != PTO_ZERO && w->dst_space != PTO_ZERO &&
@@ -269,26 +232,28 @@ struct pto_cost pto_cost_of(const struct pto_costs *c, const struct pto_work *w)
     struct pto_cost cost;
     enum pto_cost_key key;
 
-    if (is_free(w->op))
+    /* Views, allocations and casts cost nothing: the compiler folds them. */
+    if (w->op == PTO_OP_NONE || w->op == PTO_CONSTANT || w->op == PTO_TRESHAPE ||
+        (w->op >= PTO_CONVERSION_CAST && w->op <= PTO_DECLARE_GLOBAL))
         return (struct pto_cost){0, 0};
     if (scalar_key(w->op, &key))
         return (struct pto_cost){c->value[key], 0};
     if (pto_class_of(w->op) == PTO_CLASS_PRODUCT)
         return pto_cube_cost(c, w);
-    if (is_scalar_loop(w))
-        return scalar_loop(c, w);
-    if (is_wait_only(w))
+    /* A loop of the scalar unit over the elements when they are put on its pipe. */
+    if (w->pipe == PTO_PIPE_S && (w->op == PTO_TCI || w->op == PTO_TSCATTER ||
+                                  w->op == PTO_MGATHER || w->op == PTO_MSCATTER)) {
+        double elements = fmax((double)w->v_row * w->v_col, 0);
+        return (struct pto_cost){
+            fmax(c->value[PTO_COST_SCALAR_TCI] * elements, c->value[PTO_COST_SYNC_ISSUE]), 0};
+    }
+    /* On A5 the data of a FIFO is where it is needed: the consumer only waits. */
+    if (w->arch == PTO_A5 &&
+        (w->op == PTO_TPOP || w->op == PTO_TPOP_FROM_AIC || w->op == PTO_TPOP_FROM_AIV))
         return issue(c);
     if (w->bytes > 0 && is_between_spaces(w) && pto_move_cost(c, w, &cost))
         return cost;
     if (c->law[w->arch][w->op].shape != PTO_SHAPE_NONE)
         return vector(c, w);
     return issue(c);
-}
-
-int64_t pto_cost_cycles(struct pto_cost cost)
-{
-    double sum = cost.occupied + cost.latency;
-
-    return sum < 9e18 ? (int64_t)floor(sum + 0.5) : INT64_MAX;
 }

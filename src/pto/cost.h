@@ -78,9 +78,6 @@ struct pto_work {
                          * them reads the same bytes */
     bool is_high_precision; /* trecip on A5 */
     /* What the text says besides; no published figure depends on these. */
-    uint8_t round_mode;     /* as in the text: NONE 0, RINT 1, ROUND 2 .. */
-    bool is_saturation_off; /* tcvt */
-    bool is_scalar_first;   /* tdivs: scalar / tile */
 };
 
 /* Plain numbers that a scheduler needs besides the costs of instructions; see cost_keys.def. */
@@ -105,9 +102,6 @@ void pto_costs_free(struct pto_costs *c);
 enum status pto_costs_read(struct pto_costs *c, struct str text, const char *path,
                            struct diag *diag);
 enum status pto_costs_load(struct pto_costs *c, const char *path, struct diag *diag);
-
-/* The fitted A2/A3 table (operation, type, columns) is used before the law, unless switched off. */
-void pto_costs_use_table(struct pto_costs *c, bool use);
 
 double pto_costs_get(const struct pto_costs *c, enum pto_cost_key key);
 
@@ -134,8 +128,5 @@ struct pto_miss pto_miss_of(const struct pto_costs *c, const struct pto_work *w)
  * takes no time of its own. docs/cost-model.md explains the terms. */
 struct str pto_cost_words(const struct pto_costs *c, enum pto_arch arch, enum pto_opcode op,
                           struct arena *arena);
-
-/* occupied + latency in whole cycles, half away from zero, as the public tables count. */
-int64_t pto_cost_cycles(struct pto_cost cost);
 
 #endif

@@ -176,21 +176,16 @@ static enum variant variant_of(const struct pto_work *w, struct pto_loops loops)
     return PLAIN;
 }
 
-/* A conversion to a quarter of the bits or less packs across the inner loop, which is what makes
- * its nested curve steep; with one iteration a row there is no inner loop and the rows run like one
- * flat loop. */
-static bool runs_flat(const struct pto_costs *c, const struct pto_work *w, struct pto_loops loops)
-{
-    return c->value[PTO_COST_A5_VF_REFINE] > 0 && w->op == PTO_TCVT && !loops.is_flat &&
-           loops.inner <= 1 && bits_of(w->dst_dtype) * 4 <= bits_of(w->src_dtype);
-}
-
 struct pto_terms pto_a5_terms(const struct pto_costs *c, const struct pto_work *w)
 {
     struct pto_loops loops = pto_a5_loops(w);
     struct pto_curve curve;
 
-    if (runs_flat(c, w, loops))
+    /* A conversion to a quarter of the bits or less packs across the inner loop, which is what
+     * makes its nested curve steep; with one iteration a row there is no inner loop and the rows
+     * run like one flat loop. */
+    if (c->value[PTO_COST_A5_VF_REFINE] > 0 && w->op == PTO_TCVT && !loops.is_flat &&
+        loops.inner <= 1 && bits_of(w->dst_dtype) * 4 <= bits_of(w->src_dtype))
         loops = (struct pto_loops){true, loops.outer, 1};
     struct curve_key key = {.op = w->op,
                             .from = w->src_dtype,

@@ -1,6 +1,7 @@
 #include "pto/cost_data.h"
 
 #include "base/testing.h"
+#include "pto/testing_cost.h"
 
 static struct pto_work function(enum pto_opcode op, enum pto_dtype from, enum pto_dtype to,
                                 int32_t rows, int32_t cols, int32_t v_col)

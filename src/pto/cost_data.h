@@ -26,7 +26,9 @@ enum pto_shape {
 #define PTO_COST_SHAPE(code, name) PTO_SHAPE_##code,
 #include "pto/cost_shapes.def"
 #undef PTO_COST_SHAPE
+    PTO_SHAPE_COUNT
 };
+extern const struct str pto_shape_names[PTO_SHAPE_COUNT];
 
 /* cycles = slope * units + busy + fixed + bias, with units, busy and fixed from the tile. */
 struct pto_law {
@@ -69,7 +71,7 @@ struct pto_costs {
     struct hash fit_index, curve_index; /* by packed key, see cost_table.c and cost_a5.c */
     VEC_OF(struct pto_fit) fits;
     VEC_OF(struct pto_curve) curves;
-    bool use_table;
+    bool use_table; /* the fitted A2/A3 table before the law */
 };
 
 /* The operation that the tables call `name` ("tadd"); PTO_OP_NONE when there is none. */

@@ -18,7 +18,7 @@ static const char *const keys[PTO_COST_KEY_COUNT] = {
 #undef PTO_COST_KEY
 };
 
-static const struct str shapes[] = {
+const struct str pto_shape_names[PTO_SHAPE_COUNT] = {
     S_INIT(""),
 #define PTO_COST_SHAPE(code, name) S_INIT(name),
 #include "pto/cost_shapes.def"
@@ -44,21 +44,10 @@ enum pto_opcode pto_cost_op(struct str name)
     return n > 0 && (size_t)n < sizeof(full) ? pto_op_find(str_of(full)) : PTO_OP_NONE;
 }
 
-/* Slopes that a row leaves out follow from others: f16 and i32 from f32, i16 from f16 or i32. */
-static void fill_slopes(double slope[], const bool given[])
-{
-    if (!given[PTO_RATE_F16])
-        slope[PTO_RATE_F16] = slope[PTO_RATE_F32];
-    if (!given[PTO_RATE_I32])
-        slope[PTO_RATE_I32] = slope[PTO_RATE_F32];
-    if (!given[PTO_RATE_I16])
-        slope[PTO_RATE_I16] = slope[PTO_RATE_F16];
-}
-
 static enum pto_shape shape_of(struct str name)
 {
-    for (size_t i = 1; i < ARRAY_LEN(shapes); i++)
-        if (str_equal(name, shapes[i]))
+    for (size_t i = 1; i < PTO_SHAPE_COUNT; i++)
+        if (str_equal(name, pto_shape_names[i]))
             return (enum pto_shape)i;
     return PTO_SHAPE_NONE;
 }
@@ -96,7 +85,13 @@ static bool load_vector(struct pto_costs *c, struct str text)
             given[r] = num_f64(cell(&csv, pto_rate_names[r]), &law.slope[r]);
         if (!given[PTO_RATE_F32])
             return false;
-        fill_slopes(law.slope, given);
+        /* Slopes that a row leaves out follow from others. */
+        if (!given[PTO_RATE_F16])
+            law.slope[PTO_RATE_F16] = law.slope[PTO_RATE_F32];
+        if (!given[PTO_RATE_I32])
+            law.slope[PTO_RATE_I32] = law.slope[PTO_RATE_F32];
+        if (!given[PTO_RATE_I16])
+            law.slope[PTO_RATE_I16] = law.slope[PTO_RATE_F16];
         c->law[PTO_A2A3][op] = law;
     }
     return true;
@@ -236,25 +231,18 @@ static bool find_slot(struct pto_costs *c, struct str key, struct cost_slot *slo
     return find_law_slot(c, arch, name, field, slot) || find_path_slot(c, arch, name, field, slot);
 }
 
-/* The known key that is nearest in spelling, for a hint. */
-static const char *nearest_key(struct str key)
+static enum status unknown_key(struct str key, struct where where, struct diag *diag)
 {
-    const char *best = NULL;
+    const char *near = NULL;
     size_t least = 3;
 
     for (size_t i = 0; i < PTO_COST_KEY_COUNT; i++) {
         size_t d = str_distance(key, str_of(keys[i]), least);
         if (d < least) {
             least = d;
-            best = keys[i];
+            near = keys[i];
         }
     }
-    return best;
-}
-
-static enum status unknown_key(struct str key, struct where where, struct diag *diag)
-{
-    const char *near = nearest_key(key);
     enum status st = diag_fail(diag, ST_FORMAT, "pto-cost.unknown-key", where,
                                "no constant is called %.*s", STR_ARGS(str_part(key, 0, 80)));
 
@@ -360,11 +348,6 @@ void pto_costs_free(struct pto_costs *c)
     vec_free(&c->fits);
     vec_free(&c->curves);
     mem_free(c);
-}
-
-void pto_costs_use_table(struct pto_costs *c, bool use)
-{
-    c->use_table = use;
 }
 
 double pto_costs_get(const struct pto_costs *c, enum pto_cost_key key)

@@ -15,7 +15,7 @@ TEST(exact_rows_of_the_table_are_used)
     assert_int_equal(pto_cost_cycles(pto_cost_of(c, &sum)), 492);
     assert_int_equal(pto_cost_cycles(pto_cost_of(c, &exp)), 94);
     assert_int_equal(pto_cost_cycles(pto_cost_of(c, &broken)), 35);
-    pto_costs_use_table(c, false);
+    c->use_table = false;
     assert_int_equal(pto_cost_cycles(pto_cost_of(c, &broken)), 16 + 26);
     pto_costs_free(c);
 }

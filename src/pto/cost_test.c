@@ -1,4 +1,4 @@
-#include "pto/cost.h"
+#include "pto/cost_data.h"
 
 #include <math.h>
 
@@ -36,7 +36,7 @@ TEST(latency_is_not_queue_time)
     struct pto_costs *c = pto_costs_new();
     struct pto_work w = tile(PTO_TADDS, PTO_F32, 16, 64);
 
-    pto_costs_use_table(c, false);
+    c->use_table = false;
     struct pto_cost cost = pto_cost_of(c, &w);
     assert_true(cost.occupied == 16);
     assert_true(cost.latency == 25);

@@ -25,11 +25,6 @@ double pto_repeat_elements(enum pto_dtype t)
     return size > 0 ? 256.0 / size : 64;
 }
 
-static double number(const struct pto_costs *c, enum pto_cost_key key)
-{
-    return c->value[key];
-}
-
 static struct pto_terms terms(double units, double fixed)
 {
     return (struct pto_terms){.units = units, .fixed = fixed};
@@ -52,7 +47,7 @@ static struct tile tile_of(const struct pto_work *w, enum pto_dtype t)
 /* One masked repeat, or a few, for each row. */
 static struct pto_terms by_rows(const struct pto_costs *c, struct tile t)
 {
-    return terms(t.rows * t.k, t.is_whole ? 0 : number(c, PTO_COST_A2A3_COUNT));
+    return terms(t.rows * t.k, t.is_whole ? 0 : c->value[PTO_COST_A2A3_COUNT]);
 }
 
 /* All elements in a row. A tile that is wider than a repeat and does not fill its last one, or that
@@ -65,13 +60,8 @@ static struct pto_terms streamed(const struct pto_costs *c, struct tile t)
     bool is_broken = t.cols > t.e && !t.is_whole;
     if (!is_broken)
         n = ceil(n);
-    bool is_counted = is_broken || n > number(c, PTO_COST_A2A3_REPEATS);
-    return terms(n, is_counted ? number(c, PTO_COST_A2A3_COUNT) : 0);
-}
-
-static struct pto_terms binary(const struct pto_costs *c, struct tile t)
-{
-    return t.cols < t.e ? by_rows(c, t) : streamed(c, t);
+    bool is_counted = is_broken || n > c->value[PTO_COST_A2A3_REPEATS];
+    return terms(n, is_counted ? c->value[PTO_COST_A2A3_COUNT] : 0);
 }
 
 /* Keys that stand in a row: one repeat whole and broken, two whole and broken, three to six, then a
@@ -84,14 +74,13 @@ _Static_assert(PTO_COST_A2A3_ROWSUM_QMORE == PTO_COST_A2A3_ROWSUM_Q1A + STEP, "q
 
 static double by_repeats(const struct pto_costs *c, struct tile t, enum pto_cost_key whole1)
 {
-
     if (t.k <= 1)
-        return number(c, whole1 + (t.is_whole ? 0 : BROKEN_1));
+        return c->value[whole1 + (t.is_whole ? 0 : BROKEN_1)];
     if (t.k <= 2)
-        return number(c, whole1 + (t.is_whole ? WHOLE_2 : BROKEN_2));
+        return c->value[whole1 + (t.is_whole ? WHOLE_2 : BROKEN_2)];
     int column = t.k < 6 ? (int)t.k : 6;
-    return number(c, whole1 + BROKEN_2 + (enum pto_cost_key)(column - 2)) +
-           (t.k - column) * number(c, whole1 + STEP);
+    return c->value[whole1 + BROKEN_2 + (enum pto_cost_key)(column - 2)] +
+           (t.k - column) * c->value[whole1 + STEP];
 }
 
 static struct pto_terms row_reduced(const struct pto_costs *c, struct tile t,
@@ -101,32 +90,32 @@ static struct pto_terms row_reduced(const struct pto_costs *c, struct tile t,
     bool has_rest = t.e >= 128 && t.k >= 3 && rest > t.e / 2;
 
     return terms(by_repeats(c, t, PTO_COST_A2A3_ROW_P1A) * t.rows,
-                 by_repeats(c, t, fixed) + (has_rest ? number(c, PTO_COST_A2A3_ROW_REST) : 0));
+                 by_repeats(c, t, fixed) + (has_rest ? c->value[PTO_COST_A2A3_ROW_REST] : 0));
 }
 
 static struct pto_terms column_summed(const struct pto_costs *c, struct tile t)
 {
     double part = t.cols < t.e ? t.cols / t.e : 1;
-    double row = number(c, PTO_COST_A2A3_COLSUM_P) + part * number(c, PTO_COST_A2A3_COLSUM_PART) +
-                 (t.k - 1) * number(c, PTO_COST_A2A3_COLSUM_MORE);
+    double row = c->value[PTO_COST_A2A3_COLSUM_P] + part * c->value[PTO_COST_A2A3_COLSUM_PART] +
+                 (t.k - 1) * c->value[PTO_COST_A2A3_COLSUM_MORE];
     double fixed =
-        number(c, PTO_COST_A2A3_COLSUM_Q) + (t.k - 1) * number(c, PTO_COST_A2A3_COLSUM_STEP);
+        c->value[PTO_COST_A2A3_COLSUM_Q] + (t.k - 1) * c->value[PTO_COST_A2A3_COLSUM_STEP];
 
-    return terms(row * t.rows, fmin(fixed, number(c, PTO_COST_A2A3_COLSUM_MOST)));
+    return terms(row * t.rows, fmin(fixed, c->value[PTO_COST_A2A3_COLSUM_MOST]));
 }
 
 static struct pto_terms column_extreme(const struct pto_costs *c, struct tile t)
 {
     if (t.cols <= t.e)
-        return terms((number(c, PTO_COST_A2A3_COLMAX_P) +
-                      number(c, PTO_COST_A2A3_COLMAX_PART) * t.cols / t.e) *
+        return terms((c->value[PTO_COST_A2A3_COLMAX_P] +
+                      c->value[PTO_COST_A2A3_COLMAX_PART] * t.cols / t.e) *
                          t.rows,
-                     number(c, PTO_COST_A2A3_COLMAX_Q));
+                     c->value[PTO_COST_A2A3_COLMAX_Q]);
     if (t.is_whole)
-        return terms(number(c, PTO_COST_A2A3_COLMAX_WIDE_P) * t.rows,
-                     number(c, PTO_COST_A2A3_COLMAX_WIDE_Q));
-    return terms(number(c, PTO_COST_A2A3_COLMAX_ODD_P) * t.rows,
-                 number(c, PTO_COST_A2A3_COLMAX_ODD_Q));
+        return terms(c->value[PTO_COST_A2A3_COLMAX_WIDE_P] * t.rows,
+                     c->value[PTO_COST_A2A3_COLMAX_WIDE_Q]);
+    return terms(c->value[PTO_COST_A2A3_COLMAX_ODD_P] * t.rows,
+                 c->value[PTO_COST_A2A3_COLMAX_ODD_Q]);
 }
 
 /* The row operand is first spread over blocks of 32 bytes; then the operation, row by row. */
@@ -134,43 +123,17 @@ static struct pto_terms row_binary(const struct pto_costs *c, struct tile t)
 {
     struct pto_terms result = by_rows(c, t);
 
-    result.busy = t.rows / number(c, PTO_COST_A2A3_BRCB_ROWS);
-    result.fixed += number(c, PTO_COST_A2A3_BRCB_FIXED);
+    result.busy = t.rows / c->value[PTO_COST_A2A3_BRCB_ROWS];
+    result.fixed += c->value[PTO_COST_A2A3_BRCB_FIXED];
     return result;
-}
-
-static struct pto_terms copied(struct tile t)
-{
-    return terms(t.is_narrowed ? t.rows * t.k : t.rows * t.cols / t.e, 0);
-}
-
-/* Blocks of 16 rows and 32 bytes; the address registers are set for each column of blocks. */
-static struct pto_terms transposed(struct tile t)
-{
-    double columns = ceil(t.cols * 8 / t.e);
-
-    return terms(2 * ceil(t.rows / 16) * columns + 4 * columns, 0);
 }
 
 static struct pto_terms gathered(const struct pto_costs *c, const struct pto_work *w, struct tile t)
 {
     if (w->form == PTO_FORM_MASK || w->form == PTO_FORM_COMPARE)
-        return terms(number(c, PTO_COST_A2A3_GATHER_MASK) * ceil(t.rows * t.cols / t.e), 0);
-    double repeat = number(c, t.e > 64 ? PTO_COST_A2A3_GATHER_B16 : PTO_COST_A2A3_GATHER_B32);
-    return terms(t.rows * (number(c, PTO_COST_A2A3_GATHER_ROW) + repeat * t.k), 0);
-}
-
-/* Four runs become one; the rate is that of groups of 128 records of 8 bytes, whatever the run. */
-static struct pto_terms merged(const struct pto_costs *c, struct tile t)
-{
-    double bytes = t.rows * t.cols * 256 / t.e;
-
-    return terms(number(c, PTO_COST_A2A3_MERGE_GROUP) * bytes / 1024, 0);
-}
-
-static enum pto_dtype wider(enum pto_dtype a, enum pto_dtype b)
-{
-    return pto_dtype_size(b) > pto_dtype_size(a) ? b : a;
+        return terms(c->value[PTO_COST_A2A3_GATHER_MASK] * ceil(t.rows * t.cols / t.e), 0);
+    double repeat = c->value[t.e > 64 ? PTO_COST_A2A3_GATHER_B16 : PTO_COST_A2A3_GATHER_B32];
+    return terms(t.rows * (c->value[PTO_COST_A2A3_GATHER_ROW] + repeat * t.k), 0);
 }
 
 struct pto_terms pto_vector_terms(const struct pto_costs *c, const struct pto_work *w)
@@ -180,13 +143,15 @@ struct pto_terms pto_vector_terms(const struct pto_costs *c, const struct pto_wo
 
     switch (law->shape) {
     case PTO_SHAPE_BINARY:
-        return binary(c, t);
+        return t.cols < t.e ? by_rows(c, t) : streamed(c, t);
     case PTO_SHAPE_CONVERT:
-        return streamed(c, tile_of(w, wider(w->src_dtype, w->dst_dtype)));
+        return streamed(c, tile_of(w, pto_dtype_size(w->dst_dtype) > pto_dtype_size(w->src_dtype)
+                                          ? w->dst_dtype
+                                          : w->src_dtype));
     case PTO_SHAPE_SELECT:
-        return terms(t.rows * (t.k + number(c, PTO_COST_A2A3_SELECT_ROW)), 0);
+        return terms(t.rows * (t.k + c->value[PTO_COST_A2A3_SELECT_ROW]), 0);
     case PTO_SHAPE_COPY:
-        return copied(t);
+        return terms(t.is_narrowed ? t.rows * t.k : t.rows * t.cols / t.e, 0);
     case PTO_SHAPE_ROW_EXTREME:
         return row_reduced(c, t, PTO_COST_A2A3_ROWMAX_Q1A);
     case PTO_SHAPE_ROW_SUM:
@@ -196,19 +161,20 @@ struct pto_terms pto_vector_terms(const struct pto_costs *c, const struct pto_wo
     case PTO_SHAPE_COL_EXTREME:
         return column_extreme(c, t);
     case PTO_SHAPE_ROW_EXPAND:
-        return terms((number(c, PTO_COST_A2A3_ROWEXPAND_P) + t.k) * t.rows, 0);
+        return terms((c->value[PTO_COST_A2A3_ROWEXPAND_P] + t.k) * t.rows, 0);
     case PTO_SHAPE_ROW_BINARY:
         return row_binary(c, t);
     case PTO_SHAPE_COL_BINARY:
         return by_rows(c, t);
-    case PTO_SHAPE_TRANSPOSE:
-        return transposed(t);
+    case PTO_SHAPE_TRANSPOSE: /* blocks of 16 rows and 32 bytes; each column of them sets registers
+                               */
+        return terms((2 * ceil(t.rows / 16) + 4) * ceil(t.cols * 8 / t.e), 0);
     case PTO_SHAPE_GATHER:
         return gathered(c, w, t);
     case PTO_SHAPE_SORT:
-        return terms(number(c, PTO_COST_A2A3_SORT_BLOCK) * t.rows * ceil(t.cols / 32), 0);
-    case PTO_SHAPE_MERGE:
-        return merged(c, t);
+        return terms(c->value[PTO_COST_A2A3_SORT_BLOCK] * t.rows * ceil(t.cols / 32), 0);
+    case PTO_SHAPE_MERGE: /* four runs of any length; the rate is that of 128 records of 8 bytes */
+        return terms(c->value[PTO_COST_A2A3_MERGE_GROUP] * (t.rows * t.cols * 256 / t.e) / 1024, 0);
     default:
         return streamed(c, t);
     }

@@ -15,7 +15,7 @@ static double cycles_of(struct pto_work w)
 {
     struct pto_costs *c = pto_costs_new();
 
-    pto_costs_use_table(c, false);
+    c->use_table = false;
     double sum = sum_of(c, w);
     pto_costs_free(c);
     return sum;
@@ -116,7 +116,7 @@ TEST(more_rows_never_cost_less)
     static const int32_t cols[] = {8, 64, 72, 128, 200, 512};
     struct pto_costs *c = pto_costs_new();
 
-    pto_costs_use_table(c, false);
+    c->use_table = false;
     for (unsigned op = PTO_TADD; op <= PTO_TMRGSORT; op++)
         for (size_t i = 0; i < ARRAY_LEN(cols); i++)
             for (int32_t rows = 1; rows < 300; rows += 7)

@@ -10,22 +10,10 @@
 #include "pto/arith.h"
 #include "pto/cost_data.h"
 
-static const char *shape_name(enum pto_shape shape)
-{
-    static const char *const names[] = {
-        [PTO_SHAPE_NONE] = "",
-#define PTO_COST_SHAPE(code, name) [PTO_SHAPE_##code] = name,
-#include "pto/cost_shapes.def"
-#undef PTO_COST_SHAPE
-    };
-
-    return names[shape];
-}
-
 static struct str a2a3_law(const struct pto_law *law, struct arena *arena)
 {
     const double *s = law->slope;
-    const char *shape = shape_name(law->shape);
+    const char *shape = pto_shape_names[law->shape].at;
     bool is_one = true;
 
     for (int i = 1; i < PTO_RATE_COUNT; i++)
@@ -52,7 +40,7 @@ static struct str vector_law(const struct pto_costs *c, enum pto_arch arch, enum
     return arena_format(arena,
                         "%s: %g + %g (2-byte types %g) + iterations at unit %g (%g), %g loads, "
                         "%g stores",
-                        shape_name(law->shape), c->value[PTO_COST_A5_VF_FIXED], p->chain[0],
+                        pto_shape_names[law->shape].at, c->value[PTO_COST_A5_VF_FIXED], p->chain[0],
                         p->chain[1], p->unit[0], p->unit[1], p->loads, p->stores);
 }
 
@@ -106,10 +94,9 @@ static struct str moved(const struct pto_costs *c, enum pto_arch arch, enum pto_
     return is_pop ? ways(c, arch, in, ARRAY_LEN(in), arena) : S("");
 }
 
-static struct str one_number(const struct pto_costs *c, enum pto_cost_key key, const char *after,
-                             struct arena *arena)
+static struct str one_number(const struct pto_costs *c, enum pto_cost_key key, struct arena *arena)
 {
-    return arena_format(arena, "%g%s", c->value[key], after);
+    return arena_format(arena, "%g", c->value[key]);
 }
 
 static struct str scalar(const struct pto_costs *c, enum pto_opcode op, struct arena *arena)
@@ -122,19 +109,19 @@ static struct str scalar(const struct pto_costs *c, enum pto_opcode op, struct a
     case PTO_CLASS_SELECT:
     case PTO_CLASS_CAST:
         return one_number(c, pto_arith_is_division(op) ? PTO_COST_SCALAR_DIV : PTO_COST_SCALAR_OP,
-                          "", arena);
+                          arena);
     case PTO_CLASS_LOAD_SCALAR:
         return arena_format(arena, "%g; %g when its 64-byte line was read before",
                             c->value[PTO_COST_SCALAR_LOAD], c->value[PTO_COST_SCALAR_HIT]);
     case PTO_CLASS_STORE_SCALAR:
-        return one_number(c, PTO_COST_SCALAR_STORE, "", arena);
+        return one_number(c, PTO_COST_SCALAR_STORE, arena);
     case PTO_CLASS_GETVAL:
-        return one_number(c, PTO_COST_SCALAR_TILE, "", arena);
+        return one_number(c, PTO_COST_SCALAR_TILE, arena);
     case PTO_CLASS_FLAG:
     case PTO_CLASS_FLAG_DYN:
     case PTO_CLASS_BARRIER:
     case PTO_CLASS_BUFFER:
-        return one_number(c, PTO_COST_SYNC_ISSUE, "", arena);
+        return one_number(c, PTO_COST_SYNC_ISSUE, arena);
     case PTO_CLASS_TOKEN_SET:
     case PTO_CLASS_TOKEN_WAIT:
         return arena_format(arena, "%g; another core sees it %g later",
@@ -160,7 +147,7 @@ struct str pto_cost_words(const struct pto_costs *c, enum pto_arch arch, enum pt
             c->value[PTO_COST_CUBE_FIXED], c->value[PTO_COST_CUBE_F32],
             c->value[PTO_COST_CUBE_FP4]);
     if (op == PTO_TSETVAL)
-        return one_number(c, PTO_COST_SCALAR_TILE, "", arena);
+        return one_number(c, PTO_COST_SCALAR_TILE, arena);
     if (c->law[PTO_A2A3][op].shape != PTO_SHAPE_NONE)
         return vector_law(c, arch, op, arena);
     return scalar(c, op, arena);

@@ -168,8 +168,9 @@ static inline void put_half(unsigned char *at, uint32_t v)
     at[1] = (unsigned char)(v >> 8);
 }
 
-void pto_elem_read_f32(float *out, const unsigned char *at, enum pto_dtype t, size_t n)
+void pto_elem_read_f32(void *to, const unsigned char *at, enum pto_dtype t, size_t n)
 {
+    float *out = to;
     uint32_t size = pto_dtype_size(t);
     switch (t) {
     case PTO_F32:
@@ -193,8 +194,9 @@ void pto_elem_read_f32(float *out, const unsigned char *at, enum pto_dtype t, si
     }
 }
 
-void pto_elem_write_f32(unsigned char *at, const float *in, enum pto_dtype t, size_t n)
+void pto_elem_write_f32(unsigned char *at, const void *from, enum pto_dtype t, size_t n)
 {
+    const float *in = from;
     uint32_t size = pto_dtype_size(t);
     switch (t) {
     case PTO_F32:
@@ -214,8 +216,9 @@ void pto_elem_write_f32(unsigned char *at, const float *in, enum pto_dtype t, si
     }
 }
 
-void pto_elem_read_i64(int64_t *out, const unsigned char *at, enum pto_dtype t, size_t n)
+void pto_elem_read_i64(void *to, const unsigned char *at, enum pto_dtype t, size_t n)
 {
+    int64_t *out = to;
     uint32_t size = pto_dtype_size(t);
     switch (t) {
     case PTO_I8:
@@ -235,8 +238,9 @@ void pto_elem_read_i64(int64_t *out, const unsigned char *at, enum pto_dtype t, 
     }
 }
 
-void pto_elem_write_i64(unsigned char *at, const int64_t *in, enum pto_dtype t, size_t n)
+void pto_elem_write_i64(unsigned char *at, const void *from, enum pto_dtype t, size_t n)
 {
+    const int64_t *in = from;
     uint32_t size = pto_dtype_size(t);
     if (elem_is_integer(t) && t != PTO_I1) {
         for (size_t i = 0; i < n; i++)

@@ -84,9 +84,9 @@ uint64_t pto_elem_lowest(enum pto_dtype t);
 uint64_t pto_elem_highest(enum pto_dtype t);
 
 /* Whole runs, for the hot loops: `n` elements side by side in memory. */
-void pto_elem_read_f32(float *out, const unsigned char *at, enum pto_dtype t, size_t n);
-void pto_elem_write_f32(unsigned char *at, const float *in, enum pto_dtype t, size_t n);
-void pto_elem_read_i64(int64_t *out, const unsigned char *at, enum pto_dtype t, size_t n);
-void pto_elem_write_i64(unsigned char *at, const int64_t *in, enum pto_dtype t, size_t n);
+typedef void pto_elem_read_fn(void *out, const unsigned char *at, enum pto_dtype t, size_t n);
+typedef void pto_elem_write_fn(unsigned char *at, const void *in, enum pto_dtype t, size_t n);
+pto_elem_read_fn pto_elem_read_f32, pto_elem_read_i64;    /* to float, to int64_t */
+pto_elem_write_fn pto_elem_write_f32, pto_elem_write_i64; /* from the same */
 
 #endif

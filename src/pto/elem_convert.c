@@ -14,35 +14,20 @@ struct format {
     uint32_t sign;
 };
 
-static const struct format f32_format = {23, 127, 0x7f7fffff, 0x7f800000, 0x7fc00000, 0x80000000u};
-static const struct format f16_format = {10, 15, 0x7bff, 0x7c00, 0x7e00, 0x8000};
-static const struct format bf16_format = {7, 127, 0x7f7f, 0x7f80, 0x7fc0, 0x8000};
-static const struct format e4m3_format = {3, 7, 0x7e, 0, 0x7f, 0x80};
-static const struct format e5m2_format = {2, 15, 0x7b, 0x7c, 0x7f, 0x80};
-static const struct format e2m1_format = {1, 1, 7, 0, 0, 8}; /* no NaN: it becomes 0 */
-static const struct format e1m2_format = {2, 1, 7, 0, 0, 8};
+static const struct format formats[PTO_DTYPE_COUNT] = {
+    [PTO_F32] = {23, 127, 0x7f7fffff, 0x7f800000, 0x7fc00000, 0x80000000u},
+    [PTO_F16] = {10, 15, 0x7bff, 0x7c00, 0x7e00, 0x8000},
+    [PTO_BF16] = {7, 127, 0x7f7f, 0x7f80, 0x7fc0, 0x8000},
+    [PTO_BF16X2] = {7, 127, 0x7f7f, 0x7f80, 0x7fc0, 0x8000},
+    [PTO_F8E4M3] = {3, 7, 0x7e, 0, 0x7f, 0x80},
+    [PTO_F8E5M2] = {2, 15, 0x7b, 0x7c, 0x7f, 0x80},
+    [PTO_F4E2M1X2] = {1, 1, 7, 0, 0, 8}, /* no NaN: it becomes 0 */
+    [PTO_F4E1M2X2] = {2, 1, 7, 0, 0, 8},
+};
 
 static const struct format *format_of(enum pto_dtype t)
 {
-    switch (t) {
-    case PTO_F32:
-        return &f32_format;
-    case PTO_F16:
-        return &f16_format;
-    case PTO_BF16:
-    case PTO_BF16X2:
-        return &bf16_format;
-    case PTO_F8E4M3:
-        return &e4m3_format;
-    case PTO_F8E5M2:
-        return &e5m2_format;
-    case PTO_F4E2M1X2:
-        return &e2m1_format;
-    case PTO_F4E1M2X2:
-        return &e1m2_format;
-    default:
-        return NULL;
-    }
+    return (size_t)t < ARRAY_LEN(formats) && formats[t].man != 0 ? &formats[t] : NULL;
 }
 
 /* HiFloat8: sign, a prefix that gives the width of the exponent, a sign-magnitude exponent with a

@@ -38,7 +38,6 @@ enum pto_scatter_oob {
     PTO_SCATTER_WRAP
 };
 enum pto_scatter_op { PTO_SCATTER_SET, PTO_SCATTER_ADD, PTO_SCATTER_MAX, PTO_SCATTER_MIN };
-enum pto_quant { PTO_QUANT_INT8_SYM, PTO_QUANT_INT8_ASYM, PTO_QUANT_MXFP8, PTO_QUANT_MXFP4 };
 enum pto_relu { PTO_RELU_NONE, PTO_RELU_NORMAL, PTO_RELU_SCALAR, PTO_RELU_VECTOR, PTO_RELU_PWL };
 enum pto_notify { PTO_NOTIFY_ADD, PTO_NOTIFY_SET };
 enum pto_wait_cmp { PTO_WAIT_EQ, PTO_WAIT_NE, PTO_WAIT_GT, PTO_WAIT_GE, PTO_WAIT_LT, PTO_WAIT_LE };
@@ -52,7 +51,6 @@ struct pto_attrs {
 #define PTO_ATTR(member, type, key) type member;
 #include "pto/attrs.def"
 #undef PTO_ATTR
-    struct pto_scalar pad_value; /* PTO_NO_DTYPE: none */
 };
 
 extern const struct pto_attrs PTO_ATTRS;
@@ -61,17 +59,12 @@ struct pto_args {
     const struct pto_arg *ins, *outs;
     size_t n_ins, n_outs;
     const struct pto_attrs *attrs; /* NULL: PTO_ATTRS */
-    enum pto_arch arch;
-    bool reference;     /* tcvt rounds as the public functional model does */
-    struct where where; /* of the operation, for diagnostics */
+    bool reference;                /* tcvt rounds as the public functional model does */
+    struct where where;            /* of the operation, for diagnostics */
 };
 
 /* The operation computes or moves data, so that pto_func() executes it. */
 bool pto_func_knows(enum pto_opcode op);
-
-/* Results are exact by the rules of the dialect, not merely plausible: false for trandom, tquant.mx
- * and the like, where the dialect leaves them open. */
-bool pto_func_is_exact(enum pto_opcode op);
 
 /*
  * Executes `op`. Fails with a diagnostic and leaves the destination as it was, but for rows written

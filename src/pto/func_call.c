@@ -28,21 +28,21 @@ bool func_has_out(const struct func_call *c, size_t i)
 static enum status check_tile(struct func_call *c, const struct pto_tile *t)
 {
     if (t->base == NULL)
-        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "a tile has no memory");
+        return func_bad_operand(c, "a tile has no memory");
     return pto_tile_check(t, c->args->where, c->diag);
 }
 
 static enum status check_view(struct func_call *c, const struct pto_view *v)
 {
     if (v->base == NULL)
-        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "a view has no memory");
+        return func_bad_operand(c, "a view has no memory");
     return pto_view_check(v, c->args->where, c->diag);
 }
 
 enum status func_out(struct func_call *c, size_t i, struct pto_tile *t)
 {
     if (!func_has_out(c, i))
-        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "a destination tile is missing");
+        return func_bad_operand(c, "a destination tile is missing");
     *t = *c->args->outs[i].u.tile;
     TRY(check_tile(c, t));
     if (c->n_taken < FUNC_OUTS)
@@ -53,7 +53,7 @@ enum status func_out(struct func_call *c, size_t i, struct pto_tile *t)
 enum status func_out_view(struct func_call *c, size_t i, struct pto_view *v)
 {
     if (!is_kind(c->args->outs, c->args->n_outs, i, PTO_OPERAND_VIEW))
-        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "the destination is not a view");
+        return func_bad_operand(c, "the destination is not a view");
     *v = *c->args->outs[i].u.view;
     return check_view(c, v);
 }
@@ -61,7 +61,7 @@ enum status func_out_view(struct func_call *c, size_t i, struct pto_view *v)
 enum status func_in_view(struct func_call *c, size_t i, struct pto_view *v)
 {
     if (!is_kind(c->args->ins, c->args->n_ins, i, PTO_OPERAND_VIEW))
-        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "an operand should be a view");
+        return func_bad_operand(c, "an operand should be a view");
     *v = *c->args->ins[i].u.view;
     return check_view(c, v);
 }
@@ -69,7 +69,7 @@ enum status func_in_view(struct func_call *c, size_t i, struct pto_view *v)
 enum status func_value(struct func_call *c, size_t i, struct pto_scalar *v)
 {
     if (!func_has_value(c, i))
-        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "a scalar operand is missing");
+        return func_bad_operand(c, "a scalar operand is missing");
     *v = *c->args->ins[i].u.value;
     return ST_OK;
 }
@@ -110,27 +110,23 @@ static bool must_copy(const struct func_call *c, const struct pto_tile *t, bool 
     return false;
 }
 
-/* The same rectangle and physical shape in memory of its own. */
-static struct pto_tile copied(struct func_call *c, const struct pto_tile *t)
-{
-    struct pto_tile copy = func_scratch(c, t->type.dtype, t->v_row, t->v_col);
-    func_copy(t, &copy, t->v_row, t->v_col);
-    copy.type.pad = t->type.pad;
-    return copy;
-}
-
 enum status func_take(struct func_call *c, struct pto_tile *t, bool is_elementwise)
 {
     TRY(check_tile(c, t));
-    if (t->v_row > 0 && t->v_col > 0 && must_copy(c, t, is_elementwise))
-        *t = copied(c, t);
+    if (t->v_row > 0 && t->v_col > 0 && must_copy(c, t, is_elementwise)) {
+        /* The same rectangle and physical shape in memory of its own. */
+        struct pto_tile copy = func_scratch(c, t->type.dtype, t->v_row, t->v_col);
+        func_copy(t, &copy, t->v_row, t->v_col);
+        copy.type.pad = t->type.pad;
+        *t = copy;
+    }
     return ST_OK;
 }
 
 enum status func_given(struct func_call *c, size_t i, const struct pto_tile **t)
 {
     if (!func_has_tile(c, i))
-        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "a source tile is missing");
+        return func_bad_operand(c, "a source tile is missing");
     *t = c->args->ins[i].u.tile;
     return ST_OK;
 }
@@ -226,6 +222,16 @@ uint64_t func_add(uint64_t a, uint64_t b, enum pto_dtype t)
     return pto_elem_from_i64((int64_t)(a + b), t);
 }
 
+uint64_t func_joined(enum func_join how, uint64_t a, uint64_t b, enum pto_dtype t)
+{
+    if (how == FUNC_SUM)
+        return func_add(a, b, t);
+    if (how == FUNC_PROD)
+        return pto_dtype_is_float(t) ? pto_elem_from_f32(pto_elem_f32(a, t) * pto_elem_f32(b, t), t)
+                                     : pto_elem_from_i64((int64_t)(a * b), t);
+    return func_compare(how == FUNC_MAX ? PTO_CMP_LT : PTO_CMP_GT, a, t, b, t) ? b : a;
+}
+
 struct pto_tile func_scratch(struct func_call *c, enum pto_dtype dtype, int32_t rows, int32_t cols)
 {
     size_t bytes = (size_t)rows * (size_t)cols * pto_dtype_size(dtype);
@@ -310,11 +316,8 @@ const struct pto_attrs PTO_ATTRS = {
 static const struct func_row {
     func_fn *run;
     int how;
-    bool is_open;
 } rows[PTO_OP_COUNT] = {
-#define EXACT                                 false
-#define OPEN                                  true
-#define PTO_FUNC(code, handler, how, results) [PTO_##code] = {func_##handler, how, results},
+#define PTO_FUNC(code, handler, how) [PTO_##code] = {func_##handler, how},
 #include "pto/funcs.def"
 #undef PTO_FUNC
 };
@@ -322,11 +325,6 @@ static const struct func_row {
 bool pto_func_knows(enum pto_opcode op)
 {
     return rows[op].run != NULL;
-}
-
-bool pto_func_is_exact(enum pto_opcode op)
-{
-    return rows[op].run != NULL && !rows[op].is_open;
 }
 
 enum status pto_func(enum pto_opcode op, const struct pto_args *args, struct diag *d)

@@ -26,7 +26,7 @@ struct func_call {
 
 typedef enum status func_fn(struct func_call *c);
 
-#define PTO_FUNC(code, handler, how, results) func_fn func_##handler;
+#define PTO_FUNC(code, handler, how) func_fn func_##handler;
 #include "pto/funcs.def"
 #undef PTO_FUNC
 
@@ -41,6 +41,16 @@ static inline enum status func_fail(struct func_call *c, enum status st, const c
                                     const char *text)
 {
     return diag_fail(c->diag, st, code, c->args->where, "%s: %s", pto_op_name(c->op), text);
+}
+
+static inline enum status func_bad_shape(struct func_call *c, const char *text)
+{
+    return func_fail(c, ST_FORMAT, "pto-run.func-shape", text);
+}
+
+static inline enum status func_bad_operand(struct func_call *c, const char *text)
+{
+    return func_fail(c, ST_FORMAT, "pto-run.func-operand", text);
 }
 
 bool func_has_tile(const struct func_call *c, size_t i); /* operand i of the ins is a tile */
@@ -106,6 +116,9 @@ bool func_compare(enum pto_cmp how, uint64_t a, enum pto_dtype a_type, uint64_t 
 /* The element sum in type t: floats in f32 and rounded, integers wrapping. */
 uint64_t func_add(uint64_t a, uint64_t b, enum pto_dtype t);
 
+/* Sum, product, the larger or the smaller; of two equal ones the first. */
+uint64_t func_joined(enum func_join how, uint64_t a, uint64_t b, enum pto_dtype t);
+
 /* Elements c .. c + n of row r. The tile was checked. */
 void func_f32(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, float *out);
 void func_i64(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, int64_t *out);
@@ -127,8 +140,7 @@ void func_copy(const struct pto_tile *src, const struct pto_tile *dst, int32_t r
 
 /* rows x cols elements between a tile and a view of the same element size. Where the shapes differ
  * but the counts are equal, elements are paired in row-major order. */
-void func_from_view(const struct pto_tile *t, const struct pto_view *v);
-void func_to_view(const struct pto_tile *t, const struct pto_view *v);
+void func_copy_view(const struct pto_tile *t, const struct pto_view *v, bool to_view);
 
 /* Rows and columns swapped: the same bytes seen the other way. */
 struct pto_tile func_flip(const struct pto_tile *t);

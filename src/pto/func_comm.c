@@ -10,7 +10,7 @@ static enum status signal_of(struct func_call *c, struct pto_view *v, struct pto
     TRY(func_value(c, 1, value));
     if (pto_view_rows(v) > 0 && pto_view_cols(v) > 0 && !pto_dtype_is_float(v->dtype))
         return ST_OK;
-    return func_fail(c, ST_FORMAT, "pto-run.func-shape", "the signal is not an integer in GM");
+    return func_bad_shape(c, "the signal is not an integer in GM");
 }
 
 enum status func_notify(struct func_call *c)
@@ -43,12 +43,10 @@ enum status func_test(struct func_call *c)
     return ST_OK;
 }
 
-static uint64_t reduced(enum pto_reduce how, uint64_t a, uint64_t b, enum pto_dtype t)
-{
-    if (how == PTO_REDUCE_SUM)
-        return func_add(a, b, t);
-    return func_compare(how == PTO_REDUCE_MAX ? PTO_CMP_LT : PTO_CMP_GT, a, t, b, t) ? b : a;
-}
+/* The numbers of reduce are the first ones of func_join. */
+_Static_assert((int)PTO_REDUCE_SUM == FUNC_SUM && (int)PTO_REDUCE_MAX == FUNC_MAX &&
+                   (int)PTO_REDUCE_MIN == FUNC_MIN,
+               "reductions");
 
 enum rule { COPY, ADD, REDUCE };
 
@@ -64,7 +62,8 @@ static enum status transfer(struct func_call *c, const struct pto_view *dst, int
         if (rule == ADD)
             bits = func_add(func_view_at(dst, y, x), bits, dst->dtype);
         else if (rule == REDUCE)
-            bits = reduced(c->attrs->reduce, func_view_at(dst, y, x), bits, dst->dtype);
+            bits = func_joined((enum func_join)c->attrs->reduce, func_view_at(dst, y, x), bits,
+                               dst->dtype);
         func_view_set(dst, y, x, bits);
     }
     return ST_OK;

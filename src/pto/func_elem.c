@@ -301,16 +301,13 @@ enum status func_element_wise(struct func_call *c)
         return diag_fail(c->diag, ST_UNSUPPORTED, "pto-run.func-dtype", c->args->where,
                          "%s does not compute with %s", pto_op_name(c->op), pto_dtype_name(type));
     TRY(take_sources(c, &w));
-    bool plain = true;
     size_t tiles = 1;
-    for (int32_t k = 1; k <= w.sources; k++)
-        plain = plain && w.kind[k] == SAME;
     for (int32_t k = 1; k <= w.sources && w.kind[k] == SAME; k++)
         tiles++;
     bool scalars_last = true;
     for (int32_t k = (int32_t)tiles; k <= w.sources; k++)
         scalars_last = scalars_last && w.kind[k] == SCALAR;
-    if (plain || scalars_last)
+    if (scalars_last)
         func_straighten(w.tile, tiles);
     if (!compute(&w))
         return func_fail(c, ST_FORMAT, "pto-run.div-zero", "division by zero");

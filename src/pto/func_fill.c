@@ -1,14 +1,6 @@
 /* Tiles filled from scalars, padded, transposed and joined. */
 #include "pto/func_call.h"
 
-/* A scalar in the type of a tile: the number, but the bits where the type is no number. */
-static uint64_t as_element(struct pto_scalar v, enum pto_dtype t)
-{
-    if (v.dtype == t || pto_elem_lanes(t) == 2 || pto_elem_lanes(v.dtype) == 2)
-        return v.bits;
-    return func_cast(v.bits, v.dtype, t);
-}
-
 static void fill(const struct pto_tile *t, int32_t r0, int32_t r1, int32_t c0, int32_t c1,
                  uint64_t bits)
 {
@@ -27,7 +19,10 @@ enum status func_expands(struct func_call *c)
     TRY(func_out(c, 0, &dst));
     TRY(func_value(c, 0, &v));
     func_straighten(&dst, 1);
-    fill(&dst, 0, dst.v_row, 0, dst.v_col, as_element(v, dst.type.dtype));
+    /* The number in the type of the tile, but the bits where the type is no number. */
+    enum pto_dtype t = dst.type.dtype;
+    bool is_kept = v.dtype == t || pto_elem_lanes(t) == 2 || pto_elem_lanes(v.dtype) == 2;
+    fill(&dst, 0, dst.v_row, 0, dst.v_col, is_kept ? v.bits : func_cast(v.bits, v.dtype, t));
     return ST_OK;
 }
 
@@ -177,14 +172,9 @@ enum status func_concat(struct func_call *c)
 enum status func_pack(struct func_call *c)
 {
     struct pto_tile dst, src;
-    uint64_t bits[FUNC_PIECE];
     TRY(func_out(c, 0, &dst));
     TRY(func_in_as(c, 0, dst.v_row, dst.v_col, false, &src));
     for (int32_t r = 0; r < dst.v_row; r++)
-        for (int32_t col = 0; col < dst.v_col; col += FUNC_PIECE) {
-            int32_t n = func_min(FUNC_PIECE, dst.v_col - col);
-            func_bits(&src, r, col, n, bits);
-            func_put_bits(&dst, r, col, n, bits);
-        }
+        append(&src, &dst, r, 0, dst.v_col);
     return ST_OK;
 }

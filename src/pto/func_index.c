@@ -137,7 +137,7 @@ enum status func_gather_bytes(struct func_call *c)
     for (int32_t r = 0; r < dst.v_row; r++)
         for (int32_t col = 0; col < dst.v_col; col++) {
             if (r >= offs.v_row || col / per >= offs.v_col)
-                return func_fail(c, ST_FORMAT, "pto-run.func-shape", "there are too few offsets");
+                return func_bad_shape(c, "there are too few offsets");
             int64_t at = index_at(&offs, r, col / per);
             if (at < 0 || at > limit - (int64_t)per * size)
                 return bad_index(c, at, limit);
@@ -217,7 +217,7 @@ static enum status enough_indices(struct func_call *c, const struct pto_tile *t,
     int64_t want = by_row ? t->v_row : (int64_t)t->v_row * t->v_col;
     if ((int64_t)idx->v_row * idx->v_col >= want)
         return ST_OK;
-    return func_fail(c, ST_FORMAT, "pto-run.func-shape", "there are too few indices");
+    return func_bad_shape(c, "there are too few indices");
 }
 
 enum status func_gather_memory(struct func_call *c)
@@ -252,25 +252,19 @@ enum status func_gather_memory(struct func_call *c)
     return ST_OK;
 }
 
-static uint64_t combined(enum pto_scatter_op op, uint64_t old, uint64_t new, enum pto_dtype t)
-{
-    if (op == PTO_SCATTER_SET)
-        return new;
-    if (op == PTO_SCATTER_ADD)
-        return func_add(old, new, t);
-    return func_compare(op == PTO_SCATTER_MAX ? PTO_CMP_LT : PTO_CMP_GT, old, t, new, t) ? new
-                                                                                         : old;
-}
-
 enum status func_scatter_memory(struct func_call *c)
 {
+    enum pto_scatter_op op = c->attrs->scatter_op;
+    enum func_join join = op == PTO_SCATTER_MAX ? FUNC_MAX : FUNC_MIN;
+    if (op == PTO_SCATTER_ADD)
+        join = FUNC_SUM;
     struct pto_tile src, idx;
     struct pto_view mem;
     TRY(func_out_view(c, 0, &mem));
     TRY(func_in(c, 0, &src));
     TRY(func_in_number(c, 1, &idx));
     TRY(func_same_size(c, src.type.dtype, mem.dtype));
-    if (c->attrs->scatter_op != PTO_SCATTER_SET)
+    if (op != PTO_SCATTER_SET)
         TRY(func_number(c, &src));
     bool by_row = is_row_mode(c, &src, &idx);
     TRY(enough_indices(c, &src, &idx, by_row));
@@ -290,9 +284,10 @@ enum status func_scatter_memory(struct func_call *c)
                     : k < 0                                   ? 0
                                                               : count - 1;
             int64_t y = by_row ? k : k / cols, x = by_row ? col : k % cols;
-            func_view_set(&mem, y, x,
-                          combined(c->attrs->scatter_op, func_view_at(&mem, y, x),
-                                   func_at(&src, r, col), mem.dtype));
+            uint64_t bits = func_at(&src, r, col);
+            if (op != PTO_SCATTER_SET)
+                bits = func_joined(join, func_view_at(&mem, y, x), bits, mem.dtype);
+            func_view_set(&mem, y, x, bits);
         }
     return ST_OK;
 }

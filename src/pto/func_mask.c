@@ -15,8 +15,7 @@ static enum status check_mask(struct func_call *c, struct pto_tile *mask, int32_
     int64_t cols = size > 0 ? (((int64_t)bits + 7) / 8 + size - 1) / size : INT64_MAX;
     if (mask->type.slayout != PTO_NONE_BOX || mask->type.blayout != PTO_ROW_MAJOR ||
         cols > mask->type.cols || rows > mask->type.rows)
-        return func_fail(c, ST_FORMAT, "pto-run.func-shape",
-                         "the mask must be row-major with one bit for each element");
+        return func_bad_shape(c, "the mask must be row-major with one bit for each element");
     mask->v_row = rows;
     mask->v_col = (int32_t)cols;
     return pto_tile_check(mask, c->args->where, c->diag);
@@ -26,15 +25,10 @@ static enum status take_mask(struct func_call *c, size_t i, int32_t rows, int32_
                              struct pto_tile *mask)
 {
     if (!func_has_tile(c, i))
-        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "the mask is missing");
+        return func_bad_operand(c, "the mask is missing");
     *mask = *c->args->ins[i].u.tile;
     TRY(check_mask(c, mask, rows, bits));
     return func_take(c, mask, false);
-}
-
-static bool mask_bit(const unsigned char *row, int32_t col)
-{
-    return row[col / 8] >> (col % 8) & 1;
 }
 
 /* Domain: the valid part of the first source. */
@@ -100,28 +94,12 @@ enum status func_select_tiles(struct func_call *c)
             if (!with_scalar)
                 func_bits(&b, r, col, n, y);
             for (int32_t i = 0; i < n; i++)
-                if (!mask_bit(in, col + i))
+                if ((in[(col + i) / 8] >> (col + i) % 8 & 1) == 0)
                     x[i] = with_scalar ? bits : y[i];
             func_put_bits(&dst, r, col, n, x);
         }
     }
     return ST_OK;
-}
-
-static uint64_t join(enum func_join how, uint64_t a, uint64_t b, enum pto_dtype t)
-{
-    bool less = func_compare(PTO_CMP_LT, a, t, b, t);
-    switch (how) {
-    case FUNC_SUM:
-        return func_add(a, b, t);
-    case FUNC_PROD:
-        return pto_dtype_is_float(t) ? pto_elem_from_f32(pto_elem_f32(a, t) * pto_elem_f32(b, t), t)
-                                     : pto_elem_from_i64((int64_t)(a * b), t);
-    case FUNC_MAX:
-        return less ? b : a;
-    default:
-        return func_compare(PTO_CMP_LT, b, t, a, t) ? b : a;
-    }
 }
 
 static bool is_inside(const struct pto_tile *t, int32_t r, int32_t col)
@@ -140,7 +118,6 @@ static enum status same_types(struct func_call *c, const struct pto_tile *dst,
 
 enum status func_join_parts(struct func_call *c)
 {
-    int how = c->how;
     struct pto_tile dst, a, b;
     TRY(func_out(c, 0, &dst));
     TRY(func_in(c, 0, &a));
@@ -151,7 +128,7 @@ enum status func_join_parts(struct func_call *c)
             bool in_a = is_inside(&a, r, col), in_b = is_inside(&b, r, col);
             uint64_t x = in_a ? func_at(&a, r, col) : 0, y = in_b ? func_at(&b, r, col) : 0;
             func_set(&dst, r, col,
-                     in_a && in_b ? join((enum func_join)how, x, y, dst.type.dtype)
+                     in_a && in_b ? func_joined((enum func_join)c->how, x, y, dst.type.dtype)
                      : in_a       ? x
                                   : y);
         }
@@ -161,7 +138,6 @@ enum status func_join_parts(struct func_call *c)
 /* Values a, b and their indices; of two equal values the first is kept. */
 enum status func_join_extremes(struct func_call *c)
 {
-    int how = c->how;
     struct pto_tile dst, at, a, b, a_at, b_at;
     TRY(func_out(c, 0, &dst));
     TRY(func_out(c, 1, &at));
@@ -171,12 +147,12 @@ enum status func_join_extremes(struct func_call *c)
     TRY(func_in_as(c, 3, b.v_row, b.v_col, false, &b_at));
     TRY(same_types(c, &dst, &a, &b));
     if (at.v_row < dst.v_row || at.v_col < dst.v_col)
-        return func_fail(c, ST_FORMAT, "pto-run.func-shape", "the index destination is too small");
+        return func_bad_shape(c, "the index destination is too small");
     for (int32_t r = 0; r < dst.v_row; r++)
         for (int32_t col = 0; col < dst.v_col; col++) {
             bool in_a = is_inside(&a, r, col), in_b = is_inside(&b, r, col);
             uint64_t x = in_a ? func_at(&a, r, col) : 0, y = in_b ? func_at(&b, r, col) : 0;
-            enum pto_cmp better = how == FUNC_ARGMAX ? PTO_CMP_GT : PTO_CMP_LT;
+            enum pto_cmp better = c->how == FUNC_ARGMAX ? PTO_CMP_GT : PTO_CMP_LT;
             bool take_b =
                 in_b && (!in_a || func_compare(better, y, dst.type.dtype, x, dst.type.dtype));
             func_set(&dst, r, col, take_b ? y : x);

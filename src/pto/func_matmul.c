@@ -93,18 +93,13 @@ static void strip_fma(const struct product *p, int32_t row, int32_t rows, int32_
 }
 #endif
 
-static strip_fn *strip_for_machine(void)
-{
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return strip_fma;
-#endif
-    return strip_plain;
-}
-
 static void multiply(const struct product *p, int32_t from, int32_t to)
 {
-    strip_fn *strip = strip_for_machine();
+    strip_fn *strip = strip_plain;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        strip = strip_fma;
+#endif
     for (int32_t col = 0; col < p->wide; col += STRIP)
         strip(p, 0, p->m, col, from, to);
 }
@@ -115,11 +110,6 @@ struct matmul {
     bool k_pairs, n_pairs; /* the right operand holds pairs along k, along n */
     bool is_int;
 };
-
-static enum status bad_shape(struct func_call *c, const char *text)
-{
-    return func_fail(c, ST_FORMAT, "pto-run.func-shape", text);
-}
 
 /* Operand positions: [Cin,] A, [Ascale,] B, [Bscale,] [bias]. */
 static enum status take_operands(struct func_call *c, int how, struct matmul *w)
@@ -137,7 +127,7 @@ static enum status take_operands(struct func_call *c, int how, struct matmul *w)
     w->m = w->left.v_row;
     int32_t lanes = (int32_t)pto_elem_lanes(w->left.type.dtype);
     if (w->left.v_col > LARGEST || w->right.v_col > LARGEST || w->right.v_row > LARGEST)
-        return bad_shape(c, "M, K and N must be 1 to 4095");
+        return func_bad_shape(c, "M, K and N must be 1 to 4095");
     w->k = w->left.v_col * lanes;
     w->k_pairs = lanes == 2 && w->right.v_row == w->left.v_col;
     w->n_pairs = pto_elem_lanes(w->right.type.dtype) == 2 && !w->k_pairs;
@@ -147,13 +137,13 @@ static enum status take_operands(struct func_call *c, int how, struct matmul *w)
                          "%s: K is %d on the left and %d on the right", pto_op_name(c->op), w->k,
                          w->right.v_row);
     if (w->m < 1 || w->k < 1 || w->n < 1 || w->m > LARGEST || w->k > LARGEST || w->n > LARGEST)
-        return bad_shape(c, "M, K and N must be 1 to 4095");
+        return func_bad_shape(c, "M, K and N must be 1 to 4095");
     if (how & FUNC_ACCUMULATE)
         TRY(func_in_as(c, acc, w->m, w->n, true, &w->acc));
     if (how & FUNC_BIAS)
         TRY(func_in_as(c, at++, 1, w->n, false, &w->bias));
     if (w->dst.type.rows < w->m || w->dst.type.cols < w->n)
-        return bad_shape(c, "the destination is smaller than the product");
+        return func_bad_shape(c, "the destination is smaller than the product");
     w->dst.v_row = w->m;
     w->dst.v_col = w->n;
     TRY(pto_tile_check(&w->dst, c->args->where, c->diag));
@@ -180,13 +170,6 @@ static void spread_row(const struct pto_tile *t, int32_t r, int32_t lanes, float
     }
 }
 
-static void read_left(const struct matmul *w, float *out)
-{
-    int32_t lanes = (int32_t)pto_elem_lanes(w->left.type.dtype);
-    for (int32_t r = 0; r < w->m; r++)
-        spread_row(&w->left, r, lanes, out + (size_t)r * (size_t)w->k);
-}
-
 static void read_right(const struct matmul *w, int32_t wide, float *out)
 {
     enum pto_dtype type = w->right.type.dtype, lane = pto_elem_lane_type(type);
@@ -211,14 +194,11 @@ static struct product product_of(struct func_call *c, const struct matmul *w)
     p.a = ARENA_ARRAY(&c->scratch, float, (size_t)p.m *(size_t)p.k);
     p.b = ARENA_ARRAY(&c->scratch, float, (size_t)p.k *(size_t)p.wide);
     p.sum = ARENA_ARRAY(&c->scratch, float, (size_t)p.m *(size_t)p.wide);
-    read_left(w, p.a);
+    int32_t lanes = (int32_t)pto_elem_lanes(w->left.type.dtype);
+    for (int32_t r = 0; r < w->m; r++)
+        spread_row(&w->left, r, lanes, p.a + (size_t)r * (size_t)w->k);
     read_right(w, p.wide, p.b);
     return p;
-}
-
-static float *sum_row(const struct product *p, int32_t r)
-{
-    return p->sum + (size_t)r * (size_t)p->wide;
 }
 
 static void finish_f32(struct func_call *c, const struct matmul *w, int how,
@@ -228,7 +208,7 @@ static void finish_f32(struct func_call *c, const struct matmul *w, int how,
     if (how & FUNC_BIAS)
         func_f32(&w->bias, 0, 0, w->n, extra);
     for (int32_t r = 0; r < w->m; r++) {
-        float *sum = sum_row(p, r);
+        float *sum = p->sum + (size_t)r * (size_t)p->wide;
         if (how & FUNC_ACCUMULATE)
             func_f32(&w->acc, r, 0, w->n, extra);
         for (int32_t i = 0; i < w->n && (how & (FUNC_BIAS | FUNC_ACCUMULATE)); i++)
@@ -304,7 +284,7 @@ static enum status multiply_scaled(struct func_call *c, struct matmul *w, int ho
     int32_t groups = (w->k + GROUP - 1) / GROUP;
     if (w->left_scale.type.rows < w->m || w->left_scale.type.cols < groups ||
         w->right_scale.type.rows < groups || w->right_scale.type.cols < w->n)
-        return bad_shape(c, "a scale tile is smaller than the groups of 32 need");
+        return func_bad_shape(c, "a scale tile is smaller than the groups of 32 need");
     w->left_scale.v_row = w->m;
     w->left_scale.v_col = w->right_scale.v_row = groups;
     w->right_scale.v_col = w->n;
@@ -316,9 +296,10 @@ static enum status multiply_scaled(struct func_call *c, struct matmul *w, int ho
         multiply(&p, g * GROUP, func_min(w->k, (g + 1) * GROUP));
         for (int32_t r = 0; r < w->m; r++) {
             uint64_t left = func_at(&w->left_scale, r, g) & 0xff;
+            size_t row = (size_t)r * (size_t)p.wide;
             for (int32_t i = 0; i < w->n; i++)
-                total[(size_t)r * (size_t)p.wide + (size_t)i] +=
-                    scale_by(sum_row(&p, r)[i], left, func_at(&w->right_scale, g, i) & 0xff);
+                total[row + (size_t)i] +=
+                    scale_by(p.sum[row + (size_t)i], left, func_at(&w->right_scale, g, i) & 0xff);
         }
     }
     p.sum = total;

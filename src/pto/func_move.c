@@ -32,12 +32,6 @@ struct fix {
     struct pto_tile per_col; /* or one a column, where v_col > 0 */
 };
 
-/* Scales travel as 64-bit words with the bits of an f32 in the low half, or as floats. */
-static float scale_of(uint64_t bits, enum pto_dtype t)
-{
-    return pto_dtype_is_float(t) ? pto_elem_f32(bits, t) : pto_elem_f32(bits & UINT32_MAX, PTO_F32);
-}
-
 static enum status take_fix(struct func_call *c, size_t first, struct fix *f)
 {
     *f = (struct fix){0};
@@ -69,7 +63,10 @@ static uint64_t fix_one(const struct fix *f, uint64_t bits, enum pto_dtype from,
     if (f->per_col.v_col > 0)
         s = (struct pto_scalar){f->per_col.type.dtype,
                                 func_at(&f->per_col, 0, func_min(col, f->per_col.v_col - 1))};
-    return func_cast(pto_elem_from_f32(x * scale_of(s.bits, s.dtype), PTO_F32), PTO_F32, to);
+    /* Scales travel as 64-bit words with the bits of an f32 in the low half, or as floats. */
+    float by = pto_dtype_is_float(s.dtype) ? pto_elem_f32(s.bits, s.dtype)
+                                           : pto_elem_f32(s.bits & UINT32_MAX, PTO_F32);
+    return func_cast(pto_elem_from_f32(x * by, PTO_F32), PTO_F32, to);
 }
 
 /* Copies src to dst over rows x cols, converting. */
@@ -109,22 +106,17 @@ static enum status convert_tile(struct func_call *c, const struct pto_tile *src,
 static enum status pad_columns(struct func_call *c, struct pto_tile dst)
 {
     uint64_t bits = 0;
-    bool has_pad = func_pad(&dst.type, &bits);
-    const struct pto_attrs *a = c->attrs;
-    if (a->pad_mode == PTO_PAD_VALUE && a->pad_value.dtype != PTO_NO_DTYPE) {
-        has_pad = true;
-        bits = func_cast(a->pad_value.bits, a->pad_value.dtype, dst.type.dtype);
-    }
+    bool has_pad = func_pad(&dst.type, &bits), is_first = c->attrs->pad_mode == PTO_PAD_FIRST;
     int32_t from = dst.v_col, unit = 32 / (int32_t)pto_dtype_size(dst.type.dtype);
     int64_t to = ((int64_t)from + unit - 1) / unit * unit;
-    if ((!has_pad && a->pad_mode != PTO_PAD_FIRST) || dst.type.slayout != PTO_NONE_BOX ||
+    if ((!has_pad && !is_first) || dst.type.slayout != PTO_NONE_BOX ||
         dst.type.blayout != PTO_ROW_MAJOR || dst.v_row == 0 || from == 0)
         return ST_OK;
     dst.v_col = to < dst.type.cols ? (int32_t)to : dst.type.cols;
     TRY(pto_tile_check(&dst, c->args->where, c->diag));
     for (int32_t r = 0; r < dst.v_row; r++)
         for (int32_t col = from; col < dst.v_col; col++)
-            func_set(&dst, r, col, a->pad_mode == PTO_PAD_FIRST ? func_at(&dst, r, 0) : bits);
+            func_set(&dst, r, col, is_first ? func_at(&dst, r, 0) : bits);
     return ST_OK;
 }
 
@@ -135,7 +127,7 @@ enum status func_load(struct func_call *c)
     TRY(func_out(c, 0, &dst));
     TRY(func_in_view(c, 0, &src));
     TRY(func_same_size(c, src.dtype, dst.type.dtype));
-    func_from_view(&dst, &src);
+    func_copy_view(&dst, &src, false);
     return pad_columns(c, dst);
 }
 
@@ -176,24 +168,8 @@ enum status func_store(struct func_call *c)
         TRY(func_number(c, &src));
         add_to_view(&src, &dst);
     } else {
-        func_to_view(&src, &dst);
+        func_copy_view(&src, &dst, true);
     }
-    return ST_OK;
-}
-
-/* dst = src over what both have; equal counts of another shape are paired in row-major order. */
-static enum status move_tiles(struct func_call *c, const struct pto_tile *src,
-                              const struct pto_tile *dst, const struct fix *f)
-{
-    int32_t rows = func_min(src->v_row, dst->v_row), cols = func_min(src->v_col, dst->v_col);
-    int64_t have = (int64_t)src->v_row * src->v_col, want = (int64_t)dst->v_row * dst->v_col;
-    if (have != want || rows == dst->v_row)
-        return convert_tile(c, src, dst, rows, cols, f);
-    struct pto_tile flat = func_scratch(c, dst->type.dtype, src->v_row, src->v_col);
-    TRY(convert_tile(c, src, &flat, src->v_row, src->v_col, f));
-    for (int64_t k = 0; k < want; k++)
-        func_set(dst, (int32_t)(k / dst->v_col), (int32_t)(k % dst->v_col),
-                 func_at(&flat, (int32_t)(k / src->v_col), (int32_t)(k % src->v_col)));
     return ST_OK;
 }
 
@@ -206,7 +182,17 @@ enum status func_move(struct func_call *c)
         return ST_OK;
     TRY(func_in(c, 0, &src));
     TRY(take_fix(c, 1, &f));
-    return move_tiles(c, &src, &dst, &f);
+    /* What both have; equal counts of another shape are paired in row-major order. */
+    int32_t rows = func_min(src.v_row, dst.v_row), cols = func_min(src.v_col, dst.v_col);
+    int64_t have = (int64_t)src.v_row * src.v_col, want = (int64_t)dst.v_row * dst.v_col;
+    if (have != want || rows == dst.v_row)
+        return convert_tile(c, &src, &dst, rows, cols, &f);
+    struct pto_tile flat = func_scratch(c, dst.type.dtype, src.v_row, src.v_col);
+    TRY(convert_tile(c, &src, &flat, src.v_row, src.v_col, &f));
+    for (int64_t k = 0; k < want; k++)
+        func_set(&dst, (int32_t)(k / dst.v_col), (int32_t)(k % dst.v_col),
+                 func_at(&flat, (int32_t)(k / src.v_col), (int32_t)(k % src.v_col)));
+    return ST_OK;
 }
 
 /* Row and column operands of textract and tinsert. */
@@ -293,7 +279,7 @@ enum status func_get_value(struct func_call *c)
     TRY(func_value(c, 1, &at));
     if (c->args->n_outs < 1 || c->args->outs[0].kind != PTO_OPERAND_VALUE ||
         c->args->outs[0].u.value == NULL)
-        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "the result is not a scalar");
+        return func_bad_operand(c, "the result is not a scalar");
     src = *c->args->ins[0].u.tile;
     TRY(element_at(c, &src, &at, &byte));
     *c->args->outs[0].u.value =

@@ -3,14 +3,6 @@
 
 #include "pto/func_call.h"
 
-/* Element k of a row of numbers that may be stored in pairs. */
-static uint64_t lane_at(const struct pto_tile *t, int32_t r, int32_t k)
-{
-    enum pto_dtype type = t->type.dtype;
-    int32_t lanes = (int32_t)pto_elem_lanes(type);
-    return pto_elem_lane(func_at(t, r, k / lanes), type, (uint32_t)(k % lanes));
-}
-
 /* One side holds pairs: numbers are counted, not elements. */
 static enum status convert_lanes(struct func_call *c, const struct pto_tile *dst,
                                  const struct pto_convert *how)
@@ -18,10 +10,10 @@ static enum status convert_lanes(struct func_call *c, const struct pto_tile *dst
     struct pto_tile src;
     int32_t lanes = (int32_t)pto_elem_lanes(dst->type.dtype);
     if (!func_has_tile(c, 0))
-        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "a source tile is missing");
+        return func_bad_operand(c, "a source tile is missing");
     int32_t per = (int32_t)pto_elem_lanes(c->args->ins[0].u.tile->type.dtype);
     if (dst->v_col > INT32_MAX / 2)
-        return func_fail(c, ST_FORMAT, "pto-run.func-shape", "the tile is too wide");
+        return func_bad_shape(c, "the tile is too wide");
     int32_t n = dst->v_col * lanes;
     TRY(func_in_as(c, 0, dst->v_row, (n + per - 1) / per, false, &src));
     enum pto_dtype from = pto_elem_lane_type(src.type.dtype);
@@ -29,18 +21,14 @@ static enum status convert_lanes(struct func_call *c, const struct pto_tile *dst
     for (int32_t r = 0; r < dst->v_row; r++)
         for (int32_t k = 0; k < n; k += lanes) {
             uint64_t pair[2] = {0};
-            for (int32_t i = 0; i < lanes; i++)
-                pair[i] = pto_elem_convert(lane_at(&src, r, k + i), from, to, *how);
+            for (int32_t i = 0; i < lanes; i++) {
+                uint64_t held = func_at(&src, r, (k + i) / per);
+                uint64_t bits = pto_elem_lane(held, src.type.dtype, (uint32_t)((k + i) % per));
+                pair[i] = pto_elem_convert(bits, from, to, *how);
+            }
             func_set(dst, r, k / lanes, pto_elem_join(pair[0], pair[1], dst->type.dtype));
         }
     return ST_OK;
-}
-
-static bool is_nearest(const struct func_call *c)
-{
-    enum pto_round mode = c->attrs->round;
-    return mode == PTO_ROUND_NONE || mode == PTO_ROUND_RINT || mode == PTO_ROUND_CAST_RINT ||
-           c->args->reference;
 }
 
 enum status func_convert(struct func_call *c)
@@ -61,8 +49,11 @@ enum status func_convert(struct func_call *c)
     func_straighten(tiles, 2);
     bool wide_from = from == PTO_F32 || from == PTO_F16 || from == PTO_BF16;
     bool wide_to = to == PTO_F32 || to == PTO_F16 || to == PTO_BF16;
+    enum pto_round mode = c->attrs->round;
+    bool is_nearest = mode == PTO_ROUND_NONE || mode == PTO_ROUND_RINT ||
+                      mode == PTO_ROUND_CAST_RINT || c->args->reference;
     bool quick = wide_from && wide_to && c->attrs->saturation == PTO_SATURATION_AUTO &&
-                 (to == PTO_F32 || is_nearest(c));
+                 (to == PTO_F32 || is_nearest);
     for (int32_t r = 0; r < dst->v_row; r++)
         for (int32_t col = 0; col < dst->v_col; col += FUNC_PIECE) {
             int32_t n = func_min(FUNC_PIECE, dst->v_col - col);
@@ -220,7 +211,7 @@ enum status func_quantise_mx(struct func_call *c)
                          "the data must be floats of 8 or 4 bits");
     int64_t n = (int64_t)o.data.v_col * pto_elem_lanes(o.data.type.dtype);
     if (n > INT32_MAX)
-        return func_fail(c, ST_FORMAT, "pto-run.func-shape", "the tile is too wide");
+        return func_bad_shape(c, "the tile is too wide");
     TRY(func_in_as_number(c, 0, o.data.v_row, (int32_t)n, false, &src));
     for (int32_t r = 0; r < src.v_row; r++)
         for (int32_t g = 0; (int64_t)g * GROUP < n; g++)

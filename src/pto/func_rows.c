@@ -45,32 +45,9 @@ static void copy_run(unsigned char *dst, int64_t dst_step, const unsigned char *
         run.n = run.wide;                                                                          \
     }
 
-typedef void read_fn(void *out, const unsigned char *at, enum pto_dtype t, size_t n);
-typedef void write_fn(unsigned char *at, const void *in, enum pto_dtype t, size_t n);
-
-static void read_f32(void *out, const unsigned char *at, enum pto_dtype t, size_t n)
-{
-    pto_elem_read_f32(out, at, t, n);
-}
-
-static void read_i64(void *out, const unsigned char *at, enum pto_dtype t, size_t n)
-{
-    pto_elem_read_i64(out, at, t, n);
-}
-
-static void write_f32(unsigned char *at, const void *in, enum pto_dtype t, size_t n)
-{
-    pto_elem_write_f32(at, in, t, n);
-}
-
-static void write_i64(unsigned char *at, const void *in, enum pto_dtype t, size_t n)
-{
-    pto_elem_write_i64(at, in, t, n);
-}
-
 /* Elements that do not lie side by side pass through a small buffer. */
 static void read_row(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, char *out,
-                     size_t width, read_fn *read)
+                     size_t width, pto_elem_read_fn *read)
 {
     const enum pto_dtype type = t->type.dtype;
     const uint32_t size = pto_dtype_size(type);
@@ -88,7 +65,7 @@ static void read_row(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, 
 }
 
 static void write_row(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, const char *in,
-                      size_t width, write_fn *write)
+                      size_t width, pto_elem_write_fn *write)
 {
     const enum pto_dtype type = t->type.dtype;
     const uint32_t size = pto_dtype_size(type);
@@ -107,22 +84,22 @@ static void write_row(const struct pto_tile *t, int32_t r, int32_t c, int32_t n,
 
 void func_f32(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, float *out)
 {
-    read_row(t, r, c, n, (char *)out, sizeof(*out), read_f32);
+    read_row(t, r, c, n, (char *)out, sizeof(*out), pto_elem_read_f32);
 }
 
 void func_put_f32(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, const float *in)
 {
-    write_row(t, r, c, n, (const char *)in, sizeof(*in), write_f32);
+    write_row(t, r, c, n, (const char *)in, sizeof(*in), pto_elem_write_f32);
 }
 
 void func_i64(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, int64_t *out)
 {
-    read_row(t, r, c, n, (char *)out, sizeof(*out), read_i64);
+    read_row(t, r, c, n, (char *)out, sizeof(*out), pto_elem_read_i64);
 }
 
 void func_put_i64(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, const int64_t *in)
 {
-    write_row(t, r, c, n, (const char *)in, sizeof(*in), write_i64);
+    write_row(t, r, c, n, (const char *)in, sizeof(*in), pto_elem_write_i64);
 }
 
 void func_bits(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, uint64_t *out)
@@ -155,49 +132,34 @@ void func_copy(const struct pto_tile *src, const struct pto_tile *dst, int32_t r
         }
 }
 
-struct pair {
-    const struct pto_tile *t;
-    const struct pto_view *v;
-    bool to_view;
-};
-
-static void copy_piece(const struct pair *p, struct pto_run tile, struct pto_run view, int32_t n)
+/* From here on of a tile and of a view; returns how many elements, at most `most`. */
+static int32_t copy_piece(const struct pto_tile *t, struct pto_run tile, const struct pto_view *v,
+                          struct pto_run view, int32_t most, bool to_view)
 {
-    const uint32_t size = pto_dtype_size(p->t->type.dtype);
-    unsigned char *a = p->t->base + tile.offset, *b = p->v->base + view.offset;
-    if (p->to_view)
+    const uint32_t size = pto_dtype_size(t->type.dtype);
+    const int32_t n = func_min(func_min(tile.n, view.n), most);
+    unsigned char *a = t->base + tile.offset, *b = v->base + view.offset;
+    if (to_view)
         copy_run(b, view.step, a, tile.step, n, size);
     else
         copy_run(a, tile.step, b, view.step, n, size);
+    return n;
 }
 
-static void copy_pair(const struct pair *p)
+void func_copy_view(const struct pto_tile *t, const struct pto_view *v, bool to_view)
 {
-    const int64_t v_rows = pto_view_rows(p->v), v_cols = pto_view_cols(p->v);
-    int64_t rows = p->t->v_row, cols = p->t->v_col;
+    const int64_t v_rows = pto_view_rows(v), v_cols = pto_view_cols(v);
+    int64_t rows = t->v_row, cols = t->v_col;
     if ((rows != v_rows || cols != v_cols) && rows * cols == v_rows * v_cols) {
         for (int64_t k = 0; k < rows * cols; k++)
-            copy_piece(p, pto_tile_run(p->t, (int32_t)(k / cols), (int32_t)(k % cols)),
-                       pto_view_run(p->v, k / v_cols, k % v_cols), 1);
+            copy_piece(t, pto_tile_run(t, (int32_t)(k / cols), (int32_t)(k % cols)), v,
+                       pto_view_run(v, k / v_cols, k % v_cols), 1, to_view);
         return;
     }
     rows = rows < v_rows ? rows : v_rows;
     cols = cols < v_cols ? cols : v_cols;
     for (int32_t r = 0; r < rows; r++)
-        for (int32_t c = 0; c < cols;) {
-            const struct pto_run tile = pto_tile_run(p->t, r, c), view = pto_view_run(p->v, r, c);
-            const int32_t n = func_min(func_min(tile.n, view.n), (int32_t)cols - c);
-            copy_piece(p, tile, view, n);
-            c += n;
-        }
-}
-
-void func_from_view(const struct pto_tile *t, const struct pto_view *v)
-{
-    copy_pair(&(struct pair){t, v, false});
-}
-
-void func_to_view(const struct pto_tile *t, const struct pto_view *v)
-{
-    copy_pair(&(struct pair){t, v, true});
+        for (int32_t c = 0; c < cols;)
+            c += copy_piece(t, pto_tile_run(t, r, c), v, pto_view_run(v, r, c), (int32_t)cols - c,
+                            to_view);
 }

@@ -20,15 +20,9 @@ static enum status records_of(struct func_call *c, struct pto_tile *t, int32_t r
 {
     if (t->type.slayout != PTO_NONE_BOX || t->type.blayout != PTO_ROW_MAJOR ||
         pto_dtype_size(t->type.dtype) > 4)
-        return func_fail(c, ST_FORMAT, "pto-run.func-shape",
-                         "records need a row-major tile of 16- or 32-bit elements");
+        return func_bad_shape(c, "records need a row-major tile of 16- or 32-bit elements");
     *at = t->base + pto_tile_offset(t, r, 0);
     return ST_OK;
-}
-
-static float value_of(const unsigned char *record, enum pto_dtype t)
-{
-    return pto_elem_f32(pto_elem_load(record, t), t);
 }
 
 static enum status check_value_type(struct func_call *c, enum pto_dtype t)
@@ -63,14 +57,13 @@ enum status func_sort32(struct func_call *c)
     if (src.v_row == 0 || src.v_col == 0)
         return ST_OK;
     if (!func_has_tile(c, 1))
-        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "the index tile is missing");
+        return func_bad_operand(c, "the index tile is missing");
     bool one_row = c->args->ins[1].u.tile->type.rows < src.v_row;
     TRY(func_in_as_number(c, 1, one_row ? 1 : src.v_row, src.v_col, false, &idx));
     TRY(func_physical(c, &dst));
     int64_t room = (int64_t)dst.type.cols * pto_dtype_size(dst.type.dtype) / RECORD;
     if (room < src.v_col || dst.type.rows < src.v_row)
-        return func_fail(c, ST_FORMAT, "pto-run.func-shape",
-                         "the destination has no room for the records");
+        return func_bad_shape(c, "the destination has no room for the records");
     for (int32_t r = 0; r < src.v_row; r++) {
         unsigned char *out;
         TRY(records_of(c, &dst, r, &out));
@@ -113,7 +106,8 @@ static const unsigned char *next_record(struct lists *l, bool stop_early)
                 return NULL;
             continue;
         }
-        float value = value_of(l->at[i] + l->used[i] * RECORD, l->type);
+        const unsigned char *head = l->at[i] + l->used[i] * RECORD;
+        float value = pto_elem_f32(pto_elem_load(head, l->type), l->type);
         if (best == LISTS || value > most) {
             best = i;
             most = value;
@@ -134,12 +128,10 @@ static enum status merge_runs(struct func_call *c)
     TRY(check_value_type(c, src.type.dtype));
     int64_t run = pto_elem_i64(length.bits, length.dtype), size = pto_dtype_size(src.type.dtype);
     if (run < 64 || run % 64 != 0 || run > INT32_MAX)
-        return func_fail(c, ST_FORMAT, "pto-run.func-shape",
-                         "the block length is not a multiple of 64");
+        return func_bad_shape(c, "the block length is not a multiple of 64");
     if (dst.v_row < src.v_row || dst.v_col < src.v_col ||
         pto_dtype_size(dst.type.dtype) != (uint32_t)size)
-        return func_fail(c, ST_FORMAT, "pto-run.func-shape",
-                         "the destination is smaller than the source");
+        return func_bad_shape(c, "the destination is smaller than the source");
     int64_t records = run * size / RECORD;
     for (int32_t r = 0; r < src.v_row; r++)
         for (int64_t from = 0; from + 4 * run <= src.v_col; from += 4 * run) {
@@ -175,7 +167,7 @@ static enum status merge_lists(struct func_call *c)
         l.count = i + 1;
     }
     if (l.count < 2)
-        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "two to four lists are merged");
+        return func_bad_operand(c, "two to four lists are merged");
     TRY(records_of(c, &dst, 0, &out));
     int64_t room = (int64_t)dst.v_col * pto_dtype_size(dst.type.dtype) / RECORD;
     if (dst.v_row == 0)

@@ -262,8 +262,6 @@ TEST(operations_without_data_are_not_known)
 {
     assert_true(pto_func_knows(PTO_TADD));
     assert_false(pto_func_knows(PTO_BARRIER));
-    assert_true(pto_func_is_exact(PTO_TMATMUL));
-    assert_false(pto_func_is_exact(PTO_TRANDOM));
     assert_int_equal(run(PTO_BARRIER, NULL, 0, NULL, 0, NULL), ST_UNSUPPORTED);
 }
 

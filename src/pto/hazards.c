@@ -107,18 +107,6 @@ static void join(struct pto_moment *wait, struct pto_moment m, enum pto_cause ca
     *wait = m;
 }
 
-/* Reads on other pipes; those of the same pipe are over when its queue is free. */
-static void join_readers(enum pto_pipe pipe, const struct pto_segment *s, struct pto_moment *wait)
-{
-    uint32_t readers = s->readers & ~(1U << pipe);
-
-    while (readers != 0) {
-        unsigned p = (unsigned)__builtin_ctz(readers);
-        readers &= readers - 1;
-        join(wait, s->read[p], PTO_CAUSE_WAR);
-    }
-}
-
 /* The vector pipe reads behind its own writes. */
 static bool streams(const struct pto_hazards *h, const struct pto_segment *s,
                     const struct pto_touch *t)
@@ -146,7 +134,13 @@ void pto_hazards_look(struct pto_hazards *h, const struct pto_touch *t, struct p
             continue;
         if (s->write.from != t->pipe)
             join(wait, s->write, PTO_CAUSE_WAW);
-        join_readers(t->pipe, s, wait);
+        /* Reads on other pipes; those of the same pipe are over when its queue is free. */
+        uint32_t readers = s->readers & ~(1U << t->pipe);
+        while (readers != 0) {
+            unsigned p = (unsigned)__builtin_ctz(readers);
+            readers &= readers - 1;
+            join(wait, s->read[p], PTO_CAUSE_WAR);
+        }
     }
 }
 
@@ -209,18 +203,6 @@ void pto_hazards_look_gm(struct pto_hazards *h, enum pto_pipe pipe, const struct
     }
 }
 
-/* Accesses that are ready before any queue can start again delay nobody. */
-static void forget_settled(struct pto_hazards *h, int64_t settled)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < h->gm.n; i++) {
-        if (h->gm.at[i].ready.at > settled)
-            h->gm.at[kept++] = h->gm.at[i];
-    }
-    h->gm.n = kept;
-}
-
 enum { GM_ROOM = 64, GM_MOST = 4096 };
 
 /* Two accesses of a kind become one that covers both. */
@@ -250,8 +232,15 @@ void pto_hazards_note_gm(struct pto_hazards *h, enum pto_pipe pipe, const struct
                          bool is_write, struct pto_moment ready, int64_t settled)
 {
     ready.from = (uint8_t)pipe;
-    if (h->gm.n >= GM_ROOM)
-        forget_settled(h, settled);
+    if (h->gm.n >= GM_ROOM) {
+        /* Accesses that are ready before any queue can start again delay nobody. */
+        size_t kept = 0;
+        for (size_t i = 0; i < h->gm.n; i++) {
+            if (h->gm.at[i].ready.at > settled)
+                h->gm.at[kept++] = h->gm.at[i];
+        }
+        h->gm.n = kept;
+    }
     if (h->gm.n >= GM_MOST)
         join_oldest(h);
     vec_push(&h->gm, ((struct pto_gm_access){*w, ready, is_write}));

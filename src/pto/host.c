@@ -19,25 +19,16 @@ enum { STACK_BYTES = 8 << 20, STACK_GUARD = 16 << 20, CALL_OPERANDS = 8 };
 #include "pto/words.def"
 #undef PTO_DTYPE
 
-__attribute__((format(printf, 4, 0))) static void fail_with(struct pto_host_core *c,
-                                                            const char *code,
-                                                            struct strata_pto_place place,
-                                                            const char *format, va_list args)
-{
-    char text[512];
-
-    vsnprintf(text, sizeof(text), format, args);
-    c->host->setup.fail(c->host->setup.ctx, code, place, text);
-}
-
 void pto_host_fail(struct pto_host_core *c, const char *code, struct strata_pto_place place,
                    const char *format, ...)
 {
+    char text[512];
     va_list args;
 
     va_start(args, format);
-    fail_with(c, code, place, format, args);
+    vsnprintf(text, sizeof(text), format, args);
     va_end(args);
+    c->host->setup.fail(c->host->setup.ctx, code, place, text);
     __builtin_unreachable();
 }
 
@@ -58,16 +49,22 @@ static void check(struct pto_host_core *c, enum status status, struct strata_pto
 
 void pto_host_mark_call(struct pto_host_core *c, const char *op, struct strata_pto_place place)
 {
-    struct pto_host *h = c->host;
-    struct pto_host_mark *m = h->setup.mark;
+    struct pto_host_mark *m = c->host->setup.mark;
 
     pto_host_settle(c);
-    h->clock += 100;
     snprintf(m->op, sizeof(m->op), "%s", op);
     snprintf(m->file, sizeof(m->file), "%s", place.file);
     m->line = place.line;
     m->core = (int32_t)c->number;
-    m->calls = ++h->calls;
+    pto_host_count(c, place);
+}
+
+void pto_host_count(struct pto_host_core *c, struct strata_pto_place place)
+{
+    struct pto_host *h = c->host;
+
+    h->clock += 100;
+    h->setup.mark->calls = ++h->calls;
     if (h->calls > h->setup.max_calls)
         pto_host_fail(c, "pto-cpp.calls", place,
                       "the kernel has issued %llu instructions, which is the limit",
@@ -160,13 +157,6 @@ struct call_operands {
     struct text names, types;
 };
 
-/* Staging tiles between ranks are in one bracket. */
-static struct str staged(struct pto_host_core *c, struct str name, bool is_first, bool is_last)
-{
-    return arena_format(&c->host->arena, "%s%.*s%s", is_first ? "buf(" : "", STR_ARGS(name),
-                        is_last ? ")" : "");
-}
-
 static void take(struct pto_host_core *c, const struct strata_pto_call *call,
                  const struct strata_pto_operand *from, int32_t n, struct call_operands *o)
 {
@@ -199,8 +189,10 @@ static void take(struct pto_host_core *c, const struct strata_pto_call *call,
             o->args[i] = (struct pto_arg){.kind = PTO_OPERAND_VALUE, .u.value = &o->scalars[i]};
             continue;
         }
+        /* Staging tiles between ranks are in one bracket. */
         if (is_comm && from[i].kind == STRATA_PTO_TILE)
-            name = staged(c, name, i == 2, i == n - 1);
+            name = arena_format(&c->host->arena, "%s%.*s%s", i == 2 ? "buf(" : "", STR_ARGS(name),
+                                i == n - 1 ? ")" : "");
         text_format(&o->names, "%s%.*s", o->names.n > 0 ? ", " : "", STR_ARGS(name));
         text_format(&o->types, "%s%.*s", o->types.n > 0 ? ", " : "", STR_ARGS(type));
     }
@@ -212,22 +204,6 @@ static void release(struct call_operands *o)
     text_free(&o->types);
 }
 
-static const char *const key_names[] = {
-    "",
-#define PTO_KEY(code, name, kind) name,
-#include "pto/keys.def"
-#undef PTO_KEY
-};
-
-static void put_attr(struct pto_attrs *attrs, const char *key, int64_t value)
-{
-#define PTO_ATTR(member, type, code)                                                               \
-    if (strcmp(key, key_names[PTO_KEY_##code]) == 0)                                               \
-        attrs->member = (type)value;
-#include "pto/attrs.def"
-#undef PTO_ATTR
-}
-
 static void take_attrs(const struct strata_pto_call *call, struct pto_attrs *attrs,
                        struct text *out)
 {
@@ -235,7 +211,11 @@ static void take_attrs(const struct strata_pto_call *call, struct pto_attrs *att
         const struct strata_pto_attr *a = &call->attrs[i];
         bool is_flag = strcmp(a->key, "exhausted") == 0 || strcmp(a->key, "descending") == 0 ||
                        strcmp(a->key, "isBinary") == 0;
-        put_attr(attrs, a->key, a->value);
+#define PTO_ATTR(member, type, code)                                                               \
+    if (strcmp(a->key, pto_key_names[PTO_KEY_##code]) == 0)                                        \
+        attrs->member = (type)a->value;
+#include "pto/attrs.def"
+#undef PTO_ATTR
         text_format(out, "%s%s = ", out->n > 0 ? ", " : "", a->key);
         if (is_flag)
             text_put(out, a->value ? S("true") : S("false"));
@@ -255,7 +235,6 @@ static void execute(struct pto_host_core *c, enum pto_opcode code,
                             .n_ins = (size_t)call->n_ins,
                             .n_outs = (size_t)call->n_outs,
                             .attrs = attrs,
-                            .arch = c->host->setup.arch,
                             .where = {call->place.file, (uint64_t)call->place.line, 0}};
 
     if (pto_func_knows(code))
@@ -353,7 +332,6 @@ static uint64_t on_get(void *core, const struct strata_pto_tile *tile, int64_t i
                             .outs = &out,
                             .n_ins = 2,
                             .n_outs = 1,
-                            .arch = c->host->setup.arch,
                             .where = {place.file, (uint64_t)place.line, 0}};
 
     pto_host_mark_call(c, "pto.tgetval", place);

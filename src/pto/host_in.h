@@ -68,8 +68,9 @@ void pto_host_yield(struct pto_host_core *c, bool is_waiting, struct strata_pto_
 void pto_host_fail(struct pto_host_core *c, const char *code, struct strata_pto_place place,
                    const char *format, ...) __attribute__((format(printf, 4, 5), noreturn));
 
-/* Notes where the kernel is, and counts. */
+/* Notes where the kernel is, and counts; the second only counts. */
 void pto_host_mark_call(struct pto_host_core *c, const char *op, struct strata_pto_place place);
+void pto_host_count(struct pto_host_core *c, struct strata_pto_place place);
 
 /* The tile as the engine sees it; fails when it has no address or is none. */
 struct pto_tile pto_host_tile(struct pto_host_core *c, const struct strata_pto_tile *t,

@@ -32,18 +32,6 @@ static struct strata_pto_place last_place(const struct pto_host_core *c)
     return (struct strata_pto_place){m->file, m->line};
 }
 
-static void count(struct pto_host_core *c)
-{
-    struct pto_host *h = c->host;
-
-    h->clock += 100;
-    h->setup.mark->calls = ++h->calls;
-    if (h->calls > h->setup.max_calls)
-        pto_host_fail(c, "pto-cpp.calls", last_place(c),
-                      "the kernel has issued %llu instructions, which is the limit",
-                      (unsigned long long)h->setup.max_calls);
-}
-
 void pto_host_settle(struct pto_host_core *c)
 {
     struct pto_host_store s = c->stored;
@@ -80,12 +68,6 @@ static void load(struct pto_host_core *c, size_t buffer, const unsigned char *at
         pto_host_yield(c, false, last_place(c));
 }
 
-/* Stale lines of the cache: data is in one memory, so that only the time passes. */
-static void drop_all(struct pto_host_core *c)
-{
-    pto_host_line(c, last_place(c), "pto.cmo.cacheinvalid all #pto.address_space<gm>");
-}
-
 /* Of one line: it waits for what is on its way there. */
 static void drop_one(struct pto_host_core *c, size_t buffer, const unsigned char *at)
 {
@@ -112,9 +94,9 @@ void pto_host_access(void *core, const void *at, int64_t n, int is_store)
     pto_host_settle(c);
     if (buffer == SIZE_MAX)
         return;
-    count(c);
-    if (n == 0)
-        drop_all(c);
+    pto_host_count(c, last_place(c));
+    if (n == 0) /* stale lines of the cache: data is in one memory, so that only the time passes */
+        pto_host_line(c, last_place(c), "pto.cmo.cacheinvalid all #pto.address_space<gm>");
     else if (n < 0)
         drop_one(c, buffer, at);
     else if (is_store)

@@ -199,18 +199,6 @@ static void put_plain(struct script_writer *w, struct str line)
     put_line(w, line, (struct strata_pto_place){"", 0});
 }
 
-static void put_lines(struct script_writer *w, const struct text *text,
-                      const struct strata_pto_place *places, size_t n)
-{
-    struct str rest = text_view(text);
-
-    for (size_t i = 0; i < n; i++) {
-        size_t end = str_find_char(rest, '\n');
-        put_line(w, str_part(rest, 0, end), places[i]);
-        rest = str_part(rest, end + 1, rest.n);
-    }
-}
-
 /* In front of everything: two vector cores that go different ways share them. */
 static void put_fifos(struct script_writer *w, const struct pto_host_core *c)
 {
@@ -227,7 +215,13 @@ static void put_fifos(struct script_writer *w, const struct pto_host_core *c)
 
 static void put_script(struct script_writer *w, const struct pto_host_script *s)
 {
-    put_lines(w, &s->body, s->places.at, s->places.n);
+    struct str rest = text_view(&s->body);
+
+    for (size_t i = 0; i < s->places.n; i++) {
+        size_t end = str_find_char(rest, '\n');
+        put_line(w, str_part(rest, 0, end), s->places.at[i]);
+        rest = str_part(rest, end + 1, rest.n);
+    }
 }
 
 static void put_head(struct pto_host *h, struct script_writer *w, struct str name,

@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "base/num.h"
 
-static const char *const key_names[] = {
+const char *const pto_key_names[PTO_KEY_COUNT] = {
     [PTO_KEY_NONE] = "",
 #define PTO_KEY(code, name, kind) [PTO_KEY_##code] = name,
 #include "pto/keys.def"
@@ -94,7 +94,7 @@ bool pto_enum_value(enum pto_enum e, struct str word, int64_t *value)
 static void put_keys(struct pto_module *m)
 {
     for (unsigned i = PTO_KEY_NONE + 1; i < PTO_KEY_COUNT; i++)
-        intern_put(&m->names, str_of(key_names[i]));
+        intern_put(&m->names, str_of(pto_key_names[i]));
 }
 
 void pto_module_init(struct pto_module *m)
@@ -302,6 +302,15 @@ const struct pto_block *pto_op_block(const struct pto_module *m, const struct pt
         return NULL;
     const struct pto_region *r = &m->regions.at[op->region_first + nth];
     return r->block_count > 0 ? &m->blocks.at[r->block_first] : NULL;
+}
+
+const struct pto_op *pto_last_op(const struct pto_module *m, const struct pto_block *b)
+{
+    const struct pto_op *last = NULL;
+
+    for (uint32_t i = b->op_first; i < b->op_end; i = m->ops.at[i].next)
+        last = &m->ops.at[i];
+    return last;
 }
 
 const struct pto_function *pto_find_function(const struct pto_module *m, struct str name)

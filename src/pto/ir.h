@@ -70,6 +70,7 @@ enum pto_key {
 #undef PTO_KEY
     PTO_KEY_COUNT,
 };
+extern const char *const pto_key_names[PTO_KEY_COUNT];
 
 /* Enumerations of the dialect; values are its integers. */
 enum pto_enum {
@@ -270,6 +271,9 @@ int64_t pto_op_int(const struct pto_module *m, const struct pto_op *op, enum pto
 /* The nth of a list of ints; `missing` beyond the end. */
 int64_t pto_attr_nth(const struct pto_module *m, const struct pto_attr *list, uint32_t nth,
                      int64_t missing);
+
+/* The last operation of a block itself; NULL: it has none. */
+const struct pto_op *pto_last_op(const struct pto_module *m, const struct pto_block *b);
 
 /* The only block of region `nth`, or the first of several; NULL when there is no such region. */
 const struct pto_block *pto_op_block(const struct pto_module *m, const struct pto_op *op,

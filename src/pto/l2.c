@@ -37,20 +37,6 @@ void pto_l2_free(struct pto_l2 *l2)
     memset(l2, 0, sizeof(*l2));
 }
 
-/* 0 is "never". */
-static uint32_t now(const struct pto_l2 *l2)
-{
-    double ticks = l2->filled / CLOCK + 1;
-
-    return ticks < (double)UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
-}
-
-/* What was touched before this has left. */
-static uint32_t oldest(const struct pto_l2 *l2, uint32_t at)
-{
-    return at > l2->room ? at - l2->room : 1;
-}
-
 /* NULL when too many are in use. */
 static uint32_t *page_of(struct pto_l2 *l2, int32_t root, uint64_t number)
 {
@@ -159,14 +145,6 @@ static bool is_even(const struct pto_gm_window *w, int64_t length, int64_t rows)
            !__builtin_add_overflow(end, w->at, &end) && !__builtin_add_overflow(end, length, &end);
 }
 
-static uint64_t window_key(const struct pto_gm_window *w)
-{
-    uint64_t key = hash_mix((uint64_t)(uint32_t)w->root, (uint64_t)w->at);
-
-    key = hash_mix(key, (uint64_t)w->rows);
-    return hash_mix(hash_mix(key, (uint64_t)w->row_bytes), (uint64_t)w->stride);
-}
-
 /* When the same window was touched last: 0 for never, or when it is one too many. */
 static uint32_t touch_window(struct pto_l2 *l2, const struct pto_gm_window *w, uint32_t at)
 {
@@ -174,7 +152,9 @@ static uint32_t touch_window(struct pto_l2 *l2, const struct pto_gm_window *w, u
 
     if (fresh >= MOST_WINDOWS)
         return 0;
-    uint32_t number = hash_add(&l2->windows, window_key(w), fresh);
+    uint64_t key = hash_mix((uint64_t)(uint32_t)w->root, (uint64_t)w->at);
+    key = hash_mix(hash_mix(key, (uint64_t)w->rows), (uint64_t)w->row_bytes);
+    uint32_t number = hash_add(&l2->windows, hash_mix(key, (uint64_t)w->stride), fresh);
     if (number == fresh)
         vec_push(&l2->touched, 0);
     uint32_t before = l2->touched.at[number];
@@ -210,7 +190,9 @@ double pto_l2_written_back(struct pto_l2 *l2)
 int64_t pto_l2_touch(struct pto_l2 *l2, const struct pto_gm_window *w, int64_t bytes, double part,
                      bool is_write)
 {
-    uint32_t at = now(l2), least = oldest(l2, at);
+    double ticks = l2->filled / CLOCK + 1; /* 0 is "never" */
+    uint32_t at = ticks < (double)UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
+    uint32_t least = at > l2->room ? at - l2->room : 1; /* what was touched before it has left */
 
     if (w->rows <= 0 || w->row_bytes <= 0 || w->at < 0 || bytes <= 0)
         return 0;

@@ -284,31 +284,24 @@ static int64_t in_use(const struct pto_tile_life *at, size_t n, int64_t now)
 
 enum { MOST_LIVES = 2000 }; /* the peak looks at every pair */
 
-static void add_peak(struct pto_lines *l, const struct pto_tile_life *at, size_t n,
-                     enum pto_arch arch)
-{
-    struct pto_memory_peak peak = {.is_cube = at->is_cube,
-                                   .space = at->space,
-                                   .size = (int64_t)pto_space_size(arch, at->space)};
-
-    for (size_t i = 0; i < n && n <= MOST_LIVES; i++) {
-        int64_t bytes = in_use(at, n, at[i].first);
-        if (bytes > peak.peak) {
-            peak.peak = bytes;
-            peak.at = at[i].first;
-        }
-    }
-    peak.share = num_share(peak.peak, peak.size);
-    vec_push(&l->peaks, peak);
-}
-
 static void add_peaks(struct pto_lines *l, enum pto_arch arch)
 {
     for (size_t i = 0, n; i < l->tiles.n; i += n) {
-        for (n = 1; i + n < l->tiles.n && l->tiles.at[i + n].space == l->tiles.at[i].space &&
-                    l->tiles.at[i + n].is_cube == l->tiles.at[i].is_cube;)
+        const struct pto_tile_life *at = &l->tiles.at[i];
+        struct pto_memory_peak peak = {.is_cube = at->is_cube,
+                                       .space = at->space,
+                                       .size = (int64_t)pto_space_size(arch, at->space)};
+        for (n = 1; i + n < l->tiles.n && at[n].space == at->space && at[n].is_cube == at->is_cube;)
             n++;
-        add_peak(l, &l->tiles.at[i], n, arch);
+        for (size_t k = 0; k < n && n <= MOST_LIVES; k++) {
+            int64_t bytes = in_use(at, n, at[k].first);
+            if (bytes > peak.peak) {
+                peak.peak = bytes;
+                peak.at = at[k].first;
+            }
+        }
+        peak.share = num_share(peak.peak, peak.size);
+        vec_push(&l->peaks, peak);
     }
 }
 

@@ -18,7 +18,7 @@ struct record;
 /* One operation of the text on one pipe. */
 struct pto_line {
     uint32_t line;
-    bool is_cube; /* it runs on the cube core */
+    unsigned is_cube; /* it runs on the cube core: 1, else 0 */
     enum pto_opcode code;
     enum pto_pipe pipe;
     uint64_t count; /* instructions */
@@ -34,7 +34,7 @@ struct pto_line {
 /* Arithmetic and control flow of the scalar unit. */
 struct pto_scalar_line {
     uint32_t line;
-    bool is_cube;
+    unsigned is_cube;
     uint64_t count;
     int64_t cycles;
 };
@@ -52,7 +52,7 @@ struct pto_op_total {
 /* Bytes of one memory, from the first instruction that touches them to the last. */
 struct pto_tile_life {
     struct str name; /* "%a_l1" */
-    bool is_cube;
+    unsigned is_cube;
     uint32_t line; /* of the first instruction */
     enum pto_space space;
     int64_t lo, hi;
@@ -61,7 +61,7 @@ struct pto_tile_life {
 };
 
 struct pto_memory_peak {
-    bool is_cube;
+    unsigned is_cube;
     enum pto_space space;
     int64_t size, peak; /* bytes */
     int64_t at;         /* the cycle */

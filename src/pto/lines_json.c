@@ -6,33 +6,9 @@
 #include "pto/outcome.h"
 #include "report/record.h"
 
-static struct field_value core_of(bool is_cube)
+static const char *core_kind(unsigned is_cube)
 {
-    return value_text(is_cube ? S("AIC") : S("AIV"));
-}
-
-static struct field_value line_core(const void *x, const struct record_env *env)
-{
-    (void)env;
-    return core_of(((const struct pto_line *)x)->is_cube);
-}
-
-static struct field_value scalar_core(const void *x, const struct record_env *env)
-{
-    (void)env;
-    return core_of(((const struct pto_scalar_line *)x)->is_cube);
-}
-
-static struct field_value tile_core(const void *x, const struct record_env *env)
-{
-    (void)env;
-    return core_of(((const struct pto_tile_life *)x)->is_cube);
-}
-
-static struct field_value peak_core(const void *x, const struct record_env *env)
-{
-    (void)env;
-    return core_of(((const struct pto_memory_peak *)x)->is_cube);
+    return is_cube ? "AIC" : "AIV";
 }
 
 static const char *op_name(unsigned code)
@@ -42,7 +18,7 @@ static const char *op_name(unsigned code)
 
 static const struct field line_fields[] = {
     FIELD(struct pto_line, line, "line"),
-    FIELD_CALC(FIELD_STR, "core", line_core),
+    FIELD_OF_ENUM(struct pto_line, is_cube, "core", core_kind, 0),
     FIELD_OF_ENUM(struct pto_line, code, "operation", op_name, 0),
     FIELD_OF_ENUM(struct pto_line, pipe, "pipe", pto_pipe_short, PTO_PIPE_COUNT),
     FIELD(struct pto_line, count, "instructions"),
@@ -64,7 +40,7 @@ static const struct record line_record = RECORD(struct pto_line, line_fields);
 
 static const struct field scalar_fields[] = {
     FIELD(struct pto_scalar_line, line, "line"),
-    FIELD_CALC(FIELD_STR, "core", scalar_core),
+    FIELD_OF_ENUM(struct pto_scalar_line, is_cube, "core", core_kind, 0),
     FIELD(struct pto_scalar_line, count, "instructions"),
     FIELD(struct pto_scalar_line, cycles, "cycles"),
 };
@@ -85,7 +61,7 @@ static const struct record op_record = RECORD(struct pto_op_total, op_fields);
 
 static const struct field tile_fields[] = {
     FIELD(struct pto_tile_life, name, "tile"),
-    FIELD_CALC(FIELD_STR, "core", tile_core),
+    FIELD_OF_ENUM(struct pto_tile_life, is_cube, "core", core_kind, 0),
     FIELD(struct pto_tile_life, line, "line", .about = "of the first instruction that touches it"),
     FIELD_OF_ENUM(struct pto_tile_life, space, "space", pto_space_name, PTO_SPACE_COUNT),
     FIELD(struct pto_tile_life, lo, "begin", .about = "bytes from the start of the memory"),
@@ -97,7 +73,7 @@ static const struct field tile_fields[] = {
 static const struct record tile_record = RECORD(struct pto_tile_life, tile_fields);
 
 static const struct field peak_fields[] = {
-    FIELD_CALC(FIELD_STR, "core", peak_core),
+    FIELD_OF_ENUM(struct pto_memory_peak, is_cube, "core", core_kind, 0),
     FIELD_OF_ENUM(struct pto_memory_peak, space, "space", pto_space_name, PTO_SPACE_COUNT),
     FIELD(struct pto_memory_peak, size, "bytes"),
     FIELD(struct pto_memory_peak, peak, "peak_bytes"),

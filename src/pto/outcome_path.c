@@ -45,33 +45,14 @@ static void add_piece(void *ctx, const struct pto_path_piece *piece)
     s->reason[piece->reason].count++;
 }
 
-static int in_order(const uint32_t *a, const uint32_t *b, size_t n)
-{
-    size_t i = 0;
-
-    while (i + 1 < n && a[i] == b[i])
-        i++;
-    return (a[i] > b[i]) - (a[i] < b[i]);
-}
-
 /* The longest first; those that were added earlier before others of the same length. */
-static int by_stall(const void *a, const void *b)
-{
-    const struct pto_stall *x = a, *y = b;
-    const uint32_t p[] = {x->core, x->pipe, x->cause, x->from_core, x->from};
-    const uint32_t q[] = {y->core, y->pipe, y->cause, y->from_core, y->from};
-
-    return ORDER(y->cycles, x->cycles) ?: in_order(p, q, ARRAY_LEN(p));
-}
-
-static int by_part(const void *a, const void *b)
-{
-    const struct pto_path_part *x = a, *y = b;
-    const uint32_t p[] = {x->core, x->pipe, x->sort, x->cause};
-    const uint32_t q[] = {y->core, y->pipe, y->sort, y->cause};
-
-    return ORDER(y->cycles, x->cycles) ?: in_order(p, q, ARRAY_LEN(p));
-}
+ORDER_BY(by_stall, struct pto_stall,
+         ORDER(y->cycles, x->cycles) ?: ORDER(x->core, y->core) ?: ORDER(x->pipe, y->pipe)
+         ?: ORDER(x->cause, y->cause) ?: ORDER(x->from_core, y->from_core)
+         ?: ORDER(x->from, y->from));
+ORDER_BY(by_part, struct pto_path_part,
+         ORDER(y->cycles, x->cycles) ?: ORDER(x->core, y->core) ?: ORDER(x->pipe, y->pipe)
+         ?: ORDER(x->sort, y->sort) ?: ORDER(x->cause, y->cause));
 
 static void list_stalls(struct pto_outcome *o, const struct sums *s)
 {
@@ -117,18 +98,6 @@ static void list_path(struct pto_outcome *o, const struct sums *s)
 ORDER_BY(by_reason, struct pto_path_reason,
          ORDER(y->cycles, x->cycles) ?: ORDER(x->reason, y->reason));
 
-static void list_reasons(struct pto_outcome *o, const struct sums *s)
-{
-    o->n_reasons = 0;
-    for (int why = 0; why < PTO_REASON_COUNT; why++) {
-        struct pto_path_reason x = s->reason[why];
-        x.reason = (enum pto_reason)why;
-        if (x.count > 0)
-            o->reasons[o->n_reasons++] = x;
-    }
-    qsort(o->reasons, o->n_reasons, sizeof(*o->reasons), by_reason);
-}
-
 void pto_outcome_walk(struct pto_outcome *o, const struct pto_sim *sim)
 {
     struct sums *s = mem_grow(NULL, sizeof(*s), 1);
@@ -141,6 +110,13 @@ void pto_outcome_walk(struct pto_outcome *o, const struct pto_sim *sim)
     pto_path_walk(sim, add_piece, s);
     list_stalls(o, s);
     list_path(o, s);
-    list_reasons(o, s);
+    o->n_reasons = 0;
+    for (int why = 0; why < PTO_REASON_COUNT; why++) {
+        struct pto_path_reason x = s->reason[why];
+        x.reason = (enum pto_reason)why;
+        if (x.count > 0)
+            o->reasons[o->n_reasons++] = x;
+    }
+    qsort(o->reasons, o->n_reasons, sizeof(*o->reasons), by_reason);
     mem_free(s);
 }

@@ -142,11 +142,6 @@ static bool alias(struct pto_parser *p)
     return true;
 }
 
-static bool is_a5(struct str spec)
-{
-    return str_starts(spec, S("Ascend950")) || str_starts(spec, S("Ascend910_95"));
-}
-
 /* The architecture decides the layout of left tiles, so types read before it are forgotten. */
 static void find_arch(struct pto_parser *p)
 {
@@ -165,8 +160,10 @@ static void find_arch(struct pto_parser *p)
             pto_wrong(p, "pto-ir.bad-arch", 1, 1, "no such architecture: \"%.*s\" (a2a3, a3, a5)",
                       STR_ARGS(name));
     } else if (spec != NULL && spec->kind == PTO_ATTR_STRING) {
+        struct str name = intern_get(&m->names, spec->text);
+        bool is_a5 = str_starts(name, S("Ascend950")) || str_starts(name, S("Ascend910_95"));
         m->has_arch = true;
-        m->arch = is_a5(intern_get(&m->names, spec->text)) ? PTO_A5 : PTO_A2A3;
+        m->arch = is_a5 ? PTO_A5 : PTO_A2A3;
     }
     hash_clear(&p->type_memo);
     p->memo.n = 0;
@@ -274,24 +271,18 @@ static void file(struct pto_parser *p)
         pto_expected(p, "the end of the text");
 }
 
-static void reset(struct pto_parser *p)
+enum status pto_parse(struct pto_parser *p, struct str text, struct pto_module *m)
 {
+    struct pto_type poison = {.kind = PTO_TYPE_OPAQUE};
+
+    pto_module_reset(m);
     hash_clear(&p->type_memo);
     p->memo.n = p->aliases.n = p->visible.n = p->pack.n = p->gone.n = p->codes.n = 0;
     p->undo.n = p->branches.n = p->list.n = p->dict.n = p->names.n = 0;
     p->blocks.n = p->regions.n = 0;
     p->depth = p->alias_uses = 0;
     p->value_base = 0;
-}
-
-enum status pto_parse(struct pto_parser *p, struct str text, struct pto_module *m)
-{
-    struct pto_type poison = {.kind = PTO_TYPE_OPAQUE};
-
-    pto_module_reset(m);
-    reset(p);
     p->m = m;
-    p->text = text;
     if (text.n > LIMIT_PTO_BYTES) {
         pto_problem(m, SEV_ERROR, "pto-ir.too-large", 1, 1, "more than %d MiB of text",
                     LIMIT_PTO_BYTES >> 20);

@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "base/num.h"
+#include "pto/elem.h"
 #include "pto/parse_in.h"
 
 static bool value_of(struct pto_parser *p, strid key, struct pto_attr *a);
@@ -24,46 +25,13 @@ void pto_name_attr(struct pto_parser *p, strid key, const struct pto_attr *attr)
 
 /* ---- numbers ---- */
 
-static double pow2(int exponent)
-{
-    return ldexp(1.0, exponent);
-}
-
-/* The value of a float from its bits: exponent and mantissa of the given widths. */
-static double from_bits(uint64_t bits, int exponent_bits, int mantissa_bits)
-{
-    uint64_t mantissa = bits & ((1u << mantissa_bits) - 1);
-    int most = (1 << exponent_bits) - 1;
-    int exponent = (int)(bits >> mantissa_bits) & most;
-    int bias = most >> 1;
-    double sign = bits >> (exponent_bits + mantissa_bits) & 1 ? -1.0 : 1.0;
-    double value;
-
-    if (exponent == most)
-        value = mantissa != 0 ? (double)NAN : (double)INFINITY;
-    else if (exponent == 0)
-        value = (double)mantissa * pow2(1 - bias - mantissa_bits);
-    else
-        value = (1.0 + (double)mantissa * pow2(-mantissa_bits)) * pow2(exponent - bias);
-    return sign * value;
-}
-
 /* Hexadecimal digits for a float are the bits of its type. */
 static bool float_bits(enum pto_dtype dtype, uint64_t bits, double *value)
 {
-    switch (dtype) {
-    case PTO_F32:
-        *value = from_bits(bits, 8, 23);
-        return bits <= UINT32_MAX;
-    case PTO_F16:
-        *value = from_bits(bits, 5, 10);
-        return bits <= UINT16_MAX;
-    case PTO_BF16:
-        *value = from_bits(bits, 8, 7);
-        return bits <= UINT16_MAX;
-    default:
+    if (dtype != PTO_F32 && dtype != PTO_F16 && dtype != PTO_BF16)
         return false;
-    }
+    *value = pto_elem_f64(bits, dtype);
+    return bits <= (dtype == PTO_F32 ? UINT32_MAX : UINT16_MAX);
 }
 
 static bool hex(struct str text, uint64_t *value)
@@ -83,16 +51,11 @@ static bool hex(struct str text, uint64_t *value)
     return true;
 }
 
-static bool is_float_type(const struct pto_parser *p, uint32_t type)
-{
-    return type != PTO_NONE && p->m->types.at[type].kind == PTO_TYPE_SCALAR &&
-           pto_dtype_is_float(p->m->types.at[type].dtype);
-}
-
 /* The number in `t`, whose type is known by now. */
 static bool number_of(struct pto_parser *p, const struct pto_token *t, struct pto_attr *a)
 {
-    bool is_float = is_float_type(p, a->type);
+    bool is_float = a->type != PTO_NONE && p->m->types.at[a->type].kind == PTO_TYPE_SCALAR &&
+                    pto_dtype_is_float(p->m->types.at[a->type].dtype);
     uint64_t bits;
 
     a->kind = is_float || t->kind == PTO_T_FLOAT ? PTO_ATTR_FLOAT : PTO_ATTR_INT;
@@ -205,8 +168,7 @@ static bool alias(struct pto_parser *p, struct str name, strid key, struct pto_a
 static bool hash_attr(struct pto_parser *p, strid key, struct pto_attr *a)
 {
     struct pto_token t = p->tok;
-    enum pto_enum e = PTO_ENUM_NONE,
-                  expected = key < PTO_KEY_COUNT ? pto_key_enum((enum pto_key)key) : PTO_ENUM_NONE;
+    enum pto_enum e = PTO_ENUM_NONE;
 
     if (str_find_char(t.text, '.') == t.text.n && !str_equal(t.text, S("pto")))
         return alias(p, t.text, key, a);
@@ -221,7 +183,7 @@ static bool hash_attr(struct pto_parser *p, strid key, struct pto_attr *a)
         e = pto_enum_find(str_part(t.text, 4, t.text.n));
     }
     if (e == PTO_ENUM_NONE)
-        e = expected;
+        e = pto_key_enum((enum pto_key)key);
     if (has_body && e != PTO_ENUM_NONE)
         return enum_word(p, e, a) && pto_want(p, '>');
     p->lex = lex;
@@ -230,16 +192,6 @@ static bool hash_attr(struct pto_parser *p, strid key, struct pto_attr *a)
 }
 
 /* ---- lists ---- */
-
-/* Moves the attributes on p->list, `from` on, into the module. */
-static void keep_items(struct pto_parser *p, size_t from, struct pto_attr *a)
-{
-    a->item_first = (uint32_t)p->m->attr_items.n;
-    a->item_count = (uint32_t)(p->list.n - from);
-    for (size_t i = from; i < p->list.n; i++)
-        vec_push(&p->m->attr_items, p->list.at[i]);
-    p->list.n = from;
-}
 
 static bool items(struct pto_parser *p, strid key, char close)
 {
@@ -254,37 +206,32 @@ static bool items(struct pto_parser *p, strid key, char close)
     return pto_want(p, close);
 }
 
-static bool list(struct pto_parser *p, strid key, struct pto_attr *a)
+/* Items by way of p->list into the module. */
+static bool list(struct pto_parser *p, strid key, char close, struct pto_attr *a)
 {
     size_t from = p->list.n;
+    bool ok = items(p, key, close);
 
-    a->kind = PTO_ATTR_LIST;
-    pto_take(p);
-    if (!items(p, key, ']')) {
-        p->list.n = from;
-        return false;
+    if (ok) {
+        a->item_first = (uint32_t)p->m->attr_items.n;
+        a->item_count = (uint32_t)(p->list.n - from);
+        for (size_t i = from; i < p->list.n; i++)
+            vec_push(&p->m->attr_items, p->list.at[i]);
     }
-    keep_items(p, from, a);
-    return true;
+    p->list.n = from;
+    return ok;
 }
 
 /* "array<i64: 1, 2>", "array<i32>". */
 static bool array(struct pto_parser *p, struct pto_attr *a)
 {
-    size_t from = p->list.n;
-
     a->kind = PTO_ATTR_ARRAY;
     pto_take(p);
     if (!pto_want(p, '<') || !pto_parse_type(p, &a->type))
         return false;
     if (!pto_try(p, ':'))
         return pto_want(p, '>');
-    if (!items(p, 0, '>')) {
-        p->list.n = from;
-        return false;
-    }
-    keep_items(p, from, a);
-    return true;
+    return list(p, 0, '>', a);
 }
 
 static bool dict(struct pto_parser *p, struct pto_attr *a)
@@ -305,7 +252,7 @@ static bool dict(struct pto_parser *p, struct pto_attr *a)
 static bool word(struct pto_parser *p, strid key, struct pto_attr *a)
 {
     struct str text = p->tok.text;
-    enum pto_enum e = key < PTO_KEY_COUNT ? pto_key_enum((enum pto_key)key) : PTO_ENUM_NONE;
+    enum pto_enum e = pto_key_enum((enum pto_key)key);
     enum pto_dtype dtype;
 
     if (str_equal(text, S("true")) || str_equal(text, S("false"))) {
@@ -377,13 +324,15 @@ static bool plain_value(struct pto_parser *p, strid key, struct pto_attr *a)
     default:
         break;
     }
-    if (pto_is(p, '['))
-        return list(p, key, a);
+    if (pto_try(p, '[')) {
+        a->kind = PTO_ATTR_LIST;
+        return list(p, key, ']', a);
+    }
     if (pto_is(p, '{'))
         return dict(p, a);
     if (pto_is(p, '('))
         return function_type(p, a);
-    if (pto_is(p, '<') && key < PTO_KEY_COUNT && pto_key_enum((enum pto_key)key) != PTO_ENUM_NONE) {
+    if (pto_is(p, '<') && pto_key_enum((enum pto_key)key) != PTO_ENUM_NONE) {
         pto_take(p);
         return enum_word(p, pto_key_enum((enum pto_key)key), a) && pto_want(p, '>');
     }
@@ -409,12 +358,21 @@ bool pto_parse_attr(struct pto_parser *p, strid key, uint32_t *attr)
     return true;
 }
 
+bool pto_parse_named(struct pto_parser *p, strid key)
+{
+    uint32_t attr;
+
+    if (!pto_parse_attr(p, key, &attr))
+        return false;
+    vec_push(&p->dict, ((struct pto_named){key, attr}));
+    return true;
+}
+
 /* ---- dictionaries ---- */
 
 static bool pair(struct pto_parser *p, uint32_t from)
 {
     struct pto_token t = p->tok;
-    uint32_t attr;
 
     if (t.kind != PTO_T_WORD && t.kind != PTO_T_STRING)
         return pto_expected(p, "the name of an attribute");
@@ -424,13 +382,9 @@ static bool pair(struct pto_parser *p, uint32_t from)
             return pto_wrong(p, "pto-ir.syntax", t.line, t.col, "%.*s is given twice",
                              STR_ARGS(t.text));
     pto_take(p);
-    if (pto_try(p, '=')) {
-        if (!pto_parse_attr(p, key, &attr))
-            return false;
-        vec_push(&p->dict, ((struct pto_named){key, attr}));
-    } else {
-        pto_name_attr(p, key, &(struct pto_attr){.kind = PTO_ATTR_UNIT, .type = PTO_NONE});
-    }
+    if (pto_try(p, '='))
+        return pto_parse_named(p, key);
+    pto_name_attr(p, key, &(struct pto_attr){.kind = PTO_ATTR_UNIT, .type = PTO_NONE});
     return true;
 }
 

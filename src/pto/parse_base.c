@@ -183,11 +183,6 @@ uint32_t pto_define(struct pto_parser *p, const struct pto_token *name, uint32_t
     return value;
 }
 
-size_t pto_scope_begin(struct pto_parser *p)
-{
-    return p->undo.n;
-}
-
 void pto_scope_end(struct pto_parser *p, size_t mark)
 {
     while (p->undo.n > mark) {
@@ -236,18 +231,13 @@ static bool parse_use(struct pto_parser *p, uint32_t *value)
     return true;
 }
 
-static void operand_put(struct pto_parser *p, uint32_t value, enum pto_role role)
-{
-    vec_push(&p->m->operands, ((struct pto_operand){value, role}));
-}
-
 bool pto_parse_operand(struct pto_parser *p, enum pto_role role)
 {
     uint32_t value = PTO_NONE;
 
     if (!parse_use(p, &value))
         return false;
-    operand_put(p, value, role);
+    vec_push(&p->m->operands, ((struct pto_operand){value, role}));
     return true;
 }
 

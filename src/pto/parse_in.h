@@ -46,7 +46,6 @@ struct pto_result_name {
 
 struct pto_parser {
     struct pto_module *m;
-    struct str text;
     struct pto_lex lex;
     struct pto_token tok;
     uint32_t alias_uses;   /* names of attributes that were replaced by their text */
@@ -145,6 +144,7 @@ bool pto_parse_result_types(struct pto_parser *p);
 
 /* A value for `key`, which decides what bare words mean. */
 bool pto_parse_attr(struct pto_parser *p, strid key, uint32_t *attr);
+bool pto_parse_named(struct pto_parser *p, strid key); /* and adds it to p->dict */
 
 /* "{...}" when one is next; the pairs are pushed on p->dict. */
 bool pto_parse_dict(struct pto_parser *p);
@@ -178,12 +178,10 @@ uint32_t pto_type_of(const struct pto_parser *p, uint32_t value);
 void pto_check_type(struct pto_parser *p, uint32_t value, uint32_t type, uint32_t line,
                     uint32_t col);
 
-/* Reads the type that `value` must have; and those of the operands from number `from` on. */
-bool pto_parse_type_of(struct pto_parser *p, uint32_t value);
+/* Reads the types that the operands from number `from` on must have. */
 bool pto_parse_types_of(struct pto_parser *p, size_t from);
 
-/* The scope of a region. */
-size_t pto_scope_begin(struct pto_parser *p);
+/* Ends the scope that began when p->undo.n was `mark`. */
 void pto_scope_end(struct pto_parser *p, size_t mark);
 
 /* ---- operations ---- */

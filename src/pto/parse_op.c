@@ -45,18 +45,8 @@ static bool literal(struct pto_parser *p, struct str text)
     return pto_expected(p, what);
 }
 
-static bool operand_list(struct pto_parser *p, enum pto_role role)
-{
-    if (p->tok.kind != PTO_T_VALUE)
-        return true;
-    do {
-        if (!pto_parse_operand(p, role))
-            return false;
-    } while (pto_try(p, ','));
-    return true;
-}
-
-bool pto_parse_type_of(struct pto_parser *p, uint32_t value)
+/* Reads the type that `value` must have. */
+static bool type_of(struct pto_parser *p, uint32_t value)
 {
     uint32_t type, line = p->tok.line, col = p->tok.col;
 
@@ -69,19 +59,24 @@ bool pto_parse_type_of(struct pto_parser *p, uint32_t value)
 bool pto_parse_types_of(struct pto_parser *p, size_t from)
 {
     for (size_t i = from; i < p->m->operands.n; i++)
-        if ((i > from && !pto_want(p, ',')) || !pto_parse_type_of(p, p->m->operands.at[i].value))
+        if ((i > from && !pto_want(p, ',')) || !type_of(p, p->m->operands.at[i].value))
             return false;
     return true;
 }
 
-/* "%x : i32, %y : i64" */
-static bool typed_list(struct pto_parser *p, enum pto_role role)
+static bool typed_operand(struct pto_parser *p, enum pto_role role)
+{
+    return pto_parse_operand(p, role) && pto_want(p, ':') &&
+           type_of(p, p->m->operands.at[p->m->operands.n - 1].value);
+}
+
+/* "%x, %y", or "%x : i32, %y : i64" */
+static bool operand_list(struct pto_parser *p, enum pto_role role, bool is_typed)
 {
     if (p->tok.kind != PTO_T_VALUE)
         return true;
     do {
-        if (!pto_parse_operand(p, role) || !pto_want(p, ':') ||
-            !pto_parse_type_of(p, p->m->operands.at[p->m->operands.n - 1].value))
+        if (!(is_typed ? typed_operand(p, role) : pto_parse_operand(p, role)))
             return false;
     } while (pto_try(p, ','));
     return true;
@@ -99,8 +94,7 @@ static bool keyed_list(struct pto_parser *p)
             return pto_expected(p, "gm_slot_buffer, gm_slot_tensor, c2v_consumer_buf or "
                                    "v2c_consumer_buf");
         pto_take(p);
-        if (!pto_want(p, '=') || !pto_parse_operand(p, role) || !pto_want(p, ':') ||
-            !pto_parse_type_of(p, p->m->operands.at[p->m->operands.n - 1].value))
+        if (!pto_want(p, '=') || !typed_operand(p, role))
             return false;
     } while (pto_try(p, ','));
     return true;
@@ -115,7 +109,7 @@ static bool operand_types(struct pto_parser *p, const struct pto_draft *d, enum 
         struct pto_operand o = p->m->operands.at[i];
         if (role != PTO_ROLE_COUNT && o.role != role)
             continue;
-        if ((!is_first && !pto_want(p, ',')) || !pto_parse_type_of(p, o.value))
+        if ((!is_first && !pto_want(p, ',')) || !type_of(p, o.value))
             return false;
         is_first = false;
     }
@@ -135,19 +129,12 @@ static bool shared_type(struct pto_parser *p, struct pto_draft *d)
     return true;
 }
 
-static uint32_t name_total(const struct pto_parser *p, const struct pto_draft *d)
-{
-    uint32_t total = 0;
-
-    for (uint32_t i = 0; i < d->name_count; i++)
-        total += p->names.at[d->names_from + i].count;
-    return total;
-}
-
 static bool result_types(struct pto_parser *p, struct pto_draft *d)
 {
-    uint32_t want = name_total(p, d), type;
+    uint32_t want = 0, type;
 
+    for (uint32_t i = 0; i < d->name_count; i++)
+        want += p->names.at[d->names_from + i].count;
     if (d->code == PTO_ADDUI_EXTENDED) /* the sum has the type of the operands */
         pto_result_type(p, d, d->default_type);
     do {
@@ -158,11 +145,13 @@ static bool result_types(struct pto_parser *p, struct pto_draft *d)
     return true;
 }
 
-static bool all_result_types(struct pto_parser *p, struct pto_draft *d)
+/* Types that become results, by one of the functions that read several. */
+static bool all_result_types(struct pto_parser *p, struct pto_draft *d,
+                             bool (*read)(struct pto_parser *p))
 {
     size_t from = p->list.n;
 
-    if (!pto_parse_types(p))
+    if (!read(p))
         return false;
     d->result_count += (uint32_t)(p->list.n - from);
     return true;
@@ -170,19 +159,17 @@ static bool all_result_types(struct pto_parser *p, struct pto_draft *d)
 
 bool pto_parse_results(struct pto_parser *p, struct pto_draft *d)
 {
-    size_t from = p->list.n;
-
-    if (!pto_parse_result_types(p))
-        return false;
-    d->result_count += (uint32_t)(p->list.n - from);
-    return true;
+    return all_result_types(p, d, pto_parse_result_types);
 }
 
-static bool predicate(struct pto_parser *p, const struct pto_draft *d)
+static bool attribute(struct pto_parser *p, const struct pto_draft *d, struct str name)
 {
+    strid key = pto_name(p, name);
     enum pto_enum e = d->code == PTO_CMPI ? PTO_ENUM_CMPI_PREDICATE : PTO_ENUM_CMPF_PREDICATE;
     struct pto_attr a = {.kind = PTO_ATTR_ENUM, .enums = e, .type = PTO_NONE};
 
+    if (key != PTO_KEY_PREDICATE)
+        return pto_parse_named(p, key);
     if (p->tok.kind != PTO_T_WORD && p->tok.kind != PTO_T_STRING)
         return pto_expected(p, "a predicate");
     if (!pto_enum_value(e, p->tok.text, &a.i))
@@ -193,37 +180,21 @@ static bool predicate(struct pto_parser *p, const struct pto_draft *d)
     return true;
 }
 
-static bool attribute(struct pto_parser *p, const struct pto_draft *d, struct str name)
-{
-    strid key = pto_name(p, name);
-    uint32_t attr;
-
-    if (key == PTO_KEY_PREDICATE)
-        return predicate(p, d);
-    if (!pto_parse_attr(p, key, &attr))
-        return false;
-    vec_push(&p->dict, ((struct pto_named){key, attr}));
-    return true;
-}
-
 /* Whether the group at `at` is in the text: its leading words are next. */
 static bool group_is_there(struct pto_parser *p, const char *at, bool needs_value)
 {
     struct pto_lex lex = p->lex;
     struct pto_token tok = p->tok;
+    struct pto_item item = pto_form_next(&at);
     bool is_there = true;
 
+    if (!needs_value && item.kind == PTO_ITEM_ATTR)
+        return tok.kind == PTO_T_INT || tok.kind == PTO_T_HASH || pto_is(p, '<');
     if (needs_value) {
         pto_take(p); /* "%x =" is the next operation's */
         is_there = tok.kind == PTO_T_VALUE && !pto_is(p, '=');
-        p->lex = lex;
-        p->tok = tok;
-        return is_there;
     }
-    struct pto_item item = pto_form_next(&at);
-    if (item.kind == PTO_ITEM_ATTR)
-        return tok.kind == PTO_T_INT || tok.kind == PTO_T_HASH || pto_is(p, '<');
-    for (; item.kind == PTO_ITEM_LITERAL && is_there; item = pto_form_next(&at)) {
+    for (; !needs_value && item.kind == PTO_ITEM_LITERAL && is_there; item = pto_form_next(&at)) {
         is_there = is_literal(p, item.text);
         pto_take(p);
     }
@@ -260,9 +231,8 @@ static bool item(struct pto_parser *p, struct pto_draft *d, struct pto_item it, 
     case PTO_ITEM_OPERAND:
         return pto_parse_operand(p, it.role);
     case PTO_ITEM_LIST:
-        return operand_list(p, it.role);
     case PTO_ITEM_TYPED:
-        return typed_list(p, it.role);
+        return operand_list(p, it.role, it.kind == PTO_ITEM_TYPED);
     case PTO_ITEM_TYPES:
         return operand_types(p, d, it.role);
     case PTO_ITEM_SHARED:
@@ -270,7 +240,7 @@ static bool item(struct pto_parser *p, struct pto_draft *d, struct pto_item it, 
     case PTO_ITEM_RESULTS:
         return result_types(p, d);
     case PTO_ITEM_RESULTS_ALL:
-        return all_result_types(p, d);
+        return all_result_types(p, d, pto_parse_types);
     case PTO_ITEM_RESULTS_IN_BRACKETS:
     case PTO_ITEM_RESULTS_BRACKETED:
         return pto_parse_results(p, d);
@@ -306,24 +276,16 @@ static bool form(struct pto_parser *p, struct pto_draft *d, const char **at)
     }
 }
 
-/* Results without a type in the text: as many as the form says. */
-static void fill_results(struct pto_parser *p, struct pto_draft *d, char count)
-{
-    uint32_t want = count == '1' ? 1 : count == '2' ? 2 : 0;
-
-    if (d->default_type == PTO_NONE)
-        return;
-    while (d->result_count < want)
-        pto_result_type(p, d, d->default_type);
-}
-
 bool pto_parse_form(struct pto_parser *p, struct pto_draft *d, const char *text)
 {
     char count = *text++;
+    uint32_t want = count == '1' || count == '2' ? (uint32_t)(count - '0') : 0;
 
     if (!form(p, d, &text))
         return false;
-    fill_results(p, d, count);
+    /* Results without a type in the text: as many as the form says. */
+    while (d->default_type != PTO_NONE && d->result_count < want)
+        pto_result_type(p, d, d->default_type);
     return true;
 }
 
@@ -385,7 +347,6 @@ static bool dps_list(struct pto_parser *p, enum pto_role role)
 static bool dps_extra(struct pto_parser *p)
 {
     struct pto_token t = p->tok;
-    uint32_t attr;
 
     pto_take(p);
     if (!pto_want(p, '='))
@@ -395,20 +356,9 @@ static bool dps_extra(struct pto_parser *p)
         if (key != PTO_KEY_PAD_VALUE)
             return pto_wrong(p, "pto-ir.syntax", t.line, t.col, "%.*s takes no value",
                              STR_ARGS(t.text));
-        return pto_parse_operand(p, PTO_ROLE_PAD) && pto_want(p, ':') &&
-               pto_parse_type_of(p, p->m->operands.at[p->m->operands.n - 1].value);
+        return typed_operand(p, PTO_ROLE_PAD);
     }
-    if (!pto_parse_attr(p, key, &attr))
-        return false;
-    vec_push(&p->dict, ((struct pto_named){key, attr}));
-    return true;
-}
-
-static bool is_scaling_tile(const struct pto_parser *p, uint32_t value)
-{
-    const struct pto_type *t = &p->m->types.at[pto_type_of(p, value)];
-
-    return t->kind == PTO_TYPE_TILE && t->space == PTO_SCALING;
+    return pto_parse_named(p, key);
 }
 
 /* A scaling tile behind the source is the fp operand, whether the text says so or not. */
@@ -419,7 +369,8 @@ static void find_fp(struct pto_parser *p, const struct pto_draft *d)
         return;
     for (size_t i = d->operand_first + 1; i < p->m->operands.n; i++) {
         struct pto_operand *o = &p->m->operands.at[i];
-        if (o->role == PTO_ROLE_IN && is_scaling_tile(p, o->value))
+        const struct pto_type *t = &p->m->types.at[pto_type_of(p, o->value)];
+        if (o->role == PTO_ROLE_IN && t->kind == PTO_TYPE_TILE && t->space == PTO_SCALING)
             o->role = PTO_ROLE_FP;
     }
 }

@@ -111,16 +111,6 @@ static void derive_subset(struct pto_parser *p, struct pto_draft *d)
     pto_result_type(p, d, pto_type_put(p->m, &t));
 }
 
-static void derive_results(struct pto_parser *p, struct pto_draft *d)
-{
-    if (d->result_count > 0)
-        return;
-    if (d->code == PTO_PARTITION_VIEW)
-        derive_partition(p, d);
-    else if (d->code == PTO_SUBSET)
-        derive_subset(p, d);
-}
-
 /* ---- one operation ---- */
 
 static enum pto_opcode find_code(struct pto_parser *p, struct str name)
@@ -152,31 +142,21 @@ static bool is_other_layer(struct str name)
     return false;
 }
 
-/* The name nearest to one that is unknown, or NULL. */
-static const char *nearest(struct str name)
-{
-    const char *best = NULL;
-    size_t least = 3;
-
-    for (unsigned i = PTO_OP_NONE + 1; i < PTO_OP_COUNT; i++) {
-        size_t far = str_distance(name, str_of(pto_op_name((enum pto_opcode)i)), 2);
-        if (far < least) {
-            least = far;
-            best = pto_op_name((enum pto_opcode)i);
-        }
-    }
-    return best;
-}
-
 static bool unknown(struct pto_parser *p, const struct pto_token *t)
 {
     const char *near = NULL;
+    size_t least = 3;
 
     if (is_other_layer(t->text))
         return pto_wrong(p, "pto-ir.unsupported-op", t->line, t->col,
                          "unsupported op %.*s: it is not of the tile layer", STR_ARGS(t->text));
-    if (t->text.n < 40)
-        near = nearest(t->text);
+    for (unsigned i = PTO_OP_NONE + 1; i < PTO_OP_COUNT && t->text.n < 40; i++) {
+        size_t far = str_distance(t->text, str_of(pto_op_name((enum pto_opcode)i)), 2);
+        if (far < least) {
+            least = far;
+            near = pto_op_name((enum pto_opcode)i);
+        }
+    }
     return pto_wrong(p, "pto-ir.unknown-op", t->line, t->col, "unknown op %.*s%s%s%s",
                      STR_ARGS(t->text), near != NULL ? "; did you mean " : "",
                      near != NULL ? near : "", near != NULL ? "?" : "");
@@ -212,24 +192,22 @@ static bool operation(struct pto_parser *p, struct pto_draft *d)
     pto_take(p);
     if (!body(p, d, name.kind == PTO_T_STRING))
         return false;
-    derive_results(p, d);
+    if (d->result_count == 0 && d->code == PTO_PARTITION_VIEW)
+        derive_partition(p, d);
+    else if (d->result_count == 0 && d->code == PTO_SUBSET)
+        derive_subset(p, d);
     return count_results(p, d);
-}
-
-static void same_key_twice(struct pto_parser *p, const struct pto_draft *d)
-{
-    for (size_t i = d->dict_from; i < p->dict.n; i++)
-        for (size_t k = i + 1; k < p->dict.n; k++)
-            if (p->dict.at[i].key == p->dict.at[k].key)
-                pto_wrong(p, "pto-ir.syntax", d->line, d->col, "%.*s is given twice",
-                          STR_ARGS(intern_get(&p->m->names, p->dict.at[i].key)));
 }
 
 /* Writes the draft into its place, behind its regions. */
 static void close_draft(struct pto_parser *p, struct pto_draft *d, bool is_poison)
 {
     pto_freeze(p, d);
-    same_key_twice(p, d);
+    for (size_t i = d->dict_from; i < p->dict.n; i++)
+        for (size_t k = i + 1; k < p->dict.n; k++)
+            if (p->dict.at[i].key == p->dict.at[k].key)
+                pto_wrong(p, "pto-ir.syntax", d->line, d->col, "%.*s is given twice",
+                          STR_ARGS(intern_get(&p->m->names, p->dict.at[i].key)));
     define_results(p, d, is_poison);
     struct pto_op *op = &p->m->ops.at[d->op];
     op->code = d->code;
@@ -303,14 +281,6 @@ static void one_op(struct pto_parser *p, uint32_t parent)
         recover(p, begin);
 }
 
-/* The operations up to the closing brace or a label. */
-static bool parse_ops(struct pto_parser *p, uint32_t parent)
-{
-    while (p->tok.kind != PTO_T_END && !pto_is(p, '}') && p->tok.kind != PTO_T_LABEL)
-        one_op(p, parent);
-    return p->tok.kind != PTO_T_END;
-}
-
 /* ---- blocks ---- */
 
 /* "^bb0(%a: t, %b: t):" */
@@ -379,10 +349,11 @@ static bool blocks_of(struct pto_parser *p, uint32_t op, struct pto_block first)
                 return false;
         }
         b.op_first = (uint32_t)p->m->ops.n;
-        bool ok = parse_ops(p, op);
+        while (p->tok.kind != PTO_T_END && !pto_is(p, '}') && p->tok.kind != PTO_T_LABEL)
+            one_op(p, op);
         b.op_end = (uint32_t)p->m->ops.n;
         vec_push(&p->blocks, b);
-        if (!ok)
+        if (p->tok.kind == PTO_T_END)
             return pto_expected(p, "'}'");
         if (pto_try(p, '}'))
             return true;

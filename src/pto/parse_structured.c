@@ -17,7 +17,7 @@ bool pto_parse_inner(struct pto_parser *p, struct pto_draft *d)
     if (d->code == PTO_IF && d->region_count == 0)
         pto_check_type(p, p->m->operands.at[d->operand_first].value, pto_type_scalar(p->m, PTO_I1),
                        d->line, d->col);
-    return region(p, d, pto_scope_begin(p), 0, 0);
+    return region(p, d, p->undo.n, 0, 0);
 }
 
 /* "(%a = %x, %b = %y)": the names are kept on p->names, `*count` of them; values are operands. */
@@ -93,7 +93,7 @@ static bool parse_for(struct pto_parser *p, struct pto_draft *d)
         return false;
     for (uint32_t i = 0; i < 3; i++)
         pto_check_type(p, p->m->operands.at[d->operand_first + i].value, type, d->line, d->col);
-    size_t mark = pto_scope_begin(p);
+    size_t mark = p->undo.n;
     uint32_t first = pto_define(p, &induction, type, d->op, 0);
     define_all(p, names, count, d->list_from, d->op, 1);
     p->names.n = names;
@@ -114,7 +114,7 @@ static bool parse_while(struct pto_parser *p, struct pto_draft *d)
         return false;
     if (!check_inits(p, d, types, count, (uint32_t)(p->list.n - types)))
         return false;
-    size_t mark = pto_scope_begin(p);
+    size_t mark = p->undo.n;
     uint32_t first = define_all(p, names, count, types, d->op, 0);
     p->names.n = names;
     p->list.n = types;

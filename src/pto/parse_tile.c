@@ -32,19 +32,6 @@ static bool layout(struct pto_cursor *c, enum pto_enum e, const char *what, int6
     return pto_enum_value(e, name, value) || pto_type_bad(c, "pto-ir.bad-type", what, name);
 }
 
-static bool element(struct pto_cursor *c, struct pto_tile_type *t)
-{
-    uint32_t type;
-
-    if (!pto_type_at(c, &type))
-        return false;
-    if (c->p->m->types.at[type].kind != PTO_TYPE_SCALAR)
-        return pto_type_bad(c, "pto-ir.bad-type", "the elements of this tile are no scalars",
-                            S(""));
-    t->dtype = c->p->m->types.at[type].dtype;
-    return true;
-}
-
 /* What a tile type says with key=value: how the value is read, and where a small number goes. */
 enum tile_value { SMALL, SPACE, ELEMENT, VALID, BLAYOUT, SLAYOUT, PAD, COUNT };
 enum { LOC, DTYPE, ROWS, COLS, V_ROW, V_COL }; /* their places below */
@@ -79,7 +66,7 @@ static bool tile_value(struct pto_cursor *c, size_t key, struct pto_tile_type *t
     case SPACE:
         return space(c, t);
     case ELEMENT:
-        return element(c, t);
+        return pto_type_element(c, "the elements of this tile are no scalars", &t->dtype);
     case VALID:
         return pto_type_small(c, &t->v_row) && pto_type_want(c, 'x') &&
                pto_type_small(c, &t->v_col);

@@ -70,10 +70,19 @@ static bool type_dim(struct pto_cursor *c, int64_t *value)
     return true;
 }
 
+bool pto_type_element(struct pto_cursor *c, const char *what, enum pto_dtype *dtype)
+{
+    uint32_t type;
+
+    if (!pto_type_at(c, &type))
+        return false;
+    *dtype = c->p->m->types.at[type].dtype;
+    return c->p->m->types.at[type].kind == PTO_TYPE_SCALAR ||
+           pto_type_bad(c, "pto-ir.bad-type", what, S(""));
+}
+
 bool pto_type_shape(struct pto_cursor *c, struct pto_type *t)
 {
-    uint32_t element;
-
     pto_type_blanks(c);
     while (c->at < c->end && (*c->at == '?' || char_is_digit(*c->at))) {
         if (t->rank == PTO_MAX_RANK)
@@ -83,13 +92,7 @@ bool pto_type_shape(struct pto_cursor *c, struct pto_type *t)
         t->rank++;
         pto_type_blanks(c);
     }
-    if (!pto_type_at(c, &element))
-        return false;
-    if (c->p->m->types.at[element].kind != PTO_TYPE_SCALAR)
-        return pto_type_bad(c, "pto-ir.bad-type", "the elements of this type are no scalars",
-                            S(""));
-    t->dtype = c->p->m->types.at[element].dtype;
-    return true;
+    return pto_type_element(c, "the elements of this type are no scalars", &t->dtype);
 }
 
 bool pto_type_small(struct pto_cursor *c, int32_t *value)
@@ -106,15 +109,10 @@ bool pto_type_small(struct pto_cursor *c, int32_t *value)
 
 static bool pointer(struct pto_cursor *c, struct pto_type *t)
 {
-    uint32_t to;
-
     t->kind = PTO_TYPE_PTR;
     t->space = PTO_GM;
-    if (!pto_type_at(c, &to))
+    if (!pto_type_element(c, "a pointer leads to scalars", &t->dtype))
         return false;
-    if (c->p->m->types.at[to].kind != PTO_TYPE_SCALAR)
-        return pto_type_bad(c, "pto-ir.bad-type", "a pointer leads to scalars", S(""));
-    t->dtype = c->p->m->types.at[to].dtype;
     if (!pto_type_try(c, ','))
         return true;
     struct str name = pto_type_word(c);
@@ -123,40 +121,22 @@ static bool pointer(struct pto_cursor *c, struct pto_type *t)
     return true;
 }
 
-static bool ranked(struct pto_cursor *c, struct pto_type *t, enum pto_type_kind kind, uint32_t most)
+/* Of a kind that is told already. */
+static bool ranked(struct pto_cursor *c, struct pto_type *t)
 {
-    t->kind = kind;
-    if (kind == PTO_TYPE_VIEW || kind == PTO_TYPE_PART)
+    bool is_view = t->kind == PTO_TYPE_VIEW || t->kind == PTO_TYPE_PART;
+
+    if (is_view)
         t->space = PTO_GM;
     if (!pto_type_shape(c, t))
         return false;
-    if (t->rank < 1 || t->rank > most)
+    if (t->rank < 1 || t->rank > (is_view ? 5 : PTO_MAX_RANK))
         return pto_type_bad(c, "pto-ir.bad-type", "this type has no dimension, or too many", S(""));
     for (uint32_t i = 0; i < t->rank; i++)
-        if (t->dims[i] == PTO_DYNAMIC && (kind == PTO_TYPE_ARRAY || kind == PTO_TYPE_VECTOR))
+        if (t->dims[i] == PTO_DYNAMIC && !is_view)
             return pto_type_bad(c, "pto-ir.bad-type", "the dimensions of this type are numbers",
                                 S(""));
     return true;
-}
-
-static bool view(struct pto_cursor *c, struct pto_type *t)
-{
-    return ranked(c, t, PTO_TYPE_VIEW, 5);
-}
-
-static bool part(struct pto_cursor *c, struct pto_type *t)
-{
-    return ranked(c, t, PTO_TYPE_PART, 5);
-}
-
-static bool array(struct pto_cursor *c, struct pto_type *t)
-{
-    return ranked(c, t, PTO_TYPE_ARRAY, PTO_MAX_RANK);
-}
-
-static bool vector(struct pto_cursor *c, struct pto_type *t)
-{
-    return ranked(c, t, PTO_TYPE_VECTOR, PTO_MAX_RANK);
 }
 
 static bool events(struct pto_cursor *c, struct pto_type *t)
@@ -196,15 +176,15 @@ static bool structure(struct pto_cursor *c, struct pto_type *t)
 static const struct {
     struct str name;
     bool (*read)(struct pto_cursor *c, struct pto_type *t);
-    enum pto_type_kind kind; /* of the types without parameters */
+    enum pto_type_kind kind; /* unless reading it tells */
 } named_types[] = {
     {S_INIT("pto.tile_buf"), pto_type_tile, 0},
-    {S_INIT("pto.partition_tensor_view"), part, 0},
-    {S_INIT("pto.tensor_view"), view, 0},
+    {S_INIT("pto.partition_tensor_view"), ranked, PTO_TYPE_PART},
+    {S_INIT("pto.tensor_view"), ranked, PTO_TYPE_VIEW},
     {S_INIT("pto.ptr"), pointer, 0},
-    {S_INIT("pto.tile_view"), part, 0},
+    {S_INIT("pto.tile_view"), ranked, PTO_TYPE_PART},
     {S_INIT("pto.multi_tile_buf"), pto_type_multi_tile, 0},
-    {S_INIT("pto.local_array"), array, 0},
+    {S_INIT("pto.local_array"), ranked, PTO_TYPE_ARRAY},
     {S_INIT("pto.eventid_array"), events, 0},
     {S_INIT("pto.struct"), structure, 0},
     {S_INIT("pto.pipe"), NULL, PTO_TYPE_PIPE},
@@ -276,7 +256,8 @@ static bool plain_type(struct pto_cursor *c, uint32_t *type)
         return true;
     }
     if (str_equal(name, S("vector"))) {
-        if (!pto_type_want(c, '<') || !vector(c, &t) || !pto_type_want(c, '>'))
+        t.kind = PTO_TYPE_VECTOR;
+        if (!pto_type_want(c, '<') || !ranked(c, &t) || !pto_type_want(c, '>'))
             return false;
         *type = pto_type_put(c->p->m, &t);
         return true;

@@ -27,6 +27,9 @@ bool pto_type_small(struct pto_cursor *c, int32_t *value);
 /* "16x?xf32": dimensions, each with its x, then the element type. */
 bool pto_type_shape(struct pto_cursor *c, struct pto_type *t);
 
+/* A scalar type; `what` is wrong with others. */
+bool pto_type_element(struct pto_cursor *c, const char *what, enum pto_dtype *dtype);
+
 /* Any type. */
 bool pto_type_at(struct pto_cursor *c, uint32_t *type);
 

@@ -15,20 +15,6 @@ const char *pto_reason_name(enum pto_reason reason)
 
 /* ---- why one waited for the other ---- */
 
-static bool meet(const struct pto_access *a, const struct pto_access *b)
-{
-    if (a->space != b->space)
-        return false;
-    if (a->space == PTO_GM && a->root >= 0 && b->root >= 0 && a->root != b->root)
-        return false;
-    return !a->is_known || !b->is_known || (a->lo < b->hi && b->lo < a->hi);
-}
-
-static bool reads(const struct pto_access *a)
-{
-    return !a->is_write || a->is_scratch;
-}
-
 enum pto_reason pto_path_conflict(const struct pto_program *p, uint32_t before, uint32_t next)
 {
     const struct pto_site *x = &p->sites.at[before], *y = &p->sites.at[next];
@@ -38,9 +24,9 @@ enum pto_reason pto_path_conflict(const struct pto_program *p, uint32_t before, 
         for (uint32_t k = 0; k < y->access_count; k++) {
             const struct pto_access *a = &p->accesses.at[x->access_first + i];
             const struct pto_access *b = &p->accesses.at[y->access_first + k];
-            if (!meet(a, b))
+            if (!pto_accesses_meet(a, b))
                 continue;
-            if ((a->is_write || a->is_scratch) && reads(b))
+            if ((a->is_write || a->is_scratch) && (!b->is_write || b->is_scratch))
                 return PTO_REASON_DATA;
             if (b->is_write || b->is_scratch)
                 reason = PTO_REASON_REUSE;

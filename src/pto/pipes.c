@@ -59,22 +59,6 @@ enum pto_pipe pto_sync_pipe(int64_t sync_op_type)
     return pipes[sync_op_type];
 }
 
-/* A pipe as such, or the one of a sync op type. */
-static struct pto_phases named(const struct pto_module *m, const struct pto_op *op,
-                               enum pto_key key)
-{
-    const struct pto_attr *a = pto_op_attr(m, op, key);
-
-    if (a == NULL)
-        return (struct pto_phases){.n = 0};
-    if (a->kind == PTO_ATTR_ENUM && a->enums == PTO_ENUM_SYNC_OP_TYPE)
-        return one(pto_sync_pipe(a->i));
-    int64_t pipe = pto_op_int(m, op, key, PTO_PIPE_NONE);
-    if (pipe < 0 || pipe >= PTO_PIPE_NONE)
-        return (struct pto_phases){.n = 0};
-    return one((enum pto_pipe)pipe);
-}
-
 /* tmov, textract, tinsert: by the way the data takes. */
 static enum pto_pipe move(const struct pto_module *m, enum pto_opcode code,
                           const struct pto_type *src, const struct pto_type *dst)
@@ -129,22 +113,6 @@ static struct pto_phases gather_memory(const struct pto_module *m, const struct 
     return two(PTO_PIPE_S, PTO_PIPE_MTE2);
 }
 
-static struct pto_phases gather(const struct pto_module *m, const struct pto_op *op)
-{
-    bool is_compare = pto_operand_total(m, op, PTO_ROLE_OUT) == 2;
-
-    if (is_compare && m->arch == PTO_A2A3)
-        return (struct pto_phases){.at = {PTO_PIPE_V, PTO_PIPE_S, PTO_PIPE_V, PTO_PIPE_S}, .n = 4};
-    return one(PTO_PIPE_V);
-}
-
-static struct pto_phases scatter(const struct pto_module *m, const struct pto_op *op)
-{
-    bool has_mask = pto_op_attr(m, op, PTO_KEY_MASK_PATTERN) != NULL;
-
-    return m->arch == PTO_A2A3 && !has_mask ? two(PTO_PIPE_V, PTO_PIPE_S) : one(PTO_PIPE_V);
-}
-
 static struct pto_phases between_ranks(const struct pto_op *op)
 {
     switch (op->code) {
@@ -184,7 +152,16 @@ static struct pto_phases sync(const struct pto_module *m, const struct pto_op *o
         return one(PTO_PIPE_S);
     for (size_t i = 0; i < ARRAY_LEN(named_by); i++)
         key = named_by[i].code == op->code ? named_by[i].key : key;
-    return named(m, op, key);
+    /* A pipe as such, or the one of a sync op type. */
+    const struct pto_attr *a = pto_op_attr(m, op, key);
+    if (a == NULL)
+        return (struct pto_phases){.n = 0};
+    if (a->kind == PTO_ATTR_ENUM && a->enums == PTO_ENUM_SYNC_OP_TYPE)
+        return one(pto_sync_pipe(a->i));
+    int64_t pipe = pto_op_int(m, op, key, PTO_PIPE_NONE);
+    if (pipe < 0 || pipe >= PTO_PIPE_NONE)
+        return (struct pto_phases){.n = 0};
+    return one((enum pto_pipe)pipe);
 }
 
 /* Operations with a rule of their own. */
@@ -203,7 +180,9 @@ static struct pto_phases by_op(const struct pto_module *m, const struct pto_func
     case PTO_MSCATTER:
         return one(m->arch == PTO_A5 ? PTO_PIPE_V : PTO_PIPE_MTE3);
     case PTO_TSCATTER:
-        return scatter(m, op);
+        return m->arch == PTO_A2A3 && pto_op_attr(m, op, PTO_KEY_MASK_PATTERN) == NULL
+                   ? two(PTO_PIPE_V, PTO_PIPE_S)
+                   : one(PTO_PIPE_V);
     case PTO_TCI: /* with a scratch tile the vector unit counts */
         return one(pto_operand_total(m, op, PTO_ROLE_IN) > 1 ? PTO_PIPE_V : PTO_PIPE_S);
     default:
@@ -222,7 +201,10 @@ struct pto_phases pto_phases_of(const struct pto_module *m, const struct pto_fun
     case RULE_S:
         return one(PTO_PIPE_S);
     case RULE_V:
-        return op->code == PTO_TGATHER ? gather(m, op) : one(PTO_PIPE_V);
+        if (op->code != PTO_TGATHER || m->arch != PTO_A2A3 ||
+            pto_operand_total(m, op, PTO_ROLE_OUT) != 2)
+            return one(PTO_PIPE_V);
+        return (struct pto_phases){.at = {PTO_PIPE_V, PTO_PIPE_S, PTO_PIPE_V, PTO_PIPE_S}, .n = 4};
     case RULE_M:
         return one(PTO_PIPE_M);
     case RULE_MTE2:

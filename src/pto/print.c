@@ -141,11 +141,13 @@ static void result_names(struct pto_printer *p, const struct pto_op *op)
     pto_say(p, op->result_count > 0 ? " = " : "");
 }
 
-static void body(struct pto_printer *p, const struct pto_op *op)
+static void op_text(struct pto_printer *p, const struct pto_op *op)
 {
+    indent(p);
+    result_names(p, op);
+    pto_say(p, "%s", op->code == PTO_RETURN ? "return" : pto_op_name(op->code));
     const char *form = pto_form(op->code);
     const struct pto_attr *value = pto_op_attr(p->m, op, PTO_KEY_VALUE);
-
     if (op->code == PTO_FOR)
         put_for(p, op);
     else if (op->code == PTO_WHILE)
@@ -158,14 +160,6 @@ static void body(struct pto_printer *p, const struct pto_op *op)
         pto_put_form(p, op, form);
     else
         pto_put_dps(p, op);
-}
-
-static void op_text(struct pto_printer *p, const struct pto_op *op)
-{
-    indent(p);
-    result_names(p, op);
-    pto_say(p, "%s", op->code == PTO_RETURN ? "return" : pto_op_name(op->code));
-    body(p, op);
     pto_say(p, "\n");
 }
 

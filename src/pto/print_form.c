@@ -52,11 +52,6 @@ static void mark_printed(struct line *l, uint32_t i)
         l->printed |= (uint64_t)1 << i;
 }
 
-static bool is_printed(const struct line *l, uint32_t i)
-{
-    return i < 64 && (l->printed >> i & 1) != 0;
-}
-
 static void attr_item(struct pto_printer *p, struct line *l, struct str key)
 {
     uint32_t i = find_attr(p, l, key);
@@ -86,7 +81,7 @@ static void dict_item(struct pto_printer *p, struct line *l)
     bool is_first = true;
 
     for (uint32_t i = 0; i < l->op->named_count; i++) {
-        if (is_printed(l, i))
+        if (i < 64 && (l->printed >> i & 1) != 0)
             continue;
         const struct pto_attr *a = &p->m->attrs.at[l->named[i].attr];
         if (is_first)
@@ -116,14 +111,12 @@ static void list_item(struct pto_printer *p, struct line *l, enum pto_role role,
     l->next[role] = total;
 }
 
-static void operand_item(struct pto_printer *p, struct line *l, enum pto_role role)
+static void value_item(struct pto_printer *p, const char *format, uint32_t v)
 {
-    uint32_t v = pto_operand_nth(p->m, l->op, role, l->next[role]++);
-
     if (v == PTO_NONE)
         return;
     before_item(p);
-    pto_say(p, "%v", v);
+    pto_say(p, format, v);
 }
 
 static void types_item(struct pto_printer *p, const struct line *l, enum pto_role role)
@@ -140,16 +133,6 @@ static void types_item(struct pto_printer *p, const struct line *l, enum pto_rol
         pto_say(p, "%t", at[i].value);
         is_first = false;
     }
-}
-
-static void shared_item(struct pto_printer *p, const struct line *l)
-{
-    uint32_t v = pto_operand(p->m, l->op, PTO_ROLE_IN);
-
-    if (v == PTO_NONE)
-        return;
-    before_item(p);
-    pto_say(p, "%t", v);
 }
 
 /* has_brackets: 0 never, 1 unless there is one, 2 always */
@@ -281,7 +264,7 @@ static void form_items(struct pto_printer *p, struct line *l, const char **form)
             item_text(p, ",");
             break;
         case PTO_ITEM_OPERAND:
-            operand_item(p, l, item.role);
+            value_item(p, "%v", pto_operand_nth(p->m, l->op, item.role, l->next[item.role]++));
             break;
         case PTO_ITEM_LIST:
             list_item(p, l, item.role, false);
@@ -293,7 +276,7 @@ static void form_items(struct pto_printer *p, struct line *l, const char **form)
             types_item(p, l, item.role);
             break;
         case PTO_ITEM_SHARED:
-            shared_item(p, l);
+            value_item(p, "%t", pto_operand(p->m, l->op, PTO_ROLE_IN));
             break;
         case PTO_ITEM_RESULTS:
         case PTO_ITEM_RESULTS_ALL:

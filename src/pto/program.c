@@ -112,15 +112,6 @@ static struct pto_slot *operand_slots(struct pto_compiler *c, const struct pto_o
     return slots;
 }
 
-static const struct pto_op *last_op(const struct pto_compiler *c, const struct pto_block *block)
-{
-    const struct pto_op *last = NULL;
-
-    for (uint32_t i = block->op_first; i < block->op_end; i = c->m->ops.at[i].next)
-        last = &c->m->ops.at[i];
-    return last;
-}
-
 /* A value that goes around a loop or out of a branch is where its first copy was, unless the
  * copies differ: what the text tells of it is kept only for the pointer it comes from. */
 static void keep_roots(const struct pto_compiler *c, const struct pto_slot *from,
@@ -161,7 +152,7 @@ static enum status compile_for(struct pto_compiler *c, const struct pto_op *op)
                                                       .c = step.at,
                                                       .op = program_op(c, op)});
     TRY(compile_block(c, body, (struct pto_target){args + 1, n_init}));
-    const struct pto_op *end = last_op(c, body);
+    const struct pto_op *end = pto_last_op(c->m, body);
     if (end && end->code == PTO_YIELD) {
         uint32_t n = 0;
         struct pto_slot *handed = operand_slots(c, end, PTO_ROLE_ARG, &n);
@@ -252,7 +243,7 @@ static enum status compile_while(struct pto_compiler *c, const struct pto_op *op
     const struct pto_block *before = pto_op_block(c->m, op, 0), *body = pto_op_block(c->m, op, 1);
     uint32_t n_init = 0, n_args = 0;
     struct pto_slot *init = operand_slots(c, op, PTO_ROLE_INIT, &n_init);
-    const struct pto_op *test = before ? last_op(c, before) : NULL;
+    const struct pto_op *test = before ? pto_last_op(c->m, before) : NULL;
 
     if (!body || !test || test->code != PTO_CONDITION || before->arg_count != n_init)
         return program_fail(c, op, "pto-run.operand", "needs a condition and a body");
@@ -418,22 +409,18 @@ static enum status compile_condition(struct pto_compiler *c, const struct pto_op
     return ST_OK;
 }
 
+/* Sections of the other core are left out. */
 static enum status compile_region(struct pto_compiler *c, const struct pto_op *op)
 {
     const struct pto_block *block = pto_op_block(c->m, op, 0);
+    bool is_cube = op->code == PTO_SECTION_CUBE;
 
-    if (!block)
+    if (!block ||
+        (pto_class_of(op->code) == PTO_CLASS_SECTION && is_cube != (c->p->kind == PTO_KIND_CUBE)))
         return ST_OK;
     return compile_block(
         c, block,
         (struct pto_target){value_slots(c, op->result_first, op->result_count), op->result_count});
-}
-
-static enum status compile_section(struct pto_compiler *c, const struct pto_op *op)
-{
-    bool is_here = (c->p->kind == PTO_KIND_CUBE) == (op->code == PTO_SECTION_CUBE);
-
-    return is_here ? compile_region(c, op) : ST_OK;
 }
 
 /* A pointer made of a number points to a buffer nobody knows; a pointer as a number is 0. */
@@ -473,7 +460,7 @@ static program_fn *const compilers[PTO_CLASS_SITE] = {
     [PTO_CLASS_CONDITION] = compile_condition,
     [PTO_CLASS_EXECUTE] = compile_region,
     [PTO_CLASS_FUSION] = compile_region,
-    [PTO_CLASS_SECTION] = compile_section,
+    [PTO_CLASS_SECTION] = compile_region,
     [PTO_CLASS_BRANCH] = compile_branch,
     [PTO_CLASS_CALL] = compile_call,
     [PTO_CLASS_RETURN] = compile_return,
@@ -529,7 +516,7 @@ static void init_args(struct pto_compiler *c)
         struct pto_slot *s = value_slots(c, i, 1);
         if (s->kind == PTO_SLOT_GM) {
             c->p->gms.at[s->at].root = (int32_t)i;
-            c->gms.at[s->at].is_known = true; /* the beginning of its buffer */
+            c->known_gms.at[s->at] = true; /* the beginning of its buffer */
         }
         vec_push(&c->p->arg_slots, s->at);
     }
@@ -576,9 +563,9 @@ enum status pto_program_compile(struct pto_program *p, const struct pto_module *
         program_weave_syncs(&c);
     }
     free_frame(&frame);
-    vec_free(&c.numbers);
+    vec_free(&c.known_numbers);
     vec_free(&c.tiles);
-    vec_free(&c.gms);
+    vec_free(&c.known_gms);
     arena_free(&c.arena);
     return status;
 }

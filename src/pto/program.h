@@ -74,6 +74,16 @@ struct pto_access {
     int64_t lo, hi;
 };
 
+/* Whether two accesses may touch the same byte. */
+static inline bool pto_accesses_meet(const struct pto_access *a, const struct pto_access *b)
+{
+    if (a->space != b->space)
+        return false;
+    if (a->space == PTO_GM && a->root >= 0 && b->root >= 0 && a->root != b->root)
+        return false;
+    return !a->is_known || !b->is_known || (a->lo < b->hi && b->lo < a->hi);
+}
+
 enum { PTO_PHASES = 4, PTO_FIFOS = 16 };
 
 struct pto_site {
@@ -86,7 +96,6 @@ struct pto_site {
     bool to_vector;       /* its direction */
     bool is_view;         /* its entry is a view of a slot in global memory */
     bool is_known_repeat; /* `repeat` holds */
-    bool is_scalar_first; /* tdivs: scalar / tile */
     bool has_unit_flag;   /* a product and the store of it: they wait for each other unasked */
     bool is_fixed;        /* its operands are tiles that keep their place and shape */
     enum pto_form form;

@@ -37,11 +37,7 @@ struct pto_target {
     uint32_t count;
 };
 
-/* What the text alone tells about slots. */
-struct pto_number_fact {
-    bool is_known;
-};
-
+/* What the text alone tells about a tile. */
 struct pto_tile_fact {
     bool is_known;  /* the bytes: [lo, hi) */
     bool is_placed; /* the slot has the address and window it will have */
@@ -49,19 +45,15 @@ struct pto_tile_fact {
     int64_t lo, hi;
 };
 
-struct pto_gm_fact {
-    bool is_known; /* the whole value, but for where the buffer is */
-};
-
 struct pto_compiler {
     struct pto_program *p;
     const struct pto_module *m;
     const char *path;
     struct diag *diag;
-    struct arena arena; /* frames */
-    VEC_OF(struct pto_number_fact) numbers;
+    struct arena arena;         /* frames */
+    VEC_OF(bool) known_numbers; /* by slot */
+    VEC_OF(bool) known_gms;     /* by slot: all of it, but for where the buffer is */
     VEC_OF(struct pto_tile_fact) tiles;
-    VEC_OF(struct pto_gm_fact) gms;
     uint32_t arm;                            /* node that gets the next child */
     struct pto_tile_fact fifo[PTO_FIFOS][2]; /* ring of the consumer, by number and direction */
     int64_t bump[PTO_SPACE_COUNT];           /* tiles without an address: where the next one goes */

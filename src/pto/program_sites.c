@@ -15,13 +15,6 @@ static enum pto_form form_of(const struct pto_compiler *c, const struct pto_op *
 
 /* ---- which bytes ---- */
 
-/* The destination is also read. */
-static bool reads_destination(enum pto_opcode code, const struct pto_attrs *attrs)
-{
-    return code == PTO_TAXPY || (code == PTO_TSTORE && attrs->atomic != 0) ||
-           code == PTO_TFILLPAD_INPLACE;
-}
-
 static void add_access(struct pto_compiler *c, struct pto_site *s, const struct pto_use *u,
                        bool is_write, bool is_scratch)
 {
@@ -38,7 +31,7 @@ static void add_access(struct pto_compiler *c, struct pto_site *s, const struct 
         const struct pto_gm *g = &c->p->gms.at[u->slot];
         a.space = PTO_GM;
         a.root = g->root;
-        if (c->gms.at[u->slot].is_known && g->view.ndim > 0) {
+        if (c->known_gms.at[u->slot] && g->view.ndim > 0) {
             size_t n = pto_view_ranges(&g->view, ranges);
             a.is_known = n > 0;
             a.lo = n > 0 ? ranges[0].begin : 0;
@@ -63,7 +56,10 @@ static void add_accesses(struct pto_compiler *c, const struct pto_op *op, struct
             is_scratch = tile++ == scratch;
         is_scratch |= u->role == PTO_ROLE_BUF;
         u->is_written |= is_scratch;
-        if (u->role == PTO_ROLE_OUT && reads_destination(op->code, &s->attrs))
+        /* The destination is also read. */
+        if (u->role == PTO_ROLE_OUT &&
+            (op->code == PTO_TAXPY || (op->code == PTO_TSTORE && s->attrs.atomic != 0) ||
+             op->code == PTO_TFILLPAD_INPLACE))
             u->is_read = true;
         if (u->is_read)
             add_access(c, s, u, false, is_scratch);
@@ -108,8 +104,6 @@ static void read_attrs(const struct pto_compiler *c, const struct pto_op *op, st
 #define PTO_ATTR(member, type, key) a->member = (type)pto_op_int(m, op, PTO_KEY_##key, a->member);
 #include "pto/attrs.def"
 #undef PTO_ATTR
-    s->is_scalar_first = op->code == PTO_TDIVS && op->operand_count > 0 &&
-                         program_slot_of(c, pto_operands(m, op)[0].value).kind == PTO_SLOT_NUMBER;
 }
 
 /* The phase of a product, or of the store of its result, switches the unit flag on. */

@@ -6,7 +6,7 @@
 struct pto_slot program_number(struct pto_compiler *c)
 {
     vec_push(&c->p->numbers, ((struct pto_number){0}));
-    vec_push(&c->numbers, ((struct pto_number_fact){false}));
+    vec_push(&c->known_numbers, false);
     return (struct pto_slot){PTO_SLOT_NUMBER, (uint32_t)(c->p->numbers.n - 1)};
 }
 
@@ -15,7 +15,7 @@ struct pto_slot program_constant(struct pto_compiler *c, int64_t value)
     struct pto_slot s = program_number(c);
 
     c->p->numbers.at[s.at].v.i = value;
-    c->numbers.at[s.at].is_known = true;
+    c->known_numbers.at[s.at] = true;
     return s;
 }
 
@@ -29,7 +29,7 @@ struct pto_slot program_tile(struct pto_compiler *c, struct pto_tile tile)
 struct pto_slot program_gm(struct pto_compiler *c, struct pto_gm gm)
 {
     vec_push(&c->p->gms, gm);
-    vec_push(&c->gms, ((struct pto_gm_fact){0}));
+    vec_push(&c->known_gms, false);
     return (struct pto_slot){PTO_SLOT_GM, (uint32_t)(c->p->gms.n - 1)};
 }
 
@@ -120,7 +120,7 @@ struct pto_slot program_result(struct pto_compiler *c, const struct pto_op *op, 
 
 bool program_is_known(const struct pto_compiler *c, struct pto_slot number, int64_t *value)
 {
-    if (number.kind != PTO_SLOT_NUMBER || !c->numbers.at[number.at].is_known)
+    if (number.kind != PTO_SLOT_NUMBER || !c->known_numbers.at[number.at])
         return false;
     *value = c->p->numbers.at[number.at].v.i;
     return true;

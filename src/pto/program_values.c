@@ -21,7 +21,7 @@ enum status program_compile_constant(struct pto_compiler *c, const struct pto_op
         n->v.f = pto_round_to(value->kind == PTO_ATTR_FLOAT ? value->f : (double)value->i, t);
     else
         n->v.i = pto_wrap(value->i, t);
-    c->numbers.at[s.at].is_known = true;
+    c->known_numbers.at[s.at] = true;
     return ST_OK;
 }
 
@@ -34,14 +34,14 @@ static bool fold(struct pto_compiler *c, const struct pto_step *s, uint32_t n_op
     if (pto_class_of((enum pto_opcode)s->code) == PTO_CLASS_EXTENDED)
         return false;
     for (uint32_t i = 0; i < n_operands; i++) {
-        if (!c->numbers.at[operands[i]].is_known)
+        if (!c->known_numbers.at[operands[i]])
             return false;
     }
     if (pto_arith((enum pto_opcode)s->code, (enum pto_dtype)s->from, (enum pto_dtype)s->dtype,
                   s->flag, &at[s->a], &at[s->b], &at[s->c], &out, &high) != PTO_ARITH_OK)
         return false;
     at[s->dst] = out;
-    c->numbers.at[s->dst].is_known = true;
+    c->known_numbers.at[s->dst] = true;
     return true;
 }
 
@@ -120,12 +120,6 @@ static struct pto_step *emit_with_uses(struct pto_compiler *c, const struct pto_
     return &c->p->steps.at[c->p->steps.n - 1];
 }
 
-static void inherit_root(struct pto_compiler *c, struct pto_slot from, struct pto_slot to)
-{
-    if (from.kind == PTO_SLOT_GM && to.kind == PTO_SLOT_GM)
-        c->p->gms.at[to.at].root = c->p->gms.at[from.at].root;
-}
-
 /* The last step's numbers and the view it starts from are known. */
 static bool all_known(const struct pto_compiler *c, struct pto_slot from)
 {
@@ -133,10 +127,10 @@ static bool all_known(const struct pto_compiler *c, struct pto_slot from)
 
     for (uint32_t i = 0; i < s->b; i++) {
         const struct pto_use *u = &c->p->uses.at[s->a + i];
-        if (u->kind == PTO_SLOT_NUMBER && !c->numbers.at[u->slot].is_known)
+        if (u->kind == PTO_SLOT_NUMBER && !c->known_numbers.at[u->slot])
             return false;
     }
-    return c->gms.at[from.at].is_known;
+    return c->known_gms.at[from.at];
 }
 
 enum status program_compile_view(struct pto_compiler *c, const struct pto_op *op)
@@ -151,7 +145,8 @@ enum status program_compile_view(struct pto_compiler *c, const struct pto_op *op
     if (limit > PTO_VIEW_RANK)
         return program_fail(c, op, "pto-run.operand", "has %u dimensions; at most %d", limit,
                             PTO_VIEW_RANK);
-    inherit_root(c, from, to);
+    if (from.kind == PTO_SLOT_GM && to.kind == PTO_SLOT_GM)
+        c->p->gms.at[to.at].root = c->p->gms.at[from.at].root;
     emit_with_uses(c, op, to);
     if (!all_known(c, from))
         return ST_OK;
@@ -161,21 +156,17 @@ enum status program_compile_view(struct pto_compiler *c, const struct pto_op *op
         return program_fail(c, op, "pto-run.view-shape",
                             "a size or offset is negative or too large");
     c->p->steps.n--; /* the slot is right from the start */
-    c->gms.at[to.at].is_known = true;
+    c->known_gms.at[to.at] = true;
     return ST_OK;
 }
 
 /* ---- tiles ---- */
 
-/* Alignment of tiles whose place the text leaves open. */
-static int64_t alignment(enum pto_space space)
-{
-    return space == PTO_LEFT || space == PTO_RIGHT || space == PTO_ACC ? 4096 : 256;
-}
-
 static int64_t bump(struct pto_compiler *c, enum pto_space space, int64_t bytes)
 {
-    int64_t mask = alignment(space) - 1, at = (c->bump[space] + mask) & ~mask;
+    /* Alignment of tiles whose place the text leaves open. */
+    int64_t mask = (space == PTO_LEFT || space == PTO_RIGHT || space == PTO_ACC ? 4096 : 256) - 1,
+            at = (c->bump[space] + mask) & ~mask;
 
     c->bump[space] = at + bytes;
     return at;
@@ -382,6 +373,6 @@ enum status program_compile_reserve(struct pto_compiler *c, const struct pto_op 
             return program_fail(c, op, "pto-run.fifo", "the peer reserves no buffer of that name");
     }
     c->p->numbers.at[to.at].v.i = reserved_base(c, f, from);
-    c->numbers.at[to.at].is_known = true;
+    c->known_numbers.at[to.at] = true;
     return ST_OK;
 }

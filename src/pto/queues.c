@@ -69,14 +69,6 @@ static inline struct pto_record *next_record(struct pto_queues *q, uint32_t *num
     return &q->records.at[q->records.n++];
 }
 
-/* The vector queue's busy time has the latency of a burst once: the last one's, as far as it is not
- * covered by what follows. */
-static void end_burst(struct pto_queue *pipe, int64_t stall)
-{
-    pipe->busy += stall < pipe->burst_latency ? stall : pipe->burst_latency;
-    pipe->burst_latency = 0;
-}
-
 /* The latest of: queue free, held, dispatched, waited for. `free` moments have no cause. */
 static struct pto_moment start_moment(const struct pto_queues *q, const struct pto_queue *pipe,
                                       enum pto_pipe p, struct pto_moment wait)
@@ -127,8 +119,12 @@ static inline struct pto_record *enter(struct pto_queues *q, enum pto_pipe p, ui
                              .cause = m.cause,
                              .from = m.from,
                              .other = m.other};
-    if (stall > 0 && p == PTO_PIPE_V)
-        end_burst(pipe, stall);
+    /* The vector queue's busy time has the latency of a burst once: the last one's, as far as it is
+     * not covered by what follows. */
+    if (stall > 0 && p == PTO_PIPE_V) {
+        pipe->busy += stall < pipe->burst_latency ? stall : pipe->burst_latency;
+        pipe->burst_latency = 0;
+    }
     pipe->stall[m.cause] += stall;
     pipe->held.at = 0;
     pipe->free = end;

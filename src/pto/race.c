@@ -11,63 +11,51 @@ void pto_races_init(struct pto_races *r)
     arena_init(&r->arena);
 }
 
-/* Each list of tokens, for who empties or frees them all. */
-static void each_tokens(struct pto_races *r, void (*visit)(struct pto_race_tokens *))
-{
-    for (size_t id = 0; id < PTO_RACE_SEMAPHORES; id++) {
-        for (size_t k = 0; k < (size_t)PTO_RACE_CORES * PTO_RACE_CORES; k++)
-            visit(&r->token[id][k / PTO_RACE_CORES][k % PTO_RACE_CORES]);
-    }
-    for (size_t id = 0; id < PTO_FIFOS; id++) {
-        for (size_t k = 0; k < (size_t)2 * PTO_RACE_CORES; k++) {
-            visit(&r->pushed[id][k % 2][k / 2]);
-            visit(&r->freed[id][k % 2][k / 2]);
-        }
-    }
-}
-
-static void empty_tokens(struct pto_race_tokens *t)
+static void forget_tokens(struct pto_race_tokens *t, bool is_last)
 {
     t->at.n = 0;
+    if (is_last)
+        vec_free(&t->at);
 }
 
-static void free_tokens(struct pto_race_tokens *t)
+/* Empties what a run was told; the last time it frees it. */
+static void forget(struct pto_races *r, bool is_last)
 {
-    vec_free(&t->at);
-}
-
-static void each_flag(struct pto_races *r, void (*visit)(struct pto_race_flag *))
-{
+    for (size_t i = 0; i < (size_t)PTO_RACE_SEMAPHORES * PTO_RACE_CORES * PTO_RACE_CORES; i++)
+        forget_tokens(&(&r->token[0][0][0])[i], is_last);
+    for (size_t i = 0; i < (size_t)PTO_FIFOS * 2 * PTO_RACE_CORES; i++) {
+        forget_tokens(&(&r->pushed[0][0][0])[i], is_last);
+        forget_tokens(&(&r->freed[0][0][0])[i], is_last);
+    }
     for (size_t i = 0; i < (size_t)PTO_RACE_CORES * PTO_PIPE_COUNT * PTO_PIPE_COUNT; i++) {
         struct pto_race_flag *f = (&r->flag[0][0][0])[i];
-        for (size_t id = 0; f && id < PTO_FLAG_IDS; id++)
-            visit(&f[id]);
+        for (size_t id = 0; f && id < PTO_FLAG_IDS; id++) {
+            f[id].set.n = f[id].waited = 0;
+            if (is_last)
+                vec_free(&f[id].set);
+        }
+        if (is_last)
+            mem_free(f);
     }
-}
-
-static void empty_flag(struct pto_race_flag *f)
-{
-    f->set.n = f->waited = 0;
-}
-
-static void free_flag(struct pto_race_flag *f)
-{
-    vec_free(&f->set);
+    for (size_t i = 0; i < (size_t)PTO_RACE_CORES * PTO_SPACE_COUNT; i++) {
+        (&r->space[0][0])[i].at.n = 0;
+        if (is_last)
+            vec_free(&(&r->space[0][0])[i].at);
+    }
+    for (size_t root = 0; root < PTO_RACE_ROOTS; root++) {
+        for (size_t i = 0; r->gm[root] && i < PTO_RACE_LANES; i++) {
+            r->gm[root][i].at.n = 0;
+            if (is_last)
+                vec_free(&r->gm[root][i].at);
+        }
+        if (is_last)
+            mem_free(r->gm[root]);
+    }
 }
 
 void pto_races_free(struct pto_races *r)
 {
-    each_tokens(r, free_tokens);
-    each_flag(r, free_flag);
-    for (size_t i = 0; i < (size_t)PTO_RACE_CORES * PTO_PIPE_COUNT * PTO_PIPE_COUNT; i++)
-        mem_free((&r->flag[0][0][0])[i]);
-    for (size_t i = 0; i < (size_t)PTO_RACE_CORES * PTO_SPACE_COUNT; i++)
-        vec_free(&(&r->space[0][0])[i].at);
-    for (size_t root = 0; root < PTO_RACE_ROOTS; root++) {
-        for (size_t i = 0; r->gm[root] && i < PTO_RACE_LANES; i++)
-            vec_free(&r->gm[root][i].at);
-        mem_free(r->gm[root]);
-    }
+    forget(r, true);
     vec_free(&r->found);
     arena_free(&r->arena);
     memset(r, 0, sizeof(*r));
@@ -124,14 +112,7 @@ void pto_races_restart(struct pto_races *r, enum pto_arch arch,
     memset(r->dispatched, 0, sizeof(r->dispatched));
     memset(r->over, 0, sizeof(r->over));
     memset(r->buffer, 0, sizeof(r->buffer));
-    each_tokens(r, empty_tokens);
-    each_flag(r, empty_flag);
-    for (size_t i = 0; i < (size_t)PTO_RACE_CORES * PTO_SPACE_COUNT; i++)
-        (&r->space[0][0])[i].at.n = 0;
-    for (size_t root = 0; root < PTO_RACE_ROOTS; root++) {
-        for (size_t i = 0; r->gm[root] && i < PTO_RACE_LANES; i++)
-            r->gm[root][i].at.n = 0;
-    }
+    forget(r, false);
     for (size_t core = 0; core < PTO_RACE_CORES; core++) {
         r->program[core] = programs[core];
         if (!programs[core])

@@ -43,8 +43,6 @@ enum pto_race_kind {
     PTO_RACE_BLOCKS, /* two blocks of a launch write the same bytes, or one what the other reads */
 };
 
-enum { PTO_RACE_KINDS = PTO_RACE_BLOCKS + 1 };
-
 /* One end of a finding: an instruction or a flag. */
 struct pto_race_end {
     const struct pto_program *program; /* NULL: none */

@@ -86,18 +86,6 @@ static void report(const struct visit *v, enum pto_race_kind kind, enum pto_pipe
                        });
 }
 
-/* The vector pipe of A2/A3 begins an instruction while the one before still writes; who reads
- * exactly the bytes of a long one follows it. */
-static void look_behind(const struct visit *v, const struct pto_race_piece *p, int64_t lo,
-                        int64_t hi, enum pto_space space)
-{
-    bool follows = v->is_stream && p->is_stream && p->write_lo == lo && p->write_hi == hi;
-
-    if (v->pipe == PTO_PIPE_V && v->r->arch != PTO_A5 && !follows && !v->is_scratch &&
-        p->write.clock > v->r->over[v->lane])
-        report(v, PTO_RACE_ORDER, v->pipe, p->write.site, space, p->lo, p->hi);
-}
-
 /* A product and a store of its result, both with the unit flag: the second knows that the first is
  * over. */
 static bool is_in_turn(const struct visit *v, uint32_t site, enum pto_pipe pipe, uint32_t clock,
@@ -120,11 +108,17 @@ static void look_at_piece(const struct visit *v, const struct pto_race_piece *p,
 
     if (p->write.clock != 0 && writer != v->pipe &&
         p->write.clock > known[pto_race_lane(v->core, writer)] &&
-        !is_in_turn(v, p->write.site, writer, p->write.clock, space))
+        !is_in_turn(v, p->write.site, writer, p->write.clock, space)) {
         report(v, v->is_read ? PTO_RACE_RAW : PTO_RACE_WAW, writer, p->write.site, space, p->lo,
                p->hi);
-    else if (v->is_read && p->write.clock != 0 && writer == v->pipe)
-        look_behind(v, p, lo, hi, space);
+    } else if (v->is_read && p->write.clock != 0 && writer == v->pipe) {
+        /* The vector pipe of A2/A3 begins an instruction while the one before still writes; who
+         * reads exactly the bytes of a long one follows it. */
+        bool follows = v->is_stream && p->is_stream && p->write_lo == lo && p->write_hi == hi;
+        if (v->pipe == PTO_PIPE_V && v->r->arch != PTO_A5 && !follows && !v->is_scratch &&
+            p->write.clock > v->r->over[v->lane])
+            report(v, PTO_RACE_ORDER, v->pipe, p->write.site, space, p->lo, p->hi);
+    }
     for (int i = 0; v->is_written && i < PTO_PIPE_COUNT; i++) {
         if (i != (int)v->pipe &&
             p->read[i].clock > known[pto_race_lane(v->core, (enum pto_pipe)i)] &&
@@ -200,14 +194,6 @@ static bool touch_rows(const struct visit *v, const struct pto_tile *t, bool *ha
     return true;
 }
 
-/* Fewer columns are valid than the tile has: the rest of its rows may be another tile's. What pads
- * writes there. */
-static bool is_strip(const struct visit *v, const struct pto_tile *t)
-{
-    return t->type.slayout == PTO_NONE_BOX && t->type.blayout == PTO_ROW_MAJOR &&
-           t->v_col < t->type.cols && (t->type.pad == 0 || !v->is_written);
-}
-
 static void touch_tile(const struct visit *v, const struct pto_tile *t, int32_t bytes)
 {
     struct pto_range ranges[PTO_RANGES];
@@ -217,7 +203,11 @@ static void touch_tile(const struct visit *v, const struct pto_tile *t, int32_t 
         struct visit rows = *v;
         rows.lo = t->addr;
         rows.hi = t->addr + bytes;
-        if (!is_strip(v, t) || !touch_rows(&rows, t, &has_data))
+        /* Fewer columns are valid than the tile has: the rest of its rows may be another tile's.
+         * What pads writes there. */
+        bool is_strip = t->type.slayout == PTO_NONE_BOX && t->type.blayout == PTO_ROW_MAJOR &&
+                        t->v_col < t->type.cols && (t->type.pad == 0 || !v->is_written);
+        if (!is_strip || !touch_rows(&rows, t, &has_data))
             touch(v, t->type.space, t->addr, t->addr + bytes, &has_data);
     } else {
         size_t n = pto_tile_ranges(t, ranges);
@@ -245,43 +235,37 @@ static void touch_tile(const struct visit *v, const struct pto_tile *t, int32_t 
 
 enum { GM_KEPT = 512, GM_ROWS = 4096 };
 
-/* Row `n` of a view: its bytes, which lie without holes. */
-static struct pto_range row_of(const struct pto_view *v, int64_t n)
+/* Rows of an access when its inner dimension has no holes; 0 when they cannot be gone through.
+ * That of the scalar unit has no view. */
+static int64_t rows_at(const struct pto_race_gm *g)
 {
-    int64_t size = pto_dtype_size(v->dtype), at = v->offset;
-    int32_t inner = v->ndim - 1;
-
-    for (int32_t i = inner - 1; i >= 0; i--) {
-        at += n % v->shape[i] * v->stride[i];
-        n /= v->shape[i];
-    }
-    return (struct pto_range){at * size, (at + v->shape[inner]) * size};
-}
-
-/* Rows of the view when its inner dimension has no holes; 0 when they cannot be gone through. */
-static int64_t rows_of(const struct pto_view *v)
-{
+    const struct pto_view *v = &g->view;
     int64_t rows = 1;
 
-    if (v->ndim < 1 || v->stride[v->ndim - 1] != 1)
+    if (v->ndim <= 0)
+        return g->window.rows;
+    if (v->stride[v->ndim - 1] != 1)
         return 0;
     for (int32_t i = 0; i < v->ndim - 1; i++)
         rows = v->shape[i] > GM_ROWS || rows > GM_ROWS ? GM_ROWS + 1 : rows * v->shape[i];
     return rows > GM_ROWS ? 0 : rows;
 }
 
-/* The same of an access; that of the scalar unit has no view. */
-static int64_t rows_at(const struct pto_race_gm *g)
-{
-    return g->view.ndim > 0 ? rows_of(&g->view) : g->window.rows;
-}
-
+/* Row `n`: its bytes, which lie without holes. */
 static struct pto_range row_at(const struct pto_race_gm *g, int64_t n)
 {
-    int64_t at = g->window.at + n * g->window.stride;
+    const struct pto_view *v = &g->view;
+    int64_t size = pto_dtype_size(v->dtype), at = v->offset;
 
-    return g->view.ndim > 0 ? row_of(&g->view, n)
-                            : (struct pto_range){at, at + g->window.row_bytes};
+    if (v->ndim <= 0) {
+        at = g->window.at + n * g->window.stride;
+        return (struct pto_range){at, at + g->window.row_bytes};
+    }
+    for (int32_t i = v->ndim - 2; i >= 0; i--) {
+        at += n % v->shape[i] * v->stride[i];
+        n /= v->shape[i];
+    }
+    return (struct pto_range){at * size, (at + v->shape[v->ndim - 1]) * size};
 }
 
 /* Whether two accesses share a byte. What cannot be told counts as apart. */

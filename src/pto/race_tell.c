@@ -34,23 +34,13 @@ uint32_t pto_race_line(const struct pto_race *f)
     return site_of(&f->second)->line;
 }
 
-static const struct pto_function *function_of(const struct pto_module *m, uint32_t op)
-{
-    for (size_t i = 0; i < m->functions.n; i++) {
-        const struct pto_function *f = &m->functions.at[i];
-        if (op >= f->op_first && op < f->op_end)
-            return f;
-    }
-    return NULL;
-}
-
 /* "%a"; empty when the bytes are no operand. */
 static struct str buffer_of(const struct pto_race *f, struct arena *arena)
 {
     const struct pto_module *m = f->second.program->module;
     const struct pto_site *s = site_of(&f->second);
     const struct pto_op *op = &m->ops.at[s->op];
-    const struct pto_function *in = function_of(m, s->op);
+    const struct pto_function *in = pto_function_at(m, s->op);
 
     if (!in || f->use >= op->operand_count || is_cpp(f)) /* names that the recorder gave */
         return S("");

@@ -55,16 +55,11 @@ static struct str counted(enum pto_opcode op, struct arena *arena)
                         has_none ? "" : " outs(..)");
 }
 
-static const char *role_word(enum pto_role role)
-{
-    static const char *const words[PTO_ROLE_COUNT] = {
+static const char *const role_words[PTO_ROLE_COUNT] = {
 #define PTO_ROLE(code, letter, word) #code,
 #include "pto/roles.def"
 #undef PTO_ROLE
-    };
-
-    return role < PTO_ROLE_COUNT ? words[role] : "ALL";
-}
+};
 
 /* Items of a form that are shown by a word. */
 static const char *const item_words[] = {
@@ -86,7 +81,7 @@ static const char *const item_words[] = {
 
 static struct str item_text(const struct pto_item *item, struct arena *arena)
 {
-    const char *role = role_word(item->role);
+    const char *role = item->role < PTO_ROLE_COUNT ? role_words[item->role] : "ALL";
 
     switch (item->kind) {
     case PTO_ITEM_LITERAL:
@@ -164,20 +159,6 @@ struct pto_references pto_references(const struct pto_costs *costs, struct arena
         };
     }
     return list;
-}
-
-struct str pto_reference_kernel(const struct pto_reference *r, struct arena *arena)
-{
-    const char *path =
-        arena_cstr(arena, arena_format(arena, "pto/frames/%.*s.pto", STR_ARGS(r->frame)));
-    struct str frame = embedded_file(path);
-    const char *place = frame.at != NULL ? strstr(frame.at, PTO_REFERENCE_PLACE) : NULL;
-
-    if (place == NULL || strstr(frame.at, arena_cstr(arena, r->example)) != NULL)
-        return frame;
-    size_t before = (size_t)(place - frame.at), after = before + strlen(PTO_REFERENCE_PLACE);
-    return arena_format(arena, "%.*s%.*s%s", (int)before, frame.at, STR_ARGS(r->example),
-                        frame.at + after);
 }
 
 static const struct field reference_fields[] = {

@@ -4,7 +4,8 @@
  *
  * Names, operands, pipes and costs come from the tables that the parser and the cost model use;
  * meaning, types, rules and example from data/pto/ops.csv. An example is a line of a frame
- * (data/pto/frames): it replaces the line PTO_REFERENCE_PLACE, or stands there already.
+ * (data/pto/frames): it replaces the line "// the example stands here", or stands
+ * there already.
  */
 #ifndef STRATA_PTO_REFERENCE_H
 #define STRATA_PTO_REFERENCE_H
@@ -12,8 +13,6 @@
 #include "base/arena.h"
 #include "pto/cost.h"
 #include "report/record.h"
-
-#define PTO_REFERENCE_PLACE "// the example stands here"
 
 struct pto_reference {
     struct str name, group;
@@ -31,9 +30,6 @@ struct pto_references {
 };
 
 struct pto_references pto_references(const struct pto_costs *costs, struct arena *arena);
-
-/* A kernel with the example in it. */
-struct str pto_reference_kernel(const struct pto_reference *r, struct arena *arena);
 
 extern const struct record pto_reference_record;
 

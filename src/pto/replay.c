@@ -59,15 +59,6 @@ static bool read_channels(struct pto_replay *r, struct str text, uint32_t *first
     return true;
 }
 
-static bool read_queue(struct str text, uint32_t *queue)
-{
-    for (*queue = 0; *queue < PTO_REPLAY_QUEUES; (*queue)++) {
-        if (str_equal(text, str_of(queue_names[*queue])))
-            return true;
-    }
-    return false;
-}
-
 static bool read_told(struct str text, int64_t *out)
 {
     *out = -1;
@@ -79,7 +70,10 @@ static const char *read_row(struct pto_replay *r, const struct csv *csv, const s
 {
     struct pto_replay_entry e = {.line = (uint32_t)csv->line, .start = -1, .end = -1};
 
-    if (!read_queue(csv_cell(csv, c->queue), &e.queue))
+    while (e.queue < PTO_REPLAY_QUEUES &&
+           !str_equal(csv_cell(csv, c->queue), str_of(queue_names[e.queue])))
+        e.queue++;
+    if (e.queue == PTO_REPLAY_QUEUES)
         return "no such queue";
     if (!num_i64(csv_cell(csv, c->duration), &e.duration) || e.duration < 0 ||
         e.duration > MOST_CYCLES)
@@ -200,21 +194,6 @@ static bool advance(struct schedule *s)
     return true;
 }
 
-static void compare(struct pto_replay *r)
-{
-    for (size_t i = 0; i < r->entries.n; i++) {
-        const struct pto_replay_entry *e = &r->entries.at[i];
-        r->stuck += e->start < 0;
-        if (e->end > r->total)
-            r->total = e->end;
-        if ((e->told_start >= 0 && e->told_start != e->start) ||
-            (e->told_end >= 0 && e->told_end != e->end)) {
-            if (r->different++ == 0)
-                r->first_different = i;
-        }
-    }
-}
-
 void pto_replay_run(struct pto_replay *r, uint32_t sync_base)
 {
     uint32_t most = 0;
@@ -228,7 +207,17 @@ void pto_replay_run(struct pto_replay *r, uint32_t sync_base)
         finish_due(&s);
     } while (start_all(&s) || advance(&s));
     mem_free(s.count);
-    compare(r);
+    for (size_t i = 0; i < r->entries.n; i++) {
+        const struct pto_replay_entry *e = &r->entries.at[i];
+        r->stuck += e->start < 0;
+        if (e->end > r->total)
+            r->total = e->end;
+        if ((e->told_start >= 0 && e->told_start != e->start) ||
+            (e->told_end >= 0 && e->told_end != e->end)) {
+            if (r->different++ == 0)
+                r->first_different = i;
+        }
+    }
 }
 
 /* ---- for programs ---- */

@@ -8,6 +8,7 @@
 
 #include "base/char.h"
 #include "pto/tile.h"
+#include "text/pto.h"
 
 enum { MOST_LOOPS = 8, MOST_TILES = 12, MOST_ALLOCS = 1000, ALIGN = 512 };
 
@@ -36,11 +37,6 @@ bool rewrite_constant(const struct rewriter *w, uint32_t value, int64_t *out)
     return *out >= 0;
 }
 
-static bool is_written(const struct pto_operand *o)
-{
-    return o->role == PTO_ROLE_OUT || o->role == PTO_ROLE_DST;
-}
-
 static void find_uses(const struct rewriter *w, struct rewrite_place *p)
 {
     p->first_use = p->last_use = PTO_NONE;
@@ -51,7 +47,8 @@ static void find_uses(const struct rewriter *w, struct rewrite_place *p)
             const struct pto_operand *o = &pto_operands(w->m, op)[k];
             if (o->value != p->value)
                 continue;
-            *(is_written(o) ? &writes : &reads) = true;
+            bool is_out = o->role == PTO_ROLE_OUT || o->role == PTO_ROLE_DST;
+            *(is_out ? &writes : &reads) = true;
         }
         if (!reads && !writes)
             continue;
@@ -90,27 +87,20 @@ bool rewrite_overlap(const struct rewrite_place *a, const struct rewrite_place *
     return a != b && a->space == b->space && a->lo < b->hi && b->lo < a->hi;
 }
 
-/* The first byte of a memory behind all tiles. */
-static int64_t free_from(const struct rewriter *w, enum pto_space space)
+/* A new address for `lo` .. `hi` behind all tiles that lies in the same banks; -1: no room. */
+static int64_t room_for(const struct rewriter *w, enum pto_space space, int64_t lo, int64_t hi)
 {
     int64_t most = 0;
 
     for (size_t i = 0; i < w->places.n; i++) {
         const struct rewrite_place *p = &w->places.at[i];
-        int64_t hi = p->moved >= 0 ? p->moved + p->hi - p->lo : p->hi;
-        if (p->space == space && hi > most)
-            most = hi;
+        int64_t end = p->moved >= 0 ? p->moved + p->hi - p->lo : p->hi;
+        if (p->space == space && end > most)
+            most = end;
         if (p->space == space && p->hi > most)
             most = p->hi;
     }
-    return (most + ALIGN - 1) / ALIGN * ALIGN;
-}
-
-/* A new address for `lo` .. `hi` that lies in the same banks; -1: no room. */
-static int64_t room_for(const struct rewriter *w, enum pto_space space, int64_t lo, int64_t hi)
-{
-    int64_t at = free_from(w, space) + lo % ALIGN;
-
+    int64_t at = (most + ALIGN - 1) / ALIGN * ALIGN + lo % ALIGN;
     return at + hi - lo <= (int64_t)pto_space_size(w->arch, space) ? at : -1;
 }
 
@@ -306,17 +296,6 @@ static bool is_each_round(const struct rewriter *w, uint32_t loop_at, uint32_t o
     return true;
 }
 
-static bool writes_all(const struct rewriter *w, uint32_t op)
-{
-    static const enum pto_opcode whole[] = {PTO_TLOAD, PTO_TEXTRACT, PTO_TMOV, PTO_TMATMUL};
-    enum pto_opcode code = w->m->ops.at[op].code;
-
-    for (size_t i = 0; i < ARRAY_LEN(whole); i++)
-        if (code == whole[i])
-            return true;
-    return false;
-}
-
 /* Tiles that a loop allocates are its own, and those from before that only its rounds use, each for
  * itself. */
 static bool is_of_loop(const struct rewriter *w, uint32_t loop_at, const struct rewrite_place *p)
@@ -325,9 +304,14 @@ static bool is_of_loop(const struct rewriter *w, uint32_t loop_at, const struct 
 
     if (is_inside(loop, loop_at, p->op))
         return true;
-    return p->op < loop_at && p->first_use != PTO_NONE && is_inside(loop, loop_at, p->first_use) &&
-           is_inside(loop, loop_at, p->last_use) && p->is_written_first &&
-           writes_all(w, p->first_use) && is_each_round(w, loop_at, p->first_use);
+    if (p->first_use == PTO_NONE)
+        return false;
+    enum pto_opcode first = w->m->ops.at[p->first_use].code;
+    bool writes_all =
+        first == PTO_TLOAD || first == PTO_TEXTRACT || first == PTO_TMOV || first == PTO_TMATMUL;
+    return p->op < loop_at && is_inside(loop, loop_at, p->first_use) &&
+           is_inside(loop, loop_at, p->last_use) && p->is_written_first && writes_all &&
+           is_each_round(w, loop_at, p->first_use);
 }
 
 static bool used_inside(const struct rewriter *w, uint32_t loop_at, uint32_t value)
@@ -557,8 +541,8 @@ static bool has_plain_lines(const struct rewriter *w)
     return true;
 }
 
-static void list_all(const struct pto_module *m, const struct pto_function *f, struct str text,
-                     enum pto_arch arch, struct pto_rewrites *out, bool is_double_only)
+void rewrite_list(const struct pto_module *m, const struct pto_function *f, struct str text,
+                  enum pto_arch arch, struct pto_rewrites *out, bool is_double_only)
 {
     struct rewriter w = {.m = m, .f = f, .arch = arch, .out = out};
 
@@ -568,21 +552,45 @@ static void list_all(const struct pto_module *m, const struct pto_function *f, s
         list_double(&w);
         if (!is_double_only) {
             list_apart(&w);
-            rewrite_order(&w);
+            rewrite_swaps(&w);
+            rewrite_flags(&w);
             rewrite_tilings(&w);
         }
     }
     vec_free(&w.places);
 }
 
-void rewrite_doubled(const struct pto_module *m, const struct pto_function *f, struct str text,
-                     enum pto_arch arch, struct pto_rewrites *out)
-{
-    list_all(m, f, text, arch, out, true);
-}
-
 void pto_rewrite_list(const struct pto_module *m, const struct pto_function *f, struct str text,
                       enum pto_arch arch, struct pto_rewrites *out)
 {
-    list_all(m, f, text, arch, out, false);
+    rewrite_list(m, f, text, arch, out, false);
+}
+
+/* ---- the list, and what is in it ---- */
+
+void pto_rewrites_init(struct pto_rewrites *out)
+{
+    memset(out, 0, sizeof(*out));
+    arena_init(&out->arena);
+}
+
+void pto_rewrites_free(struct pto_rewrites *out)
+{
+    vec_free(&out->list);
+    arena_free(&out->arena);
+}
+
+struct str pto_rewrite_title(const struct pto_rewrite *w, enum lang lang, struct arena *arena)
+{
+    static const struct message *const texts[PTO_REWRITE_COUNT] = {
+        &pto_text.rewrite_double, &pto_text.rewrite_apart, &pto_text.rewrite_swap,
+        &pto_text.rewrite_set,    &pto_text.rewrite_wait,  &pto_text.rewrite_size,
+        &pto_text.rewrite_split_k};
+
+    struct str title =
+        MESSAGE(lang, arena, texts[w->kind], PLACE("name", w->name), PLACE("line", w->line),
+                PLACE("n", w->tiles), PLACE("to", w->use_line), PLACE("size", w->size),
+                PLACE("new_size", w->new_size));
+    return w->is_doubled ? MESSAGE(lang, arena, &pto_text.rewrite_doubled, PLACE("title", title))
+                         : title;
 }

@@ -52,14 +52,15 @@ struct str rewrite_prefix(const struct rewriter *w);
 /* All tiles keep their addresses. */
 void rewrite_stay(struct rewriter *w);
 
-/* Adds the changes of a function that double buffers, and no others. */
-void rewrite_doubled(const struct pto_module *m, const struct pto_function *f, struct str text,
-                     enum pto_arch arch, struct pto_rewrites *out);
+/* Adds the changes of a function, or only those that double buffers. */
+void rewrite_list(const struct pto_module *m, const struct pto_function *f, struct str text,
+                  enum pto_arch arch, struct pto_rewrites *out, bool is_double_only);
 
 /* Loops with larger or smaller tiles. */
 void rewrite_tilings(struct rewriter *w);
 
 /* Loads in the other order; flags that are set earlier or waited for later. */
-void rewrite_order(struct rewriter *w);
+void rewrite_swaps(struct rewriter *w);
+void rewrite_flags(struct rewriter *w);
 
 #endif

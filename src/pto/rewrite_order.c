@@ -25,14 +25,6 @@ static void put_moved(struct rewriter *w, size_t from, size_t to, struct pto_rew
     rewrite_propose(w, change, &text);
 }
 
-/* Scalars and views, which nothing waits for. */
-static bool is_pure(const struct pto_op *op)
-{
-    enum pto_class class = pto_class_of(op->code);
-
-    return class >= PTO_CLASS_CONSTANT && class <= PTO_CLASS_POINTER;
-}
-
 /* ---- loads in the other order ---- */
 
 static const struct rewrite_place *loaded_place(const struct rewriter *w, const struct pto_op *op)
@@ -51,13 +43,15 @@ static uint32_t next_load(const struct rewriter *w, uint32_t at)
     const struct pto_op *ops = w->m->ops.at;
     uint32_t i = at + 1;
 
-    while (i < w->f->op_end && ops[i].parent == ops[at].parent && is_pure(&ops[i]))
+    while (i < w->f->op_end && ops[i].parent == ops[at].parent &&
+           pto_class_of(ops[i].code) >= PTO_CLASS_CONSTANT &&
+           pto_class_of(ops[i].code) <= PTO_CLASS_POINTER)
         i++;
     bool is_load = i < w->f->op_end && ops[i].parent == ops[at].parent && ops[i].code == PTO_TLOAD;
     return is_load && ops[i].line <= w->n_lines ? i : PTO_NONE;
 }
 
-static void list_swaps(struct rewriter *w)
+void rewrite_swaps(struct rewriter *w)
 {
     size_t tried = 0;
 
@@ -112,7 +106,7 @@ static uint32_t neighbour(const struct rewriter *w, uint32_t at, enum pto_pipe p
 
 /* A flag that comes one instruction of its pipe too late, or is waited for one too early. Whether
  * the data allows it is for the race checker to say. */
-static void list_flags(struct rewriter *w)
+void rewrite_flags(struct rewriter *w)
 {
     size_t tried = 0;
 
@@ -133,10 +127,4 @@ static void list_flags(struct rewriter *w)
                                        .name = S("")});
         tried++;
     }
-}
-
-void rewrite_order(struct rewriter *w)
-{
-    list_swaps(w);
-    list_flags(w);
 }

@@ -68,11 +68,6 @@ static void tie(struct tiling *t, uint32_t value, int d)
     t->is_growing = true;
 }
 
-static bool is_shaped(const struct pto_type *type)
-{
-    return type->kind == PTO_TYPE_TILE || type->kind == PTO_TYPE_PART;
-}
-
 /* The dimension of the operation's first tied operand; NOT_TIED. */
 static int tied_dim(const struct tiling *t, const struct pto_op *op)
 {
@@ -82,15 +77,6 @@ static int tied_dim(const struct tiling *t, const struct pto_op *op)
             return t->dim[v];
     }
     return NOT_TIED;
-}
-
-static void tie_all(struct tiling *t, const struct pto_op *op, int d)
-{
-    for (uint32_t k = 0; k < op->operand_count; k++) {
-        uint32_t v = pto_operands(t->w->m, op)[k].value;
-        if (is_shaped(type_of(t, v)))
-            tie(t, v, d);
-    }
 }
 
 /* Windows that begin at `at` have the size of a step there. */
@@ -156,7 +142,12 @@ static void tie_operation(struct tiling *t, const struct pto_op *op)
                (d == ROWS && code >= PTO_TROWSUM && code <= PTO_TROWARGMIN) ||
                (d == ROWS && code >= PTO_TROWEXPANDADD && code <= PTO_TROWEXPANDEXPDIF) ||
                (d == COLS && code >= PTO_TCOLEXPANDADD && code <= PTO_TCOLEXPANDEXPDIF)) {
-        tie_all(t, op, d);
+        for (uint32_t k = 0; k < op->operand_count; k++) {
+            uint32_t v = pto_operands(t->w->m, op)[k].value;
+            enum pto_type_kind kind = type_of(t, v)->kind;
+            if (kind == PTO_TYPE_TILE || kind == PTO_TYPE_PART)
+                tie(t, v, d);
+        }
     } else {
         t->is_impossible = true;
     }
@@ -274,15 +265,6 @@ static void resize(struct pto_type *type, int d, int64_t from, int64_t to)
     *valid = *valid == PTO_DYNAMIC ? PTO_DYNAMIC : (int32_t)to;
 }
 
-static int64_t new_bytes(const struct tiling *t, const struct rewrite_place *p)
-{
-    struct pto_type type = *type_of(t, p->value);
-
-    if (t->dim[p->value] != NOT_TIED)
-        resize(&type, t->dim[p->value], t->size, t->to);
-    return pto_tile_bytes(&type.tile);
-}
-
 /* Rows of boxes and of 32 bytes stay whole. */
 static bool has_good_shape(const struct tiling *t)
 {
@@ -311,8 +293,11 @@ static bool place_all(struct tiling *t)
         for (size_t k = 0; k < w->places.n; k++)
             if (rewrite_overlap(p, &w->places.at[k]))
                 return false;
+        struct pto_type type = *type_of(t, p->value);
+        if (t->dim[p->value] != NOT_TIED)
+            resize(&type, t->dim[p->value], t->size, t->to);
         p->moved = end[p->space] + p->lo % ALIGN;
-        end[p->space] = (p->moved + new_bytes(t, p) + ALIGN - 1) / ALIGN * ALIGN;
+        end[p->space] = (p->moved + pto_tile_bytes(&type.tile) + ALIGN - 1) / ALIGN * ALIGN;
         if (end[p->space] > (int64_t)pto_space_size(w->arch, p->space))
             return false;
     }
@@ -438,8 +423,8 @@ static void add_doubled(struct tiling *t, struct pto_parser *parser)
 
     pto_module_init(&m);
     if (pto_parse(parser, base.text, &m) == ST_OK)
-        rewrite_doubled(&m, pto_find_function(&m, intern_get(&w->m->names, w->f->name)), base.text,
-                        w->arch, w->out);
+        rewrite_list(&m, pto_find_function(&m, intern_get(&w->m->names, w->f->name)), base.text,
+                     w->arch, w->out, true);
     pto_module_fini(&m);
     for (size_t i = before; i < w->out->list.n; i++) {
         struct str text = w->out->list.at[i].text;

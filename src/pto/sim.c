@@ -97,20 +97,15 @@ struct str pto_sim_kernel_name(const struct pto_module *m, const struct pto_func
     return partner(m, f) ? str_part(name, 0, name.n - 4) : name;
 }
 
-/* Marked as what is launched. */
-static bool is_marked(const struct pto_module *m, const struct pto_function *f)
-{
-    return f->has_body && !f->is_private &&
-           pto_named_attr(m, f->named_first, f->named_count, PTO_KEY_ENTRY) != NULL;
-}
-
 size_t pto_sim_kernels(const struct pto_module *m, const struct pto_function **out, size_t n)
 {
     size_t found = 0, bodies = 0, marked = 0;
 
     for (size_t i = 0; i < m->functions.n; i++) {
-        bodies += m->functions.at[i].has_body;
-        marked += is_marked(m, &m->functions.at[i]);
+        const struct pto_function *f = &m->functions.at[i];
+        bodies += f->has_body;
+        marked += f->has_body && !f->is_private && /* as what is launched */
+                  pto_named_attr(m, f->named_first, f->named_count, PTO_KEY_ENTRY) != NULL;
     }
     for (size_t i = 0; i < m->functions.n; i++) {
         const struct pto_function *f = &m->functions.at[i];

@@ -45,22 +45,6 @@ struct look {
     VEC_OF(uint32_t) made;   /* pairs of this look; they are closed as well */
 };
 
-static bool is_gm(const struct pto_access *a)
-{
-    return a->space == PTO_GM;
-}
-
-static bool overlap(const struct pto_access *a, const struct pto_access *b)
-{
-    if (a->space != b->space)
-        return false;
-    if (is_gm(a) && a->root >= 0 && b->root >= 0 && a->root != b->root)
-        return false;
-    if (!a->is_known || !b->is_known)
-        return true;
-    return a->lo < b->hi && b->lo < a->hi;
-}
-
 static uint8_t first_pipe(const struct pto_site *s)
 {
     return s->phases[0];
@@ -69,11 +53,6 @@ static uint8_t first_pipe(const struct pto_site *s)
 static uint8_t last_pipe(const struct pto_site *s)
 {
     return s->phases[s->n_phases - 1];
-}
-
-static const struct pto_access *accesses_of(const struct pto_program *p, const struct pto_site *s)
-{
-    return p->accesses.at + s->access_first;
 }
 
 /* Two loads of one queue land in order. */
@@ -91,7 +70,8 @@ enum hazard { HAZARD_NONE, HAZARD_STREAM, HAZARD_REAL };
 static enum hazard hazard_between(struct inserter *in, const struct pto_site *f,
                                   const struct pto_site *n)
 {
-    const struct pto_access *fa = accesses_of(in->p, f), *na = accesses_of(in->p, n);
+    const struct pto_access *fa = in->p->accesses.at + f->access_first;
+    const struct pto_access *na = in->p->accesses.at + n->access_first;
     enum hazard worst = HAZARD_NONE;
 
     for (uint32_t i = 0; i < n->access_count; i++) {
@@ -100,7 +80,7 @@ static enum hazard hazard_between(struct inserter *in, const struct pto_site *f,
             const struct pto_access *a = &fa[j], *b = &na[i];
             bool across = last_pipe(f) != first_pipe(n);
             if (!(a->is_write || b->is_write || (a->space == PTO_ACC && across)) ||
-                !overlap(a, b) || is_exempt(f, n, a, b))
+                !pto_accesses_meet(a, b) || is_exempt(f, n, a, b))
                 continue;
             if (in->p->ignore_reuse && !(a->is_write && !b->is_write))
                 continue;
@@ -143,14 +123,6 @@ static uint32_t child_of(const struct pto_program *p, uint32_t node, uint32_t pa
     while (p->nodes.at[node].parent != parent)
         node = p->nodes.at[node].parent;
     return node;
-}
-
-static void add_barrier(struct inserter *in, struct look *l, uint8_t pipe)
-{
-    vec_push(&in->before[l->node].at, ((struct sync_mark){PTO_NONE, pipe, true}));
-    l->known |= 1U << pipe;
-    l->created |= 1U << pipe;
-    l->barriers |= 1U << pipe;
 }
 
 static void add_pair(struct inserter *in, struct look *l, uint32_t from_node, uint8_t a)
@@ -199,12 +171,16 @@ static void look_at_site(struct inserter *in, struct look *l, uint32_t node)
     enum hazard hazard = hazard_between(in, f, n);
     if (hazard == HAZARD_NONE)
         return;
-    if (a != l->pipe)
+    if (a != l->pipe) {
         add_pair(in, l, node, a);
-    else if (a == PTO_PIPE_V && in->p->arch == PTO_A5)
+    } else if (a == PTO_PIPE_V && in->p->arch == PTO_A5) {
         l->known |= 1U << a; /* the hardware keeps the order */
-    else if (a != PTO_PIPE_V || !streams(f, hazard, l))
-        add_barrier(in, l, a);
+    } else if (a != PTO_PIPE_V || !streams(f, hazard, l)) {
+        vec_push(&in->before[l->node].at, ((struct sync_mark){PTO_NONE, a, true}));
+        l->known |= 1U << a;
+        l->created |= 1U << a;
+        l->barriers |= 1U << a;
+    }
 }
 
 static bool is_in(const uint32_t *list, size_t n, uint32_t pair)
@@ -447,7 +423,7 @@ static void end_with_barrier(struct pto_program *p)
                                                       (uint32_t)(p->sites.n - 1)});
 }
 
-static void barriers_everywhere(struct pto_program *p)
+void pto_sync_everywhere(struct pto_program *p)
 {
     for (uint32_t i = 0; i < p->nodes.n; i++) {
         p->nodes.at[i].before = p->nodes.at[i].after = PTO_NONE;
@@ -456,11 +432,6 @@ static void barriers_everywhere(struct pto_program *p)
                 p, PTO_NONE,
                 (struct pto_sync){PTO_INSERT_BARRIER, PTO_PIPE_ALL, 0, 0, 0, p->nodes.at[i].site});
     }
-}
-
-void pto_sync_everywhere(struct pto_program *p)
-{
-    barriers_everywhere(p);
     end_with_barrier(p);
 }
 
@@ -495,10 +466,10 @@ bool pto_sync_insert(struct pto_program *p, uint64_t max_work)
                 hang_marks(&in, in.before[i].at.at, in.before[i].at.n, site, false);
             p->nodes.at[i].after = hang_marks(&in, in.after[i].at.at, in.after[i].at.n, site, true);
         }
+        end_with_barrier(p);
     } else {
-        barriers_everywhere(p);
+        pto_sync_everywhere(p);
     }
-    end_with_barrier(p);
     for (size_t i = 0; i < n; i++) {
         vec_free(&in.before[i].at);
         vec_free(&in.after[i].at);

@@ -19,11 +19,6 @@ struct filling {
     struct text out;
 };
 
-static bool is_name_byte(char c, bool is_first)
-{
-    return char_is_word(c) && !(is_first && char_is_digit(c));
-}
-
 /* The name in `${NAME}` at `at`, which holds the dollar sign; false when it is no placeholder. */
 static bool name_at(struct str text, size_t at, struct str *name)
 {
@@ -31,7 +26,7 @@ static bool name_at(struct str text, size_t at, struct str *name)
 
     if (text.n - at < 3 || text.at[at + 1] != '{')
         return false;
-    while (to < text.n && is_name_byte(text.at[to], to == from))
+    while (to < text.n && char_is_word(text.at[to]) && !(to == from && char_is_digit(text.at[to])))
         to++;
     *name = (struct str){text.at + from, to - from};
     return to > from && to < text.n && text.at[to] == '}';

@@ -159,21 +159,6 @@ static attr_run own_of(struct conversion *c, const struct pto_core *core,
     return n > 0 ? attrs_own(&c->cap->attrs, own, n) : 0;
 }
 
-static uint32_t add_work(struct conversion *c, const struct pto_core *core,
-                         const struct pto_record *r)
-{
-    const struct site_text *t = site_text(c, core, r->site, PTO_MARK_NONE);
-    struct slice slice = {.begin = r->start,
-                          .dur = r->ready - r->start,
-                          .lane = lane_of(c, core->number, r->pipe),
-                          .name = t->name,
-                          .set = t->set,
-                          .own = own_of(c, core, r, t->detail),
-                          .kind = SLICE_INSTR};
-
-    return capture_slice(c->cap, &slice);
-}
-
 /* "PIPE:MTE2,TRIGGERPIPE:VECTOR,FLAGID:0,": producer, consumer, number. */
 static strid flag_detail(struct conversion *c, const struct pto_record *r)
 {
@@ -188,21 +173,28 @@ static strid flag_detail(struct conversion *c, const struct pto_record *r)
                                                lane_name(from), lane_name(to), r->id));
 }
 
-static uint32_t add_sync(struct conversion *c, const struct pto_core *core,
-                         const struct pto_record *r)
+static uint32_t add_slice(struct conversion *c, const struct pto_core *core,
+                          const struct pto_record *r)
 {
-    bool is_wait = r->is_sync == PTO_MARK_WAIT || r->is_sync == PTO_MARK_AWAIT;
+    bool is_sync = r->is_sync != PTO_MARK_NONE;
     const struct site_text *t = site_text(c, core, r->site, r->is_sync);
-    struct slice slice = {.begin = is_wait ? r->start - r->stall : r->end - 1,
-                          .dur = is_wait ? r->end - r->start + r->stall : 1,
+    struct slice slice = {.begin = r->start,
+                          .dur = r->ready - r->start,
                           .lane = lane_of(c, core->number, r->pipe),
                           .name = t->name,
                           .set = t->set,
-                          .own = own_of(c, core, r, flag_detail(c, r)),
-                          .kind = is_wait ? SLICE_WAIT : SLICE_CONTROL};
+                          .own = own_of(c, core, r, is_sync ? flag_detail(c, r) : t->detail),
+                          .kind = SLICE_INSTR};
 
-    if (slice.begin < 0)
-        slice.begin = 0;
+    if (r->is_sync == PTO_MARK_WAIT || r->is_sync == PTO_MARK_AWAIT) {
+        slice.begin = r->start > r->stall ? r->start - r->stall : 0;
+        slice.dur = r->end - r->start + r->stall;
+        slice.kind = SLICE_WAIT;
+    } else if (is_sync) {
+        slice.begin = r->end > 1 ? r->end - 1 : 0;
+        slice.dur = 1;
+        slice.kind = SLICE_CONTROL;
+    }
     return capture_slice(c->cap, &slice);
 }
 
@@ -262,8 +254,7 @@ static void add_slices(struct conversion *c, const struct pto_core *core)
     for (size_t i = 0; i < core->queues.records.n; i++) {
         const struct pto_record *r = &core->queues.records.at[i];
         struct arena_mark mark = arena_mark(&c->scratch);
-        c->slices[core->number][i] =
-            r->is_sync == PTO_MARK_NONE ? add_work(c, core, r) : add_sync(c, core, r);
+        c->slices[core->number][i] = add_slice(c, core, r);
         arena_rewind(&c->scratch, mark);
     }
 }

@@ -49,34 +49,27 @@ bool pto_constant(const struct pto_check *c, uint32_t value, int64_t *out)
     return true;
 }
 
-static void function(struct pto_check *c)
-{
-    bool is_sound = true;
-
-    c->op = NULL;
-    pto_check_function(c);
-    for (uint32_t i = c->f->op_first; i < c->f->op_end; i++) {
-        c->op = &c->m->ops.at[i];
-        bool ok = pto_check_structure(c);
-        is_sound = is_sound && ok;
-        if (!ok)
-            continue;
-        pto_check_value(c);
-        pto_check_tile_op(c);
-    }
-    if (is_sound) {
-        pto_check_room(c);
-        pto_check_fifos(c);
-    }
-}
-
 enum status pto_verify(struct pto_module *m)
 {
     if (m->error_count > 0)
         return ST_FORMAT;
     for (size_t i = 0; i < m->functions.n; i++) {
         struct pto_check c = {.m = m, .f = &m->functions.at[i]};
-        function(&c);
+        bool is_sound = true;
+        pto_check_function(&c);
+        for (uint32_t k = c.f->op_first; k < c.f->op_end; k++) {
+            c.op = &m->ops.at[k];
+            bool ok = pto_check_structure(&c);
+            is_sound = is_sound && ok;
+            if (!ok)
+                continue;
+            pto_check_value(&c);
+            pto_check_tile_op(&c);
+        }
+        if (is_sound) {
+            pto_check_room(&c);
+            pto_check_fifos(&c);
+        }
     }
     pto_check_calls(m);
     return m->error_count > 0 ? ST_FORMAT : ST_OK;

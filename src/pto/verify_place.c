@@ -329,20 +329,16 @@ static void check_subview(const struct pto_check *c)
     if (base->kind != PTO_TYPE_TILE || to->kind != PTO_TYPE_TILE || base->dtype != to->dtype ||
         base->space != to->space) {
         pto_bad(c, "pto-ir.type-mismatch", "a window of a tile has its element type and space");
-        return;
-    }
-    if (pto_operand_total(c->m, c->op, PTO_ROLE_INDEX) != 2 || sizes == NULL ||
-        sizes->item_count != 2) {
+    } else if (pto_operand_total(c->m, c->op, PTO_ROLE_INDEX) != 2 || sizes == NULL ||
+               sizes->item_count != 2) {
         pto_bad(c, "pto-ir.bad-operands", "a window has two offsets and two sizes");
-        return;
-    }
-    if (rows != to->tile.rows || cols != to->tile.cols) {
+    } else if (rows != to->tile.rows || cols != to->tile.cols) {
         pto_bad(c, "pto-ir.type-mismatch", "the sizes are %lld x %lld, but %d x %d in the type",
                 (long long)rows, (long long)cols, (int)to->tile.rows, (int)to->tile.cols);
-        return;
+    } else {
+        check_window(c, 0, base->tile.rows, rows);
+        check_window(c, 1, base->tile.cols, cols);
     }
-    check_window(c, 0, base->tile.rows, rows);
-    check_window(c, 1, base->tile.cols, cols);
 }
 
 static void check_set_valid(const struct pto_check *c)

@@ -20,11 +20,6 @@ struct guests {
     uint32_t *of; /* by value: number of the tile, plus one */
 };
 
-static bool is_alias(enum pto_class class)
-{
-    return class == PTO_CLASS_SUBVIEW || class == PTO_CLASS_RETYPE || class == PTO_CLASS_SLOT;
-}
-
 /* The last operation of the outermost loop that uses what lies outside of it; else `at`. */
 static uint32_t end_of_use(const struct pto_module *m, uint32_t at, uint32_t since)
 {
@@ -59,6 +54,8 @@ static void list_guests(struct guests *g)
     for (uint32_t i = g->c->f->op_first; i < g->c->f->op_end; i++) {
         const struct pto_op *op = &m->ops.at[i];
         enum pto_class class = pto_class_of(op->code);
+        bool is_alias =
+            class == PTO_CLASS_SUBVIEW || class == PTO_CLASS_RETYPE || class == PTO_CLASS_SLOT;
         if (class == PTO_CLASS_ALLOC)
             add_guest(g, i);
         for (uint32_t k = 0; k < op->operand_count; k++) {
@@ -68,7 +65,7 @@ static void list_guests(struct guests *g)
             struct guest *x = &g->list.at[number - 1];
             uint32_t end = end_of_use(m, i, x->first);
             x->last = end > x->last ? end : x->last;
-            if (is_alias(class) && op->result_count == 1)
+            if (is_alias && op->result_count == 1)
                 g->of[op->result_first] = number;
         }
     }

@@ -24,15 +24,6 @@ static bool region_count_is_right(const struct pto_op *op)
     return op->region_count >= counts[class].least && op->region_count <= counts[class].most;
 }
 
-static const struct pto_op *last_op(const struct pto_module *m, const struct pto_block *b)
-{
-    const struct pto_op *last = NULL;
-
-    for (uint32_t i = b->op_first; i < b->op_end; i = m->ops.at[i].next)
-        last = &m->ops.at[i];
-    return last;
-}
-
 static uint32_t type_of(const struct pto_check *c, uint32_t value)
 {
     return pto_value_at(c->m, c->f, value)->type;
@@ -69,7 +60,7 @@ static bool hands_over(const struct pto_check *c, const struct pto_op *from, uin
 static bool yields_results(const struct pto_check *c, const struct pto_block *b,
                            enum pto_opcode yield)
 {
-    const struct pto_op *last = last_op(c->m, b), *op = c->op;
+    const struct pto_op *last = pto_last_op(c->m, b), *op = c->op;
 
     if (last == NULL || last->code != yield) {
         if (op->result_count == 0)
@@ -135,7 +126,7 @@ static bool check_while(const struct pto_check *c)
 {
     const struct pto_block *before = pto_op_block(c->m, c->op, 0);
     const struct pto_block *after = pto_op_block(c->m, c->op, 1);
-    const struct pto_op *condition = last_op(c->m, before), *yield = last_op(c->m, after);
+    const struct pto_op *condition = pto_last_op(c->m, before), *yield = pto_last_op(c->m, after);
     uint32_t inits = pto_operand_total(c->m, c->op, PTO_ROLE_INIT);
 
     if (!args_are(c, before, inits) || !args_have_types(c, before, 0) ||
@@ -372,11 +363,6 @@ struct graph {
     uint64_t (*sets)[MAX_BLOCKS / 64]; /* of each block: the blocks on every way to it */
 };
 
-static bool dominates(const struct graph *g, uint32_t a, uint32_t b)
-{
-    return (g->sets[b][a / 64] >> (a % 64) & 1) != 0;
-}
-
 /* `to` keeps what its predecessor `from` has; true when that changed it. */
 static bool narrow(struct graph *g, uint32_t from, uint32_t to)
 {
@@ -402,7 +388,8 @@ static void find_dominators(struct graph *g)
     while (has_changed) {
         has_changed = false;
         for (uint32_t from = 0; from < g->r->block_count; from++) {
-            const struct pto_op *last = last_op(g->m, &g->m->blocks.at[g->r->block_first + from]);
+            const struct pto_op *last =
+                pto_last_op(g->m, &g->m->blocks.at[g->r->block_first + from]);
             for (uint32_t i = 0; last != NULL && i < last->successor_count; i++) {
                 uint32_t to = g->m->successors.at[last->successor_first + i].block;
                 to -= g->r->block_first;
@@ -440,7 +427,7 @@ static void check_region(const struct pto_check *c, const struct pto_region *r,
                 uint32_t value = pto_operands(c->m, at.op)[n].value;
                 const struct pto_value *v = pto_value_at(c->m, c->f, value);
                 uint32_t from = block_of(&g, v, value);
-                if (from != PTO_NONE && !dominates(&g, from, i))
+                if (from != PTO_NONE && (g.sets[i][from / 64] >> (from % 64) & 1) == 0)
                     pto_bad(&at, "pto-ir.dominance",
                             "%%%.*s is not defined on every way to this operation",
                             STR_ARGS(intern_get(&c->m->names, v->name)));
@@ -491,7 +478,7 @@ void pto_check_function(const struct pto_check *c)
         pto_bad(c, "pto-ir.bad-entry", "a kernel returns nothing");
     const struct pto_region *r = &c->m->regions.at[c->f->region];
     const struct pto_op *last =
-        last_op(c->m, &c->m->blocks.at[r->block_first + r->block_count - 1]);
+        pto_last_op(c->m, &c->m->blocks.at[r->block_first + r->block_count - 1]);
     if (last == NULL || !is_terminator(last->code))
         pto_bad(c, "pto-ir.bad-region", "the function does not end in return");
     arena_init(&scratch);

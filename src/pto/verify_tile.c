@@ -58,23 +58,18 @@ static void check_store(const struct pto_check *c)
 
     if (!is_tile(from) || !is_part(to)) {
         pto_bad(c, "pto-ir.type-mismatch", "tstore goes from a tile to a part of a view");
-        return;
-    }
-    if (from->space == PTO_LEFT || from->space == PTO_RIGHT) {
+    } else if (from->space == PTO_LEFT || from->space == PTO_RIGHT) {
         pto_bad(c, "pto-ir.bad-space", "tstore does not start from %s",
                 pto_space_name(from->space));
-        return;
-    }
-    if (from->space == PTO_ACC) {
+    } else if (from->space == PTO_ACC) { /* may convert */
         int32_t cols = from->tile.v_col == PTO_DYNAMIC ? from->tile.cols : from->tile.v_col;
         if (cols > MAX_MATRIX)
             pto_bad(c, "pto-ir.bad-shape", "tstore from acc takes up to %d columns, not %d",
                     MAX_MATRIX, (int)cols);
-        return; /* a store from acc may convert */
-    }
-    if (pto_dtype_size(from->dtype) != pto_dtype_size(to->dtype))
+    } else if (pto_dtype_size(from->dtype) != pto_dtype_size(to->dtype)) {
         pto_bad(c, "pto-ir.type-mismatch", "elements of %u and %u bytes",
                 pto_dtype_size(from->dtype), pto_dtype_size(to->dtype));
+    }
 }
 
 static void check_move(const struct pto_check *c)
@@ -84,17 +79,6 @@ static void check_move(const struct pto_check *c)
 }
 
 /* ---- matrices ---- */
-
-/* Where left and right operands stand among the inputs. */
-static void matrix_places(enum pto_opcode code, uint32_t *left, uint32_t *right)
-{
-    bool is_mx = (code >= PTO_TMATMUL_MX && code <= PTO_TMATMUL_MX_BIAS) || code >= PTO_TGEMV_MX;
-    bool is_acc = code == PTO_TMATMUL_ACC || code == PTO_TMATMUL_MX_ACC || code == PTO_TGEMV_ACC ||
-                  code == PTO_TGEMV_MX_ACC;
-
-    *left = is_acc ? 1 : 0;
-    *right = *left + (is_mx ? 2 : 1);
-}
 
 static bool size_is_right(const struct pto_check *c, const char *name, int32_t size)
 {
@@ -113,11 +97,12 @@ static bool sizes_agree(const struct pto_check *c, const char *what, int32_t a, 
 
 static void check_matmul(const struct pto_check *c)
 {
-    uint32_t l, r;
-
-    matrix_places(c->op->code, &l, &r);
-    const struct pto_type *left = pto_check_role(c, PTO_ROLE_IN, l);
-    const struct pto_type *right = pto_check_role(c, PTO_ROLE_IN, r);
+    enum pto_opcode code = c->op->code;
+    bool is_mx = (code >= PTO_TMATMUL_MX && code <= PTO_TMATMUL_MX_BIAS) || code >= PTO_TGEMV_MX;
+    bool is_acc = code == PTO_TMATMUL_ACC || code == PTO_TMATMUL_MX_ACC || code == PTO_TGEMV_ACC ||
+                  code == PTO_TGEMV_MX_ACC;
+    const struct pto_type *left = pto_check_role(c, PTO_ROLE_IN, is_acc);
+    const struct pto_type *right = pto_check_role(c, PTO_ROLE_IN, is_acc + (is_mx ? 2U : 1U));
     const struct pto_type *acc = pto_check_role(c, PTO_ROLE_OUT, 0);
     if (!is_tile(left) || !is_tile(right) || !is_tile(acc)) {
         pto_bad(c, "pto-ir.type-mismatch", "%s works on tiles", pto_op_name(c->op->code));
@@ -265,12 +250,6 @@ static void check_import(const struct pto_check *c)
                 STR_ARGS(intern_get(&c->m->names, name->text)));
 }
 
-static bool is_to_vector(enum pto_opcode code)
-{
-    return code == PTO_TPUSH_TO_AIV || code == PTO_TPOP_FROM_AIC || code == PTO_TFREE_FROM_AIC ||
-           code == PTO_TALLOC_TO_AIV;
-}
-
 void pto_check_fifos(const struct pto_check *c)
 {
     struct fifos list = {.n = 0};
@@ -278,11 +257,13 @@ void pto_check_fifos(const struct pto_check *c)
     for (uint32_t i = c->f->op_first; i < c->f->op_end; i++) {
         struct pto_check at = {c->m, c->f, &c->m->ops.at[i]};
         enum pto_opcode code = at.op->code;
+        bool is_to_vector = code == PTO_TPUSH_TO_AIV || code == PTO_TPOP_FROM_AIC ||
+                            code == PTO_TFREE_FROM_AIC || code == PTO_TALLOC_TO_AIV;
         if (pto_class_of(code) == PTO_CLASS_INIT_FIFO)
             check_initialize(&at, &list);
         else if (code == PTO_IMPORT_RESERVED_BUFFER)
             check_import(&at);
         else if (pto_class_of(code) == PTO_CLASS_FIFO)
-            check_use(&at, &list, is_to_vector(code) ? 1 : 2);
+            check_use(&at, &list, is_to_vector ? 1 : 2);
     }
 }

@@ -106,24 +106,17 @@ static bool extent_bytes(const struct pto_view *v, struct pto_range *hull, bool 
            !__builtin_mul_overflow(last, size, &hull->end);
 }
 
-/* The innermost piece without holes: dimensions that follow each other in memory. */
-static int32_t dense_dims(const struct pto_view *v, int64_t *length)
-{
-    int32_t i = v->ndim;
-    *length = 1;
-    while (i > 0 && (v->stride[i - 1] == *length || v->shape[i - 1] == 1))
-        *length *= v->shape[--i];
-    return i;
-}
-
 size_t pto_view_ranges(const struct pto_view *v, struct pto_range out[PTO_RANGES])
 {
     struct pto_range hull;
     bool is_empty;
     if (!extent_bytes(v, &hull, &is_empty) || is_empty)
         return 0;
-    int64_t length, size = pto_dtype_size(v->dtype), pieces = 1;
-    int32_t outer = dense_dims(v, &length);
+    int64_t length = 1, size = pto_dtype_size(v->dtype), pieces = 1;
+    int32_t outer = v->ndim;
+    /* The innermost piece without holes: dimensions that follow each other in memory. */
+    while (outer > 0 && (v->stride[outer - 1] == length || v->shape[outer - 1] == 1))
+        length *= v->shape[--outer];
     for (int32_t i = 0; i < outer && pieces <= PTO_RANGES; i++)
         pieces = v->stride[i] > 0 ? pieces * v->shape[i] : PTO_RANGES + 1;
     if (pieces > 1 && pieces <= PTO_RANGES) {

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "pto/calibrate.h"
+#include "pto/testing_cost.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pto/cost_data.h"
 #include "pto/measure.h"
+#include "pto/testing_cost.h"
 
 int main(int argc, char **argv)
 {
@@ -21,7 +23,7 @@ int main(int argc, char **argv)
     diag_init(&diag);
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--law") == 0)
-            pto_costs_use_table(costs, false);
+            costs->use_table = false;
         else if (strcmp(argv[i], "--pure") == 0 &&
                  pto_costs_read(costs, S("key,value\na5.vf.refine,0\n"), "pure", &diag) != ST_OK)
             return 5;
