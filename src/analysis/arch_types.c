@@ -197,6 +197,16 @@ static void count_per_pass(struct finder *f, size_t number)
     }
 }
 
+static nanos dfc_of(const struct finder *f, const struct arch_layer *layer)
+{
+    nanos sum = 0;
+
+    for (size_t i = layer->first; i < layer->end; i++)
+        if (f->ops->at[f->ops->of_kernel[i]].is_dfc)
+            sum = nanos_add(sum, f->s->dur[f->kernels.at[i]]);
+    return sum;
+}
+
 static nanos attention_of(const struct finder *f, const struct arch_layer *layer)
 {
     return layer->marker == SIZE_MAX ? 0 : f->s->dur[f->kernels.at[layer->marker]];
@@ -221,11 +231,7 @@ static void measure_type(struct finder *f, size_t number)
         values[1][n] = (double)wall;
         values[2][n] = num_share(attention, wall);
         values[3][n] = (double)attention;
-        nanos sum = 0;
-        for (size_t k = layer->first; k < layer->end; k++)
-            if (f->ops->at[f->ops->of_kernel[k]].is_dfc)
-                sum = nanos_add(sum, f->s->dur[f->kernels.at[k]]);
-        values[4][n] = (double)sum;
+        values[4][n] = (double)dfc_of(f, layer);
         values[5][n++] = (double)nanos_sub(wall, attention);
     }
     type->count = n;

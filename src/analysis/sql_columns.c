@@ -220,6 +220,7 @@ static void put_cells(const struct sql_columns *t, const struct slice_rows *r,
 {
     const struct slices *s = &r->part->cap->slices;
     bool is_clipped = t->cut != NULL && t->cut->options.clip;
+
     for (size_t i = 0; i < r->n; i++) {
         struct slice slice = {.begin = s->begin[r->at[i]], .dur = s->dur[r->at[i]]};
         if (is_clipped)
