@@ -431,8 +431,7 @@ static void cut_passes(struct finder *f, size_t length)
     }
     for (size_t i = 0; i < out->n_passes; i++) {
         struct arch_pass *pass = &out->passes[i];
-        size_t *count = pass->is_partial ? &out->partial : &out->complete;
-        pass->number = (*count)++;
+        pass->number = pass->is_partial ? out->partial++ : out->complete++;
         pass->end = i + 1 < out->n_passes ? out->passes[i + 1].first : f->kernels.n;
         size_t last = f->m->at[pass->marker_first + pass->markers - 1].kernel;
         pass->epilogue = arch_layers_epilogue(out, f->ops, last + 1, pass->end);

@@ -93,9 +93,8 @@ static int by_wall(const void *a, const void *b, void *ctx)
 {
     const struct arch_pass *passes = ctx;
     const struct arch_pass *x = &passes[*(const size_t *)a], *y = &passes[*(const size_t *)b];
-    nanos p = arch_span(x->at), q = arch_span(y->at);
 
-    return ORDER(p, q) ?: ORDER(x, y);
+    return ORDER(arch_span(x->at), arch_span(y->at)) ?: ORDER(x, y);
 }
 
 static size_t median_pass(struct finder *f)
@@ -163,8 +162,7 @@ static void set_numbers(struct finder *f, size_t number)
 
     type->is_tail = f->layers->has_both_phases && type->phase == PHASE_DECODE;
     for (size_t k = 0; k < pass->layers; k++) {
-        const struct arch_layer *layer = &f->layers->at[pass->layer_first + k];
-        if (layer->type != number)
+        if (f->layers->at[pass->layer_first + k].type != number)
             continue;
         all[n] = numbers[k];
         members[n++] = pass->layer_first + k;

@@ -227,10 +227,8 @@ static void assign_steps(struct finder *f)
             number = 0;
         s->step = step;
         s->number = number++;
-        if (step != SIZE_MAX) {
-            nanos service = arch_span(steps->at[step].window);
-            s->share = num_share(s->all.wall, service);
-        }
+        if (step != SIZE_MAX)
+            s->share = num_share(s->all.wall, arch_span(steps->at[step].window));
         if (until != INT64_MIN && s->at.begin > until)
             s->gap_before = nanos_sub(s->at.begin, until);
         if (s->at.end > until)

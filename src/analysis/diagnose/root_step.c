@@ -134,8 +134,7 @@ struct step_clock {
  * them are quicker than the quick one. */
 static void compare_with_quick(const struct name_step *at, size_t n, struct step_clock *clocks)
 {
-    size_t quarter = n / 4;
-    double quick = (double)at[quarter].time;
+    double quick = (double)at[n / 4].time;
 
     for (size_t i = 0; i < n; i++) {
         struct step_clock *c = &clocks[at[i].step];
