@@ -27,7 +27,7 @@ static bool is_core_work(const struct capture *cap, size_t slice)
                                        S_INIT("MIX_AIC"), S_INIT("MIX_AIV"), S_INIT("FFTS_PLUS")};
 
     return cap->slices.kind[slice] == SLICE_COMPUTE &&
-           STR_ANY(str_equal, capture_slice_text(cap, slice, KEY_CORE), cores);
+           str_is_one_of(capture_slice_text(cap, slice, KEY_CORE), cores, ARRAY_LEN(cores));
 }
 
 static bool is_other_work(const struct capture *cap, size_t slice)

@@ -947,8 +947,8 @@ const void *anomaly_find(struct study *st)
 bool anomaly_write_json(struct study *st, const struct arch *arch, struct sink out)
 {
     const struct record_env env = {&st->cap->strings, &st->scratch, NULL};
-    const struct envelope e = {
-        .schema = &anomaly_schema, .result = document(st, arch), .env = &env};
 
-    return envelope_write(out, &e);
+    return envelope_write(
+        out,
+        &(struct envelope){.schema = &anomaly_schema, .result = document(st, arch), .env = &env});
 }

@@ -480,7 +480,8 @@ const struct arch_config *arch_config_find(struct study *st, const struct arch_o
     read_groups(&f);
     read_name(&f, name);
     put(&f, "hidden_size", "hidden size", &f.hidden);
-    put(&f, "attention_heads", of_rank(&f, "attention heads", "attention heads per rank"), &f.heads);
+    put(&f, "attention_heads", of_rank(&f, "attention heads", "attention heads per rank"),
+        &f.heads);
     put(&f, "kv_heads", of_rank(&f, "KV heads", "KV heads per rank"), &f.kv_heads);
     put(&f, "head_size", "head size", &f.head_size);
     put(&f, "ffn_size", of_rank(&f, "FFN size", "FFN size per rank"), &f.ffn);

@@ -67,8 +67,7 @@ static void line(struct canvas *c, struct str text)
 
 static struct str item_text(struct canvas *c, const struct tree_item *item, nanos wall)
 {
-    const struct arch_op *op = &c->a->ops->at[item->op];
-    struct str out = op->label;
+    struct str out = c->a->ops->at[item->op].label;
 
     if (item->count > 1)
         out = arena_format(c->arena, "%.*s×%zu", STR_ARGS(out), item->count);

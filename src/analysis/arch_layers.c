@@ -113,10 +113,13 @@ static bool borders_at(struct finder *f, bool (*is)(const struct arch_op *op), b
 
 static void gap_borders(struct finder *f)
 {
-    /* Longest idle time of the device before each marker but the first. */
     struct interval_set busy = study_busy(f->st);
     nanos *idle = ARENA_ARRAY(&f->st->scratch, nanos, f->m->n);
+    struct arena_mark mark = arena_mark(&f->st->scratch);
+    double *values = ARENA_ARRAY(&f->st->scratch, double, f->m->n);
     size_t marker = 0;
+
+    /* Longest idle time of the device before each marker but the first. */
     for (size_t i = 0; i + 1 < busy.n; i++) {
         nanos gap = nanos_sub(busy.at[i + 1].begin, busy.at[i].end);
         while (marker < f->m->n &&
@@ -125,10 +128,6 @@ static void gap_borders(struct finder *f)
         if (marker > 0 && marker < f->m->n && gap > idle[marker])
             idle[marker] = gap;
     }
-
-    struct arena_mark mark = arena_mark(&f->st->scratch);
-    double *values = ARENA_ARRAY(&f->st->scratch, double, f->m->n);
-
     for (size_t i = 1; i < f->m->n; i++)
         values[i - 1] = (double)idle[i];
     struct spread spread = spread_of(values, f->m->n - 1);
@@ -432,8 +431,7 @@ static void cut_passes(struct finder *f, size_t length)
     }
     for (size_t i = 0; i < out->n_passes; i++) {
         struct arch_pass *pass = &out->passes[i];
-        size_t *count = pass->is_partial ? &out->partial : &out->complete;
-        pass->number = (*count)++;
+        pass->number = pass->is_partial ? out->partial++ : out->complete++;
         pass->end = i + 1 < out->n_passes ? out->passes[i + 1].first : f->kernels.n;
         size_t last = f->m->at[pass->marker_first + pass->markers - 1].kernel;
         pass->epilogue = arch_layers_epilogue(out, f->ops, last + 1, pass->end);

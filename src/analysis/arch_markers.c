@@ -75,6 +75,26 @@ static const struct arch_op *op_of(const struct finder *f, size_t kernel)
     return &f->ops->at[f->ops->of_kernel[kernel]];
 }
 
+/* The first class with a kernel (a user's or FIA) or with two on one stream. */
+static enum marker_class choose_class(struct finder *f)
+{
+    size_t lanes = f->st->cap->lanes.n;
+    uint32_t *count = mem_grow(NULL, sizeof(uint32_t), lanes * MARKER_CLASSES + 1);
+    enum marker_class best = MARKER_NONE;
+
+    memset(count, 0, sizeof(uint32_t) * (lanes * MARKER_CLASSES + 1));
+    for (size_t i = 0; i < f->kernels.n; i++) {
+        enum marker_class class = op_of(f, i)->marker;
+        if (class == MARKER_NONE)
+            continue;
+        uint32_t seen = ++count[f->s->lane[f->kernels.at[i]] * MARKER_CLASSES + (size_t) class];
+        if (seen >= (class <= MARKER_FIA ? 1 : 2) && (best == MARKER_NONE || class < best))
+            best = class;
+    }
+    mem_free(count);
+    return best;
+}
+
 /* Of the kernels from `from` to `to`, does one do a layer's heavy work? */
 static bool has_gemm(const struct finder *f, size_t from, size_t to)
 {
@@ -342,20 +362,7 @@ const struct arch_markers *arch_markers_find(struct study *st, const struct arch
     struct arch_markers *m = ARENA_NEW(&st->scratch, struct arch_markers);
     struct finder f = {st, ops, study_kernels(st), &st->cap->slices, m};
 
-    /* The first class with a kernel (a user's or FIA) or with two on one stream. */
-    size_t lanes = st->cap->lanes.n;
-    uint32_t *count = mem_grow(NULL, sizeof(uint32_t), lanes * MARKER_CLASSES + 1);
-    memset(count, 0, sizeof(uint32_t) * (lanes * MARKER_CLASSES + 1));
-    m->class = MARKER_NONE;
-    for (size_t i = 0; i < f.kernels.n; i++) {
-        enum marker_class class = op_of(&f, i)->marker;
-        if (class == MARKER_NONE)
-            continue;
-        uint32_t seen = ++count[f.s->lane[f.kernels.at[i]] * MARKER_CLASSES + (size_t) class];
-        if (seen >= (class <= MARKER_FIA ? 1 : 2) && (m->class == MARKER_NONE || class < m->class))
-            m->class = class;
-    }
-    mem_free(count);
+    m->class = choose_class(&f);
     collect(&f);
     /* A layer is more than its attention: where little else runs, and not only in a short excerpt,
      * the names mark no layers. */

@@ -168,6 +168,22 @@ static const char *average(struct page *p, const struct arch_pass *pass, enum ar
 
 enum { PASSES_SHOWN = 64 };
 
+static void say_pass(struct page *p, const struct arch_pass *pass)
+{
+    double from = (double)nanos_sub(pass->at.begin, p->a->origin) / 1e9;
+    double to = (double)nanos_sub(pass->at.end, p->a->origin) / 1e9;
+
+    PUT(p, pass->is_partial ? &arch_text.partial_pass : &arch_text.whole_pass,
+        PLACE("n", pass->number));
+    if (pass->markers > 0)
+        say(p, "#%zu–#%zu", pass->marker_first, pass->marker_first + pass->markers - 1);
+    else
+        say(p, "–");
+    say(p, " | %.3f–%.3f | %s | %s | %s | %s | %zu |\n", from, to,
+        ms(p, (double)(arch_span(pass->at))), average(p, pass, PHASE_PREFILL),
+        average(p, pass, PHASE_DECODE), average(p, pass, PHASE_UNKNOWN), pass->end - pass->first);
+}
+
 /* Whether the markers of a phase grow from pass to pass, by more than 2 % in all. */
 static bool grows(struct page *p)
 {
@@ -201,21 +217,8 @@ static void section_3(struct page *p)
     }
     put(p, &arch_text.pass_head);
     say(p, "|---|---|---|---:|---:|---:|---:|---:|\n");
-    for (size_t i = 0; i < shown; i++) {
-        const struct arch_pass *pass = &l->passes[i];
-        double from = (double)nanos_sub(pass->at.begin, p->a->origin) / 1e9;
-        double to = (double)nanos_sub(pass->at.end, p->a->origin) / 1e9;
-        PUT(p, pass->is_partial ? &arch_text.partial_pass : &arch_text.whole_pass,
-            PLACE("n", pass->number));
-        if (pass->markers > 0)
-            say(p, "#%zu–#%zu", pass->marker_first, pass->marker_first + pass->markers - 1);
-        else
-            say(p, "–");
-        say(p, " | %.3f–%.3f | %s | %s | %s | %s | %zu |\n", from, to,
-            ms(p, (double)(arch_span(pass->at))), average(p, pass, PHASE_PREFILL),
-            average(p, pass, PHASE_DECODE), average(p, pass, PHASE_UNKNOWN),
-            pass->end - pass->first);
-    }
+    for (size_t i = 0; i < shown; i++)
+        say_pass(p, &l->passes[i]);
     say(p, "\n");
     if (shown < l->n_passes)
         put(p, &arch_text.first_passes);

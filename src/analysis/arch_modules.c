@@ -338,8 +338,7 @@ static void finish_passes(struct finder *f)
         pass->end = i + 1 < out->n_passes ? out->passes[i + 1].first : study_kernels(f->st).n;
         pass->epilogue = arch_layers_epilogue(out, f->ops, last->end, pass->end);
         pass->is_partial = pass->layers != out->per_pass;
-        size_t *count = pass->is_partial ? &out->partial : &out->complete;
-        pass->number = (*count)++;
+        pass->number = pass->is_partial ? out->partial++ : out->complete++;
         pass->at = arch_extent(f->st, pass->first, pass->end, &pass->busy);
     }
     arch_layers_measure(f->st, f->ops, f->m->main_lane, out->at, out->n);

@@ -454,8 +454,7 @@ static void hand_over(struct finder *f)
     for (size_t i = 0; i < out->n_passes; i++) {
         struct arch_pass *pass = &out->passes[i];
         pass->is_partial = pass->layers != out->per_pass;
-        size_t *count = pass->is_partial ? &out->partial : &out->complete;
-        pass->number = (*count)++;
+        pass->number = pass->is_partial ? out->partial++ : out->complete++;
         pass->at = arch_extent(f->st, pass->first, pass->end, &pass->busy);
     }
     for (size_t i = 0; i < out->n; i++) {

@@ -10,7 +10,7 @@ enum { FORMS_MOST = 64, LOOP_LEAST = 8, LOOP_MOST = 512, LOOP_LAYERS = 16384 };
 
 struct form {
     uint64_t key;
-    size_t first, last, count;
+    size_t first, last;
 };
 
 /* Forms of the markers of a pass by first place; 0 when there are too many. */
@@ -31,7 +31,6 @@ static size_t list_forms(struct study *st, const struct arch_markers *m,
         if (at == n)
             forms[n++] = (struct form){.key = key, .first = i};
         forms[at].last = i;
-        forms[at].count++;
     }
     return n;
 }

@@ -244,11 +244,10 @@ static bool is_tower(const struct finder *f, uint32_t call, size_t from)
                                        S_INIT("ffn")};
     size_t size = 0, attention = 0;
 
-    for (size_t i = from; i < f->found.n; i++) {
+    for (size_t i = from; i < f->found.n; i++)
         if (f->found.at[i].n_kinds == 0 || is_attention(f->found.at[i].kinds[0].class) ||
             STR_ANY(str_contains_nocase, f->found.at[i].kinds[0].class, words))
             return false;
-    }
     for (size_t i = 0; i < f->members.n; i++) {
         uint32_t module = (uint32_t)f->members.at[i];
         if (f->members.at[i] >> 32 < from)

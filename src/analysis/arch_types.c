@@ -93,9 +93,8 @@ static int by_wall(const void *a, const void *b, void *ctx)
 {
     const struct arch_pass *passes = ctx;
     const struct arch_pass *x = &passes[*(const size_t *)a], *y = &passes[*(const size_t *)b];
-    nanos p = arch_span(x->at), q = arch_span(y->at);
 
-    return ORDER(p, q) ?: ORDER(x, y);
+    return ORDER(arch_span(x->at), arch_span(y->at)) ?: ORDER(x, y);
 }
 
 static size_t median_pass(struct finder *f)
@@ -163,8 +162,7 @@ static void set_numbers(struct finder *f, size_t number)
 
     type->is_tail = f->layers->has_both_phases && type->phase == PHASE_DECODE;
     for (size_t k = 0; k < pass->layers; k++) {
-        const struct arch_layer *layer = &f->layers->at[pass->layer_first + k];
-        if (layer->type != number)
+        if (f->layers->at[pass->layer_first + k].type != number)
             continue;
         all[n] = numbers[k];
         members[n++] = pass->layer_first + k;
@@ -197,6 +195,16 @@ static void count_per_pass(struct finder *f, size_t number)
     }
 }
 
+static nanos dfc_of(const struct finder *f, const struct arch_layer *layer)
+{
+    nanos sum = 0;
+
+    for (size_t i = layer->first; i < layer->end; i++)
+        if (f->ops->at[f->ops->of_kernel[i]].is_dfc)
+            sum = nanos_add(sum, f->s->dur[f->kernels.at[i]]);
+    return sum;
+}
+
 static nanos attention_of(const struct finder *f, const struct arch_layer *layer)
 {
     return layer->marker == SIZE_MAX ? 0 : f->s->dur[f->kernels.at[layer->marker]];
@@ -221,11 +229,7 @@ static void measure_type(struct finder *f, size_t number)
         values[1][n] = (double)wall;
         values[2][n] = num_share(attention, wall);
         values[3][n] = (double)attention;
-        nanos sum = 0;
-        for (size_t k = layer->first; k < layer->end; k++)
-            if (f->ops->at[f->ops->of_kernel[k]].is_dfc)
-                sum = nanos_add(sum, f->s->dur[f->kernels.at[k]]);
-        values[4][n] = (double)sum;
+        values[4][n] = (double)dfc_of(f, layer);
         values[5][n++] = (double)nanos_sub(wall, attention);
     }
     type->count = n;

@@ -14,6 +14,21 @@ static bool touches(struct interval gap, struct interval span, nanos epsilon)
            (nanos_sub(gap.begin, span.begin) <= epsilon || nanos_sub(span.end, gap.end) <= epsilon);
 }
 
+/* The longest of a step's gaps, whatever its kind. */
+static struct interval largest_gap(const struct step *step, const struct step_metrics *m)
+{
+    struct interval gap = m->largest;
+    nanos most = m->largest_internal;
+
+    if (m->prelaunch > most) {
+        gap = (struct interval){step->window.begin, nanos_add(step->window.begin, m->prelaunch)};
+        most = m->prelaunch;
+    }
+    if (m->tail > most)
+        gap = (struct interval){nanos_sub(step->window.end, m->tail), step->window.end};
+    return gap;
+}
+
 /* Fewer than 80 % of the median number of kernels of the other steps. */
 static bool is_cut_short(struct study *st, const struct bubbles *b, size_t n_steps)
 {
@@ -43,19 +58,8 @@ const struct boundary *boundary_find(struct study *st)
         bubbles[i] = touches(b->list[i].at, span, out->epsilon);
     for (size_t i = 0; i < steps->n; i++) {
         bool is_end = i == 0 || i + 1 == steps->n;
-        /* The longest of a step's gaps, whatever its kind. */
-        const struct step *step = &steps->at[i];
-        const struct step_metrics *m = &b->metrics[i];
-        struct interval gap = m->largest;
-        nanos most = m->largest_internal;
-        if (m->prelaunch > most) {
-            gap =
-                (struct interval){step->window.begin, nanos_add(step->window.begin, m->prelaunch)};
-            most = m->prelaunch;
-        }
-        if (m->tail > most)
-            gap = (struct interval){nanos_sub(step->window.end, m->tail), step->window.end};
-        partial[i] = touches(gap, span, out->epsilon) || (is_end && b->inventory[i].kernels == 0) ||
+        partial[i] = touches(largest_gap(&steps->at[i], &b->metrics[i]), span, out->epsilon) ||
+                     (is_end && b->inventory[i].kernels == 0) ||
                      (i + 1 == steps->n && is_cut_short(st, b, steps->n));
     }
     out->is_bubble = bubbles;

@@ -243,7 +243,6 @@ static double metric_of(struct one_side *side, size_t step, enum compare_metric 
 {
     const struct bubbles *b = study_bubbles(side->st);
     const struct step_metrics *m = &b->metrics[step];
-
     const nanos all[COMPARE_METRICS] = {
         [COMPARE_SERVICE] = m->service,
         [COMPARE_BUSY] = m->busy,

@@ -121,6 +121,24 @@ static size_t core_of(const struct capture *cap, size_t slice)
 }
 _Static_assert(CORES <= sizeof((struct profile){0}.core_share) / sizeof(double), "room for cores");
 
+static struct profile describe(struct study *st, size_t from, size_t to)
+{
+    const struct op_names *names = ops_names(st);
+    struct kernel_order kernels = study_kernels(st);
+    struct profile p = {.from = from, .to = to};
+
+    for (size_t i = from; i < to; i++) {
+        struct attr shape = capture_slice_attr(st->cap, kernels.at[i], KEY_INPUT_SHAPES);
+        p.signature = hash_mix(p.signature, names->of_kernel[i]);
+        p.shapes = hash_mix(p.shapes, shape.type == ATTR_TEXT ? shape.text : 0);
+        p.core_share[core_of(st->cap, kernels.at[i])] += 1.0 / (double)(to - from);
+    }
+    for (size_t c = 1; c < CORES; c++)
+        if (p.core_share[c] > p.core_share[p.dominant_core])
+            p.dominant_core = c;
+    return p;
+}
+
 static bool sizes_fit(size_t a, size_t b)
 {
     size_t larger = a > b ? a : b, apart = a > b ? a - b : b - a;
@@ -395,7 +413,6 @@ const struct groups *groups_find(struct study *st)
 {
     const struct steps *steps = study_steps(st);
     const struct op_names *names = ops_names(st);
-    struct kernel_order kernels = study_kernels(st);
     struct groups *out = ARENA_NEW(&st->scratch, struct groups);
     struct sorter s = {.st = st};
 
@@ -406,17 +423,7 @@ const struct groups *groups_find(struct study *st)
     s.tally.other = ARENA_ARRAY(&st->scratch, uint32_t, names->n);
     for (size_t i = 0; i < steps->n; i++) {
         struct kernel_range range = study_step_kernels(st, i);
-        struct profile p = {.from = range.from, .to = range.to};
-        for (size_t k = range.from; k < range.to; k++) {
-            struct attr shape = capture_slice_attr(st->cap, kernels.at[k], KEY_INPUT_SHAPES);
-            p.signature = hash_mix(p.signature, names->of_kernel[k]);
-            p.shapes = hash_mix(p.shapes, shape.type == ATTR_TEXT ? shape.text : 0);
-            p.core_share[core_of(st->cap, kernels.at[k])] += 1.0 / (double)(range.to - range.from);
-        }
-        for (size_t c = 1; c < CORES; c++)
-            if (p.core_share[c] > p.core_share[p.dominant_core])
-                p.dominant_core = c;
-        s.profiles[i] = p;
+        s.profiles[i] = describe(st, range.from, range.to);
         place_step(&s, i);
     }
     collect(st, out, &s, steps->n);

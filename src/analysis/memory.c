@@ -124,12 +124,11 @@ static void add_counters(struct finder *f)
             continue;
         for (size_t k = 0; k < s->samples.n; k++) {
             double bytes = s->samples.at[k].value * megabyte;
-            struct memory_event e = {.at = s->samples.at[k].at,
-                                     .allocated = is_allocated ? bytes : -1,
-                                     .reserved = is_allocated ? -1 : bytes,
-                                     .order = UINT32_MAX - is_allocated,
-                                     .pool = capture_text(f->cap, s->process)};
-            vec_push(&f->events, e);
+            vec_push(&f->events, ((struct memory_event){.at = s->samples.at[k].at,
+                                                        .allocated = is_allocated ? bytes : -1,
+                                                        .reserved = is_allocated ? -1 : bytes,
+                                                        .order = UINT32_MAX - is_allocated,
+                                                        .pool = capture_text(f->cap, s->process)}));
         }
     }
 }

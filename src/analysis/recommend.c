@@ -76,9 +76,7 @@ static void support_idle(struct adviser *a, struct recommendation *r, size_t gro
 
 static void advise_stacks(struct adviser *a, size_t group)
 {
-    const struct verdict *v = &a->judgement->groups[group];
-
-    if (v->severity == SEVERITY_NONE || (a->st->cap->has & HAS_STACKS))
+    if (a->judgement->groups[group].severity == SEVERITY_NONE || (a->st->cap->has & HAS_STACKS))
         return;
     struct recommendation *r =
         advise(a, "record-stacks", "step_group", group_name(a, group), priority_of(a, group),

@@ -4,6 +4,7 @@
 #include "analysis/sql.h"
 
 #include "analysis/sql_schema.h"
+#include "analysis/study.h"
 #include "base/cancel.h"
 #include "base/db_engine.h"
 #include "base/json_write.h"
@@ -90,12 +91,7 @@ static void attr_function(sqlite3_context *out, int argc, sqlite3_value **argv)
     const struct capture *cap = part->cap;
     struct str key = {(const char *)sqlite3_value_text(argv[1]), 0};
     key.n = key.at != NULL ? (size_t)sqlite3_value_bytes(argv[1]) : 0;
-    strid id = intern_find(&cap->strings, key);
-    if (id == 0)
-        return;
-    struct attr a = attrs_get(&cap->attrs, cap->slices.own[slice], id);
-    if (a.type == ATTR_NONE)
-        a = attrs_get(&cap->attrs, cap->slices.set[slice], id);
+    struct attr a = study_attr(cap, slice, intern_find(&cap->strings, key));
     sql_give_value(out, sql_attr_value(cap, a));
 }
 

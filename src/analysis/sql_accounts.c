@@ -127,6 +127,7 @@ void sql_accounts_path(struct sql_accounts *a, const struct capture *cap)
 {
     static const char *const parts[] = {
         [REPLAY_HOST] = "host", [REPLAY_WAIT] = "wait", [REPLAY_TASK] = "task"};
+
     sql_accounts_build(a, cap);
     for (size_t i = 0; i < a->devices.n && !a->has_path; i++) {
         const struct trace_replay *r = trace_replay_build(a->devices.at[i], &a->study.scratch);

@@ -220,6 +220,7 @@ static void put_cells(const struct sql_columns *t, const struct slice_rows *r,
 {
     const struct slices *s = &r->part->cap->slices;
     bool is_clipped = t->cut != NULL && t->cut->options.clip;
+
     for (size_t i = 0; i < r->n; i++) {
         struct slice slice = {.begin = s->begin[r->at[i]], .dur = s->dur[r->at[i]]};
         if (is_clipped)
@@ -249,18 +250,12 @@ static void take_slices(const struct sql_columns *t, size_t part, size_t from, s
             r->at[r->n++] = (uint32_t)i;
 }
 
-static bool has_row(const struct sql_columns *t, size_t part, size_t row)
-{
-    if (t->cut == NULL || t->table->rows != SQL_FLOWS)
-        return true;
-    return cut_has_flow(t->cut, &t->view->parts[part].cap->flows.at[row]);
-}
-
 static void put_rows(const struct sql_columns *t, size_t part, size_t from, size_t to,
                      struct column_chunk *out)
 {
     for (size_t row = from; row < to; row++) {
-        if (!has_row(t, part, row))
+        if (t->cut != NULL && t->table->rows == SQL_FLOWS &&
+            !cut_has_flow(t->cut, &t->view->parts[part].cap->flows.at[row]))
             continue;
         column_put_int(&out->at[0], (int64_t)(t->bases[part] + row));
         for (size_t c = 1; c < t->n; c++)

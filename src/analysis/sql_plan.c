@@ -47,21 +47,6 @@ static int term_bit(sqlite3_index_info *info, int i)
     }
 }
 
-/* Finds the usable terms: a mask, and for each bit the number of its term. */
-static int find_terms(sqlite3_index_info *info, int terms[F_BITS])
-{
-    int mask = 0;
-
-    for (int i = 0; i < info->nConstraint; i++) {
-        int bit = info->aConstraint[i].usable ? term_bit(info, i) : 0;
-        if (bit == 0 || (mask & bit) != 0)
-            continue;
-        mask |= bit;
-        terms[__builtin_ctz((unsigned)bit)] = i;
-    }
-    return mask;
-}
-
 /*
  * Whether walking in order of `key` (then of the numbers) gives the wanted order. `fixed` leading
  * columns of the key have one value. Once a row's lane, name or time is settled the numbers rise,
@@ -178,9 +163,16 @@ static int ahead_mask(sqlite3_uint64 used)
 
 int sql_plan(const struct sql_view *v, enum sql_set set, sqlite3_index_info *info)
 {
-    int terms[F_BITS], args = 0, mask = find_terms(info, terms);
+    int terms[F_BITS], args = 0, mask = 0; /* usable terms, and for each bit its number */
     enum sql_walk walk = WALK_OWN;
 
+    for (int i = 0; i < info->nConstraint; i++) {
+        int bit = info->aConstraint[i].usable ? term_bit(info, i) : 0;
+        if (bit == 0 || (mask & bit) != 0)
+            continue;
+        mask |= bit;
+        terms[__builtin_ctz((unsigned)bit)] = i;
+    }
     if ((mask & F_ID) != 0) {
         mask = F_ID;
         info->estimatedCost = 1;

@@ -65,16 +65,11 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 /* First slice of the lane at or after `i` whose begin is at least `time`. */
 static size_t search_lane(const struct capture *cap, const struct lane *lane, nanos time)
 {
-    size_t low = lane->first, high = lane->first + lane->n;
+    const nanos *begin = cap->slices.begin + lane->first;
+    size_t place;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (cap->slices.begin[middle] < time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    vec_bisect(place, lane->n, i, begin[i] < time);
+    return lane->first + place;
 }
 
 /* Turns to the next lane that has slices in the time range. */
@@ -86,10 +81,10 @@ static bool next_lane(struct cursor *c)
         c->lane++;
         if (lane->n == 0)
             continue;
+        size_t end =
+            c->high == INT64_MAX ? lane->first + lane->n : search_lane(p->cap, lane, c->high + 1);
         c->at = p->base + (uint32_t)search_lane(p->cap, lane, c->low);
-        c->end =
-            p->base + ((uint32_t)(c->high == INT64_MAX ? lane->first + lane->n
-                                                       : search_lane(p->cap, lane, c->high + 1)));
+        c->end = p->base + (uint32_t)end;
         if (c->at < c->end)
             return true;
     }
@@ -105,16 +100,10 @@ static nanos begin_of(const struct sql_view *v, uint32_t g)
 
 static uint32_t search_time(const struct sql_view *v, const struct sql_order *o, nanos time)
 {
-    uint32_t low = 0, high = o->n;
+    size_t place;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (begin_of(v, o->at[middle]) < time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    vec_bisect(place, o->n, i, begin_of(v, o->at[i]) < time);
+    return (uint32_t)place;
 }
 
 static void set_row(struct cursor *c, uint32_t g)

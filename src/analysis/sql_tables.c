@@ -140,16 +140,11 @@ static void sort_targets(struct sql_vtab *tab)
 /* First place whose end is at least `g`; flows stand sorted by where they come from. */
 static size_t search_flows(const struct sql_vtab *tab, const uint32_t *order, int64_t g)
 {
-    size_t low = 0, high = tab->bases[tab->binding->view->part_count];
+    size_t place;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (flow_end(tab, order != NULL ? order[middle] : middle, order != NULL) < g)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    vec_bisect(place, tab->bases[tab->binding->view->part_count], i,
+               flow_end(tab, order != NULL ? order[i] : i, order != NULL) < g);
+    return place;
 }
 
 static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int argc,

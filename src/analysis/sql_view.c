@@ -150,21 +150,11 @@ static void rank_names(struct sql_view *v)
 
 bool sql_find_name(const struct sql_view *v, struct str name, uint32_t *rank)
 {
-    size_t low = 0, high = v->names.n;
+    size_t place;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = str_compare(v->names.at[middle], name);
-        if (order == 0) {
-            *rank = (uint32_t)middle;
-            return true;
-        }
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return false;
+    vec_bisect(place, v->names.n, i, str_compare(v->names.at[i], name) < 0);
+    *rank = (uint32_t)place;
+    return place < v->names.n && str_equal(v->names.at[place], name);
 }
 
 /* A counting sort: stable, two passes. */
@@ -232,9 +222,7 @@ static struct moment *merge_runs(struct moment *from, struct moment *to, size_t 
         size_t kept = 0, begin = 0;
         for (size_t r = 0; r < runs; r += 2) {
             size_t middle = ends[r], end = r + 1 < runs ? ends[r + 1] : ends[r];
-            /* Merges the sorted runs [a, b) and [b, c) of `from` to the same place of `to`; ties
-             * keep order. */
-            size_t x = begin, y = middle;
+            size_t x = begin, y = middle; /* two runs go to the same place; ties keep order */
             for (size_t k = begin; k < end; k++)
                 to[k] = x < middle && (y >= end || from[x].begin <= from[y].begin) ? from[x++]
                                                                                    : from[y++];

@@ -227,10 +227,8 @@ static void assign_steps(struct finder *f)
             number = 0;
         s->step = step;
         s->number = number++;
-        if (step != SIZE_MAX) {
-            nanos service = arch_span(steps->at[step].window);
-            s->share = num_share(s->all.wall, service);
-        }
+        if (step != SIZE_MAX)
+            s->share = num_share(s->all.wall, arch_span(steps->at[step].window));
         if (until != INT64_MIN && s->at.begin > until)
             s->gap_before = nanos_sub(s->at.begin, until);
         if (s->at.end > until)
@@ -246,85 +244,47 @@ static int by_wall(const void *a, const void *b, void *ctx)
     return ORDER(s[y].all.wall, s[x].all.wall) ?: ORDER(x, y);
 }
 
-static int by_cost(const void *a, const void *b, void *ctx)
-{
-    const struct structure *s = ctx;
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-
-    return ORDER(s[y].all.cost, s[x].all.cost) ?: ORDER(x, y);
-}
-
-static int by_bubbles(const void *a, const void *b, void *ctx)
-{
-    const struct structure *s = ctx;
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    nanos p = nanos_add(s[x].bubble_total, s[x].gap_before);
-    nanos q = nanos_add(s[y].bubble_total, s[y].gap_before);
-
-    return ORDER(q, p) ?: ORDER(x, y);
-}
-
-static size_t *rank(struct finder *f, size_t first,
-                    int (*compare)(const void *a, const void *b, void *ctx))
-{
-    size_t n = f->out->n_ranked;
-    size_t *order = ARENA_ARRAY(&f->st->scratch, size_t, n);
-
-    for (size_t i = 0; i < n; i++)
-        order[i] = first + i;
-    if (n > 0)
-        qsort_r(order, n, sizeof(*order), compare, f->out->at);
-    return order;
-}
-
-/* Rankings within the first step of the dominant group. */
-static void find_rankings(struct finder *f)
+/* The ranking within the first step of the dominant group. */
+static void find_ranking(struct finder *f)
 {
     const struct groups *groups = study_groups(f->st);
+    struct structures *out = f->out;
     size_t step = SIZE_MAX, first = 0;
 
     if (groups->dominant != SIZE_MAX && groups->at[groups->dominant].n > 0)
         step = groups->at[groups->dominant].steps[0];
-    f->out->dominant_step = step;
-    while (first < f->out->n && f->out->at[first].step != step)
+    out->dominant_step = step;
+    while (first < out->n && out->at[first].step != step)
         first++;
-    while (first + f->out->n_ranked < f->out->n &&
-           f->out->at[first + f->out->n_ranked].step == step)
-        f->out->n_ranked++;
-    f->out->by_wall = rank(f, first, by_wall);
-    f->out->by_cost = rank(f, first, by_cost);
-    f->out->by_bubbles = rank(f, first, by_bubbles);
-}
-
-static struct finder finder_of(struct study *st, const struct arch *a)
-{
-    return (struct finder){
-        .st = st,
-        .a = a,
-        .kernels = study_kernels(st),
-        .s = &st->cap->slices,
-        .waits = study_waits(st),
-    };
+    while (first + out->n_ranked < out->n && out->at[first + out->n_ranked].step == step)
+        out->n_ranked++;
+    out->by_wall = ARENA_ARRAY(&f->st->scratch, size_t, out->n_ranked);
+    for (size_t i = 0; i < out->n_ranked; i++)
+        out->by_wall[i] = first + i;
+    if (out->n_ranked > 0)
+        qsort_r(out->by_wall, out->n_ranked, sizeof(*out->by_wall), by_wall, out->at);
 }
 
 const struct structures *structures_find(struct study *st, const struct arch *a)
 {
-    struct finder f = finder_of(st, a);
-    size_t most = 2 * a->layers->n + 3 * a->layers->n_passes + study_steps(st)->n + 2;
+    size_t steps = study_steps(st)->n;
+    size_t most = 2 * a->layers->n + 3 * a->layers->n_passes + steps + 2;
+    struct finder f = {
+        .st = st,
+        .a = a,
+        .out = ARENA_NEW(&st->scratch, struct structures),
+        .kernels = study_kernels(st),
+        .s = &st->cap->slices,
+        .waits = study_waits(st),
+    };
 
-    f.out = ARENA_NEW(&st->scratch, struct structures);
     f.out->at = ARENA_ARRAY(&st->scratch, struct structure, most);
+    f.out->source = "step";
     if (a->layers->n >= 2)
         from_layers(&f);
-    else {
-        const struct steps *steps = study_steps(f.st);
-        f.out->source = "step";
-        for (size_t i = 0; i < steps->n; i++) {
-            size_t first = study_first_kernel(f.st, steps->at[i].window.begin);
-            size_t end = i + 1 < steps->n ? study_first_kernel(f.st, steps->at[i + 1].window.begin)
-                                          : f.kernels.n;
-            add(&f, first, end, STRUCTURE_UNKNOWN);
-        }
+    for (size_t i = 0; a->layers->n < 2 && i < steps; i++) {
+        struct kernel_range range = study_step_kernels(st, i);
+        add(&f, range.from, range.to, STRUCTURE_UNKNOWN);
     }
     size_t largest = 0;
     for (size_t i = 0; i < f.out->n; i++)
@@ -334,6 +294,6 @@ const struct structures *structures_find(struct study *st, const struct arch *a)
     for (size_t i = 0; i < f.out->n; i++)
         measure(&f, &f.out->at[i], room);
     assign_steps(&f);
-    find_rankings(&f);
+    find_ranking(&f);
     return f.out;
 }

@@ -55,9 +55,9 @@ struct structures {
     struct structure *at; /* by step, then by time */
     size_t n;
     const char *source; /* "marker", "repeat", "collective", "gap" or "step" */
-    /* Of the dominant step: indexes, largest first. They may disagree; print them all. */
+    /* Of the dominant step: indexes, largest first. */
     size_t dominant_step;
-    size_t *by_wall, *by_cost, *by_bubbles, n_ranked;
+    size_t *by_wall, n_ranked;
 };
 
 /* Cuts the steps of a study along the layers of `a`; a step without layers is one structure. */

@@ -44,19 +44,13 @@ static void derive(struct study *st, nanos *waits)
 /* Length of the part of [begin, end) that a merged set covers. */
 static nanos covered(struct interval_set set, nanos begin, nanos end)
 {
-    size_t low = 0, high = set.n;
     nanos sum = 0;
+    size_t first;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (set.at[middle].end <= begin)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < set.n && set.at[low].begin < end; low++) {
-        nanos from = set.at[low].begin > begin ? set.at[low].begin : begin;
-        nanos to = set.at[low].end < end ? set.at[low].end : end;
+    vec_bisect(first, set.n, i, set.at[i].end <= begin);
+    for (size_t i = first; i < set.n && set.at[i].begin < end; i++) {
+        nanos from = set.at[i].begin > begin ? set.at[i].begin : begin;
+        nanos to = set.at[i].end < end ? set.at[i].end : end;
         sum = nanos_add(sum, nanos_sub(to, from));
     }
     return sum;

@@ -31,7 +31,8 @@ static const struct {
     [ACCOUNT_COPY + COPY_MEMSET] = {"copy_exposed.memset", &classes_text.memset},
     [ACCOUNT_COPY + COPY_OTHER] = {"copy_exposed.other", &classes_text.copy_other},
     [ACCOUNT_IDLE + CAUSE_DEVICE_LATENCY] = {"idle.device_latency", &classes_text.idle_latency},
-    [ACCOUNT_IDLE + CAUSE_DEVICE_DEPENDENCY] = {"idle.device_dependency", &classes_text.idle_dependency},
+    [ACCOUNT_IDLE +
+        CAUSE_DEVICE_DEPENDENCY] = {"idle.device_dependency", &classes_text.idle_dependency},
     [ACCOUNT_IDLE + CAUSE_SYNC] = {"idle.sync", &classes_text.idle_sync},
     [ACCOUNT_IDLE + CAUSE_ALLOCATOR] = {"idle.allocator", &classes_text.idle_alloc},
     [ACCOUNT_IDLE + CAUSE_COMPILE] = {"idle.compile_load", &classes_text.idle_compile},

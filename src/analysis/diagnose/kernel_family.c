@@ -204,7 +204,6 @@ enum kernel_family kernel_family_of(enum kernel_family op, struct kernel_name na
     default:
         return op;
     }
-    return family == FAMILY_GEMM_TENSOR
-               ? (kernel_rate_is_simt(name.rate, is_float) ? FAMILY_GEMM_SIMT : FAMILY_GEMM_TENSOR)
-               : family;
+    bool is_simt = family == FAMILY_GEMM_TENSOR && kernel_rate_is_simt(name.rate, is_float);
+    return is_simt ? FAMILY_GEMM_SIMT : family;
 }

@@ -8,11 +8,6 @@
 
 ENUM_NAMES(saving_bound_name, enum saving_bound, "about", "at_most", "at_least", "in_recording")
 
-static bool has(const struct found_cause *c, unsigned flag)
-{
-    return (root_causes[c->cause].flags & flag) != 0;
-}
-
 /* ---- what no graph can hold ---- */
 
 static bool is_read(const struct root_finder *f, const struct host_call *call)
@@ -91,7 +86,7 @@ static bool has_more(struct root_finder *f, const struct found_cause *c)
         own[i] = root_changes(f, i);
     for (size_t k = 0; k < f->n && !is_more; k++) {
         double all = 0, both = 0;
-        if (&f->found[k] == c || !has(&f->found[k], ROOT_OF_TASKS) ||
+        if (&f->found[k] == c || !root_has(&f->found[k], ROOT_OF_TASKS) ||
             root_causes[f->found[k].cause].whatif == NULL)
             continue;
         root_run(f, f->found[k].cause, ROOT_HEALTHY);
@@ -149,19 +144,20 @@ enum saving_bound root_bound(struct root_finder *f, const struct found_cause *c)
 {
     const struct found_cause *launches = root_found(f, ROOT_LAUNCH_BOUND);
 
-    if (has(c, ROOT_OF_STEP))
+    if (root_has(c, ROOT_OF_STEP))
         return SAVING_IN_RECORDING;
     if (c->cause == ROOT_LAUNCH_BOUND)
         return bound_of_launches(f);
     if (c->cause == ROOT_HOST_SYNC) /* what is read less often is launched less often */
         return launches != NULL && launches->saving > c->saving ? SAVING_AT_LEAST : SAVING_AT_MOST;
-    if (c->is_share || has(c, ROOT_UPPER_BOUND))
+    if (c->is_share || root_has(c, ROOT_UPPER_BOUND))
         return SAVING_AT_MOST;
     /* Data that the host works on is carried by copies, which go with the work. */
-    if (has(c, ROOT_OF_STRETCHES) &&
+    if (root_has(c, ROOT_OF_STRETCHES) &&
         (is_listed(f, ROOT_PAGEABLE_COPY) || is_listed(f, ROOT_COPY_UNNEEDED) ||
          is_listed(f, ROOT_COPY_EXPOSED)))
         return SAVING_AT_LEAST;
     bool is_first = f->n > 0 && c == &f->found[0];
-    return is_first && has(c, ROOT_OF_TASKS) && has_more(f, c) ? SAVING_AT_LEAST : SAVING_ABOUT;
+    return is_first && root_has(c, ROOT_OF_TASKS) && has_more(f, c) ? SAVING_AT_LEAST
+                                                                    : SAVING_ABOUT;
 }

@@ -73,6 +73,11 @@ struct root_finder {
 
 void root_find(struct root_finder *f);
 
+static inline bool root_has(const struct found_cause *c, unsigned flag)
+{
+    return (root_causes[c->cause].flags & flag) != 0;
+}
+
 /* Of one found already, or NULL. */
 const struct found_cause *root_found(const struct root_finder *f, enum root_cause cause);
 

@@ -11,16 +11,11 @@
 
 ORDER_BY(by_saving, struct found_cause, ORDER(y->saving, x->saving) ?: ORDER(x->cause, y->cause));
 
-static bool has(const struct found_cause *c, unsigned flag)
-{
-    return (root_causes[c->cause].flags & flag) != 0;
-}
-
 bool root_may_be_profiler(const struct found_cause *c)
 {
     double least = 1 - (1 - c->saving) * ROOT_HOST_ERROR / 100.0;
 
-    return has(c, ROOT_OF_LAUNCHES) && least < ROOT_NAMED / 100.0;
+    return root_has(c, ROOT_OF_LAUNCHES) && least < ROOT_NAMED / 100.0;
 }
 
 static void lead(struct root_finder *f, size_t i)
@@ -55,7 +50,7 @@ static bool is_specific(const struct found_cause *c, const struct found_cause *g
         return c->share >= ROOT_SPECIFIC / 100.0 * generic->share;
     /* Beside launches in general, tasks count by their own time alone; an optimizer is its
      * launches. */
-    bool is_of_tasks = has(c, ROOT_OF_TASKS) && c->cause != ROOT_OPTIMIZER_UNFUSED;
+    bool is_of_tasks = root_has(c, ROOT_OF_TASKS) && c->cause != ROOT_OPTIMIZER_UNFUSED;
     return (generic->cause == ROOT_LAUNCH_BOUND && is_of_tasks && c->share < c->saving
                 ? c->share
                 : c->saving) >= ROOT_SPECIFIC / 100.0 * generic->saving;
@@ -63,7 +58,7 @@ static bool is_specific(const struct found_cause *c, const struct found_cause *g
 
 static bool gives_way(const struct found_cause *c)
 {
-    return has(c, ROOT_GENERIC) || root_may_be_profiler(c);
+    return root_has(c, ROOT_GENERIC) || root_may_be_profiler(c);
 }
 
 /* A specific cause with half of a generic or doubtful one's saving is easier to act on, and so is
@@ -95,7 +90,7 @@ static void prefer_step(struct root_finder *f)
     if (f->found[0].cause == ROOT_COMPILATION || f->found[0].in_slow_step < ROOT_IN_STEP / 100.0)
         return;
     for (size_t i = 1; i < f->n; i++)
-        if (has(&f->found[i], ROOT_OF_STEP) && f->found[i].saving >= ROOT_NAMED / 100.0)
+        if (root_has(&f->found[i], ROOT_OF_STEP) && f->found[i].saving >= ROOT_NAMED / 100.0)
             lead(f, i);
 }
 
@@ -124,7 +119,8 @@ bool root_rank(struct root_finder *f)
     if (first->cause == ROOT_ALLOCATOR) /* why memory is made again tells more than that it is */
         prefer(f, ROOT_VARIABLE_SHAPES, 0);
     prefer_step(f);
-    if (has(first, ROOT_OF_TASKS)) /* kernels slow in some steps alone are no matter of kernels */
+    if (root_has(first,
+                 ROOT_OF_TASKS)) /* kernels slow in some steps alone are no matter of kernels */
         prefer(f, ROOT_CLOCK_DROP, named);
     bool is_hidden = first->is_share &&
                      num_share((double)f->by[ACCOUNT_IDLE + CAUSE_UNKNOWN], (double)f->window) >
@@ -139,11 +135,11 @@ static double evidence_of(const struct root_finder *f, const struct found_cause 
     double linked = num_share((double)f->a->host.links, (double)(f->a->tasks.n - f->a->orphans));
     double score = linked < LIMIT_LINKED / 100.0 ? 0.6 : 1;
 
-    if (has(c, ROOT_NEEDS_SHAPES) && !(f->cap->has & HAS_SHAPES))
+    if (root_has(c, ROOT_NEEDS_SHAPES) && !(f->cap->has & HAS_SHAPES))
         score *= 0.5;
     if (f->steps < 3)
         score *= 0.4;
-    bool uses_device = has(c, ROOT_OF_TASKS) || c->cause == ROOT_HEALTHY;
+    bool uses_device = root_has(c, ROOT_OF_TASKS) || c->cause == ROOT_HEALTHY;
     return uses_device && (f->is_device_assumed || f->w->device == NULL) ? score * 0.7 : score;
 }
 
@@ -168,7 +164,7 @@ double root_confidence(const struct root_finder *f, const struct found_cause *c)
                                         : error <= 0.05                     ? 0.8
                                         : error <= ROOT_POOR_REPLAY / 100.0 ? 0.5
                                                                             : 0.2);
-    if (!has(c, ROOT_OF_STEP))
+    if (!root_has(c, ROOT_OF_STEP))
         score *= spread <= 0.1 ? 1 : spread <= 0.5 ? 0.8 : 0.6;
     if (apart > 0.15 || apart < -0.15)
         score *= 0.7;
@@ -176,7 +172,7 @@ double root_confidence(const struct root_finder *f, const struct found_cause *c)
         return ROOT_OF_SHARE / 100.0;
     if (root_may_be_profiler(c))
         score *= 0.4;
-    return has(c, ROOT_WEAK) ? score * 0.7 : score;
+    return root_has(c, ROOT_WEAK) ? score * 0.7 : score;
 }
 
 struct root_shares root_shares_of(const struct root_finder *f)

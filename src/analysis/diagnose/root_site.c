@@ -200,10 +200,10 @@ void root_find_sites(const struct root_finder *f, struct found_cause *c)
             nanos time = time_of_call(f, cause, call);
             if (time == 0 || !root_counts_step(f, root_step_of_call(f, call)))
                 continue;
-            bool has_filler = (is_stretch || cause == ROOT_COMPILATION) && call->filler != NO_SLICE;
-            add(&sums, f->cap,
-                has_filler ? call->filler : (call->outer != NO_SLICE ? call->outer : call->slice),
-                time);
+            uint32_t site = call->outer != NO_SLICE ? call->outer : call->slice;
+            if ((is_stretch || cause == ROOT_COMPILATION) && call->filler != NO_SLICE)
+                site = call->filler;
+            add(&sums, f->cap, site, time);
         }
     }
     c->count = sums.count / f->steps;

@@ -134,8 +134,7 @@ struct step_clock {
  * them are quicker than the quick one. */
 static void compare_with_quick(const struct name_step *at, size_t n, struct step_clock *clocks)
 {
-    size_t quarter = n / 4;
-    double quick = (double)at[quarter].time;
+    double quick = (double)at[n / 4].time;
 
     for (size_t i = 0; i < n; i++) {
         struct step_clock *c = &clocks[at[i].step];
@@ -197,12 +196,6 @@ static struct step_clock *find_clocks(const struct root_finder *f)
     return clocks;
 }
 
-/* What nearly all kernels of a step take more than in quick steps; 0 when only some do. */
-static nanos slowed_by(const struct step_clock *c)
-{
-    return c->all > 0 && c->slowed >= c->all * ROOT_SLOWED / 100 ? (nanos)c->more : 0;
-}
-
 void root_find_slow_clock(struct root_finder *f)
 {
     nanos worst = 0, run = 0;
@@ -212,7 +205,11 @@ void root_find_slow_clock(struct root_finder *f)
         return;
     const struct step_clock *clocks = find_clocks(f);
     for (size_t i = f->first; i < f->a->n; i++) {
-        nanos more = f->a->steps[i].tasks > 0 ? slowed_by(&clocks[i]) : 0;
+        /* What nearly all kernels of a step take more than in quick steps; 0 when only some do. */
+        const struct step_clock *c = &clocks[i];
+        bool is_slowed =
+            f->a->steps[i].tasks > 0 && c->all > 0 && c->slowed >= c->all * ROOT_SLOWED / 100;
+        nanos more = is_slowed ? (nanos)c->more : 0;
         run += window_of(f, i);
         f->clock.excess += more;
         if (more <= worst)

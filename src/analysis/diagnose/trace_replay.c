@@ -177,7 +177,6 @@ static void emit_task(struct builder *b)
         .gap = clamp(gap_before(&b->gaps, last, t, r->gap)),
         .kind = REPLAY_TASK,
         .is_graph = is_next_in_graph(last, t),
-        .is_unlinked = t->call == NO_CALL,
     };
     nanos explained = last != NULL ? last->end + node.gap : INT64_MIN;
 
@@ -288,6 +287,7 @@ static void emit_call(struct builder *b, size_t timeline)
     uint32_t task = is_copy                                                   ? c->first_task
                     : c->kind == CALL_SYNC || c->kind == CALL_FREE || is_full ? find_awaited(b, c)
                                                                               : REPLAY_NONE;
+
     if (b->is_nested && task != REPLAY_NONE && task >= b->next_task)
         task = REPLAY_NONE;
     nanos body = task != REPLAY_NONE && is_copy ? head_of_copy(a, c)

@@ -31,7 +31,6 @@ struct replay_node {
     int32_t gap;    /* from prev's end to its start, of a task */
     uint8_t kind;   /* enum replay_kind */
     bool is_graph;  /* of a task: its gap is the graph's own */
-    bool is_unlinked;
 };
 
 struct trace_replay {

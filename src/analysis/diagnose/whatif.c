@@ -72,15 +72,6 @@ nanos whatif_begin(const struct whatif *w)
     return first < begin || w->a->is_pseudo ? first : begin; /* launched sooner, begun sooner */
 }
 
-/* The first task of the steps. */
-static uint32_t first_node(const struct whatif *w)
-{
-    for (size_t i = 0; i < w->a->tasks.n; i++)
-        if (w->a->tasks.at[i].step != TASK_NO_STEP)
-            return w->replay->node_of_task[i];
-    return REPLAY_NONE;
-}
-
 /* The last call that ended before the first step, on the thread that launches its work. */
 static uint32_t node_before_steps(const struct whatif *w)
 {
@@ -157,8 +148,11 @@ void whatif_init(struct whatif *w, struct study *st, const struct accounting *a)
         .device = device_find(&device_builtin, capture_text(st->cap, st->cap->facts.device_name)),
         .works = {.cap = st->cap},
         .before = REPLAY_NONE,
+        .first = REPLAY_NONE,
     };
-    w->first = first_node(w);
+    for (size_t i = a->tasks.n; i-- > 0;) /* the first task of the steps */
+        if (a->tasks.at[i].step != TASK_NO_STEP)
+            w->first = w->replay->node_of_task[i];
     w->times = replay_times_new(w->replay->n);
     w->change = trace_replay_plain(w->replay);
     w->ends = ARENA_ARRAY(&st->scratch, nanos, a->n);

@@ -10,7 +10,8 @@ static bool counts_elements(const struct whatif *w, const struct host_call *call
                                        S("aten::_unique2"), S("aten::unique_consecutive")};
 
     return call->op != NO_SLICE &&
-           STR_ANY(str_equal, capture_text(w->cap, w->cap->slices.name[call->op]), names);
+           str_is_one_of(capture_text(w->cap, w->cap->slices.name[call->op]), names,
+                         ARRAY_LEN(names));
 }
 
 /* By call: 1 inside such an operator, 2 its last one that launches something. */

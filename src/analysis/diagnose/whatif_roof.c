@@ -29,17 +29,17 @@ static double output_share(const struct whatif *w, const struct host_call *call)
 }
 
 /* What tensor cores reach for the operator of a call; 0 when its shapes are not known. */
-static double tensor_time(struct whatif *w, const struct host_call *call, int percent)
+static double tensor_time(struct whatif *w, const struct host_call *call)
 {
     const struct operator_work *work = operator_work_of(&w->works, whatif_operator(w, call));
+    enum peak peak = roof_peak(work->type);
+    int percent =
+        roof_percent(call->family == FAMILY_CONV ? ROOF_CONVOLUTION : ROOF_PRODUCT, peak, 0);
+    bool is_narrowed = work->type.is_double || work->type.bytes == 0; /* doubles become floats */
+    double bytes = work->moved * (is_narrowed ? 4 : work->type.bytes);
     double share = work->is_convolution ? output_share(w, call) : 1;
-    double compute =
-        roof_flops_time(w->device, work->flops * share, roof_peak(work->type), percent);
-    /* Bytes of an element once doubles are floats. */
-    double memory = roof_bytes_time(
-        w->device,
-        work->moved * (work->type.is_double || work->type.bytes == 0 ? 4 : work->type.bytes),
-        LIMIT_MEMORY_ROOF);
+    double compute = roof_flops_time(w->device, work->flops * share, peak, percent);
+    double memory = roof_bytes_time(w->device, bytes, LIMIT_MEMORY_ROOF);
     double time = compute > memory ? compute : memory;
 
     return compute <= 0 ? 0 : time > LIMIT_LEAST_KERNEL ? time : LIMIT_LEAST_KERNEL;
@@ -137,18 +137,10 @@ static bool is_slow_product(const struct roof *r, const struct device_task *t)
     return t->is_simt && whatif_fits(r->w, call_of_task(r->w, t), r->site);
 }
 
-/* Percent of the peak that a good kernel for the operator of a call reaches. */
-static int roof_of(struct whatif *w, const struct host_call *call)
-{
-    enum peak peak = roof_peak(operator_work_of(&w->works, whatif_operator(w, call))->type);
-
-    return roof_percent(call->family == FAMILY_CONV ? ROOF_CONVOLUTION : ROOF_PRODUCT, peak, 0);
-}
-
 static double product_time(struct whatif *w, const struct host_call *call, nanos now)
 {
     (void)now;
-    return tensor_time(w, call, roof_of(w, call));
+    return tensor_time(w, call);
 }
 
 void whatif_gemm_at_roof(struct whatif *w, struct str site, struct replay_change *c)
@@ -179,7 +171,7 @@ static bool is_tensor_product(const struct roof *r, const struct device_task *t)
 /* Products that are far below what their units reach. */
 static double inefficient_time(struct whatif *w, const struct host_call *call, nanos now)
 {
-    double roof = tensor_time(w, call, roof_of(w, call));
+    double roof = tensor_time(w, call);
 
     if (now < LIMIT_INEFFICIENT_LEAST || (double)now * 100 < roof * LIMIT_INEFFICIENT)
         return (double)now;

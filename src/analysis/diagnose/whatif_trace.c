@@ -51,24 +51,18 @@ static nanos mapped(const struct whatif *w, const struct knots *k, uint32_t time
     return from->changed + (nanos)(share * (double)(to->changed - from->changed));
 }
 
-static lane_id lane_of(struct capture *out, const struct capture *cap, lane_id lane)
-{
-    struct lane_key key = cap->lanes.at[lane].key;
-
-    key.process = capture_intern(out, capture_text(cap, key.process));
-    key.name = capture_intern(out, capture_text(cap, key.name));
-    return capture_lane(out, key);
-}
-
 static void put_slice(struct capture *out, const struct capture *cap, size_t i, nanos begin,
                       nanos end)
 {
     const struct slices *s = &cap->slices;
+    struct lane_key lane = cap->lanes.at[s->lane[i]].key;
 
+    lane.process = capture_intern(out, capture_text(cap, lane.process));
+    lane.name = capture_intern(out, capture_text(cap, lane.name));
     capture_slice(out, &(struct slice){
                            .begin = begin,
                            .dur = end > begin ? end - begin : 0,
-                           .lane = lane_of(out, cap, s->lane[i]),
+                           .lane = capture_lane(out, lane),
                            .name = capture_intern(out, capture_text(cap, s->name[i])),
                            .kind = (enum slice_kind)s->kind[i],
                        });
