@@ -328,24 +328,6 @@ static bool real_to_f64(double real, double *out)
     return isfinite(real);
 }
 
-static bool cell_i64(const struct db_cell *cell, int64_t *out)
-{
-    if (cell->type == DB_INT) {
-        *out = cell->number;
-        return true;
-    }
-    return cell->type == DB_REAL ? real_to_i64(cell->real, out)
-                                 : cell->type == DB_TEXT && num_i64(cell->text, out);
-}
-
-static bool cell_f64(const struct db_cell *cell, double *out)
-{
-    if (cell->type == DB_INT)
-        return real_to_f64((double)cell->number, out);
-    return cell->type == DB_REAL ? real_to_f64(cell->real, out)
-                                 : cell->type == DB_TEXT && num_f64(cell->text, out);
-}
-
 /* A cell as the engine would print it. */
 static struct str cell_text(const struct db_rows *rows, size_t column)
 {
@@ -375,11 +357,17 @@ static bool text_of(const struct db_rows *rows, int place, struct str *out)
 
 bool db_i64(const struct db_rows *rows, size_t column, int64_t *out)
 {
+    const struct db_cell *cell = &rows->cells[column];
     int place = rows->place[column];
     struct str text;
 
+    if (rows->is_direct && cell->type == DB_INT) {
+        *out = cell->number;
+        return true;
+    }
     if (rows->is_direct)
-        return cell_i64(&rows->cells[column], out);
+        return cell->type == DB_REAL ? real_to_i64(cell->real, out)
+                                     : cell->type == DB_TEXT && num_i64(cell->text, out);
     if (place < 0)
         return false;
     sqlite3_value *value = sqlite3_column_value(rows->stmt, place); /* looked up once */
@@ -395,12 +383,15 @@ bool db_i64(const struct db_rows *rows, size_t column, int64_t *out)
 
 bool db_f64(const struct db_rows *rows, size_t column, double *out)
 {
+    const struct db_cell *cell = &rows->cells[column];
     int place = rows->place[column];
     struct str text;
 
-    if (rows->is_direct)
-        return cell_f64(&rows->cells[column], out);
-    if (place < 0)
+    if (rows->is_direct && cell->type == DB_TEXT)
+        return num_f64(cell->text, out);
+    if (rows->is_direct && (cell->type == DB_INT || cell->type == DB_REAL))
+        return real_to_f64(cell->type == DB_INT ? (double)cell->number : cell->real, out);
+    if (rows->is_direct || place < 0)
         return false;
     int type = sqlite3_column_type(rows->stmt, place);
     if (type == SQLITE_INTEGER || type == SQLITE_FLOAT)

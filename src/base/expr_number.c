@@ -131,23 +131,18 @@ static const char *floor_divide(struct expr_value *a, struct expr_value b)
     return error;
 }
 
-static const char *whole_power(struct expr_value *a, int64_t exponent)
-{
-    int64_t base = a->i, result = 1;
-
-    for (; exponent > 0; exponent >>= 1) {
-        if ((exponent & 1) != 0 && __builtin_mul_overflow(result, base, &result))
-            return overflow;
-        if (exponent > 1 && __builtin_mul_overflow(base, base, &base))
-            return overflow;
-    }
-    return set_whole(a, false, result);
-}
-
 static const char *power(struct expr_value *a, struct expr_value b)
 {
-    if (are_whole(a, &b) && b.i >= 0)
-        return whole_power(a, b.i);
+    if (are_whole(a, &b) && b.i >= 0) {
+        int64_t base = a->i, result = 1;
+        for (int64_t exponent = b.i; exponent > 0; exponent >>= 1) {
+            if ((exponent & 1) != 0 && __builtin_mul_overflow(result, base, &result))
+                return overflow;
+            if (exponent > 1 && __builtin_mul_overflow(base, base, &base))
+                return overflow;
+        }
+        return set_whole(a, false, result);
+    }
     if (real(*a) == 0 && real(b) < 0)
         return by_zero;
     return set_real(a, pow(real(*a), real(b)));

@@ -163,7 +163,7 @@ const char *fs_join(struct arena *arena, const char *a, const char *b)
 
     if (b[0] == '/')
         a = between = "";
-    return arena_format(arena, "%s%s%s", a, between, b).at;
+    return arena_printf(arena, "%s%s%s", a, between, b);
 }
 
 /* One entry while a folder is read, with what tells two folders apart. */
@@ -239,22 +239,6 @@ static enum status list_failed(const char *dir, int error, struct diag *d)
                      "cannot read the folder: %s", fs_error_text(error));
 }
 
-enum status fs_list(struct arena *arena, const char *dir, struct fs_list *out, struct diag *d)
-{
-    struct found_list found = {0};
-    int error = read_dir(arena, dir, 1, &found);
-
-    *out = (struct fs_list){0};
-    if (error == 0) {
-        out->at = ARENA_ARRAY(arena, struct fs_entry, found.v.n);
-        out->n = found.v.n;
-        for (size_t i = 0; i < found.v.n; i++)
-            out->at[i] = found.v.at[i].entry;
-    }
-    vec_free(&found.v);
-    return error != 0 ? list_failed(dir, error, d) : ST_OK;
-}
-
 struct folder_id {
     dev_t device;
     ino_t inode;
@@ -264,6 +248,7 @@ struct folder_walk {
     struct arena *arena;
     const struct str *skip;
     size_t skip_n;
+    bool is_flat; /* without what is in the folders */
     struct diag *diag;
     VEC_OF(struct fs_entry) entries;
     VEC_OF(struct folder_id) seen; /* every folder opened so far */
@@ -297,7 +282,7 @@ static int walk_dir(struct folder_walk *w, const char *folder, int depth)
         if (f->entry.kind == FS_DIR && str_is_one_of(f->entry.name, w->skip, w->skip_n))
             continue;
         vec_push(&w->entries, f->entry);
-        if (f->entry.kind != FS_DIR)
+        if (f->entry.kind != FS_DIR || w->is_flat)
             continue;
         if (depth > LIMIT_PATH_DEPTH) {
             diag_add(w->diag, SEV_NOTE, "file.depth", where,
@@ -313,19 +298,17 @@ static int walk_dir(struct folder_walk *w, const char *folder, int depth)
     return error;
 }
 
-enum status fs_walk(struct arena *arena, const char *dir, const struct str *skip, size_t skip_n,
-                    struct fs_list *out, struct diag *d)
+static enum status walk(struct folder_walk w, const char *dir, struct fs_list *out)
 {
-    struct folder_walk w = {.arena = arena, .skip = skip, .skip_n = skip_n, .diag = d};
     struct stat info;
 
     *out = (struct fs_list){0};
     if (stat(dir, &info) != 0)
-        return list_failed(dir, errno, d);
+        return list_failed(dir, errno, w.diag);
     is_new(&w, info.st_dev, info.st_ino);
     int error = walk_dir(&w, dir, 1);
     if (error == 0) {
-        out->at = ARENA_ARRAY(arena, struct fs_entry, w.entries.n);
+        out->at = ARENA_ARRAY(w.arena, struct fs_entry, w.entries.n);
         out->n = w.entries.n;
         if (out->n > 0)
             memcpy(out->at, w.entries.at, out->n * sizeof(*out->at));
@@ -333,7 +316,19 @@ enum status fs_walk(struct arena *arena, const char *dir, const struct str *skip
     vec_free(&w.entries);
     vec_free(&w.seen);
     hash_free(&w.seen_at);
-    return error != 0 ? list_failed(dir, error, d) : ST_OK;
+    return error != 0 ? list_failed(dir, error, w.diag) : ST_OK;
+}
+
+enum status fs_list(struct arena *arena, const char *dir, struct fs_list *out, struct diag *d)
+{
+    return walk((struct folder_walk){.arena = arena, .is_flat = true, .diag = d}, dir, out);
+}
+
+enum status fs_walk(struct arena *arena, const char *dir, const struct str *skip, size_t skip_n,
+                    struct fs_list *out, struct diag *d)
+{
+    return walk((struct folder_walk){.arena = arena, .skip = skip, .skip_n = skip_n, .diag = d},
+                dir, out);
 }
 
 static bool is_program(const char *path)

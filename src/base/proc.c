@@ -34,7 +34,6 @@ enum {
 struct captured {
     int fd; /* our end of the pipe, -1 after its end */
     struct text text;
-    uint64_t dropped;
 };
 
 struct run {
@@ -212,7 +211,6 @@ static void keep(struct run *run, struct captured *s, struct str text)
     struct str kept = str_part(text, 0, most - s->text.n);
 
     text_put(&s->text, kept);
-    s->dropped += text.n - kept.n;
     if (run->has_log && run->logged < most) {
         struct str logged = str_part(text, 0, most - (size_t)run->logged);
         outfile_write(&run->log, logged);
@@ -388,8 +386,6 @@ enum status proc_run(const struct proc_spec *spec, struct arena *arena, struct p
         follow(&run);
         reap(&run, result);
         cancel_release();
-        result->out_dropped = run.stream[0].dropped;
-        result->err_dropped = run.stream[1].dropped;
         close_fd(&run.stream[0].fd);
         close_fd(&run.stream[1].fd);
         result->out = text_keep(&run.stream[0].text, arena);

@@ -263,12 +263,6 @@ static bool has_long_word(struct str cell, size_t width)
     return false;
 }
 
-/* Not a path, which people copy, nor a sentence. */
-static bool is_name(struct str cell)
-{
-    return str_find_char(cell, ' ') == cell.n && str_find_char(cell, '/') == cell.n;
-}
-
 /* The cell as lines of at most the column's width. Text takes up to LINES_MOST, or loses its
  * middle; behind the last column there is always room for more than a name. */
 static void fold_cell(struct text *to, const struct wrap_column *column, struct str cell,
@@ -282,7 +276,9 @@ static void fold_cell(struct text *to, const struct wrap_column *column, struct 
     size_t lines = 1;
     for (size_t i = 0; i < to->n; i++)
         lines += to->at[i] == '\n';
-    if ((lines > LINES_MOST || has_long_word(cell, column->width)) && (!is_last || is_name(cell))) {
+    /* Not a path, which people copy, nor a sentence. */
+    bool is_name = str_find_char(cell, ' ') == cell.n && str_find_char(cell, '/') == cell.n;
+    if ((lines > LINES_MOST || has_long_word(cell, column->width)) && (!is_last || is_name)) {
         text_clear(to);
         wrap_shorten(to, cell, column->width);
     }

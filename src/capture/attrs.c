@@ -90,10 +90,8 @@ static uint32_t shape_of(struct attrs *a, const struct attr *list, size_t n)
         uint32_t shape = hash_add(&a->shape_ids, hash, (uint32_t)a->shapes.n);
         if (shape == a->shapes.n) {
             struct attr_shape fresh = {.first = (uint32_t)a->columns.n, .n = (uint32_t)n};
-            for (size_t i = 0; i < n; i++) {
+            for (size_t i = 0; i < n; i++)
                 vec_push(&a->columns, ((struct attr_column){list[i].key, list[i].type}));
-                fresh.has_text |= list[i].type == ATTR_TEXT;
-            }
             vec_push(&a->shapes, fresh);
         }
         if (is_shape(a, shape, list, n)) {

@@ -107,18 +107,14 @@ static void put_meta(struct core_writer *w, const char *what, struct str name, i
 {
     begin_event(w, S("{\"args\":{"));
     if (name.n > 0) {
-        put(w, S("\"name\":"));
-        text_out_quoted(&w->t.out, name);
+        text_out_pair(&w->t.out, S("\"name\":"), name);
     } else {
-        put(w, S("\"sort_index\":"));
-        text_out_i64(&w->t.out, order);
+        text_out_pair_i64(&w->t.out, S("\"sort_index\":"), order);
     }
     put(w, S("},\"name\":\""));
     put(w, str_of(what));
-    put(w, S("\",\"ph\":\"M\",\"pid\":"));
-    text_out_i64(&w->t.out, pid);
-    put(w, S(",\"tid\":"));
-    text_out_i64(&w->t.out, tid);
+    text_out_pair_i64(&w->t.out, S("\",\"ph\":\"M\",\"pid\":"), pid);
+    text_out_pair_i64(&w->t.out, S(",\"tid\":"), tid);
     put(w, S("}"));
 }
 
@@ -134,10 +130,8 @@ static void put_slice(struct core_writer *w, const struct slice *s, int64_t pid,
     put(w, str_of(insight_color(lane, s->kind)));
     put(w, S("\",\"dur\":"));
     insight_put_length(&w->t.out, cap, s);
-    put(w, S(",\"name\":"));
-    text_out_quoted(&w->t.out, capture_text(cap, s->name));
-    put(w, S(",\"ph\":\"X\",\"pid\":"));
-    text_out_i64(&w->t.out, pid);
+    text_out_pair(&w->t.out, S(",\"name\":"), capture_text(cap, s->name));
+    text_out_pair_i64(&w->t.out, S(",\"ph\":\"X\",\"pid\":"), pid);
     put(w, S(",\"tid\":"));
     text_out_u64(&w->t.out, tid);
     put(w, S(",\"ts\":"));

@@ -344,8 +344,7 @@ static void put_utilization(const struct insight_table *t, struct text_out *out,
             continue;
         }
         text_out_i64(out, lanes.number / 10);
-        text_out_put(out, S("."));
-        text_out_i64(out, lanes.number % 10);
+        text_out_pair_i64(out, S("."), lanes.number % 10);
     }
     text_out_put(out, S("]"));
 }
@@ -358,15 +357,12 @@ static void put_row(const struct insight_table *t, struct text_out *out,
     struct str lines = code.type == ATTR_TEXT ? capture_text(t->cap, code.text) : S("");
     size_t cores = t->cores.n;
 
-    text_out_put(out, S("{\"Address\":"));
-    text_out_quoted(out, capture_text(t->cap, row->address));
-    text_out_put(out, S(",\"AscendC Inner Code\":"));
-    text_out_quoted(out, code_line(lines));
+    text_out_pair(out, S("{\"Address\":"), capture_text(t->cap, row->address));
+    text_out_pair(out, S(",\"AscendC Inner Code\":"), code_line(lines));
     insight_put_list(out, "Cycles", cores, CYCLES, cells, n);
     insight_put_list(out, "GPR Count", cores, ZERO, cells, n);
     insight_put_list(out, "Instructions Executed", cores, EXECUTED, cells, n);
-    text_out_put(out, S(",\"Pipe\":"));
-    text_out_quoted(out, capture_text(t->cap, t->cap->lanes.at[s.lane].key.name));
+    text_out_pair(out, S(",\"Pipe\":"), capture_text(t->cap, t->cap->lanes.at[s.lane].key.name));
     insight_put_list(out, "Process Bytes", cores, BYTES, cells, n);
     text_out_put(out, S(",\"Source\":"));
     put_source(t, out, &s);

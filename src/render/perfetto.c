@@ -20,16 +20,6 @@ struct perfetto_writer {
     uint64_t *processes; /* track of each process */
 };
 
-static void put_processes(struct perfetto_writer *w)
-{
-    size_t n = w->tracks->processes.n;
-
-    w->processes = ARENA_ARRAY(&w->tracks->arena, uint64_t, n);
-    for (size_t i = 0; i < n; i++)
-        w->processes[i] = perfetto_process(&w->pen, w->tracks->processes.at[i].name,
-                                           w->tracks->processes.at[i].pid);
-}
-
 static int64_t number_row(void *ctx, lane_id lane, size_t row)
 {
     struct perfetto_writer *w = ctx;
@@ -187,7 +177,11 @@ static bool write_perfetto(const struct cut *cut, const struct timeline_options 
     nanos at = w->cut->span.begin, unix_at = nanos_add(at, clock->to_unix);
     if (clock->has_unix && unix_at >= 0)
         perfetto_clock(&w->pen, at, unix_at);
-    put_processes(w);
+    size_t n = w->tracks->processes.n;
+    w->processes = ARENA_ARRAY(&w->tracks->arena, uint64_t, n);
+    for (size_t i = 0; i < n; i++)
+        w->processes[i] = perfetto_process(&w->pen, w->tracks->processes.at[i].name,
+                                           w->tracks->processes.at[i].pid);
     text_out_flush(&w->pen.out);
     bool is_done = !w->pen.out.has_failed && tracks_draw(&job);
     end_desk(w);
