@@ -5,6 +5,8 @@
  * makes texts of numbers. SQLite promises no type for a column, so both may happen on any row.
  */
 
+#include <stdio.h>
+
 #include "analysis/sql.h"
 #include "analysis/sql_scan.h"
 #include "api/api.h"
@@ -20,15 +22,23 @@ static int64_t bits_of(double real)
     return bits;
 }
 
+static void append(struct api_column *c, struct str part)
+{
+    vec_reserve(&c->bytes, c->bytes.n + part.n);
+    if (part.n > 0)
+        memcpy(c->bytes.at + c->bytes.n, part.at, part.n);
+    c->bytes.n += part.n;
+}
+
 static void put_number(struct api_column *c, enum strata_type type, int64_t bits)
 {
+    char number[32];
     double real;
 
     memcpy(&real, &bits, sizeof(real));
-    if (type == STRATA_INT)
-        text_format(&c->bytes, "%lld", (long long)bits);
-    else
-        text_format(&c->bytes, "%.17g", real);
+    int n = type == STRATA_INT ? snprintf(number, sizeof(number), "%lld", (long long)bits)
+                               : snprintf(number, sizeof(number), "%.17g", real);
+    append(c, (struct str){number, (size_t)n});
 }
 
 /* Numbers so far become texts. */
@@ -87,7 +97,7 @@ static void widen(struct api_column *c, enum sql_type type)
 static void put_text(struct api_column *c, const struct sql_value *v)
 {
     if (v->type == SQL_TEXT || v->type == SQL_BLOB)
-        text_put(&c->bytes, v->text);
+        append(c, v->text);
     else if (v->type == SQL_INT)
         put_number(c, STRATA_INT, v->number);
     else if (v->type == SQL_REAL)
@@ -147,7 +157,7 @@ static void scan_texts(const struct fleet *fleet, enum sql_set set, enum sql_sca
         for (size_t i = 0; i < cap->slices.n; i++) {
             if (!sql_set_has(set, (enum slice_kind)cap->slices.kind[i]))
                 continue;
-            text_put(&to->bytes, sql_scan_text(cap, i, column));
+            append(to, sql_scan_text(cap, i, column));
             vec_push(&to->offsets, (int64_t)to->bytes.n);
         }
     }

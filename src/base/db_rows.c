@@ -399,41 +399,28 @@ bool db_f64(const struct db_rows *rows, size_t column, double *out)
     return type == SQLITE_TEXT && text_of(rows, place, &text) && num_f64(text, out);
 }
 
-/* The number as a person would write it: the engine's own text has 15 digits, times have 17. */
-static bool number_text(const struct db_rows *rows, size_t column, char *buf, struct str *out)
+/* From the number as a person would write it: the engine's own text has 15 digits, times have 17.
+ */
+bool db_time(const struct db_rows *rows, size_t column, enum db_type unit, nanos *out)
 {
     const struct db_cell *cell = &rows->cells[column];
     int place = rows->place[column];
-
-    if (rows->is_direct && cell->type == DB_REAL) {
-        *out = (struct str){buf, num_print_f64(buf, cell->real)};
-        return true;
-    }
-    if (rows->is_direct) {
-        *out = cell_text(rows, column);
-        return cell->type == DB_INT || cell->type == DB_TEXT;
-    }
-    if (place < 0)
-        return false;
-    switch (sqlite3_column_type(rows->stmt, place)) {
-    case SQLITE_FLOAT:
-        *out = (struct str){buf, num_print_f64(buf, sqlite3_column_double(rows->stmt, place))};
-        return true;
-    case SQLITE_INTEGER:
-    case SQLITE_TEXT:
-        return text_of(rows, place, out);
-    default:
-        return false;
-    }
-}
-
-bool db_time(const struct db_rows *rows, size_t column, enum db_type unit, nanos *out)
-{
     char buf[NUM_TEXT];
     struct str text;
 
-    return number_text(rows, column, buf, &text) &&
-           (unit == DB_AS_US ? num_us(text, out) : num_ms(text, out));
+    if (rows->is_direct) {
+        if (cell->type == DB_NULL || cell->type == DB_BLOB)
+            return false;
+        text = cell->type != DB_REAL ? cell_text(rows, column)
+                                     : (struct str){buf, num_print_f64(buf, cell->real)};
+    } else {
+        int type = place >= 0 ? sqlite3_column_type(rows->stmt, place) : SQLITE_NULL;
+        if (type == SQLITE_FLOAT)
+            text = (struct str){buf, num_print_f64(buf, sqlite3_column_double(rows->stmt, place))};
+        else if ((type != SQLITE_INTEGER && type != SQLITE_TEXT) || !text_of(rows, place, &text))
+            return false;
+    }
+    return unit == DB_AS_US ? num_us(text, out) : num_ms(text, out);
 }
 
 struct str db_text(const struct db_rows *rows, size_t column)

@@ -163,18 +163,18 @@ static void emit_real(struct parser *p, double value)
     emit(p, EXPR_NUMBER)->value = (struct expr_value){.kind = EXPR_REAL, .r = value};
 }
 
+static void expect_close(struct parser *p)
+{
+    if (p->error == NULL && !take(p, S(")")))
+        fail_before(p, "')'");
+}
+
 /* Every way down that can repeat itself passes here. */
 static bool enter(struct parser *p)
 {
     if (++p->depth > EXPR_DEPTH)
         fail(p, "nested too deeply");
     return p->error == NULL;
-}
-
-static void expect(struct parser *p, struct str sign)
-{
-    if (p->error == NULL && !take(p, sign))
-        fail_before(p, arena_printf(p->arena, "'%.*s'", STR_ARGS(sign)));
 }
 
 static void parse_word(struct parser *p, expr_lookup *lookup)
@@ -205,7 +205,7 @@ static void parse_call(struct parser *p, struct str name)
     }
     if (f->word != NULL) {
         parse_word(p, f->word);
-        expect(p, S(")"));
+        expect_close(p);
         return;
     }
     do {
@@ -219,7 +219,7 @@ static void parse_call(struct parser *p, struct str name)
                              f->arguments, n));
     if (f->arguments != 0)
         emit(p, f->op);
-    expect(p, S(")"));
+    expect_close(p);
 }
 
 static void parse_name(struct parser *p)
@@ -281,7 +281,7 @@ static void parse_atom(struct parser *p)
         parse_name(p);
     } else if (take(p, S("("))) {
         parse_logic(p, EXPR_OR);
-        expect(p, S(")"));
+        expect_close(p);
     } else {
         fail_before(p, "a value");
     }

@@ -1,6 +1,4 @@
-/*
- * fs - see fs.h.
- */
+/* See fs.h. */
 #include "base/fs.h"
 
 #include <dirent.h>

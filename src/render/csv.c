@@ -98,13 +98,11 @@ static void put_attr(struct csv_writer *w, struct attr a)
         csv_write_cell(&w->csv, capture_text(w->cut->cap, a.text));
         break;
     case ATTR_INT:
+    case ATTR_TIME:
         csv_write_i64(&w->csv, a.number);
         break;
     case ATTR_REAL:
         csv_write_f64(&w->csv, a.real);
-        break;
-    case ATTR_TIME:
-        csv_write_i64(&w->csv, a.time);
         break;
     }
 }

@@ -48,7 +48,7 @@ size_t insight_cores(const struct cut *cut, struct arena *arena, strid **out)
 
 struct core_writer {
     struct insight_trace t; /* for its output and its way with arguments */
-    strid core, key_detail;
+    strid core;
     uint32_t *threads; /* by slice: its thread, for arrows */
     bool has_events;
 };
@@ -73,7 +73,7 @@ static struct str pipe_of(const struct core_writer *w, const struct slice *s)
 {
     const struct capture *cap = w->t.cut->cap;
     struct str name = capture_text(cap, cap->lanes.at[s->lane].key.name);
-    struct attr a = attrs_get(&cap->attrs, s->own, w->key_detail);
+    struct attr a = attrs_get(&cap->attrs, s->own, w->t.key_detail);
 
     if (str_equal(name, S("SCALAR")) && a.type == ATTR_TEXT &&
         str_contains(capture_text(cap, a.text), S("XD:")))
@@ -262,7 +262,6 @@ bool insight_write_core_trace(const struct cut *cut, strid core, struct sink out
     memset(w, 0, sizeof(*w));
     insight_trace_keys(&w->t, cut);
     w->core = core;
-    w->key_detail = intern_find(&cut->cap->strings, S("detail"));
     w->threads = mem_grow(NULL, sizeof(*w->threads), cut->cap->slices.n + 1);
     text_out_open(&w->t.out, out);
     put_events(w);

@@ -51,21 +51,6 @@ static void put_row(struct perfetto_writer *w, const struct tracks_mark *mark)
     perfetto_row(&w->pen, &row);
 }
 
-static void add_note(struct perfetto_writer *w, const struct slice *slice, const struct attr *a)
-{
-    const struct capture *cap = w->cut->cap;
-    struct str key = timeline_key(cap, slice, a->key);
-
-    if (a->type == ATTR_TIME)
-        perfetto_note_int(&w->pen, arena_format(&w->arena, "%.*s_ns", STR_ARGS(key)), a->time);
-    else if (a->type == ATTR_TEXT)
-        perfetto_note_text(&w->pen, key, capture_text(cap, a->text));
-    else if (a->type == ATTR_REAL)
-        perfetto_note_real(&w->pen, key, a->real);
-    else
-        perfetto_note_int(&w->pen, key, a->number);
-}
-
 static void take_notes(struct perfetto_writer *w, const struct slice *slice)
 {
     const struct capture *cap = w->cut->cap;
@@ -74,9 +59,20 @@ static void take_notes(struct perfetto_writer *w, const struct slice *slice)
 
     for (size_t r = 0; r < ARRAY_LEN(runs); r++) {
         struct attr_walk walk = attrs_walk(&cap->attrs, runs[r]);
-        while (attrs_next(&walk, &a))
-            if (timeline_shows(cap, slice, r == 0, &a))
-                add_note(w, slice, &a);
+        while (attrs_next(&walk, &a)) {
+            struct str key = timeline_key(cap, slice, a.key);
+            if (!timeline_shows(cap, slice, r == 0, &a))
+                continue;
+            if (a.type == ATTR_TIME)
+                perfetto_note_int(&w->pen, arena_format(&w->arena, "%.*s_ns", STR_ARGS(key)),
+                                  a.time);
+            else if (a.type == ATTR_TEXT)
+                perfetto_note_text(&w->pen, key, capture_text(cap, a.text));
+            else if (a.type == ATTR_REAL)
+                perfetto_note_real(&w->pen, key, a.real);
+            else
+                perfetto_note_int(&w->pen, key, a.number);
+        }
     }
 }
 

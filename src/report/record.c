@@ -157,11 +157,6 @@ static struct field_items items_of(const struct field *f, const void *record,
     return (struct field_items){0};
 }
 
-static bool is_list(const struct field *f)
-{
-    return f->shape >= SHAPE_LIST;
-}
-
 /* The step from one element to the next. Made lists are of whole records or of plain values. */
 static size_t stride_of(const struct field *f)
 {
@@ -315,7 +310,7 @@ static void write_object(struct json_writer *w, const struct field *f, const voi
 static void write_field(struct json_writer *w, const struct field *f, const void *record,
                         const struct record_env *env)
 {
-    bool is_compound = is_list(f) || f->type == FIELD_OBJECT || f->type == FIELD_ANY;
+    bool is_compound = f->shape >= SHAPE_LIST || f->type == FIELD_OBJECT || f->type == FIELD_ANY;
 
     if (f->key == NULL && f->shape != SHAPE_SPLICE)
         return;
@@ -327,7 +322,7 @@ static void write_field(struct json_writer *w, const struct field *f, const void
     } else if (f->type == FIELD_ANY) {
         json_write_key(w, str_of(f->key));
         f->write(w, record, env);
-    } else if (is_list(f)) {
+    } else if (f->shape >= SHAPE_LIST) {
         write_list(w, f, record, env);
     } else if (f->type == FIELD_OBJECT) {
         write_object(w, f, record, env);
@@ -368,7 +363,8 @@ void record_json_list(struct json_writer *w, const struct record *r, const void 
 
 static bool is_cell(const struct field *f)
 {
-    return f->key != NULL && !is_list(f) && f->type != FIELD_OBJECT && f->type != FIELD_ANY;
+    return f->key != NULL && f->shape < SHAPE_LIST && f->type != FIELD_OBJECT &&
+           f->type != FIELD_ANY;
 }
 
 static void csv_heads(struct csv_write *out, const struct record *r)

@@ -1,6 +1,4 @@
-/*
- * record_file - see record_file.h.
- */
+/* See record_file.h. */
 #include "report/record_file.h"
 
 #include "base/fs.h"

@@ -128,27 +128,19 @@ static void put_field(struct json_writer *w, const struct field *f)
     json_write_end(w);
 }
 
-static void put_properties(struct json_writer *w, const struct record *r)
+/* The members of an object, or the list of those that are required. */
+static void put_keys(struct json_writer *w, const struct record *r, bool is_list)
 {
     for (size_t i = 0; i < r->n; i++) {
         const struct field *f = &r->fields[i];
         if (f->shape == SHAPE_SPLICE) {
-            put_properties(w, f->record);
-        } else if (f->key != NULL) {
+            put_keys(w, f->record, is_list);
+        } else if (f->key != NULL && is_list && !f->is_optional) {
+            json_write_string(w, str_of(f->key));
+        } else if (f->key != NULL && !is_list) {
             json_write_key(w, str_of(f->key));
             put_field(w, f);
         }
-    }
-}
-
-static void put_required(struct json_writer *w, const struct record *r)
-{
-    for (size_t i = 0; i < r->n; i++) {
-        const struct field *f = &r->fields[i];
-        if (f->shape == SHAPE_SPLICE)
-            put_required(w, f->record);
-        else if (f->key != NULL && !f->is_optional)
-            json_write_string(w, str_of(f->key));
     }
 }
 
@@ -156,10 +148,10 @@ static void put_members(struct json_writer *w, const struct record *r, bool has_
 {
     put_type(w, "object", has_null);
     json_put_object(w, "properties");
-    put_properties(w, r);
+    put_keys(w, r, false);
     json_write_end(w);
     json_put_array(w, "required");
-    put_required(w, r);
+    put_keys(w, r, true);
     json_write_end(w);
 }
 
@@ -215,7 +207,7 @@ static void put_enveloped(struct json_writer *w, struct arena *arena, const stru
     put_head(w, arena, d);
     json_put_text(w, "$ref", envelope);
     json_put_object(w, "properties");
-    put_properties(w, &own);
+    put_keys(w, &own, false);
     json_write_end(w);
     if (is_alone) {
         json_put_object(w, "$defs");
