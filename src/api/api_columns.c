@@ -94,8 +94,17 @@ static void widen(struct api_column *c, enum sql_type type)
     }
 }
 
-static void put_text(struct api_column *c, const struct sql_value *v)
+static void put_value(struct api_column *c, uint64_t row, const struct sql_value *v)
 {
+    widen(c, v->type);
+    mark_valid(c, row, v->type != SQL_NULL);
+    if (!is_texts(c)) {
+        int64_t number = v->type == SQL_INT ? v->number : 0;
+        if (v->type == SQL_REAL || (v->type == SQL_INT && c->type == STRATA_REAL))
+            number = bits_of(v->type == SQL_REAL ? v->real : (double)v->number);
+        vec_push(&c->numbers, number);
+        return;
+    }
     if (v->type == SQL_TEXT || v->type == SQL_BLOB)
         append(c, v->text);
     else if (v->type == SQL_INT)
@@ -103,20 +112,6 @@ static void put_text(struct api_column *c, const struct sql_value *v)
     else if (v->type == SQL_REAL)
         put_number(c, STRATA_REAL, bits_of(v->real));
     vec_push(&c->offsets, (int64_t)c->bytes.n);
-}
-
-static void put_value(struct api_column *c, uint64_t row, const struct sql_value *v)
-{
-    widen(c, v->type);
-    mark_valid(c, row, v->type != SQL_NULL);
-    if (is_texts(c))
-        put_text(c, v);
-    else if (v->type == SQL_REAL)
-        vec_push(&c->numbers, bits_of(v->real));
-    else if (v->type == SQL_INT)
-        vec_push(&c->numbers, c->type == STRATA_REAL ? bits_of((double)v->number) : v->number);
-    else
-        vec_push(&c->numbers, 0);
 }
 
 static bool take_row(void *ctx, const struct sql_value *cells, size_t n)

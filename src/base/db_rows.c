@@ -250,34 +250,24 @@ bool db_rows_open(struct db_rows *rows, struct db *db, const char *table,
     return rows->stmt != NULL;
 }
 
-/* From here on the engine reads, after the rows that were read without it. */
-static int call_engine(struct db_rows *rows)
-{
-    int rc = SQLITE_ROW;
-
-    rows->is_direct = false;
-    db_table_close(&rows->walk);
-    for (uint64_t i = 0; i < rows->n && rc == SQLITE_ROW; i++)
-        rc = take_step(rows->stmt);
-    return rc == SQLITE_ROW ? take_step(rows->stmt) : rc;
-}
-
 static int step(struct db_rows *rows)
 {
     enum { POLL_ROWS = 1 << 10 };
+    int rc = SQLITE_ROW;
 
     if (!rows->is_direct)
         return take_step(rows->stmt);
     if (rows->n % POLL_ROWS == 0 && cancelled())
         return SQLITE_INTERRUPT;
-    switch (db_table_next(&rows->walk, rows->cells)) {
-    case DB_TABLE_ROW:
-        return SQLITE_ROW;
-    case DB_TABLE_END:
-        return SQLITE_DONE;
-    default:
-        return call_engine(rows);
-    }
+    enum db_table_step found = db_table_next(&rows->walk, rows->cells);
+    if (found != DB_TABLE_ODD)
+        return found == DB_TABLE_ROW ? SQLITE_ROW : SQLITE_DONE;
+    /* From here on the engine reads, after the rows that were read without it. */
+    rows->is_direct = false;
+    db_table_close(&rows->walk);
+    for (uint64_t i = 0; i < rows->n && rc == SQLITE_ROW; i++)
+        rc = take_step(rows->stmt);
+    return rc == SQLITE_ROW ? take_step(rows->stmt) : rc;
 }
 
 bool db_rows_next(struct db_rows *rows)

@@ -159,12 +159,6 @@ static int open_file(size_t size)
     return IN_MEMORY;
 }
 
-static bool resize_file(int fd, size_t from, size_t to)
-{
-    return (to < from || fallocate(fd, 0, 0, (off_t)to) == 0) &&
-           (to > from || ftruncate(fd, (off_t)to) == 0);
-}
-
 /* ---- blocks ---- */
 
 /* Recent systems choose such an address by themselves; others give a bit too much, which is cut. */
@@ -257,7 +251,8 @@ bool large_is(const void *p)
 /* The lock is held, so that nobody asks for what is between two places. */
 static bool resize(struct large_block *block, size_t size)
 {
-    if (block->file != IN_MEMORY && !resize_file(block->file, block->size, size))
+    if (block->file != IN_MEMORY && (size > block->size ? fallocate(block->file, 0, 0, (off_t)size)
+                                                        : ftruncate(block->file, (off_t)size)) != 0)
         return false;
     void *at = mremap(block->at, block->size, size, MREMAP_MAYMOVE);
     if (at == MAP_FAILED)

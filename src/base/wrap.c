@@ -182,23 +182,19 @@ static size_t narrow(struct wrap_column *column, size_t least, size_t excess)
     return excess - taken;
 }
 
-static struct wrap_column *widest_text(struct wrap_column *columns, size_t n)
-{
-    struct wrap_column *widest = NULL;
-
-    for (size_t c = 0; c < n; c++)
-        if (!columns[c].is_right && !columns[c].is_left_out &&
-            (widest == NULL || columns[c].width > widest->width))
-            widest = &columns[c];
-    return widest;
-}
-
 /* Columns of text become narrower, the widest first. What is still too much is returned. */
 static size_t narrow_texts(struct wrap_column *columns, size_t n, size_t least, size_t excess)
 {
-    for (struct wrap_column *c; excess > 0; excess = narrow(c, c->width - 1, 1) + excess - 1)
-        if ((c = widest_text(columns, n)) == NULL || c->width <= least)
+    while (excess > 0) {
+        struct wrap_column *widest = NULL;
+        for (size_t c = 0; c < n; c++)
+            if (!columns[c].is_right && !columns[c].is_left_out &&
+                (widest == NULL || columns[c].width > widest->width))
+                widest = &columns[c];
+        if (widest == NULL || widest->width <= least)
             break;
+        excess = narrow(widest, widest->width - 1, 1) + excess - 1;
+    }
     return excess;
 }
 
@@ -284,16 +280,6 @@ static void fold_cell(struct text *to, const struct wrap_column *column, struct 
     }
 }
 
-static void put_cell(struct text *to, const struct wrap_column *column, struct str cell)
-{
-    size_t width = columns_of(cell), pad = width < column->width ? column->width - width : 0;
-
-    text_repeat(to, ' ', 2 + (column->is_right ? pad : 0));
-    text_put(to, cell);
-    if (!column->is_right)
-        text_repeat(to, ' ', pad);
-}
-
 /* One line of a row, of what is left of its cells; false when nothing is. */
 static bool put_row_line(struct text *to, const struct wrap_column *columns, size_t n,
                          struct str *rest)
@@ -306,7 +292,11 @@ static bool put_row_line(struct text *to, const struct wrap_column *columns, siz
             continue;
         if (!str_split(&rest[c], '\n', &line))
             line = S("");
-        put_cell(to, &columns[c], line);
+        size_t width = columns_of(line),
+               pad = width < columns[c].width ? columns[c].width - width : 0;
+        text_repeat(to, ' ', 2 + (columns[c].is_right ? pad : 0));
+        text_put(to, line);
+        text_repeat(to, ' ', columns[c].is_right ? 0 : pad);
         is_any |= rest[c].at != NULL;
     }
     while (to->n > 0 && to->at[to->n - 1] == ' ')

@@ -502,21 +502,25 @@ void insight_trace_keys(struct insight_trace *w, const struct cut *cut)
     w->key_detail = intern_find(&cut->cap->strings, S("detail"));
 }
 
-void insight_trace_init(struct insight_trace *w, const struct cut *cut,
-                        const struct timeline_options *options)
+struct insight_trace *insight_trace_new(const struct cut *cut,
+                                        const struct timeline_options *options)
 {
+    struct insight_trace *w = mem_grow(NULL, sizeof(*w), 1);
+
     memset(w, 0, sizeof(*w));
     insight_trace_keys(w, cut);
     w->options = options;
     arena_init(&w->arena);
     name_lanes(w);
     sort_slices(w);
+    return w;
 }
 
-void insight_trace_fini(struct insight_trace *w)
+void insight_trace_free(struct insight_trace *w)
 {
     vec_free(&w->cores);
     vec_free(&w->order);
     vec_free(&w->stops);
     arena_free(&w->arena);
+    mem_free(w);
 }

@@ -41,26 +41,22 @@ static void put_type(struct json_writer *w, const char *name, bool has_null)
     json_write_end(w);
 }
 
-static void put_enum(struct json_writer *w, const struct field *f, bool has_null)
-{
-    json_put_array(w, "enum");
-    for (unsigned i = 0; i < f->names; i++)
-        json_write_string(w, str_of(f->name(i)));
-    if (has_null)
-        json_write_null(w);
-    json_write_end(w);
-}
-
 static void put_members(struct json_writer *w, const struct record *r, bool has_null);
 
 static void put_scalar(struct json_writer *w, const struct field *f, bool has_null)
 {
-    if (f->type == FIELD_CONST)
+    if (f->type == FIELD_CONST) {
         json_put_text(w, "const", f->text);
-    else if (f->type == FIELD_ENUM && f->names > 0)
-        put_enum(w, f, has_null);
-    else if (type_name(f) != NULL)
+    } else if (f->type == FIELD_ENUM && f->names > 0) {
+        json_put_array(w, "enum");
+        for (unsigned i = 0; i < f->names; i++)
+            json_write_string(w, str_of(f->name(i)));
+        if (has_null)
+            json_write_null(w);
+        json_write_end(w);
+    } else if (type_name(f) != NULL) {
         put_type(w, type_name(f), has_null);
+    }
     if (f->type == FIELD_U8 || f->type == FIELD_U16 || f->type == FIELD_U32 || f->type == FIELD_U64)
         json_put_i64(w, "minimum", 0);
 }
