@@ -206,20 +206,11 @@ bool expr_holds(enum expr_op op, struct expr_value a, struct expr_value b)
 {
     int order = compare(a, b);
 
-    switch (op) {
-    case EXPR_LT:
-        return order < 0;
-    case EXPR_LE:
-        return order <= 0;
-    case EXPR_GT:
-        return order > 0;
-    case EXPR_GE:
-        return order >= 0;
-    case EXPR_EQ:
-        return order == 0;
-    default:
-        return order != 0;
-    }
+    if (op == EXPR_EQ || op == EXPR_NE)
+        return (order == 0) == (op == EXPR_EQ);
+    if (op == EXPR_LT || op == EXPR_GE)
+        return (order < 0) == (op == EXPR_LT);
+    return (order > 0) == (op == EXPR_GT);
 }
 
 const char *expr_apply(enum expr_op op, struct expr_value *a, struct expr_value b)

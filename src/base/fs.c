@@ -165,10 +165,14 @@ const char *fs_join(struct arena *arena, const char *a, const char *b)
 }
 
 /* One entry while a folder is read, with what tells two folders apart. */
-struct found {
-    struct fs_entry entry;
+struct folder_id {
     dev_t device;
     ino_t inode;
+};
+
+struct found {
+    struct fs_entry entry;
+    struct folder_id id;
 };
 
 struct found_list {
@@ -185,8 +189,7 @@ static struct found look_at(struct arena *arena, DIR *dir, const char *folder, c
     f.entry.name = str_basename(str_of(f.entry.path));
     if (fstatat(dirfd(dir), name, &info, 0) != 0)
         return f;
-    f.device = info.st_dev;
-    f.inode = info.st_ino;
+    f.id = (struct folder_id){info.st_dev, info.st_ino};
     if (S_ISDIR(info.st_mode))
         f.entry.kind = FS_DIR;
     if (S_ISREG(info.st_mode)) {
@@ -237,11 +240,6 @@ static enum status list_failed(const char *dir, int error, struct diag *d)
                      "cannot read the folder: %s", fs_error_text(error));
 }
 
-struct folder_id {
-    dev_t device;
-    ino_t inode;
-};
-
 struct folder_walk {
     struct arena *arena;
     const struct str *skip;
@@ -254,17 +252,17 @@ struct folder_walk {
 };
 
 /* True the first time a folder is met, whichever way it was reached. */
-static bool is_new(struct folder_walk *w, dev_t device, ino_t inode)
+static bool is_new(struct folder_walk *w, struct folder_id id)
 {
     uint32_t fresh = (uint32_t)w->seen.n;
-    uint32_t at = hash_add(&w->seen_at, hash_mix(device, inode), fresh);
+    uint32_t at = hash_add(&w->seen_at, hash_mix(id.device, id.inode), fresh);
 
     if (at == fresh) {
-        vec_push(&w->seen, ((struct folder_id){device, inode}));
+        vec_push(&w->seen, id);
         return true;
     }
     /* Two folders with one mixed id: the second is opened, at worst more than once. */
-    return w->seen.at[at].device != device || w->seen.at[at].inode != inode;
+    return w->seen.at[at].device != id.device || w->seen.at[at].inode != id.inode;
 }
 
 /* Recursion ends at LIMIT_PATH_DEPTH; the errno of the folder itself, or 0. */
@@ -287,7 +285,7 @@ static int walk_dir(struct folder_walk *w, const char *folder, int depth)
                      "not searched: nested more than %d folders deep", LIMIT_PATH_DEPTH);
             continue;
         }
-        int inner = is_new(w, f->device, f->inode) ? walk_dir(w, f->entry.path, depth + 1) : 0;
+        int inner = is_new(w, f->id) ? walk_dir(w, f->entry.path, depth + 1) : 0;
         if (inner != 0)
             diag_add(w->diag, SEV_LOSS, "file.list", where, "cannot read the folder: %s",
                      fs_error_text(inner));
@@ -303,7 +301,7 @@ static enum status walk(struct folder_walk w, const char *dir, struct fs_list *o
     *out = (struct fs_list){0};
     if (stat(dir, &info) != 0)
         return list_failed(dir, errno, w.diag);
-    is_new(&w, info.st_dev, info.st_ino);
+    is_new(&w, (struct folder_id){info.st_dev, info.st_ino});
     int error = walk_dir(&w, dir, 1);
     if (error == 0) {
         out->at = ARENA_ARRAY(w.arena, struct fs_entry, w.entries.n);

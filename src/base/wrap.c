@@ -3,6 +3,7 @@
  */
 #include "base/wrap.h"
 
+#include "base/char.h"
 #include "base/vec.h"
 
 enum {
@@ -55,12 +56,6 @@ static size_t columns_of(struct str s)
     return total;
 }
 
-/* Between a number and its percent sign no line ends. */
-static bool is_before_percent(struct str s, size_t i)
-{
-    return i + 1 < s.n && s.at[i + 1] == '%' && i > 0 && s.at[i - 1] >= '0' && s.at[i - 1] <= '9';
-}
-
 /* How much of the text stands on a line with `room` columns, at least one piece; what is skipped
  * before the next line is in `next`. */
 static size_t take_line(struct str s, size_t room, size_t *next)
@@ -69,7 +64,9 @@ static size_t take_line(struct str s, size_t room, size_t *next)
 
     while (i < s.n) {
         size_t n = next_piece(str_part(s, i, s.n), &width);
-        bool is_gap = s.at[i] == ' ' && i > 0 && s.at[i - 1] != ' ' && !is_before_percent(s, i);
+        /* Between a number and its percent sign no line ends. */
+        bool is_percent = i > 0 && char_is_digit(s.at[i - 1]) && i + 1 < s.n && s.at[i + 1] == '%';
+        bool is_gap = s.at[i] == ' ' && i > 0 && s.at[i - 1] != ' ' && !is_percent;
         if (is_gap || (width == 2 && i > 0)) /* or between wide characters */
             word = i;
         if (used + width > room && i > 0)
@@ -151,13 +148,11 @@ void wrap_shorten(struct text *to, struct str name, size_t width)
         text_put(to, name);
         return;
     }
-    struct str head = str_fit(name, left);
     size_t skip = total - (width - 1 - left); /* columns before the end that is kept */
-    struct str tail = name;
-    tail = str_part(tail, str_fit(tail, skip).n, tail.n);
+    struct str tail = str_part(name, str_fit(name, skip).n, name.n);
     while (str_width(tail) > width - 1 - left) /* a wide character in the middle */
         tail = str_part(tail, str_fit(tail, 2).n, tail.n);
-    text_put(to, head);
+    text_put(to, str_fit(name, left));
     text_put(to, S("…"));
     text_put(to, tail);
 }
