@@ -142,7 +142,6 @@ static const struct record *record_at(const struct strata_result *r, const char 
 
 static enum strata_type type_of(const struct field *f)
 {
-
     if (f->scale != 0 || f->form != FORM_PLAIN || f->type == FIELD_F64)
         return STRATA_REAL;
     if (f->type == FIELD_BOOL)

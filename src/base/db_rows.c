@@ -127,9 +127,8 @@ static struct columns table_columns(struct db *db, const char *table, struct are
             key = c.n;
             is_integer = str_equal_nocase(type, S("INTEGER"));
         }
-        c.at[c.n++] = (struct page_column){.name = arena_str(arena, name),
-
-                                           .is_real = is_real_type(type)};
+        c.at[c.n++] =
+            (struct page_column){.name = arena_str(arena, name), .is_real = is_real_type(type)};
     }
     sqlite3_finalize(stmt);
     /* The one INTEGER PRIMARY KEY of a table is the number of the row. */

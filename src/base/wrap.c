@@ -243,17 +243,6 @@ void wrap_fit(struct wrap_column *columns, size_t n, size_t width)
     widen(columns, n, width);
 }
 
-/* A name, which would break inside. */
-static bool has_long_word(struct str cell, size_t width)
-{
-    struct str word;
-
-    while (str_split(&cell, ' ', &word))
-        if (str_width(word) > width)
-            return true;
-    return false;
-}
-
 /* The cell as lines of at most the column's width. Text takes up to LINES_MOST, or loses its
  * middle; behind the last column there is always room for more than a name. */
 static void fold_cell(struct text *to, const struct wrap_column *column, struct str cell,
@@ -265,11 +254,14 @@ static void fold_cell(struct text *to, const struct wrap_column *column, struct 
     }
     wrap_from(to, cell, 0, column->width);
     size_t lines = 1;
+    bool has_long_word = false; /* a name, which would break inside */
+    for (struct str rest = cell, word; str_split(&rest, ' ', &word);)
+        has_long_word = has_long_word || str_width(word) > column->width;
     for (size_t i = 0; i < to->n; i++)
         lines += to->at[i] == '\n';
     /* Not a path, which people copy, nor a sentence. */
     bool is_name = str_find_char(cell, ' ') == cell.n && str_find_char(cell, '/') == cell.n;
-    if ((lines > LINES_MOST || has_long_word(cell, column->width)) && (!is_last || is_name)) {
+    if ((lines > LINES_MOST || has_long_word) && (!is_last || is_name)) {
         text_clear(to);
         wrap_shorten(to, cell, column->width);
     }

@@ -8,7 +8,6 @@
 
 static const char *type_name(const struct field *f)
 {
-
     if (f->scale != 0 || f->form != FORM_PLAIN || f->type == FIELD_F64)
         return "number";
     if (f->type == FIELD_BOOL)
