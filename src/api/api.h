@@ -29,7 +29,7 @@ struct api_column {
     const char *name;
     enum strata_type type;
     VEC_OF(int64_t) numbers; /* doubles by their bits */
-    struct text bytes;
+    VEC_OF(char) bytes;
     VEC_OF(int64_t) offsets; /* of texts: one more than rows */
     VEC_OF(uint8_t) valid;   /* empty: no row is NULL */
     uint64_t nulls;

@@ -129,13 +129,6 @@ static void add_paths(const struct ask_call *c, struct words *out)
         vec_push(out, c->words[i]);
 }
 
-static bool has_chip(const char *const *words)
-{
-    while (*words != NULL && strcmp(*words, "--chip") != 0 && strncmp(*words, "--chip=", 7) != 0)
-        words++;
-    return *words != NULL;
-}
-
 /* An option --chip writes into what was read: then it is read anew. */
 static struct input_kept *const *kept_of(const struct ask_call *c, struct arena *arena)
 {
@@ -144,7 +137,10 @@ static struct input_kept *const *kept_of(const struct ask_call *c, struct arena 
     for (size_t i = 0; i < c->n; i++)
         list[i] = c->captures[i]->kept;
     list[c->n] = NULL;
-    return has_chip(c->words) ? NULL : list;
+    for (const char *const *word = c->words; *word != NULL; word++)
+        if (strcmp(*word, "--chip") == 0 || strncmp(*word, "--chip=", 7) == 0)
+            return NULL;
+    return list;
 }
 
 static int status_of(const struct session *s, int code)

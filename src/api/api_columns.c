@@ -5,6 +5,8 @@
  * makes texts of numbers. SQLite promises no type for a column, so both may happen on any row.
  */
 
+#include <stdio.h>
+
 #include "analysis/sql.h"
 #include "analysis/sql_scan.h"
 #include "api/api.h"
@@ -20,15 +22,23 @@ static int64_t bits_of(double real)
     return bits;
 }
 
+static void append(struct api_column *c, struct str part)
+{
+    vec_reserve(&c->bytes, c->bytes.n + part.n);
+    if (part.n > 0)
+        memcpy(c->bytes.at + c->bytes.n, part.at, part.n);
+    c->bytes.n += part.n;
+}
+
 static void put_number(struct api_column *c, enum strata_type type, int64_t bits)
 {
+    char number[32];
     double real;
 
     memcpy(&real, &bits, sizeof(real));
-    if (type == STRATA_INT)
-        text_format(&c->bytes, "%lld", (long long)bits);
-    else
-        text_format(&c->bytes, "%.17g", real);
+    int n = type == STRATA_INT ? snprintf(number, sizeof(number), "%lld", (long long)bits)
+                               : snprintf(number, sizeof(number), "%.17g", real);
+    append(c, (struct str){number, (size_t)n});
 }
 
 /* Numbers so far become texts. */
@@ -84,29 +94,24 @@ static void widen(struct api_column *c, enum sql_type type)
     }
 }
 
-static void put_text(struct api_column *c, const struct sql_value *v)
+static void put_value(struct api_column *c, uint64_t row, const struct sql_value *v)
 {
+    widen(c, v->type);
+    mark_valid(c, row, v->type != SQL_NULL);
+    if (!is_texts(c)) {
+        int64_t number = v->type == SQL_INT ? v->number : 0;
+        if (v->type == SQL_REAL || (v->type == SQL_INT && c->type == STRATA_REAL))
+            number = bits_of(v->type == SQL_REAL ? v->real : (double)v->number);
+        vec_push(&c->numbers, number);
+        return;
+    }
     if (v->type == SQL_TEXT || v->type == SQL_BLOB)
-        text_put(&c->bytes, v->text);
+        append(c, v->text);
     else if (v->type == SQL_INT)
         put_number(c, STRATA_INT, v->number);
     else if (v->type == SQL_REAL)
         put_number(c, STRATA_REAL, bits_of(v->real));
     vec_push(&c->offsets, (int64_t)c->bytes.n);
-}
-
-static void put_value(struct api_column *c, uint64_t row, const struct sql_value *v)
-{
-    widen(c, v->type);
-    mark_valid(c, row, v->type != SQL_NULL);
-    if (is_texts(c))
-        put_text(c, v);
-    else if (v->type == SQL_REAL)
-        vec_push(&c->numbers, bits_of(v->real));
-    else if (v->type == SQL_INT)
-        vec_push(&c->numbers, c->type == STRATA_REAL ? bits_of((double)v->number) : v->number);
-    else
-        vec_push(&c->numbers, 0);
 }
 
 static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
@@ -147,7 +152,7 @@ static void scan_texts(const struct fleet *fleet, enum sql_set set, enum sql_sca
         for (size_t i = 0; i < cap->slices.n; i++) {
             if (!sql_set_has(set, (enum slice_kind)cap->slices.kind[i]))
                 continue;
-            text_put(&to->bytes, sql_scan_text(cap, i, column));
+            append(to, sql_scan_text(cap, i, column));
             vec_push(&to->offsets, (int64_t)to->bytes.n);
         }
     }

@@ -53,17 +53,6 @@ static void forget(struct names *list)
     list->n = 0;
 }
 
-static void put_name(struct names *list, const char *name, const char *value)
-{
-    for (size_t i = 0; i < list->n; i++) {
-        if (strcmp(list->at[i].name, name) == 0) {
-            replace(&list->at[i].value, value);
-            return;
-        }
-    }
-    vec_push(list, ((struct named){copy(name, strlen(name)), copy(value, strlen(value))}));
-}
-
 static int misuse(struct strata_pto *k, const char *text)
 {
     snprintf(k->error, sizeof(k->error), "%s", text);
@@ -175,8 +164,15 @@ int strata_pto_text(struct strata_pto *k, const char *text, size_t n, const char
 static void put_given(void *ctx)
 {
     const struct pto_call *c = ctx;
+    struct names *list = c->list;
 
-    put_name(c->list, c->name, c->value);
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->at[i].name, c->name) == 0) {
+            replace(&list->at[i].value, c->value);
+            return;
+        }
+    vec_push(list,
+             ((struct named){copy(c->name, strlen(c->name)), copy(c->value, strlen(c->value))}));
 }
 
 int strata_pto_set(struct strata_pto *k, const char *name, const char *value)

@@ -56,16 +56,6 @@ static const char *copy(struct strata_result *r, const char *text)
     return text != NULL ? arena_cstr(&r->arena, str_of(text)) : NULL;
 }
 
-static const char *hints_of(struct strata_result *r, const struct diag *d)
-{
-    struct str lines = S("");
-
-    for (size_t i = 0; i < d->hints.n; i++)
-        lines = arena_format(&r->arena, "%.*s%s%s: %s", STR_ARGS(lines), i > 0 ? "\n" : "",
-                             d->hints.at[i].label, d->hints.at[i].text);
-    return arena_cstr(&r->arena, lines);
-}
-
 void api_diagnose(struct strata_result *r, const struct diag *d)
 {
     for (size_t i = 0; i < d->entries.n; i++) {
@@ -81,7 +71,11 @@ void api_diagnose(struct strata_result *r, const struct diag *d)
     }
     if (r->status != STRATA_OK) {
         api_error_text(d, r->error, sizeof(r->error));
-        r->hints = hints_of(r, d);
+        struct str lines = S("");
+        for (size_t i = 0; i < d->hints.n; i++)
+            lines = arena_format(&r->arena, "%.*s%s%s: %s", STR_ARGS(lines), i > 0 ? "\n" : "",
+                                 d->hints.at[i].label, d->hints.at[i].text);
+        r->hints = arena_cstr(&r->arena, lines);
     }
 }
 
@@ -168,7 +162,7 @@ static void release(void *result)
         vec_free(&r->columns[i].numbers);
         vec_free(&r->columns[i].offsets);
         vec_free(&r->columns[i].valid);
-        text_free(&r->columns[i].bytes);
+        vec_free(&r->columns[i].bytes);
     }
     vec_free(&r->diagnostics);
     text_free(&r->text);

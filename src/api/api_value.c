@@ -142,7 +142,6 @@ static const struct record *record_at(const struct strata_result *r, const char 
 
 static enum strata_type type_of(const struct field *f)
 {
-
     if (f->scale != 0 || f->form != FORM_PLAIN || f->type == FIELD_F64)
         return STRATA_REAL;
     if (f->type == FIELD_BOOL)
@@ -175,20 +174,10 @@ static const char *unit_of(const struct field *f)
             return endings[i][1];
     if (f->form == FORM_US || f->form == FORM_MS)
         return f->form == FORM_US ? "us" : "ms";
-    switch (f->unit) {
-    case UNIT_NS:
-    case UNIT_MS:
-    case UNIT_US:
-        return f->scale != 0 ? "" : "ns";
-    case UNIT_RATIO:
-        return "ratio";
-    case UNIT_BYTES:
-        return "bytes";
-    case UNIT_COUNT:
-    case UNIT_PLAIN:
-        break;
-    }
-    return "";
+    bool is_time = f->unit == UNIT_NS || f->unit == UNIT_MS || f->unit == UNIT_US;
+    if (is_time && f->scale == 0)
+        return "ns";
+    return f->unit == UNIT_RATIO ? "ratio" : f->unit == UNIT_BYTES ? "bytes" : "";
 }
 
 size_t strata_field_count(const struct strata_result *r, const char *path)

@@ -92,30 +92,19 @@ bool bin_blocks_next(struct bin_blocks *b, struct bin_block *out)
 
 size_t bin_blocks_fault(const struct bin_blocks *b, char *buf)
 {
-    int n = 0;
-
-    switch (b->fault) {
-    case BIN_FINE:
-        break;
-    case BIN_BAD_MARK:
-    case BIN_BAD_SIZE:
-        n = snprintf(buf, BIN_FAULT_TEXT,
-                     "corrupt block at offset %" PRIu64 ": size=%" PRIu64 ", reserve=0x%x", b->at,
-                     b->size, b->value);
-        break;
-    case BIN_BAD_PADDING:
-        n = snprintf(buf, BIN_FAULT_TEXT,
-                     "corrupt block at offset %" PRIu64 ": size=%" PRIu64 ", padding=%u", b->at,
-                     b->size, b->value);
-        break;
-    case BIN_BAD_SOURCE:
-        n = snprintf(buf, BIN_FAULT_TEXT,
-                     "corrupt SOURCE block at offset %" PRIu64 ": size %" PRIu64
-                     " fits neither with nor without the path",
-                     b->at, b->size);
-        break;
-    }
-    return (size_t)n;
+    if (b->fault == BIN_FINE)
+        return 0;
+    if (b->fault == BIN_BAD_SOURCE)
+        return (size_t)snprintf(buf, BIN_FAULT_TEXT,
+                                "corrupt SOURCE block at offset %" PRIu64 ": size %" PRIu64
+                                " fits neither with nor without the path",
+                                b->at, b->size);
+    return (size_t)snprintf(buf, BIN_FAULT_TEXT,
+                            b->fault == BIN_BAD_PADDING ? "corrupt block at offset %" PRIu64
+                                                          ": size=%" PRIu64 ", padding=%u"
+                                                        : "corrupt block at offset %" PRIu64
+                                                          ": size=%" PRIu64 ", reserve=0x%x",
+                            b->at, b->size, b->value);
 }
 
 const char *bin_type_name(uint8_t type)

@@ -122,7 +122,7 @@ static const unsigned char journal_magic[] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1
 
 static enum status refuse_hot_journal(struct db *db)
 {
-    const char *journal = arena_format(&db->arena, "%s-journal", db->path).at;
+    const char *journal = arena_printf(&db->arena, "%s-journal", db->path);
     char head[sizeof(journal_magic)];
     int fd = open(journal, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 

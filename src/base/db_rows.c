@@ -127,9 +127,8 @@ static struct columns table_columns(struct db *db, const char *table, struct are
             key = c.n;
             is_integer = str_equal_nocase(type, S("INTEGER"));
         }
-        c.at[c.n++] = (struct page_column){.name = arena_str(arena, name),
-
-                                           .is_real = is_real_type(type)};
+        c.at[c.n++] =
+            (struct page_column){.name = arena_str(arena, name), .is_real = is_real_type(type)};
     }
     sqlite3_finalize(stmt);
     /* The one INTEGER PRIMARY KEY of a table is the number of the row. */
@@ -250,34 +249,24 @@ bool db_rows_open(struct db_rows *rows, struct db *db, const char *table,
     return rows->stmt != NULL;
 }
 
-/* From here on the engine reads, after the rows that were read without it. */
-static int call_engine(struct db_rows *rows)
-{
-    int rc = SQLITE_ROW;
-
-    rows->is_direct = false;
-    db_table_close(&rows->walk);
-    for (uint64_t i = 0; i < rows->n && rc == SQLITE_ROW; i++)
-        rc = take_step(rows->stmt);
-    return rc == SQLITE_ROW ? take_step(rows->stmt) : rc;
-}
-
 static int step(struct db_rows *rows)
 {
     enum { POLL_ROWS = 1 << 10 };
+    int rc = SQLITE_ROW;
 
     if (!rows->is_direct)
         return take_step(rows->stmt);
     if (rows->n % POLL_ROWS == 0 && cancelled())
         return SQLITE_INTERRUPT;
-    switch (db_table_next(&rows->walk, rows->cells)) {
-    case DB_TABLE_ROW:
-        return SQLITE_ROW;
-    case DB_TABLE_END:
-        return SQLITE_DONE;
-    default:
-        return call_engine(rows);
-    }
+    enum db_table_step found = db_table_next(&rows->walk, rows->cells);
+    if (found != DB_TABLE_ODD)
+        return found == DB_TABLE_ROW ? SQLITE_ROW : SQLITE_DONE;
+    /* From here on the engine reads, after the rows that were read without it. */
+    rows->is_direct = false;
+    db_table_close(&rows->walk);
+    for (uint64_t i = 0; i < rows->n && rc == SQLITE_ROW; i++)
+        rc = take_step(rows->stmt);
+    return rc == SQLITE_ROW ? take_step(rows->stmt) : rc;
 }
 
 bool db_rows_next(struct db_rows *rows)
@@ -328,24 +317,6 @@ static bool real_to_f64(double real, double *out)
     return isfinite(real);
 }
 
-static bool cell_i64(const struct db_cell *cell, int64_t *out)
-{
-    if (cell->type == DB_INT) {
-        *out = cell->number;
-        return true;
-    }
-    return cell->type == DB_REAL ? real_to_i64(cell->real, out)
-                                 : cell->type == DB_TEXT && num_i64(cell->text, out);
-}
-
-static bool cell_f64(const struct db_cell *cell, double *out)
-{
-    if (cell->type == DB_INT)
-        return real_to_f64((double)cell->number, out);
-    return cell->type == DB_REAL ? real_to_f64(cell->real, out)
-                                 : cell->type == DB_TEXT && num_f64(cell->text, out);
-}
-
 /* A cell as the engine would print it. */
 static struct str cell_text(const struct db_rows *rows, size_t column)
 {
@@ -375,11 +346,17 @@ static bool text_of(const struct db_rows *rows, int place, struct str *out)
 
 bool db_i64(const struct db_rows *rows, size_t column, int64_t *out)
 {
+    const struct db_cell *cell = &rows->cells[column];
     int place = rows->place[column];
     struct str text;
 
+    if (rows->is_direct && cell->type == DB_INT) {
+        *out = cell->number;
+        return true;
+    }
     if (rows->is_direct)
-        return cell_i64(&rows->cells[column], out);
+        return cell->type == DB_REAL ? real_to_i64(cell->real, out)
+                                     : cell->type == DB_TEXT && num_i64(cell->text, out);
     if (place < 0)
         return false;
     sqlite3_value *value = sqlite3_column_value(rows->stmt, place); /* looked up once */
@@ -395,12 +372,15 @@ bool db_i64(const struct db_rows *rows, size_t column, int64_t *out)
 
 bool db_f64(const struct db_rows *rows, size_t column, double *out)
 {
+    const struct db_cell *cell = &rows->cells[column];
     int place = rows->place[column];
     struct str text;
 
-    if (rows->is_direct)
-        return cell_f64(&rows->cells[column], out);
-    if (place < 0)
+    if (rows->is_direct && cell->type == DB_TEXT)
+        return num_f64(cell->text, out);
+    if (rows->is_direct && (cell->type == DB_INT || cell->type == DB_REAL))
+        return real_to_f64(cell->type == DB_INT ? (double)cell->number : cell->real, out);
+    if (rows->is_direct || place < 0)
         return false;
     int type = sqlite3_column_type(rows->stmt, place);
     if (type == SQLITE_INTEGER || type == SQLITE_FLOAT)
@@ -408,41 +388,28 @@ bool db_f64(const struct db_rows *rows, size_t column, double *out)
     return type == SQLITE_TEXT && text_of(rows, place, &text) && num_f64(text, out);
 }
 
-/* The number as a person would write it: the engine's own text has 15 digits, times have 17. */
-static bool number_text(const struct db_rows *rows, size_t column, char *buf, struct str *out)
+/* From the number as a person would write it: the engine's own text has 15 digits, times have 17.
+ */
+bool db_time(const struct db_rows *rows, size_t column, enum db_type unit, nanos *out)
 {
     const struct db_cell *cell = &rows->cells[column];
     int place = rows->place[column];
-
-    if (rows->is_direct && cell->type == DB_REAL) {
-        *out = (struct str){buf, num_print_f64(buf, cell->real)};
-        return true;
-    }
-    if (rows->is_direct) {
-        *out = cell_text(rows, column);
-        return cell->type == DB_INT || cell->type == DB_TEXT;
-    }
-    if (place < 0)
-        return false;
-    switch (sqlite3_column_type(rows->stmt, place)) {
-    case SQLITE_FLOAT:
-        *out = (struct str){buf, num_print_f64(buf, sqlite3_column_double(rows->stmt, place))};
-        return true;
-    case SQLITE_INTEGER:
-    case SQLITE_TEXT:
-        return text_of(rows, place, out);
-    default:
-        return false;
-    }
-}
-
-bool db_time(const struct db_rows *rows, size_t column, enum db_type unit, nanos *out)
-{
     char buf[NUM_TEXT];
     struct str text;
 
-    return number_text(rows, column, buf, &text) &&
-           (unit == DB_AS_US ? num_us(text, out) : num_ms(text, out));
+    if (rows->is_direct) {
+        if (cell->type == DB_NULL || cell->type == DB_BLOB)
+            return false;
+        text = cell->type != DB_REAL ? cell_text(rows, column)
+                                     : (struct str){buf, num_print_f64(buf, cell->real)};
+    } else {
+        int type = place >= 0 ? sqlite3_column_type(rows->stmt, place) : SQLITE_NULL;
+        if (type == SQLITE_FLOAT)
+            text = (struct str){buf, num_print_f64(buf, sqlite3_column_double(rows->stmt, place))};
+        else if ((type != SQLITE_INTEGER && type != SQLITE_TEXT) || !text_of(rows, place, &text))
+            return false;
+    }
+    return unit == DB_AS_US ? num_us(text, out) : num_ms(text, out);
 }
 
 struct str db_text(const struct db_rows *rows, size_t column)

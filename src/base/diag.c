@@ -66,11 +66,9 @@ void diag_vadd(struct diag *d, enum severity severity, const char *code, struct 
     if (d == NULL)
         return;
     struct diag_entry *e = entry_of(d, severity, code);
-    if (e->count >= DIAG_TEXTS) { /* the common case for a damaged file: count, format nothing */
-        e->count++;
-        return;
-    }
-    print_text(text, format, args);
+    text[0] = '\0';
+    if (e->count < DIAG_TEXTS) /* else it is counted: the common case for a damaged file */
+        print_text(text, format, args);
     keep(d, e, where, text);
 }
 

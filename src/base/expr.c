@@ -64,12 +64,7 @@ static void fail(struct parser *p, const char *why)
 
 static void fail_before(struct parser *p, const char *what)
 {
-    fail(p, arena_format(p->arena, "%s expected before '%.*s'", what, STR_ARGS(p->word)).at);
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
+    fail(p, arena_printf(p->arena, "%s expected before '%.*s'", what, STR_ARGS(p->word)));
 }
 
 /* Digits; of a real also a point and an exponent, as num_f64() judges them. */
@@ -102,7 +97,7 @@ static void advance(struct parser *p)
 {
     if (p->error != NULL)
         return;
-    while (p->at < p->text.n && is_blank(p->text.at[p->at]))
+    while (p->at < p->text.n && (char_is_blank(p->text.at[p->at]) || p->text.at[p->at] == '\f'))
         p->at++;
     struct str rest = str_part(p->text, p->at, p->text.n);
     size_t n = 0;
@@ -125,7 +120,7 @@ static void advance(struct parser *p)
     p->word = str_part(rest, 0, n > 0 ? n : 1);
     p->at += p->word.n;
     if (n == 0)
-        fail(p, arena_format(p->arena, "unexpected character '%.*s'", STR_ARGS(p->word)).at);
+        fail(p, arena_printf(p->arena, "unexpected character '%.*s'", STR_ARGS(p->word)));
 }
 
 static bool take(struct parser *p, struct str sign)
@@ -168,18 +163,18 @@ static void emit_real(struct parser *p, double value)
     emit(p, EXPR_NUMBER)->value = (struct expr_value){.kind = EXPR_REAL, .r = value};
 }
 
+static void expect_close(struct parser *p)
+{
+    if (p->error == NULL && !take(p, S(")")))
+        fail_before(p, "')'");
+}
+
 /* Every way down that can repeat itself passes here. */
 static bool enter(struct parser *p)
 {
     if (++p->depth > EXPR_DEPTH)
         fail(p, "nested too deeply");
     return p->error == NULL;
-}
-
-static void expect(struct parser *p, struct str sign)
-{
-    if (p->error == NULL && !take(p, sign))
-        fail_before(p, arena_format(p->arena, "'%.*s'", STR_ARGS(sign)).at);
 }
 
 static void parse_word(struct parser *p, expr_lookup *lookup)
@@ -205,12 +200,12 @@ static void parse_call(struct parser *p, struct str name)
         if (str_equal(p->language->functions[k].name, name))
             f = &p->language->functions[k];
     if (f == NULL) {
-        fail(p, arena_format(p->arena, "unknown function '%.*s'", STR_ARGS(name)).at);
+        fail(p, arena_printf(p->arena, "unknown function '%.*s'", STR_ARGS(name)));
         return;
     }
     if (f->word != NULL) {
         parse_word(p, f->word);
-        expect(p, S(")"));
+        expect_close(p);
         return;
     }
     do {
@@ -220,12 +215,11 @@ static void parse_call(struct parser *p, struct str name)
             emit(p, f->op);
     } while (p->error == NULL && take(p, S(",")));
     if (p->error == NULL && f->arguments != 0 && n != f->arguments)
-        fail(p, arena_format(p->arena, "%.*s() takes %d, not %d arguments", STR_ARGS(name),
-                             f->arguments, n)
-                    .at);
+        fail(p, arena_printf(p->arena, "%.*s() takes %d, not %d arguments", STR_ARGS(name),
+                             f->arguments, n));
     if (f->arguments != 0)
         emit(p, f->op);
-    expect(p, S(")"));
+    expect_close(p);
 }
 
 static void parse_name(struct parser *p)
@@ -250,7 +244,7 @@ static void parse_name(struct parser *p)
         }
     const char *error = l->constant != NULL
                             ? l->constant(p->arena, l->user, name, &value)
-                            : arena_format(p->arena, "unknown variable '%.*s'", STR_ARGS(name)).at;
+                            : arena_printf(p->arena, "unknown variable '%.*s'", STR_ARGS(name));
     if (error != NULL)
         fail(p, error);
     else
@@ -266,7 +260,7 @@ static void parse_number(struct parser *p)
         if (num_f64(p->word, &real))
             emit_real(p, real);
         else
-            fail(p, arena_format(p->arena, "\"%.*s\" is not a number", STR_ARGS(p->word)).at);
+            fail(p, arena_printf(p->arena, "\"%.*s\" is not a number", STR_ARGS(p->word)));
     } else if (p->word.n > 1 && p->word.at[0] == '0') {
         fail(p, "a number with leading zeros");
     } else if (!num_i64(p->word, &value)) {
@@ -287,7 +281,7 @@ static void parse_atom(struct parser *p)
         parse_name(p);
     } else if (take(p, S("("))) {
         parse_logic(p, EXPR_OR);
-        expect(p, S(")"));
+        expect_close(p);
     } else {
         fail_before(p, "a value");
     }

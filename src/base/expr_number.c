@@ -131,23 +131,18 @@ static const char *floor_divide(struct expr_value *a, struct expr_value b)
     return error;
 }
 
-static const char *whole_power(struct expr_value *a, int64_t exponent)
-{
-    int64_t base = a->i, result = 1;
-
-    for (; exponent > 0; exponent >>= 1) {
-        if ((exponent & 1) != 0 && __builtin_mul_overflow(result, base, &result))
-            return overflow;
-        if (exponent > 1 && __builtin_mul_overflow(base, base, &base))
-            return overflow;
-    }
-    return set_whole(a, false, result);
-}
-
 static const char *power(struct expr_value *a, struct expr_value b)
 {
-    if (are_whole(a, &b) && b.i >= 0)
-        return whole_power(a, b.i);
+    if (are_whole(a, &b) && b.i >= 0) {
+        int64_t base = a->i, result = 1;
+        for (int64_t exponent = b.i; exponent > 0; exponent >>= 1) {
+            if ((exponent & 1) != 0 && __builtin_mul_overflow(result, base, &result))
+                return overflow;
+            if (exponent > 1 && __builtin_mul_overflow(base, base, &base))
+                return overflow;
+        }
+        return set_whole(a, false, result);
+    }
     if (real(*a) == 0 && real(b) < 0)
         return by_zero;
     return set_real(a, pow(real(*a), real(b)));
@@ -211,20 +206,11 @@ bool expr_holds(enum expr_op op, struct expr_value a, struct expr_value b)
 {
     int order = compare(a, b);
 
-    switch (op) {
-    case EXPR_LT:
-        return order < 0;
-    case EXPR_LE:
-        return order <= 0;
-    case EXPR_GT:
-        return order > 0;
-    case EXPR_GE:
-        return order >= 0;
-    case EXPR_EQ:
-        return order == 0;
-    default:
-        return order != 0;
-    }
+    if (op == EXPR_EQ || op == EXPR_NE)
+        return (order == 0) == (op == EXPR_EQ);
+    if (op == EXPR_LT || op == EXPR_GE)
+        return (order < 0) == (op == EXPR_LT);
+    return (order > 0) == (op == EXPR_GT);
 }
 
 const char *expr_apply(enum expr_op op, struct expr_value *a, struct expr_value b)

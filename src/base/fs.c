@@ -1,6 +1,4 @@
-/*
- * fs - see fs.h.
- */
+/* See fs.h. */
 #include "base/fs.h"
 
 #include <dirent.h>
@@ -163,14 +161,18 @@ const char *fs_join(struct arena *arena, const char *a, const char *b)
 
     if (b[0] == '/')
         a = between = "";
-    return arena_format(arena, "%s%s%s", a, between, b).at;
+    return arena_printf(arena, "%s%s%s", a, between, b);
 }
 
 /* One entry while a folder is read, with what tells two folders apart. */
-struct found {
-    struct fs_entry entry;
+struct folder_id {
     dev_t device;
     ino_t inode;
+};
+
+struct found {
+    struct fs_entry entry;
+    struct folder_id id;
 };
 
 struct found_list {
@@ -187,8 +189,7 @@ static struct found look_at(struct arena *arena, DIR *dir, const char *folder, c
     f.entry.name = str_basename(str_of(f.entry.path));
     if (fstatat(dirfd(dir), name, &info, 0) != 0)
         return f;
-    f.device = info.st_dev;
-    f.inode = info.st_ino;
+    f.id = (struct folder_id){info.st_dev, info.st_ino};
     if (S_ISDIR(info.st_mode))
         f.entry.kind = FS_DIR;
     if (S_ISREG(info.st_mode)) {
@@ -239,31 +240,11 @@ static enum status list_failed(const char *dir, int error, struct diag *d)
                      "cannot read the folder: %s", fs_error_text(error));
 }
 
-enum status fs_list(struct arena *arena, const char *dir, struct fs_list *out, struct diag *d)
-{
-    struct found_list found = {0};
-    int error = read_dir(arena, dir, 1, &found);
-
-    *out = (struct fs_list){0};
-    if (error == 0) {
-        out->at = ARENA_ARRAY(arena, struct fs_entry, found.v.n);
-        out->n = found.v.n;
-        for (size_t i = 0; i < found.v.n; i++)
-            out->at[i] = found.v.at[i].entry;
-    }
-    vec_free(&found.v);
-    return error != 0 ? list_failed(dir, error, d) : ST_OK;
-}
-
-struct folder_id {
-    dev_t device;
-    ino_t inode;
-};
-
 struct folder_walk {
     struct arena *arena;
     const struct str *skip;
     size_t skip_n;
+    bool is_flat; /* without what is in the folders */
     struct diag *diag;
     VEC_OF(struct fs_entry) entries;
     VEC_OF(struct folder_id) seen; /* every folder opened so far */
@@ -271,17 +252,17 @@ struct folder_walk {
 };
 
 /* True the first time a folder is met, whichever way it was reached. */
-static bool is_new(struct folder_walk *w, dev_t device, ino_t inode)
+static bool is_new(struct folder_walk *w, struct folder_id id)
 {
     uint32_t fresh = (uint32_t)w->seen.n;
-    uint32_t at = hash_add(&w->seen_at, hash_mix(device, inode), fresh);
+    uint32_t at = hash_add(&w->seen_at, hash_mix(id.device, id.inode), fresh);
 
     if (at == fresh) {
-        vec_push(&w->seen, ((struct folder_id){device, inode}));
+        vec_push(&w->seen, id);
         return true;
     }
     /* Two folders with one mixed id: the second is opened, at worst more than once. */
-    return w->seen.at[at].device != device || w->seen.at[at].inode != inode;
+    return w->seen.at[at].device != id.device || w->seen.at[at].inode != id.inode;
 }
 
 /* Recursion ends at LIMIT_PATH_DEPTH; the errno of the folder itself, or 0. */
@@ -297,14 +278,14 @@ static int walk_dir(struct folder_walk *w, const char *folder, int depth)
         if (f->entry.kind == FS_DIR && str_is_one_of(f->entry.name, w->skip, w->skip_n))
             continue;
         vec_push(&w->entries, f->entry);
-        if (f->entry.kind != FS_DIR)
+        if (f->entry.kind != FS_DIR || w->is_flat)
             continue;
         if (depth > LIMIT_PATH_DEPTH) {
             diag_add(w->diag, SEV_NOTE, "file.depth", where,
                      "not searched: nested more than %d folders deep", LIMIT_PATH_DEPTH);
             continue;
         }
-        int inner = is_new(w, f->device, f->inode) ? walk_dir(w, f->entry.path, depth + 1) : 0;
+        int inner = is_new(w, f->id) ? walk_dir(w, f->entry.path, depth + 1) : 0;
         if (inner != 0)
             diag_add(w->diag, SEV_LOSS, "file.list", where, "cannot read the folder: %s",
                      fs_error_text(inner));
@@ -313,19 +294,17 @@ static int walk_dir(struct folder_walk *w, const char *folder, int depth)
     return error;
 }
 
-enum status fs_walk(struct arena *arena, const char *dir, const struct str *skip, size_t skip_n,
-                    struct fs_list *out, struct diag *d)
+static enum status walk(struct folder_walk w, const char *dir, struct fs_list *out)
 {
-    struct folder_walk w = {.arena = arena, .skip = skip, .skip_n = skip_n, .diag = d};
     struct stat info;
 
     *out = (struct fs_list){0};
     if (stat(dir, &info) != 0)
-        return list_failed(dir, errno, d);
-    is_new(&w, info.st_dev, info.st_ino);
+        return list_failed(dir, errno, w.diag);
+    is_new(&w, (struct folder_id){info.st_dev, info.st_ino});
     int error = walk_dir(&w, dir, 1);
     if (error == 0) {
-        out->at = ARENA_ARRAY(arena, struct fs_entry, w.entries.n);
+        out->at = ARENA_ARRAY(w.arena, struct fs_entry, w.entries.n);
         out->n = w.entries.n;
         if (out->n > 0)
             memcpy(out->at, w.entries.at, out->n * sizeof(*out->at));
@@ -333,7 +312,19 @@ enum status fs_walk(struct arena *arena, const char *dir, const struct str *skip
     vec_free(&w.entries);
     vec_free(&w.seen);
     hash_free(&w.seen_at);
-    return error != 0 ? list_failed(dir, error, d) : ST_OK;
+    return error != 0 ? list_failed(dir, error, w.diag) : ST_OK;
+}
+
+enum status fs_list(struct arena *arena, const char *dir, struct fs_list *out, struct diag *d)
+{
+    return walk((struct folder_walk){.arena = arena, .is_flat = true, .diag = d}, dir, out);
+}
+
+enum status fs_walk(struct arena *arena, const char *dir, const struct str *skip, size_t skip_n,
+                    struct fs_list *out, struct diag *d)
+{
+    return walk((struct folder_walk){.arena = arena, .skip = skip, .skip_n = skip_n, .diag = d},
+                dir, out);
 }
 
 static bool is_program(const char *path)

@@ -40,20 +40,6 @@ void gz_pack_fini(struct gz_pack *pack)
     deflateEnd(&pack->z);
 }
 
-/* Packs what is in the stream's input, to its end. */
-static void deflate_all(z_stream *z, struct text *packed)
-{
-    do {
-        vec_reserve(packed, packed->n + BLOCK / 8);
-        size_t room = packed->cap - packed->n;
-        unsigned space = room < INT_MAX ? (unsigned)room : INT_MAX;
-        z->next_out = (Bytef *)packed->at + packed->n;
-        z->avail_out = space;
-        deflate(z, Z_SYNC_FLUSH);
-        packed->n += space - z->avail_out;
-    } while (z->avail_out == 0);
-}
-
 void gz_pack(struct gz_pack *pack, struct str text, struct gz_block *block)
 {
     block->packed.n = 0;
@@ -64,7 +50,16 @@ void gz_pack(struct gz_pack *pack, struct str text, struct gz_block *block)
         size_t n = text.n < INT_MAX ? text.n : INT_MAX;
         pack->z.next_in = (z_const Bytef *)text.at;
         pack->z.avail_in = (uInt)n;
-        deflate_all(&pack->z, &block->packed);
+        do {
+            struct text *packed = &block->packed;
+            vec_reserve(packed, packed->n + BLOCK / 8);
+            size_t room = packed->cap - packed->n;
+            unsigned space = room < INT_MAX ? (unsigned)room : INT_MAX;
+            pack->z.next_out = (Bytef *)packed->at + packed->n;
+            pack->z.avail_out = space;
+            deflate(&pack->z, Z_SYNC_FLUSH);
+            packed->n += space - pack->z.avail_out;
+        } while (pack->z.avail_out == 0);
         text = str_part(text, n, text.n);
     }
 }

@@ -48,17 +48,12 @@ uint64_t hash_bytes(struct str s)
     return hash_mix(h, s.n);
 }
 
-/* Numbers that follow each other are often asked for one after the other: eight of them stand
- * together. */
-static size_t home_of(const struct hash *h, uint64_t key)
-{
-    return (size_t)(hash_mix(key >> 3, 1) << 3 | (key & 7)) & (h->cap - 1);
-}
-
 /* The slot that holds `key`, or the free one where it belongs. */
 static struct hash_slot *find(const struct hash *h, uint64_t key)
 {
-    size_t i = home_of(h, key);
+    /* Numbers that follow each other are often asked for one after the other: eight of them stand
+     * together. */
+    size_t i = (size_t)(hash_mix(key >> 3, 1) << 3 | (key & 7)) & (h->cap - 1);
 
     while (h->slots[i].used && h->slots[i].key != key)
         i = (i + 1) & (h->cap - 1);

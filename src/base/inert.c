@@ -1,6 +1,4 @@
-/*
- * inert - see inert.h.
- */
+/* See inert.h. */
 #include "base/inert.h"
 
 #include <stdint.h>

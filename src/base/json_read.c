@@ -257,19 +257,13 @@ static bool leave(struct json *j, size_t at)
     return false;
 }
 
-/* Reading on when a value was left where it stands. */
-static bool settle(struct json *j)
-{
-    return j->expect == JSON_WANT_NOTHING ? false : json_skip(j);
-}
-
 bool json_key_slow(struct json *j, struct str *key)
 {
     size_t p, colon;
     const char *text = j->window.at;
 
     j->at = place(j);
-    if (j->expect != JSON_WANT_FIRST && j->expect != JSON_WANT_NEXT && !settle(j))
+    if (j->expect != JSON_WANT_FIRST && j->expect != JSON_WANT_NEXT && !json_skip(j))
         return false;
     assert(in_object(j));
     if (!json_scan_next(&j->scan, &p))
@@ -308,7 +302,7 @@ bool json_element(struct json *j)
     const char *text = j->window.at;
 
     j->at = place(j);
-    if (j->expect != JSON_WANT_FIRST && j->expect != JSON_WANT_NEXT && !settle(j))
+    if (j->expect != JSON_WANT_FIRST && j->expect != JSON_WANT_NEXT && !json_skip(j))
         return false;
     assert(j->depth > 0 && !in_object(j));
 again:

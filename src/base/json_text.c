@@ -1,6 +1,4 @@
-/*
- * json_text - see json_text.h.
- */
+/* See json_text.h. */
 #include "base/json_text.h"
 
 #include <stdint.h>
@@ -122,30 +120,22 @@ static void put(struct unescaped *out, const char *at, size_t n)
     out->n += n;
 }
 
-static void put_code_point(struct unescaped *out, uint32_t code)
-{
-    char b[4];
-
-    put(out, b, utf8_put(code, b));
-}
-
 /* Handles the backslash at the start of `rest`; returns the bytes used. */
 static size_t put_escape(struct unescaped *out, struct str rest)
 {
-    int32_t code = unicode_escape(rest.at, rest.n);
+    int32_t code = unicode_escape(rest.at, rest.n), second = -1;
+    char point[4];
 
-    if (code >= 0xD800 && code < 0xDC00) {
-        int32_t second = unicode_escape(rest.at + 6, rest.n - 6);
-        if (second >= 0xDC00 && second < 0xE000) {
-            put_code_point(out, 0x10000 + ((uint32_t)(code - 0xD800) << 10) +
-                                    (uint32_t)(second - 0xDC00));
-            return 12;
-        }
-    }
     if (code >= 0) {
-        bool is_half = code >= 0xD800 && code < 0xE000;
-        put_code_point(out, is_half ? 0xFFFD : (uint32_t)code);
-        return 6;
+        if (code >= 0xD800 && code < 0xDC00)
+            second = unicode_escape(rest.at + 6, rest.n - 6);
+        bool is_pair = second >= 0xDC00 && second < 0xE000;
+        if (is_pair)
+            code = 0x10000 + ((code - 0xD800) << 10) + (second - 0xDC00);
+        else if (code >= 0xD800 && code < 0xE000)
+            code = 0xFFFD;
+        put(out, point, utf8_put((uint32_t)code, point));
+        return is_pair ? 12 : 6;
     }
     char c = rest.n > 1 ? short_escape(rest.at[1]) : 0;
     if (c != 0) {

@@ -1,6 +1,4 @@
-/*
- * json_write - see json_write.h.
- */
+/* See json_write.h. */
 #include "base/json_write.h"
 
 #include <assert.h>

@@ -121,19 +121,6 @@ static char *take_spare(size_t size)
     return at;
 }
 
-/* Keeps the block, or unmaps it when there are enough. */
-static void keep_spare(char *at, size_t size)
-{
-    if (list.n_spares == SPARES || size > most_spare - list.spare_bytes) {
-        munmap(at, size);
-        list.in_memory -= size;
-        return;
-    }
-    list.spares[list.n_spares].at = at;
-    list.spares[list.n_spares++].size = size;
-    list.spare_bytes += size;
-}
-
 static void free_spares(void)
 {
     while (list.n_spares > 0) {
@@ -170,12 +157,6 @@ static int open_file(size_t size)
     if (fd >= 0)
         close(fd);
     return IN_MEMORY;
-}
-
-static bool resize_file(int fd, size_t from, size_t to)
-{
-    return (to < from || fallocate(fd, 0, 0, (off_t)to) == 0) &&
-           (to > from || ftruncate(fd, (off_t)to) == 0);
 }
 
 /* ---- blocks ---- */
@@ -270,7 +251,8 @@ bool large_is(const void *p)
 /* The lock is held, so that nobody asks for what is between two places. */
 static bool resize(struct large_block *block, size_t size)
 {
-    if (block->file != IN_MEMORY && !resize_file(block->file, block->size, size))
+    if (block->file != IN_MEMORY && (size > block->size ? fallocate(block->file, 0, 0, (off_t)size)
+                                                        : ftruncate(block->file, (off_t)size)) != 0)
         return false;
     void *at = mremap(block->at, block->size, size, MREMAP_MAYMOVE);
     if (at == MAP_FAILED)
@@ -322,10 +304,15 @@ bool large_free(void *p)
     pthread_mutex_lock(&list.lock);
     struct large_block *block = find(p);
     if (block != NULL) {
-        if (block->file == IN_MEMORY)
-            keep_spare(block->at, block->size);
-        else
+        bool is_kept = block->file == IN_MEMORY && list.n_spares < SPARES &&
+                       block->size <= most_spare - list.spare_bytes;
+        if (is_kept) {
+            list.spares[list.n_spares].at = block->at;
+            list.spares[list.n_spares++].size = block->size;
+            list.spare_bytes += block->size;
+        } else {
             unmap(block);
+        }
         *block = list.blocks[--list.n];
     }
     pthread_mutex_unlock(&list.lock);

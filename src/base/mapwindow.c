@@ -8,12 +8,6 @@
 #include "base/arena.h"
 #include "base/job.h"
 
-static bool has_bytes(const struct mapwindow *w, uint64_t offset, size_t n)
-{
-    return offset >= w->offset && offset - w->offset <= w->text.n &&
-           n <= w->text.n - (size_t)(offset - w->offset);
-}
-
 static void unmap(void *at, size_t n)
 {
     munmap(at, n);
@@ -42,7 +36,11 @@ static struct mapwindow *open_window(int fd, uint64_t offset, size_t n)
 
 struct mapwindow *mapwindow_take(struct mapwindow **current, int fd, uint64_t offset, size_t n)
 {
-    if (*current == NULL || !has_bytes(*current, offset, n)) {
+    const struct mapwindow *w = *current;
+    bool has_bytes = w != NULL && offset >= w->offset && offset - w->offset <= w->text.n &&
+                     n <= w->text.n - (size_t)(offset - w->offset);
+
+    if (!has_bytes) {
         struct mapwindow *next = open_window(fd, offset, n);
         if (next == NULL)
             return NULL;

@@ -1,6 +1,4 @@
-/*
- * markdown - see markdown.h.
- */
+/* See markdown.h. */
 #include "base/markdown.h"
 
 #include <math.h>

@@ -27,11 +27,10 @@ const char *now_text(struct arena *arena, enum now_form form, int64_t later)
         gmtime_r(&t, &parts);
     else
         localtime_r(&t, &parts);
-    return arena_format(arena,
+    return arena_printf(arena,
                         form == NOW_READ   ? "%04d-%02d-%02d %02d:%02d:%02d"
                         : form == NOW_NAME ? "%04d%02d%02d_%02d%02d%02d"
                                            : "%04d%02d%02d%02d%02d%02d",
                         parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour,
-                        parts.tm_min, parts.tm_sec)
-        .at;
+                        parts.tm_min, parts.tm_sec);
 }

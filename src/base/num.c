@@ -10,14 +10,6 @@
 #include "base/c_locale.h"
 #include "base/char.h"
 
-static struct str strip(struct str s)
-{
-    s = str_trim(s);
-    if (s.n >= 2 && s.at[0] == '"' && s.at[s.n - 1] == '"')
-        s = str_trim(str_part(s, 1, s.n - 2));
-    return s;
-}
-
 /* Adds a digit to `value`; false when it no longer fits. */
 static bool push_digit(uint64_t *value, int digit)
 {
@@ -116,7 +108,10 @@ static bool scaled(struct str text, int64_t shift, nanos *out)
 {
     struct decimal d;
 
-    return take_apart(strip(text), &d) && to_integer(&d, shift, out);
+    text = str_trim(text);
+    if (text.n >= 2 && text.at[0] == '"' && text.at[text.n - 1] == '"')
+        text = str_trim(str_part(text, 1, text.n - 2));
+    return take_apart(text, &d) && to_integer(&d, shift, out);
 }
 
 /*

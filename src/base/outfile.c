@@ -29,13 +29,6 @@ enum {
 static _Atomic(const char *) temps[TEMPS_MAX];
 static atomic_int temps_used; /* slots from here on were never taken */
 
-static char *copy_of(const char *text)
-{
-    size_t n = strlen(text) + 1;
-
-    return memcpy(mem_grow(NULL, 1, n), text, n);
-}
-
 static int remember(const char *temp)
 {
     for (int i = 0; i < TEMPS_MAX; i++) {
@@ -190,7 +183,10 @@ static int open_goal(struct outfile *f, const char *temp)
 
 enum status outfile_update_as(struct outfile *f, const char *path, const char *temp, struct diag *d)
 {
-    *f = (struct outfile){.fd = -1, .folder = -1, .slot = -1, .path = copy_of(path)};
+    size_t n = strlen(path) + 1;
+
+    *f = (struct outfile){.fd = -1, .folder = -1, .slot = -1};
+    f->path = memcpy(mem_grow(NULL, 1, n), path, n);
     int error = path[0] == '\0' ? ENOENT : open_goal(f, temp);
     if (error != 0) {
         release(f);

@@ -34,7 +34,6 @@ enum {
 struct captured {
     int fd; /* our end of the pipe, -1 after its end */
     struct text text;
-    uint64_t dropped;
 };
 
 struct run {
@@ -106,6 +105,7 @@ static int open_pipe(int ends[2])
         ends[i] = moved;
         if (moved < 0) {
             close(ends[1 - i]);
+            ends[0] = ends[1] = -1;
             return error;
         }
     }
@@ -183,52 +183,39 @@ static int spawn(struct run *run, struct arena *arena, const char *file, int out
 /* Starts the child with a pipe on each stream; the errno, or 0. */
 static int start(struct run *run, struct arena *arena, const char *file)
 {
-    int out[2], err[2];
-    int error = open_pipe(out);
+    int ends[2][2] = {{-1, -1}, {-1, -1}};
+    int error = open_pipe(ends[0]);
 
-    if (error != 0)
-        return error;
-    error = open_pipe(err);
-    if (error != 0) {
-        job_close(out[0]);
-        job_close(out[1]);
-        return error;
-    }
-    error = spawn(run, arena, file, out[1], err[1]);
-    job_close(out[1]);
-    job_close(err[1]);
-    run->stream[0].fd = out[0];
-    run->stream[1].fd = err[0];
-    if (error != 0) {
-        close_fd(&run->stream[0].fd);
-        close_fd(&run->stream[1].fd);
+    if (error == 0)
+        error = open_pipe(ends[1]);
+    if (error == 0)
+        error = spawn(run, arena, file, ends[0][1], ends[1][1]);
+    for (int i = 0; i < 2; i++) {
+        close_fd(&ends[i][1]);
+        if (error != 0)
+            close_fd(&ends[i][0]);
+        run->stream[i].fd = ends[i][0];
     }
     return error;
 }
 
-static void keep(struct run *run, struct captured *s, struct str text)
+static void read_stream(struct run *run, struct captured *s)
 {
     size_t most = run->spec->keep_max > 0 ? run->spec->keep_max : LIMIT_PROC_LOG;
-    struct str kept = str_part(text, 0, most - s->text.n);
+    char chunk[CHUNK];
+    ssize_t n = read(s->fd, chunk, sizeof(chunk));
 
-    text_put(&s->text, kept);
-    s->dropped += text.n - kept.n;
+    if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
+        close_fd(&s->fd);
+    if (n <= 0)
+        return;
+    struct str text = {chunk, (size_t)n};
+    text_put(&s->text, str_part(text, 0, most - s->text.n));
     if (run->has_log && run->logged < most) {
         struct str logged = str_part(text, 0, most - (size_t)run->logged);
         outfile_write(&run->log, logged);
         run->logged += logged.n;
     }
-}
-
-static void read_stream(struct run *run, struct captured *s)
-{
-    char chunk[CHUNK];
-    ssize_t n = read(s->fd, chunk, sizeof(chunk));
-
-    if (n > 0)
-        keep(run, s, (struct str){chunk, (size_t)n});
-    else if (n == 0 || (errno != EINTR && errno != EAGAIN))
-        close_fd(&s->fd);
 }
 
 /* Waits up to LOOK_MS for output and takes one piece of each stream that has some. */
@@ -388,8 +375,6 @@ enum status proc_run(const struct proc_spec *spec, struct arena *arena, struct p
         follow(&run);
         reap(&run, result);
         cancel_release();
-        result->out_dropped = run.stream[0].dropped;
-        result->err_dropped = run.stream[1].dropped;
         close_fd(&run.stream[0].fd);
         close_fd(&run.stream[1].fd);
         result->out = text_keep(&run.stream[0].text, arena);

@@ -43,8 +43,7 @@ enum proc_end {
 struct proc_result {
     enum proc_end end;
     int code;
-    struct str out, err;               /* in the arena, each followed by a NUL byte */
-    uint64_t out_dropped, err_dropped; /* bytes past keep_max */
+    struct str out, err; /* in the arena, each followed by a NUL byte */
     nanos took;
 };
 

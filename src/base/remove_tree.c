@@ -31,34 +31,25 @@ static bool remove_entry(int folder, const char *name, int depth)
     return unlinkat(folder, name, AT_REMOVEDIR) == 0;
 }
 
-/* Removes what the next reading of the folder gives; how many of it. */
-static size_t remove_some(int folder, int depth, bool *is_end)
-{
-    _Alignas(struct dirent64) char buffer[BUFFER];
-    long n = syscall(SYS_getdents64, folder, buffer, sizeof(buffer));
-    size_t removed = 0;
-
-    *is_end = n <= 0;
-    for (long at = 0; at < n;) {
-        const struct dirent64 *entry = (const struct dirent64 *)(buffer + at);
-        at += entry->d_reclen;
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            removed += remove_entry(folder, entry->d_name, depth);
-    }
-    return removed;
-}
-
 /* Again from the start while something goes: entries may be passed over while others are removed.
  */
 static void empty(int folder, int depth)
 {
+    _Alignas(struct dirent64) char buffer[BUFFER];
     size_t removed;
 
     do {
-        bool is_end = lseek(folder, 0, SEEK_SET) != 0;
+        long n = lseek(folder, 0, SEEK_SET) == 0;
         removed = 0;
-        while (!is_end)
-            removed += remove_some(folder, depth, &is_end);
+        while (n > 0) {
+            n = syscall(SYS_getdents64, folder, buffer, sizeof(buffer));
+            for (long at = 0; at < n;) {
+                const struct dirent64 *entry = (const struct dirent64 *)(buffer + at);
+                at += entry->d_reclen;
+                if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+                    removed += remove_entry(folder, entry->d_name, depth);
+            }
+        }
     } while (removed > 0);
 }
 

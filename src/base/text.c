@@ -1,6 +1,4 @@
-/*
- * text - see text.h.
- */
+/* See text.h. */
 #include "base/text.h"
 
 #include <stdio.h>

@@ -61,4 +61,23 @@ void text_out_f64(struct text_out *out, double value);
 void text_out_quoted(struct text_out *out, struct str text);
 void text_out_escaped(struct text_out *out, struct str text);
 
+/* What precedes a value, such as `,"name":`, and the value. */
+static inline void text_out_pair(struct text_out *out, struct str before, struct str text)
+{
+    text_out_put(out, before);
+    text_out_quoted(out, text);
+}
+
+static inline void text_out_pair_i64(struct text_out *out, struct str before, int64_t value)
+{
+    text_out_put(out, before);
+    text_out_i64(out, value);
+}
+
+static inline void text_out_pair_us(struct text_out *out, struct str before, nanos ns)
+{
+    text_out_put(out, before);
+    text_out_us(out, ns);
+}
+
 #endif

@@ -14,14 +14,9 @@ size_t utf8_put(uint32_t code, char to[4])
     return n;
 }
 
-static bool is_little(struct str text)
-{
-    return str_starts(text, S("\xff\xfe"));
-}
-
 bool utf16_is(struct str text)
 {
-    return is_little(text) || str_starts(text, S("\xfe\xff"));
+    return str_starts(text, S("\xff\xfe")) || str_starts(text, S("\xfe\xff"));
 }
 
 static uint32_t unit_at(struct str text, size_t at, bool little)
@@ -49,7 +44,7 @@ static uint32_t next_code(struct str text, size_t *at, bool little)
 
 struct str utf16_plain(struct arena *arena, struct str text)
 {
-    bool little = is_little(text);
+    bool little = str_starts(text, S("\xff\xfe"));
     size_t at = 2, n = 0;
 
     if (!utf16_is(text))

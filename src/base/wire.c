@@ -5,15 +5,6 @@
 
 enum { TEXT_MOST = 4096 };
 
-static void put_number(struct wire *w, uint64_t v)
-{
-    while (v >= 0x80) {
-        vec_push(&w->out, (uint8_t)(v | 0x80));
-        v >>= 7;
-    }
-    vec_push(&w->out, (uint8_t)v);
-}
-
 static uint64_t get_number(struct wire *w)
 {
     uint64_t v = 0;
@@ -33,10 +24,15 @@ static uint64_t get_number(struct wire *w)
 
 void wire_u64(struct wire *w, uint64_t *v)
 {
-    if (w->is_reading)
+    uint64_t left = *v;
+
+    if (w->is_reading) {
         *v = get_number(w);
-    else
-        put_number(w, *v);
+        return;
+    }
+    for (; left >= 0x80; left >>= 7)
+        vec_push(&w->out, (uint8_t)(left | 0x80));
+    vec_push(&w->out, (uint8_t)left);
 }
 
 void wire_near(struct wire *w, int64_t *v, int64_t base)

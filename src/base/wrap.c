@@ -3,6 +3,7 @@
  */
 #include "base/wrap.h"
 
+#include "base/char.h"
 #include "base/vec.h"
 
 enum {
@@ -55,12 +56,6 @@ static size_t columns_of(struct str s)
     return total;
 }
 
-/* Between a number and its percent sign no line ends. */
-static bool is_before_percent(struct str s, size_t i)
-{
-    return i + 1 < s.n && s.at[i + 1] == '%' && i > 0 && s.at[i - 1] >= '0' && s.at[i - 1] <= '9';
-}
-
 /* How much of the text stands on a line with `room` columns, at least one piece; what is skipped
  * before the next line is in `next`. */
 static size_t take_line(struct str s, size_t room, size_t *next)
@@ -69,7 +64,9 @@ static size_t take_line(struct str s, size_t room, size_t *next)
 
     while (i < s.n) {
         size_t n = next_piece(str_part(s, i, s.n), &width);
-        bool is_gap = s.at[i] == ' ' && i > 0 && s.at[i - 1] != ' ' && !is_before_percent(s, i);
+        /* Between a number and its percent sign no line ends. */
+        bool is_percent = i > 0 && char_is_digit(s.at[i - 1]) && i + 1 < s.n && s.at[i + 1] == '%';
+        bool is_gap = s.at[i] == ' ' && i > 0 && s.at[i - 1] != ' ' && !is_percent;
         if (is_gap || (width == 2 && i > 0)) /* or between wide characters */
             word = i;
         if (used + width > room && i > 0)
@@ -151,13 +148,11 @@ void wrap_shorten(struct text *to, struct str name, size_t width)
         text_put(to, name);
         return;
     }
-    struct str head = str_fit(name, left);
     size_t skip = total - (width - 1 - left); /* columns before the end that is kept */
-    struct str tail = name;
-    tail = str_part(tail, str_fit(tail, skip).n, tail.n);
+    struct str tail = str_part(name, str_fit(name, skip).n, name.n);
     while (str_width(tail) > width - 1 - left) /* a wide character in the middle */
         tail = str_part(tail, str_fit(tail, 2).n, tail.n);
-    text_put(to, head);
+    text_put(to, str_fit(name, left));
     text_put(to, S("…"));
     text_put(to, tail);
 }
@@ -182,23 +177,19 @@ static size_t narrow(struct wrap_column *column, size_t least, size_t excess)
     return excess - taken;
 }
 
-static struct wrap_column *widest_text(struct wrap_column *columns, size_t n)
-{
-    struct wrap_column *widest = NULL;
-
-    for (size_t c = 0; c < n; c++)
-        if (!columns[c].is_right && !columns[c].is_left_out &&
-            (widest == NULL || columns[c].width > widest->width))
-            widest = &columns[c];
-    return widest;
-}
-
 /* Columns of text become narrower, the widest first. What is still too much is returned. */
 static size_t narrow_texts(struct wrap_column *columns, size_t n, size_t least, size_t excess)
 {
-    for (struct wrap_column *c; excess > 0; excess = narrow(c, c->width - 1, 1) + excess - 1)
-        if ((c = widest_text(columns, n)) == NULL || c->width <= least)
+    while (excess > 0) {
+        struct wrap_column *widest = NULL;
+        for (size_t c = 0; c < n; c++)
+            if (!columns[c].is_right && !columns[c].is_left_out &&
+                (widest == NULL || columns[c].width > widest->width))
+                widest = &columns[c];
+        if (widest == NULL || widest->width <= least)
             break;
+        excess = narrow(widest, widest->width - 1, 1) + excess - 1;
+    }
     return excess;
 }
 
@@ -252,23 +243,6 @@ void wrap_fit(struct wrap_column *columns, size_t n, size_t width)
     widen(columns, n, width);
 }
 
-/* A name, which would break inside. */
-static bool has_long_word(struct str cell, size_t width)
-{
-    struct str word;
-
-    while (str_split(&cell, ' ', &word))
-        if (str_width(word) > width)
-            return true;
-    return false;
-}
-
-/* Not a path, which people copy, nor a sentence. */
-static bool is_name(struct str cell)
-{
-    return str_find_char(cell, ' ') == cell.n && str_find_char(cell, '/') == cell.n;
-}
-
 /* The cell as lines of at most the column's width. Text takes up to LINES_MOST, or loses its
  * middle; behind the last column there is always room for more than a name. */
 static void fold_cell(struct text *to, const struct wrap_column *column, struct str cell,
@@ -280,22 +254,17 @@ static void fold_cell(struct text *to, const struct wrap_column *column, struct 
     }
     wrap_from(to, cell, 0, column->width);
     size_t lines = 1;
+    bool has_long_word = false; /* a name, which would break inside */
+    for (struct str rest = cell, word; str_split(&rest, ' ', &word);)
+        has_long_word = has_long_word || str_width(word) > column->width;
     for (size_t i = 0; i < to->n; i++)
         lines += to->at[i] == '\n';
-    if ((lines > LINES_MOST || has_long_word(cell, column->width)) && (!is_last || is_name(cell))) {
+    /* Not a path, which people copy, nor a sentence. */
+    bool is_name = str_find_char(cell, ' ') == cell.n && str_find_char(cell, '/') == cell.n;
+    if ((lines > LINES_MOST || has_long_word) && (!is_last || is_name)) {
         text_clear(to);
         wrap_shorten(to, cell, column->width);
     }
-}
-
-static void put_cell(struct text *to, const struct wrap_column *column, struct str cell)
-{
-    size_t width = columns_of(cell), pad = width < column->width ? column->width - width : 0;
-
-    text_repeat(to, ' ', 2 + (column->is_right ? pad : 0));
-    text_put(to, cell);
-    if (!column->is_right)
-        text_repeat(to, ' ', pad);
 }
 
 /* One line of a row, of what is left of its cells; false when nothing is. */
@@ -310,7 +279,11 @@ static bool put_row_line(struct text *to, const struct wrap_column *columns, siz
             continue;
         if (!str_split(&rest[c], '\n', &line))
             line = S("");
-        put_cell(to, &columns[c], line);
+        size_t width = columns_of(line),
+               pad = width < columns[c].width ? columns[c].width - width : 0;
+        text_repeat(to, ' ', 2 + (columns[c].is_right ? pad : 0));
+        text_put(to, line);
+        text_repeat(to, ' ', columns[c].is_right ? 0 : pad);
         is_any |= rest[c].at != NULL;
     }
     while (to->n > 0 && to->at[to->n - 1] == ' ')

@@ -90,10 +90,8 @@ static uint32_t shape_of(struct attrs *a, const struct attr *list, size_t n)
         uint32_t shape = hash_add(&a->shape_ids, hash, (uint32_t)a->shapes.n);
         if (shape == a->shapes.n) {
             struct attr_shape fresh = {.first = (uint32_t)a->columns.n, .n = (uint32_t)n};
-            for (size_t i = 0; i < n; i++) {
+            for (size_t i = 0; i < n; i++)
                 vec_push(&a->columns, ((struct attr_column){list[i].key, list[i].type}));
-                fresh.has_text |= list[i].type == ATTR_TEXT;
-            }
             vec_push(&a->shapes, fresh);
         }
         if (is_shape(a, shape, list, n)) {
@@ -101,17 +99,6 @@ static uint32_t shape_of(struct attrs *a, const struct attr *list, size_t n)
             return shape;
         }
     }
-}
-
-static uint8_t *put_value(uint8_t *at, const struct attr *attr)
-{
-    if (attr->type == ATTR_REAL) {
-        memcpy(at, &attr->bits, REAL_BYTES);
-        return at + REAL_BYTES;
-    }
-    /* Small negative numbers are short too: 0, -1, 1, -2 are 0, 1, 2, 3. */
-    uint64_t folded = attr->bits << 1 ^ (0 - (attr->bits >> 63));
-    return put_varint(at, attr->type == ATTR_TEXT ? attr->bits : folded);
 }
 
 static const uint8_t *get_value(const uint8_t *at, uint32_t type, uint64_t *bits)
@@ -147,8 +134,16 @@ static attr_run append(struct attrs *a, uint32_t shape, const struct attr *list,
 
     if (at == NULL)
         return 0;
-    for (size_t i = 0; i < n; i++)
-        at = put_value(at, &list[i]);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits = list[i].bits;
+        if (list[i].type == ATTR_REAL) {
+            memcpy(at, &bits, REAL_BYTES);
+            at += REAL_BYTES;
+            continue;
+        }
+        /* Small negative numbers are short too: 0, -1, 1, -2 are 0, 1, 2, 3. */
+        at = put_varint(at, list[i].type == ATTR_TEXT ? bits : bits << 1 ^ (0 - (bits >> 63)));
+    }
     a->bytes.n = (size_t)(at - a->bytes.at);
     return run;
 }
@@ -185,15 +180,6 @@ static strid newest_text(const struct attr *list, size_t n)
     return newest;
 }
 
-/* The run of attrs_set_new() with these values, or 0. */
-static attr_run find_new(const struct attrs *a, uint32_t shape, const struct attr *list, size_t n)
-{
-    strid newest = newest_text(list, n);
-    attr_run run = newest < a->new_sets.n ? a->new_sets.at[newest] : 0;
-
-    return run != 0 && same(a, run, shape, list, n) ? run : 0;
-}
-
 attr_run attrs_set_new(struct attrs *a, const struct attr *list, size_t n)
 {
     strid newest = newest_text(list, n);
@@ -220,8 +206,9 @@ static attr_run find_set(struct attrs *a, const struct attr *list, size_t n)
     for (;; hash = hash_mix(hash, n)) { /* two sets with one hash: look further along */
         uint32_t run;
         if (!hash_get(&a->sets, hash, &run)) {
-            run = find_new(a, shape, list, n);
-            if (run != 0)
+            strid newest = newest_text(list, n); /* of attrs_set_new() */
+            run = newest < a->new_sets.n ? a->new_sets.at[newest] : 0;
+            if (run != 0 && same(a, run, shape, list, n))
                 return run;
             run = append(a, shape, list, n);
             if (run != 0)

@@ -65,7 +65,6 @@ struct attr_column {
 
 struct attr_shape {
     uint32_t first, n; /* its part of `columns` */
-    bool has_text;
 };
 
 enum { ATTR_MEMOS = 64, ATTR_MEMO_MOST = 12 };

@@ -70,18 +70,6 @@ static enum slice_kind ascend_kernel(struct str core, struct str name, struct st
     return on_cpu ? SLICE_AICPU : SLICE_COMPUTE;
 }
 
-/* Tokens on their way to experts and back (DeepEP); what only counts them computes. */
-static bool is_expert_exchange(struct str name)
-{
-    static const struct str spaces[] = {S_INIT("deep_ep::"), S_INIT("dpsk::ep::")};
-    static const struct str parts[] = {S_INIT("dispatch"), S_INIT("combine"), S_INIT("notify"),
-                                       S_INIT("barrier")};
-
-    return STR_ANY(str_contains_nocase, name, spaces) &&
-           STR_ANY(str_contains_nocase, name, parts) &&
-           !str_contains_nocase(name, S("dispatch_layout"));
-}
-
 /* Collectives of the vendors' libraries, then those that serving engines bring themselves. */
 static enum slice_kind gpu_kernel(struct str name)
 {
@@ -90,11 +78,18 @@ static enum slice_kind gpu_kernel(struct str name)
         S_INIT("two_shot_"), S_INIT("multimem"), S_INIT("all2all"),
         S_INIT("sendrecv"),
     };
+    static const struct str spaces[] = {S_INIT("deep_ep::"), S_INIT("dpsk::ep::")};
+    static const struct str parts[] = {S_INIT("dispatch"), S_INIT("combine"), S_INIT("notify"),
+                                       S_INIT("barrier")};
 
     if (str_starts_nocase(name, S("rccl")) || str_starts_nocase(name, S("hccl")) ||
         names_a_collective(name) || STR_ANY(str_contains_nocase, name, words))
         return SLICE_COMM;
-    return is_expert_exchange(name) ? SLICE_COMM : SLICE_COMPUTE;
+    /* Tokens on their way to experts and back (DeepEP); what only counts them computes. */
+    bool is_exchange = STR_ANY(str_contains_nocase, name, spaces) &&
+                       STR_ANY(str_contains_nocase, name, parts) &&
+                       !str_contains_nocase(name, S("dispatch_layout"));
+    return is_exchange ? SLICE_COMM : SLICE_COMPUTE;
 }
 
 enum slice_kind classify_kernel(enum vendor vendor, struct str core, struct str name,

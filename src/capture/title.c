@@ -33,24 +33,19 @@ struct str title_lane(const struct capture *cap, lane_id lane, char *buf)
     return name.n == 0 ? format(buf, "lane", lane) : name;
 }
 
-/* A device has the name of its row group in the viewers of its maker. */
-static struct str device_title(const struct capture *cap, const struct lane_key *key, char *buf)
-{
-    int64_t device = key->device >= 0 ? key->device : cap->facts.device;
-
-    if (capture_is_ascend(cap))
-        return key->kind == LANE_COMM ? S("Communication") : S("Ascend Hardware");
-    return device >= 0 ? format(buf, "GPU", device) : S("GPU");
-}
-
 struct str title_process(const struct capture *cap, lane_id lane, char *buf)
 {
     const struct lane_key *key = &cap->lanes.at[lane].key;
+    int64_t device = key->device >= 0 ? key->device : cap->facts.device;
 
     if (key->process != 0)
         return capture_text(cap, key->process);
-    if (key->kind == LANE_STREAM || key->kind == LANE_COMM)
-        return device_title(cap, key, buf);
+    if (key->kind == LANE_STREAM || key->kind == LANE_COMM) {
+        /* A device has the name of its row group in the viewers of its maker. */
+        if (capture_is_ascend(cap))
+            return key->kind == LANE_COMM ? S("Communication") : S("Ascend Hardware");
+        return device >= 0 ? format(buf, "GPU", device) : S("GPU");
+    }
     if (key->pid != 0)
         return format(buf, "process", key->pid);
     if (key->device >= 0)

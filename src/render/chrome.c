@@ -34,12 +34,6 @@ static void begin_event(struct chrome_writer *w, struct str text)
     text_out_put(&w->out, text);
 }
 
-static void put_number(struct chrome_writer *w, struct str key, int64_t value)
-{
-    text_out_put(&w->out, key);
-    text_out_i64(&w->out, value);
-}
-
 static void put_header(struct chrome_writer *w)
 {
     const struct capture *cap = w->cut->cap;
@@ -47,33 +41,19 @@ static void put_header(struct chrome_writer *w)
     text_out_put(&w->out, S("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":"
                             "\"strata\",\"source\":"));
     text_out_quoted(&w->out, str_of(cap->name));
-    text_out_put(&w->out, S(",\"origin\":"));
-    text_out_quoted(&w->out, str_of(origin_name(cap->origin)));
+    text_out_pair(&w->out, S(",\"origin\":"), str_of(origin_name(cap->origin)));
     if (cap->facts.vendor == VENDOR_AMD) /* the words are those of NVIDIA's GPUs */
         text_out_put(&w->out, S(",\"vendor\":\"amd\""));
     text_out_put(&w->out, S("}"));
     if (cap->clock.has_unix && cap->clock.to_unix != 0)
-        put_number(w, S(",\"baseTimeNanoseconds\":"), cap->clock.to_unix);
+        text_out_pair_i64(&w->out, S(",\"baseTimeNanoseconds\":"), cap->clock.to_unix);
     if (cap->facts.rank >= 0) {
-        put_number(w, S(",\"distributedInfo\":{\"rank\":"), cap->facts.rank);
+        text_out_pair_i64(&w->out, S(",\"distributedInfo\":{\"rank\":"), cap->facts.rank);
         if (cap->facts.world_size >= 0)
-            put_number(w, S(",\"world_size\":"), cap->facts.world_size);
+            text_out_pair_i64(&w->out, S(",\"world_size\":"), cap->facts.world_size);
         text_out_put(&w->out, S("}"));
     }
     text_out_put(&w->out, S(",\"traceEvents\":["));
-}
-
-/* "NPU 3": the device in process names of Ascend timelines. */
-static void put_label(struct chrome_writer *w, const struct tracks_process *p)
-{
-    int64_t device = p->device >= 0 ? p->device : w->cut->cap->facts.device;
-
-    if (p->is_host || device < 0 || !capture_is_ascend(w->cut->cap))
-        return;
-    begin_event(w, S("{\"ph\":\"M\",\"name\":\"process_labels\""));
-    put_number(w, S(",\"pid\":"), p->pid);
-    put_number(w, S(",\"args\":{\"labels\":\"NPU "), device);
-    text_out_put(&w->out, S("\"}}"));
 }
 
 static void put_processes(struct chrome_writer *w)
@@ -81,14 +61,19 @@ static void put_processes(struct chrome_writer *w)
     for (size_t i = 0; i < w->tracks->processes.n; i++) {
         const struct tracks_process *p = &w->tracks->processes.at[i];
         begin_event(w, S("{\"ph\":\"M\",\"name\":\"process_name\""));
-        put_number(w, S(",\"pid\":"), p->pid);
-        text_out_put(&w->out, S(",\"args\":{\"name\":"));
-        text_out_quoted(&w->out, p->name);
+        text_out_pair_i64(&w->out, S(",\"pid\":"), p->pid);
+        text_out_pair(&w->out, S(",\"args\":{\"name\":"), p->name);
         text_out_put(&w->out, S("}}"));
-        put_label(w, p);
+        int64_t device = p->device >= 0 ? p->device : w->cut->cap->facts.device;
+        if (!p->is_host && device >= 0 && capture_is_ascend(w->cut->cap)) {
+            begin_event(w, S("{\"ph\":\"M\",\"name\":\"process_labels\""));
+            text_out_pair_i64(&w->out, S(",\"pid\":"), p->pid);
+            text_out_pair_i64(&w->out, S(",\"args\":{\"labels\":\"NPU "), device); /* "NPU 3" */
+            text_out_put(&w->out, S("\"}}"));
+        }
         begin_event(w, S("{\"ph\":\"M\",\"name\":\"process_sort_index\""));
-        put_number(w, S(",\"pid\":"), p->pid);
-        put_number(w, S(",\"args\":{\"sort_index\":"), (int64_t)i);
+        text_out_pair_i64(&w->out, S(",\"pid\":"), p->pid);
+        text_out_pair_i64(&w->out, S(",\"args\":{\"sort_index\":"), (int64_t)i);
         text_out_put(&w->out, S("}}"));
     }
 }
@@ -104,8 +89,9 @@ static int64_t number_row(void *ctx, lane_id lane, size_t row)
 /* The fields that name a row. */
 static void put_head(struct chrome_writer *w, lane_id lane, int64_t tid)
 {
-    put_number(w, S(",\"pid\":"), w->tracks->processes.at[w->tracks->lanes[lane].process].pid);
-    put_number(w, S(",\"tid\":"), tid);
+    text_out_pair_i64(&w->out, S(",\"pid\":"),
+                      w->tracks->processes.at[w->tracks->lanes[lane].process].pid);
+    text_out_pair_i64(&w->out, S(",\"tid\":"), tid);
 }
 
 /* A row begins: its name and its place. */
@@ -117,19 +103,19 @@ static void put_row(struct chrome_writer *w, lane_id lane, size_t row, int64_t t
     arena_init(&arena);
     begin_event(w, S("{\"ph\":\"M\",\"name\":\"thread_name\""));
     put_head(w, lane, tid);
-    text_out_put(&w->out, S(",\"args\":{\"name\":"));
-    text_out_quoted(&w->out, tracks_row_name(w->tracks, lane, row, &arena));
+    text_out_pair(&w->out, S(",\"args\":{\"name\":"),
+                  tracks_row_name(w->tracks, lane, row, &arena));
     text_out_put(&w->out, S("}}"));
     arena_free(&arena);
     begin_event(w, S("{\"ph\":\"M\",\"name\":\"thread_sort_index\""));
     put_head(w, lane, tid);
-    put_number(w, S(",\"args\":{\"sort_index\":"), order);
+    text_out_pair_i64(&w->out, S(",\"args\":{\"sort_index\":"), order);
     text_out_put(&w->out, S("}}"));
     if (row == 0)
         return;
     begin_event(w, S("{\"ph\":\"M\",\"name\":\"strata_row_of\"")); /* viewers pass it over */
     put_head(w, lane, tid);
-    put_number(w, S(",\"args\":{\"name\":"), w->tracks->lanes[lane].tid);
+    text_out_pair_i64(&w->out, S(",\"args\":{\"name\":"), w->tracks->lanes[lane].tid);
     text_out_put(&w->out, S("}}"));
 }
 
@@ -161,10 +147,9 @@ static void put_arrow(struct chrome_writer *w, struct str begin, size_t flow,
     struct str name = str_of(w->arrow_names[w->cut->cap->flows.at[flow].kind]);
 
     begin_event(w, begin);
-    put_number(w, S(",\"id\":"), (int64_t)flow + 1);
+    text_out_pair_i64(&w->out, S(",\"id\":"), (int64_t)flow + 1);
     put_head(w, slice->lane, tid);
-    text_out_put(&w->out, S(",\"ts\":"));
-    text_out_us(&w->out, slice->begin);
+    text_out_pair_us(&w->out, S(",\"ts\":"), slice->begin);
     text_out_put(&w->out, S(",\"cat\":\""));
     text_out_put(&w->out, name);
     text_out_put(&w->out, S("\",\"name\":\""));
@@ -180,14 +165,10 @@ static void put_slice(struct chrome_writer *w, uint32_t number, int64_t tid)
 
     begin_event(w, S("{\"ph\":\"X\""));
     put_head(w, slice.lane, tid);
-    text_out_put(&w->out, S(",\"ts\":"));
-    text_out_us(&w->out, slice.begin);
-    text_out_put(&w->out, S(",\"dur\":"));
-    text_out_us(&w->out, slice.dur);
-    text_out_put(&w->out, S(",\"cat\":"));
-    text_out_quoted(&w->out, timeline_category(cap, &slice));
-    text_out_put(&w->out, S(",\"name\":"));
-    text_out_quoted(&w->out, capture_text(cap, slice.name));
+    text_out_pair_us(&w->out, S(",\"ts\":"), slice.begin);
+    text_out_pair_us(&w->out, S(",\"dur\":"), slice.dur);
+    text_out_pair(&w->out, S(",\"cat\":"), timeline_category(cap, &slice));
+    text_out_pair(&w->out, S(",\"name\":"), capture_text(cap, slice.name));
     timeline_args(&w->out, cap, &slice, S(",\"args\":"), task_type(cap, &slice));
     text_out_put(&w->out, S("}"));
     /* Both ends of an arrow are written with the slice they stand at. */
@@ -206,13 +187,10 @@ static void put_sample(struct chrome_writer *w, size_t id, const struct sample *
     struct str unit = capture_text(cap, series->unit);
 
     begin_event(w, S("{\"ph\":\"C\""));
-    put_number(w, S(",\"pid\":"), w->tracks->processes.at[w->tracks->series[id]].pid);
-    text_out_put(&w->out, S(",\"ts\":"));
-    text_out_us(&w->out, s->at);
-    text_out_put(&w->out, S(",\"name\":"));
-    text_out_quoted(&w->out, capture_text(cap, series->name));
-    text_out_put(&w->out, S(",\"args\":{"));
-    text_out_quoted(&w->out, unit.n > 0 ? unit : S("value"));
+    text_out_pair_i64(&w->out, S(",\"pid\":"), w->tracks->processes.at[w->tracks->series[id]].pid);
+    text_out_pair_us(&w->out, S(",\"ts\":"), s->at);
+    text_out_pair(&w->out, S(",\"name\":"), capture_text(cap, series->name));
+    text_out_pair(&w->out, S(",\"args\":{"), unit.n > 0 ? unit : S("value"));
     text_out_put(&w->out, S(":"));
     text_out_f64(&w->out, s->value);
     text_out_put(&w->out, S("}}"));

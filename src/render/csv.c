@@ -98,13 +98,11 @@ static void put_attr(struct csv_writer *w, struct attr a)
         csv_write_cell(&w->csv, capture_text(w->cut->cap, a.text));
         break;
     case ATTR_INT:
+    case ATTR_TIME:
         csv_write_i64(&w->csv, a.number);
         break;
     case ATTR_REAL:
         csv_write_f64(&w->csv, a.real);
-        break;
-    case ATTR_TIME:
-        csv_write_i64(&w->csv, a.time);
         break;
     }
 }
@@ -119,23 +117,16 @@ static void put_device(struct csv_writer *w, const struct lane_key *key)
         csv_write_cell(&w->csv, S(""));
 }
 
-/* The step whose window holds `time`, or NULL. */
-static const struct timeline_step *step_at(const struct timeline_options *o, nanos time)
-{
-    size_t first;
-
-    vec_bisect(first, o->steps_n, i, o->steps[i].at.end <= time);
-    return first < o->steps_n && o->steps[first].at.begin <= time ? &o->steps[first] : NULL;
-}
-
 /* The step id of a kernel table; else the step that the slice begins in. */
 static void put_step(struct csv_writer *w, size_t i, nanos begin)
 {
     struct attr id = capture_slice_attr(w->cut->cap, i, KEY_STEP);
-    const struct timeline_step *step = id.type == ATTR_NONE ? step_at(w->options, begin) : NULL;
+    const struct timeline_step *steps = w->options->steps;
+    size_t at;
 
-    if (step != NULL)
-        csv_write_i64(&w->csv, step->number);
+    vec_bisect(at, id.type == ATTR_NONE ? w->options->steps_n : 0, k, steps[k].at.end <= begin);
+    if (id.type == ATTR_NONE && at < w->options->steps_n && steps[at].at.begin <= begin)
+        csv_write_i64(&w->csv, steps[at].number);
     else
         put_attr(w, id);
 }

@@ -148,30 +148,23 @@ static void put_word(struct text *out, int64_t number)
     text_put(out, (struct str){(const char *)&word, sizeof(word)});
 }
 
-/* The bytes behind their number, compressed or, where that gains nothing, as they are. */
-static void put_compressed(struct text *out, struct str bytes)
-{
-    size_t begin = out->n;
-
-    put_word(out, (int64_t)bytes.n);
-    zstd_pack(out, bytes);
-    if (out->n - begin - sizeof(int64_t) < bytes.n)
-        return;
-    out->n = begin;
-    put_word(out, STORED);
-    text_put(out, bytes);
-}
-
-/* A buffer is a part of the piece. */
+/* A buffer is a part of the piece: compressed behind its length, or as it is. */
 static void put_buffer(struct dataset_piece *p, const struct dataset_layout *layout,
                        const void *bytes, size_t n)
 {
     struct dataset_part part = {.offset = p->bytes.n};
 
-    if (n > 0 && layout->is_plain)
+    if (n > 0 && !layout->is_plain) {
+        put_word(&p->bytes, (int64_t)n);
+        zstd_pack(&p->bytes, (struct str){bytes, n});
+        if (p->bytes.n - part.offset - sizeof(int64_t) >= n) { /* that gained nothing */
+            p->bytes.n = part.offset;
+            put_word(&p->bytes, STORED);
+            text_put(&p->bytes, (struct str){bytes, n});
+        }
+    } else {
         text_put(&p->bytes, (struct str){bytes, n});
-    else if (n > 0)
-        put_compressed(&p->bytes, (struct str){bytes, n});
+    }
     part.packed = p->bytes.n - part.offset;
     vec_push(&p->parts, part);
     text_repeat(&p->bytes, '\0', (ALIGN - part.packed % ALIGN) % ALIGN);

@@ -45,11 +45,12 @@ static void release_name(void *path, size_t n)
     unlink(path);
 }
 
-/* SQLite wants a name; the file loses it as soon as both have it open. */
-static void open_nameless(struct dataset_db *db, const char *folder)
+struct dataset_db *dataset_db_open(const char *folder, const char **why)
 {
+    struct dataset_db *db = mem_grow(NULL, sizeof(*db), 1);
     struct text path = {0};
 
+    *db = (struct dataset_db){.fd = -1};
     if (folder == NULL)
         folder = getenv("TMPDIR");
     text_format(&path, "%s/" FS_MARK "%d-XXXXXX",
@@ -58,7 +59,7 @@ static void open_nameless(struct dataset_db *db, const char *folder)
     int fd = mkostemp(path.at, O_CLOEXEC);
     if (fd < 0) {
         db->error = fs_error_text(errno);
-    } else {
+    } else { /* SQLite wants a name; the file loses it as soon as both have it open */
         job_hold(release_name, path.at, 0);
         db->fd = job_fd(fd);
         check(db,
@@ -71,14 +72,6 @@ static void open_nameless(struct dataset_db *db, const char *folder)
         unlink(path.at);
     }
     text_free(&path);
-}
-
-struct dataset_db *dataset_db_open(const char *folder, const char **why)
-{
-    struct dataset_db *db = mem_grow(NULL, sizeof(*db), 1);
-
-    *db = (struct dataset_db){.fd = -1};
-    open_nameless(db, folder);
     if (db->error == NULL && db->rc == SQLITE_OK)
         return db;
     dataset_db_save(db, (struct sink){0}, why);

@@ -63,37 +63,31 @@ static void put_levels(struct text *out, const struct column_data *c, struct dat
     memcpy(out->at + before, &size, sizeof(size));
 }
 
-/* The values that are there, as 8-byte numbers one after the other. */
-static const int64_t *present_numbers(const struct column_data *c, struct dataset_piece *p)
+/* The values that are there, one after the other: numbers of eight bytes, or places of texts. */
+static const void *present(const struct column_data *c, struct dataset_piece *p)
 {
+    bool is_text = c->type == COLUMN_TEXT;
     size_t n = 0;
 
     if (c->nulls == 0)
-        return c->numbers;
+        return c->values;
     vec_reserve(&p->numbers, c->n);
-    for (size_t i = 0; i < c->n; i++)
-        if (column_has(c, i))
-            p->numbers.at[n++] = c->numbers[i];
-    return p->numbers.at;
-}
-
-static const uint32_t *present_places(const struct column_data *c, struct dataset_piece *p)
-{
-    size_t n = 0;
-
-    if (c->nulls == 0)
-        return c->places;
     vec_reserve(&p->places, c->n);
-    for (size_t i = 0; i < c->n; i++)
-        if (column_has(c, i))
+    for (size_t i = 0; i < c->n; i++) {
+        if (!column_has(c, i))
+            continue;
+        if (is_text)
             p->places.at[n++] = c->places[i];
-    return p->places.at;
+        else
+            p->numbers.at[n++] = c->numbers[i];
+    }
+    return is_text ? (const void *)p->places.at : p->numbers.at;
 }
 
 static void put_numbers(struct text *out, const struct column_data *c, struct dataset_piece *p,
                         struct dataset_part *part)
 {
-    const int64_t *numbers = present_numbers(c, p);
+    const int64_t *numbers = present(c, p);
 
     part->least = INT64_MAX;
     part->most = INT64_MIN;
@@ -107,7 +101,7 @@ static void put_numbers(struct text *out, const struct column_data *c, struct da
 static void put_reals(struct text *out, const struct column_data *c, struct dataset_piece *p,
                       const struct dataset_part *part)
 {
-    const int64_t *bits = present_numbers(c, p);
+    const int64_t *bits = present(c, p);
 
     for (size_t i = 0; i < part->values; i++) {
         uint64_t word = htole64((uint64_t)bits[i]);
@@ -118,7 +112,7 @@ static void put_reals(struct text *out, const struct column_data *c, struct data
 static void put_texts(struct text *out, const struct column_data *c, struct dataset_piece *p,
                       const struct dataset_part *part)
 {
-    const uint32_t *places = present_places(c, p);
+    const uint32_t *places = present(c, p);
 
     if (!part->is_dictionary) {
         for (size_t i = 0; i < part->values; i++)

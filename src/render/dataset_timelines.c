@@ -71,13 +71,18 @@ static const struct {
     {"flows", "from_id"},  {"flows", "to_id"},
 };
 
-static bool fill_database(struct dataset_db *db, const struct timeline_options *options)
+static bool write_sqlite(const struct cut *cut, const struct timeline_options *options,
+                         struct sink out)
 {
     const struct timeline_tables *tables = options->tables;
     struct dataset_options how = options_of(options);
+    struct dataset_db *db = tables != NULL ? dataset_db_open(options->folder, options->why) : NULL;
     const char *name;
     bool is_good = true;
 
+    (void)cut;
+    if (db == NULL)
+        return false;
     for (size_t i = 0; is_good && (name = tables->name(tables->ctx, i)) != NULL; i++) {
         const struct dataset_source *source = tables->open(tables->ctx, name);
         is_good = dataset_db_table(db, tables->declaration(tables->ctx, i), source, &how);
@@ -85,19 +90,6 @@ static bool fill_database(struct dataset_db *db, const struct timeline_options *
     }
     for (size_t i = 0; is_good && i < ARRAY_LEN(indexes); i++)
         is_good = dataset_db_index(db, indexes[i].table, indexes[i].columns);
-    return is_good;
-}
-
-static bool write_sqlite(const struct cut *cut, const struct timeline_options *options,
-                         struct sink out)
-{
-    (void)cut;
-    if (options->tables == NULL)
-        return false;
-    struct dataset_db *db = dataset_db_open(options->folder, options->why);
-    if (db == NULL)
-        return false;
-    bool is_good = fill_database(db, options);
     return dataset_db_save(db, is_good ? out : (struct sink){0}, options->why) && is_good;
 }
 

@@ -22,11 +22,6 @@ static void put_form(struct render_out *o, struct str text, enum inert_form form
     render_escaped(o, text, form, S("<>&\""), with);
 }
 
-static void put_escaped(struct render_out *o, struct str text)
-{
-    put_form(o, text, INERT_LINES);
-}
-
 static void put_element(struct render_out *o, const char *tag, struct str text)
 {
     bool is_cell = str_starts(str_of(tag), S("td"));
@@ -80,15 +75,15 @@ static void put_finding(struct render_out *o, const struct finding *f)
     render_put(o, S(" "));
     put_element(o, "code", str_of(f->id));
     render_put(o, S(" "));
-    put_escaped(o, f->subject);
+    put_form(o, f->subject, INERT_LINES);
     render_put(o, S(": "));
-    put_escaped(o, f->fact);
+    put_form(o, f->fact, INERT_LINES);
     render_put(o, S("<ul>"));
     for (size_t i = 0; finding_detail(f, i, &label, &text); i++) {
         render_put(o, S("<li>"));
         put_element(o, "i", str_of(label));
         render_put(o, S(" "));
-        put_escaped(o, text);
+        put_form(o, text, INERT_LINES);
         render_put(o, S("</li>"));
     }
     render_put(o, S("</ul></li>\n"));

@@ -64,21 +64,6 @@ static bool write_documents(struct blocks *b, bool is_info)
     return true;
 }
 
-/* The trace, or where there is none base info, comes first: an instruction table may not. */
-static bool write_blocks(struct blocks *b)
-{
-    const struct capture *cap = b->cut->cap;
-    bool has_info = capture_document(cap, BIN_BASE_INFO) != NULL;
-    bool has_files = b->is_whole && capture_document(cap, BIN_API_FILE) != NULL;
-    bool has_table = b->is_whole && capture_document(cap, BIN_API_INSTR) != NULL;
-
-    return (!(b->trace->order.n > 0 || b->cut->series_n > 0 || !has_info) ||
-            write_made(b, BIN_TRACE)) &&
-           write_documents(b, true) && write_documents(b, false) &&
-           (has_files || b->files.rows.n == 0 || write_made(b, BIN_API_FILE)) &&
-           (has_table || b->table.rows.n == 0 || write_made(b, BIN_API_INSTR));
-}
-
 static bool write_insight(const struct cut *cut, const struct timeline_options *options,
                           struct sink out)
 {
@@ -86,29 +71,33 @@ static bool write_insight(const struct cut *cut, const struct timeline_options *
     struct blocks b = {.cut = cut, .out = out};
 
     b.is_whole = o->windows.n == 0 && !o->nothing && o->lanes_n == 0;
-    b.trace = mem_grow(NULL, sizeof(*b.trace), 1);
-    insight_trace_init(b.trace, cut, options);
+    b.trace = insight_trace_new(cut, options);
     insight_table_init(&b.table, cut);
     insight_files_init(&b.files, &b.table, cut);
-    bool is_done = write_blocks(&b);
+    const struct capture *cap = cut->cap;
+    bool has_info = capture_document(cap, BIN_BASE_INFO) != NULL;
+    bool has_files = b.is_whole && capture_document(cap, BIN_API_FILE) != NULL;
+    bool has_table = b.is_whole && capture_document(cap, BIN_API_INSTR) != NULL;
+    bool has_trace = b.trace->order.n > 0 || cut->series_n > 0 || !has_info;
+    /* The trace, or where there is none base info, comes first: an instruction table may not. */
+    bool is_done = (!has_trace || write_made(&b, BIN_TRACE)) && write_documents(&b, true) &&
+                   write_documents(&b, false) &&
+                   (has_files || b.files.rows.n == 0 || write_made(&b, BIN_API_FILE)) &&
+                   (has_table || b.table.rows.n == 0 || write_made(&b, BIN_API_INSTR));
     insight_files_fini(&b.files);
     insight_table_fini(&b.table);
-    insight_trace_fini(b.trace);
-    mem_free(b.trace);
+    insight_trace_free(b.trace);
     return is_done;
 }
 
 bool insight_write_trace(const struct cut *cut, const struct timeline_options *options,
                          struct sink out)
 {
-    struct insight_trace *t = mem_grow(NULL, sizeof(*t), 1);
-
-    insight_trace_init(t, cut, options);
+    struct insight_trace *t = insight_trace_new(cut, options);
     text_out_open(&t->out, out);
     insight_trace_put(t);
     bool is_done = text_out_close(&t->out) && !t->is_stopped;
-    insight_trace_fini(t);
-    mem_free(t);
+    insight_trace_free(t);
     return is_done;
 }
 
@@ -132,12 +121,9 @@ void insight_write_table(const struct cut *cut, struct sink out)
 void insight_pieces(const struct cut *cut, struct sink out,
                     void (*take)(void *ctx, const struct insight_event *e), void *ctx)
 {
-    struct insight_trace *t = mem_grow(NULL, sizeof(*t), 1);
-
-    insight_trace_init(t, cut, NULL);
+    struct insight_trace *t = insight_trace_new(cut, NULL);
     insight_trace_pieces(t, out, take, ctx);
-    insight_trace_fini(t);
-    mem_free(t);
+    insight_trace_free(t);
 }
 
 const struct timeline_format timeline_insight = {

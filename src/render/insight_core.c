@@ -48,7 +48,7 @@ size_t insight_cores(const struct cut *cut, struct arena *arena, strid **out)
 
 struct core_writer {
     struct insight_trace t; /* for its output and its way with arguments */
-    strid core, key_detail;
+    strid core;
     uint32_t *threads; /* by slice: its thread, for arrows */
     bool has_events;
 };
@@ -73,7 +73,7 @@ static struct str pipe_of(const struct core_writer *w, const struct slice *s)
 {
     const struct capture *cap = w->t.cut->cap;
     struct str name = capture_text(cap, cap->lanes.at[s->lane].key.name);
-    struct attr a = attrs_get(&cap->attrs, s->own, w->key_detail);
+    struct attr a = attrs_get(&cap->attrs, s->own, w->t.key_detail);
 
     if (str_equal(name, S("SCALAR")) && a.type == ATTR_TEXT &&
         str_contains(capture_text(cap, a.text), S("XD:")))
@@ -107,18 +107,14 @@ static void put_meta(struct core_writer *w, const char *what, struct str name, i
 {
     begin_event(w, S("{\"args\":{"));
     if (name.n > 0) {
-        put(w, S("\"name\":"));
-        text_out_quoted(&w->t.out, name);
+        text_out_pair(&w->t.out, S("\"name\":"), name);
     } else {
-        put(w, S("\"sort_index\":"));
-        text_out_i64(&w->t.out, order);
+        text_out_pair_i64(&w->t.out, S("\"sort_index\":"), order);
     }
     put(w, S("},\"name\":\""));
     put(w, str_of(what));
-    put(w, S("\",\"ph\":\"M\",\"pid\":"));
-    text_out_i64(&w->t.out, pid);
-    put(w, S(",\"tid\":"));
-    text_out_i64(&w->t.out, tid);
+    text_out_pair_i64(&w->t.out, S("\",\"ph\":\"M\",\"pid\":"), pid);
+    text_out_pair_i64(&w->t.out, S(",\"tid\":"), tid);
     put(w, S("}"));
 }
 
@@ -134,10 +130,8 @@ static void put_slice(struct core_writer *w, const struct slice *s, int64_t pid,
     put(w, str_of(insight_color(lane, s->kind)));
     put(w, S("\",\"dur\":"));
     insight_put_length(&w->t.out, cap, s);
-    put(w, S(",\"name\":"));
-    text_out_quoted(&w->t.out, capture_text(cap, s->name));
-    put(w, S(",\"ph\":\"X\",\"pid\":"));
-    text_out_i64(&w->t.out, pid);
+    text_out_pair(&w->t.out, S(",\"name\":"), capture_text(cap, s->name));
+    text_out_pair_i64(&w->t.out, S(",\"ph\":\"X\",\"pid\":"), pid);
     put(w, S(",\"tid\":"));
     text_out_u64(&w->t.out, tid);
     put(w, S(",\"ts\":"));
@@ -268,7 +262,6 @@ bool insight_write_core_trace(const struct cut *cut, strid core, struct sink out
     memset(w, 0, sizeof(*w));
     insight_trace_keys(&w->t, cut);
     w->core = core;
-    w->key_detail = intern_find(&cut->cap->strings, S("detail"));
     w->threads = mem_grow(NULL, sizeof(*w->threads), cut->cap->slices.n + 1);
     text_out_open(&w->t.out, out);
     put_events(w);

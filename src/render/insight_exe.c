@@ -95,14 +95,6 @@ static void sums_init(struct sums *s, const struct cut *cut, strid core, bool by
         qsort(s->rows.at, s->rows.n, sizeof(*s->rows.at), by_cycles);
 }
 
-static void sums_fini(struct sums *s)
-{
-    insight_table_fini(&s->table);
-    hash_free(&s->ids);
-    vec_free(&s->rows);
-    vec_free(&s->runs);
-}
-
 /* Microseconds, rounded to two decimals and printed with six, as the simulator does. */
 static void put_time(struct csv_write *out, const struct capture *cap, nanos ticks)
 {
@@ -148,7 +140,10 @@ static bool write_sums(const struct cut *cut, strid core, bool by_line, struct s
     for (size_t i = 0; i < s.rows.n; i++)
         put_row(&s, &out, &s.rows.at[i]);
     bool is_done = csv_write_close(&out) && is_begun;
-    sums_fini(&s);
+    insight_table_fini(&s.table);
+    hash_free(&s.ids);
+    vec_free(&s.rows);
+    vec_free(&s.runs);
     return is_done;
 }
 

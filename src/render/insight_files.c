@@ -151,8 +151,7 @@ static void put_line(const struct insight_files *f, struct text_out *out, uint32
     insight_put_list(out, "Cycles", cores, CYCLES, cells, at->cell - cell);
     insight_put_list(out, "GPR Count", cores, ZERO, cells, at->cell - cell);
     insight_put_list(out, "Instructions Executed", cores, EXECUTED, cells, at->cell - cell);
-    text_out_put(out, S(",\"Line\":"));
-    text_out_i64(out, f->rows.at[row].line);
+    text_out_pair_i64(out, S(",\"Line\":"), f->rows.at[row].line);
     insight_put_list(out, "Process Bytes", cores, BYTES, cells, at->cell - cell);
     text_out_put(out, S("}"));
 }
@@ -171,8 +170,7 @@ void insight_files_write(const struct insight_files *f, struct text_out *out)
         text_out_put(out, is_first ? S("{\"Lines\":[") : S(""));
         put_line(f, out, i, &at);
         if (is_last) {
-            text_out_put(out, S("],\"Source\":"));
-            text_out_quoted(out, cap->documents.at[f->rows.at[i].file].path);
+            text_out_pair(out, S("],\"Source\":"), cap->documents.at[f->rows.at[i].file].path);
             text_out_put(out, S("}"));
         }
     }

@@ -13,30 +13,6 @@ enum {
     NANOSECONDS = 1000000000,
 };
 
-static int64_t clamped(__int128 value)
-{
-    return value > INT64_MAX ? INT64_MAX : value < INT64_MIN ? INT64_MIN : (int64_t)value;
-}
-
-static int64_t megahertz(struct str chip)
-{
-    static const struct {
-        struct str name;
-        int64_t mhz;
-    } chips[] = {
-        {S_INIT("310B4"), 500},  {S_INIT("310B"), 1224},  {S_INIT("310P5"), 800},
-        {S_INIT("310P7"), 550},  {S_INIT("310P"), 1060},  {S_INIT("910B1"), 1850},
-        {S_INIT("910B2"), 1800}, {S_INIT("910B3"), 1800}, {S_INIT("910B4"), 1650},
-        {S_INIT("_957"), 1650},  {S_INIT("_958"), 1650},  {S_INIT("_959"), 1800},
-        {S_INIT("_95A"), 1800},
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(chips); i++)
-        if (str_contains(chip, chips[i].name))
-            return chips[i].mhz;
-    return 1850;
-}
-
 /* Of the lines of a call stack the first outside the toolkit, else the first. */
 static struct str code_line(struct str stack)
 {
@@ -52,10 +28,26 @@ static struct str code_line(struct str stack)
  * the chip's frequency, 1850 MHz when it is not known. */
 static int64_t cycles_of(const struct capture *cap, nanos ticks)
 {
+    static const struct {
+        struct str name;
+        int64_t mhz;
+    } chips[] = {
+        {S_INIT("310B4"), 500},  {S_INIT("310B"), 1224},  {S_INIT("310P5"), 800},
+        {S_INIT("310P7"), 550},  {S_INIT("310P"), 1060},  {S_INIT("910B1"), 1850},
+        {S_INIT("910B2"), 1800}, {S_INIT("910B3"), 1800}, {S_INIT("910B4"), 1650},
+        {S_INIT("_957"), 1650},  {S_INIT("_958"), 1650},  {S_INIT("_959"), 1800},
+        {S_INIT("_95A"), 1800},
+    };
+    size_t i = 0;
+
     if (cap->clock.hz != NANOSECONDS)
         return ticks;
-    int64_t mhz = megahertz(capture_text(cap, cap->facts.device_name));
-    return clamped(((__int128)ticks * mhz + 500) / 1000);
+    while (i < ARRAY_LEN(chips) &&
+           !str_contains(capture_text(cap, cap->facts.device_name), chips[i].name))
+        i++;
+    __int128 made = (__int128)ticks * (i < ARRAY_LEN(chips) ? chips[i].mhz : 1850);
+    made = (made + 500) / 1000;
+    return made > INT64_MAX ? INT64_MAX : made < INT64_MIN ? INT64_MIN : (int64_t)made;
 }
 
 static struct attr attr_of(const struct capture *cap, const struct slice *s, strid key)
@@ -344,8 +336,7 @@ static void put_utilization(const struct insight_table *t, struct text_out *out,
             continue;
         }
         text_out_i64(out, lanes.number / 10);
-        text_out_put(out, S("."));
-        text_out_i64(out, lanes.number % 10);
+        text_out_pair_i64(out, S("."), lanes.number % 10);
     }
     text_out_put(out, S("]"));
 }
@@ -358,15 +349,12 @@ static void put_row(const struct insight_table *t, struct text_out *out,
     struct str lines = code.type == ATTR_TEXT ? capture_text(t->cap, code.text) : S("");
     size_t cores = t->cores.n;
 
-    text_out_put(out, S("{\"Address\":"));
-    text_out_quoted(out, capture_text(t->cap, row->address));
-    text_out_put(out, S(",\"AscendC Inner Code\":"));
-    text_out_quoted(out, code_line(lines));
+    text_out_pair(out, S("{\"Address\":"), capture_text(t->cap, row->address));
+    text_out_pair(out, S(",\"AscendC Inner Code\":"), code_line(lines));
     insight_put_list(out, "Cycles", cores, CYCLES, cells, n);
     insight_put_list(out, "GPR Count", cores, ZERO, cells, n);
     insight_put_list(out, "Instructions Executed", cores, EXECUTED, cells, n);
-    text_out_put(out, S(",\"Pipe\":"));
-    text_out_quoted(out, capture_text(t->cap, t->cap->lanes.at[s.lane].key.name));
+    text_out_pair(out, S(",\"Pipe\":"), capture_text(t->cap, t->cap->lanes.at[s.lane].key.name));
     insight_put_list(out, "Process Bytes", cores, BYTES, cells, n);
     text_out_put(out, S(",\"Source\":"));
     put_source(t, out, &s);

@@ -165,13 +165,6 @@ static void begin_event(struct insight_trace *w, struct str text)
     put(w, text);
 }
 
-/* `,"key":"text"` */
-static void put_text(struct insight_trace *w, struct str key, struct str text)
-{
-    put(w, key);
-    text_out_quoted(&w->out, text);
-}
-
 static void put_order(struct insight_trace *w, struct str what, int64_t order, struct str pid,
                       struct str tid)
 {
@@ -179,8 +172,8 @@ static void put_order(struct insight_trace *w, struct str what, int64_t order, s
     text_out_i64(&w->out, order);
     put(w, S("},\"name\":\""));
     put(w, what);
-    put_text(w, S("\",\"ph\":\"M\",\"pid\":"), pid);
-    put_text(w, S(",\"tid\":"), tid);
+    text_out_pair(&w->out, S("\",\"ph\":\"M\",\"pid\":"), pid);
+    text_out_pair(&w->out, S(",\"tid\":"), tid);
     put(w, S("}"));
 }
 
@@ -256,8 +249,8 @@ void insight_put_args(struct insight_trace *w, const struct slice *s, struct att
 
 static void put_lane(struct insight_trace *w, lane_id lane, nanos ts)
 {
-    put_text(w, S(",\"pid\":"), w->cores.at[w->core_of[lane]].name);
-    put_text(w, S(",\"tid\":"), w->lane_names[lane]);
+    text_out_pair(&w->out, S(",\"pid\":"), w->cores.at[w->core_of[lane]].name);
+    text_out_pair(&w->out, S(",\"tid\":"), w->lane_names[lane]);
     put(w, S(",\"ts\":"));
     insight_put_time(&w->out, w->cut->cap, ts);
     put(w, S("}"));
@@ -285,7 +278,7 @@ static void put_slice(struct insight_trace *w, uint32_t number)
 
     begin_event(w, S("{\"args\":"));
     insight_put_args(w, &s, &group);
-    put_text(w, S(",\"cname\":"), str_of(color));
+    text_out_pair(&w->out, S(",\"cname\":"), str_of(color));
     if (!pair) {
         put(w, S(",\"dur\":"));
         insight_put_length(&w->out, w->cut->cap, &s);
@@ -296,15 +289,15 @@ static void put_slice(struct insight_trace *w, uint32_t number)
     }
     if (pair)
         put_pair_id(w, core, number);
-    put_text(w, S(",\"name\":"), name);
+    text_out_pair(&w->out, S(",\"name\":"), name);
     put(w, pair ? S(",\"ph\":\"B\"") : S(",\"ph\":\"X\""));
     put_lane(w, s.lane, s.begin);
     if (!pair)
         return;
     begin_event(w, S("{\"args\":{}"));
-    put_text(w, S(",\"cname\":"), str_of(color));
+    text_out_pair(&w->out, S(",\"cname\":"), str_of(color));
     put_pair_id(w, core, number);
-    put_text(w, S(",\"name\":"), name);
+    text_out_pair(&w->out, S(",\"name\":"), name);
     put(w, S(",\"ph\":\"E\""));
     put_lane(w, s.lane, end);
 }
@@ -346,11 +339,11 @@ static void put_sample(struct insight_trace *w, const struct series *series,
     struct str process = capture_text(cap, series->process), unit = capture_text(cap, series->unit);
     nanos at = ns_of(cap, sample->at);
 
-    put_text(w, S("{\"args\":{"), unit.n > 0 ? unit : S("value"));
+    text_out_pair(&w->out, S("{\"args\":{"), unit.n > 0 ? unit : S("value"));
     put(w, S(":"));
     text_out_f64(&w->out, sample->value);
-    put_text(w, S("},\"name\":"), capture_text(cap, series->name));
-    put_text(w, S(",\"ph\":\"C\",\"pid\":"), process.n > 0 ? process : S("counters"));
+    text_out_pair(&w->out, S("},\"name\":"), capture_text(cap, series->name));
+    text_out_pair(&w->out, S(",\"ph\":\"C\",\"pid\":"), process.n > 0 ? process : S("counters"));
     put(w, S(",\"tid\":0,\"ts\":"));
     if (at % 1000 == 0)
         text_out_i64(&w->out, at / 1000);
@@ -509,21 +502,25 @@ void insight_trace_keys(struct insight_trace *w, const struct cut *cut)
     w->key_detail = intern_find(&cut->cap->strings, S("detail"));
 }
 
-void insight_trace_init(struct insight_trace *w, const struct cut *cut,
-                        const struct timeline_options *options)
+struct insight_trace *insight_trace_new(const struct cut *cut,
+                                        const struct timeline_options *options)
 {
+    struct insight_trace *w = mem_grow(NULL, sizeof(*w), 1);
+
     memset(w, 0, sizeof(*w));
     insight_trace_keys(w, cut);
     w->options = options;
     arena_init(&w->arena);
     name_lanes(w);
     sort_slices(w);
+    return w;
 }
 
-void insight_trace_fini(struct insight_trace *w)
+void insight_trace_free(struct insight_trace *w)
 {
     vec_free(&w->cores);
     vec_free(&w->order);
     vec_free(&w->stops);
     arena_free(&w->arena);
+    mem_free(w);
 }

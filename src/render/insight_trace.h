@@ -40,9 +40,9 @@ struct insight_trace {
     bool has_events, is_stopped; /* is_stopped: by the user, or the sink failed */
 };
 
-void insight_trace_init(struct insight_trace *w, const struct cut *cut,
-                        const struct timeline_options *options);
-void insight_trace_fini(struct insight_trace *w);
+struct insight_trace *insight_trace_new(const struct cut *cut,
+                                        const struct timeline_options *options);
+void insight_trace_free(struct insight_trace *w);
 
 /* Writes the document to `out`, which the caller opens and closes. */
 void insight_trace_put(struct insight_trace *w);

@@ -45,15 +45,6 @@ static void put_table(struct render_out *o, const struct table *t)
     }
 }
 
-static void put_item(struct render_out *o, const char *label, struct str text)
-{
-    render_put(o, S("  - "));
-    render_put(o, str_of(label));
-    render_put(o, S(": "));
-    put_escaped(o, text);
-    render_put(o, S("\n"));
-}
-
 static void put_finding(struct render_out *o, const struct finding *f)
 {
     render_put(o, S("- **"));
@@ -67,8 +58,13 @@ static void put_finding(struct render_out *o, const struct finding *f)
     render_put(o, S("\n"));
     const char *label;
     struct str text;
-    for (size_t i = 0; finding_detail(f, i, &label, &text); i++)
-        put_item(o, label, text);
+    for (size_t i = 0; finding_detail(f, i, &label, &text); i++) {
+        render_put(o, S("  - "));
+        render_put(o, str_of(label));
+        render_put(o, S(": "));
+        put_escaped(o, text);
+        render_put(o, S("\n"));
+    }
 }
 
 static void put_facts(struct render_out *o, const struct block *b)

@@ -20,16 +20,6 @@ struct perfetto_writer {
     uint64_t *processes; /* track of each process */
 };
 
-static void put_processes(struct perfetto_writer *w)
-{
-    size_t n = w->tracks->processes.n;
-
-    w->processes = ARENA_ARRAY(&w->tracks->arena, uint64_t, n);
-    for (size_t i = 0; i < n; i++)
-        w->processes[i] = perfetto_process(&w->pen, w->tracks->processes.at[i].name,
-                                           w->tracks->processes.at[i].pid);
-}
-
 static int64_t number_row(void *ctx, lane_id lane, size_t row)
 {
     struct perfetto_writer *w = ctx;
@@ -61,21 +51,6 @@ static void put_row(struct perfetto_writer *w, const struct tracks_mark *mark)
     perfetto_row(&w->pen, &row);
 }
 
-static void add_note(struct perfetto_writer *w, const struct slice *slice, const struct attr *a)
-{
-    const struct capture *cap = w->cut->cap;
-    struct str key = timeline_key(cap, slice, a->key);
-
-    if (a->type == ATTR_TIME)
-        perfetto_note_int(&w->pen, arena_format(&w->arena, "%.*s_ns", STR_ARGS(key)), a->time);
-    else if (a->type == ATTR_TEXT)
-        perfetto_note_text(&w->pen, key, capture_text(cap, a->text));
-    else if (a->type == ATTR_REAL)
-        perfetto_note_real(&w->pen, key, a->real);
-    else
-        perfetto_note_int(&w->pen, key, a->number);
-}
-
 static void take_notes(struct perfetto_writer *w, const struct slice *slice)
 {
     const struct capture *cap = w->cut->cap;
@@ -84,9 +59,20 @@ static void take_notes(struct perfetto_writer *w, const struct slice *slice)
 
     for (size_t r = 0; r < ARRAY_LEN(runs); r++) {
         struct attr_walk walk = attrs_walk(&cap->attrs, runs[r]);
-        while (attrs_next(&walk, &a))
-            if (timeline_shows(cap, slice, r == 0, &a))
-                add_note(w, slice, &a);
+        while (attrs_next(&walk, &a)) {
+            struct str key = timeline_key(cap, slice, a.key);
+            if (!timeline_shows(cap, slice, r == 0, &a))
+                continue;
+            if (a.type == ATTR_TIME)
+                perfetto_note_int(&w->pen, arena_format(&w->arena, "%.*s_ns", STR_ARGS(key)),
+                                  a.time);
+            else if (a.type == ATTR_TEXT)
+                perfetto_note_text(&w->pen, key, capture_text(cap, a.text));
+            else if (a.type == ATTR_REAL)
+                perfetto_note_real(&w->pen, key, a.real);
+            else
+                perfetto_note_int(&w->pen, key, a.number);
+        }
     }
 }
 
@@ -187,7 +173,11 @@ static bool write_perfetto(const struct cut *cut, const struct timeline_options 
     nanos at = w->cut->span.begin, unix_at = nanos_add(at, clock->to_unix);
     if (clock->has_unix && unix_at >= 0)
         perfetto_clock(&w->pen, at, unix_at);
-    put_processes(w);
+    size_t n = w->tracks->processes.n;
+    w->processes = ARENA_ARRAY(&w->tracks->arena, uint64_t, n);
+    for (size_t i = 0; i < n; i++)
+        w->processes[i] = perfetto_process(&w->pen, w->tracks->processes.at[i].name,
+                                           w->tracks->processes.at[i].pid);
     text_out_flush(&w->pen.out);
     bool is_done = !w->pen.out.has_failed && tracks_draw(&job);
     end_desk(w);

@@ -14,35 +14,16 @@ enum { LOOK_EACH = 1 << 16 }; /* slices between two looks at the user */
 ENUM_NAMES(picture_class_name, enum picture_class, "compute", "communication", "copy", "wait",
            "host", "other")
 
-static enum picture_class class_of(enum slice_kind kind)
-{
-    switch (kind) {
-    case SLICE_COMPUTE:
-    case SLICE_AICPU:
-    case SLICE_INSTR:
-        return PICTURE_COMPUTE;
-    case SLICE_COMM:
-    case SLICE_COMM_PART:
-        return PICTURE_COMM;
-    case SLICE_COPY:
-        return PICTURE_COPY;
-    case SLICE_WAIT:
-    case SLICE_CONTROL:
-    case SLICE_QUEUE:
-        return PICTURE_WAIT;
-    case SLICE_HOST_OP:
-    case SLICE_PYTHON:
-    case SLICE_ANNOTATION:
-    case SLICE_RUNTIME:
-    case SLICE_GC:
-    case SLICE_STEP:
-        return PICTURE_HOST;
-    case SLICE_MEMORY:
-    case SLICE_OTHER:
-        break;
-    }
-    return PICTURE_OTHER;
-}
+static const enum picture_class classes[SLICE_KINDS] = {
+    [SLICE_COMPUTE] = PICTURE_COMPUTE, [SLICE_COMM] = PICTURE_COMM,
+    [SLICE_COMM_PART] = PICTURE_COMM,  [SLICE_AICPU] = PICTURE_COMPUTE,
+    [SLICE_COPY] = PICTURE_COPY,       [SLICE_WAIT] = PICTURE_WAIT,
+    [SLICE_CONTROL] = PICTURE_WAIT,    [SLICE_HOST_OP] = PICTURE_HOST,
+    [SLICE_PYTHON] = PICTURE_HOST,     [SLICE_ANNOTATION] = PICTURE_HOST,
+    [SLICE_RUNTIME] = PICTURE_HOST,    [SLICE_QUEUE] = PICTURE_WAIT,
+    [SLICE_GC] = PICTURE_HOST,         [SLICE_STEP] = PICTURE_HOST,
+    [SLICE_INSTR] = PICTURE_COMPUTE,   [SLICE_MEMORY] = PICTURE_OTHER,
+    [SLICE_OTHER] = PICTURE_OTHER};
 
 /* Time by class in each column of one lane. */
 struct tally {
@@ -76,7 +57,7 @@ static void add_slice(struct tally *t, const struct slice *slice)
         double low = c == first ? (double)nanos_sub(from, p->span.begin) : (double)c * t->width;
         double high =
             c == last ? (double)nanos_sub(end, p->span.begin) : (double)(c + 1) * t->width;
-        t->at[c][class_of(slice->kind)] += high > low ? high - low : 0;
+        t->at[c][classes[slice->kind]] += high > low ? high - low : 0;
     }
 }
 

@@ -84,14 +84,6 @@ static void draw_text(struct canvas *c, size_t x, size_t y, struct str text)
     }
 }
 
-static unsigned color_of(const struct picture_cell *cell)
-{
-    size_t shade = (size_t)(cell->share * SHADES);
-
-    return COLOR_FIRST + (unsigned)cell->class * SHADES +
-           (unsigned)(shade < SHADES ? shade : SHADES - 1);
-}
-
 static void draw_row(struct canvas *c, const struct picture *p, size_t number)
 {
     const struct picture_row *row = &p->rows.at[number];
@@ -99,9 +91,12 @@ static void draw_row(struct canvas *c, const struct picture *p, size_t number)
 
     draw_text(c, MARGIN, y + (BAR - GLYPH_H * SCALE) / 2, str_fit(row->label, LABEL_LETTERS - 1));
     fill(c, x, y + BAR, p->columns, 1, COLOR_LINE);
-    for (size_t i = 0; i < p->columns; i++)
-        if (row->cells[i].share > 0)
-            fill(c, x + i, y, 1, BAR, color_of(&row->cells[i]));
+    for (size_t i = 0; i < p->columns; i++) {
+        const struct picture_cell *cell = &row->cells[i];
+        unsigned shade = cell->share < 1 ? (unsigned)(cell->share * SHADES) : SHADES - 1;
+        if (cell->share > 0)
+            fill(c, x + i, y, 1, BAR, COLOR_FIRST + (unsigned)cell->class * SHADES + shade);
+    }
 }
 
 /* Lines at whole parts of the time, with the time under them. */

@@ -64,15 +64,6 @@ static void put_type(struct pprof *p, uint64_t type, uint64_t unit)
     put_bytes(&p->out, PROFILE_SAMPLE_TYPE, text_view(&p->message));
 }
 
-static uint32_t location_of(struct pprof *p, uint32_t name)
-{
-    uint32_t fresh = (uint32_t)p->names.n + 1, id = hash_add(&p->ids, name, fresh);
-
-    if (id == fresh)
-        vec_push(&p->names, name);
-    return id;
-}
-
 static void put_sample(struct pprof *p, uint32_t node)
 {
     uint32_t names[FLAME_DEPTH + 3];
@@ -80,8 +71,12 @@ static void put_sample(struct pprof *p, uint32_t node)
 
     text_clear(&p->message);
     text_clear(&p->inner);
-    for (size_t i = n; i > 0; i--) /* innermost first */
-        pack_varint(&p->inner, location_of(p, names[i - 1]));
+    for (size_t i = n; i > 0; i--) { /* innermost first */
+        uint32_t fresh = (uint32_t)p->names.n + 1, id = hash_add(&p->ids, names[i - 1], fresh);
+        if (id == fresh)
+            vec_push(&p->names, names[i - 1]);
+        pack_varint(&p->inner, id);
+    }
     put_bytes(&p->message, SAMPLE_LOCATIONS, text_view(&p->inner));
     text_clear(&p->inner);
     pack_varint(&p->inner, p->flame.nodes.at[node].count);

@@ -23,30 +23,24 @@ void render_put(struct render_out *o, struct str text)
         o->failed = !o->sink.write(o->sink.ctx, text);
 }
 
-static void put_replaced(struct render_out *o, struct str text, struct str special,
-                         const struct str *with)
-{
-    size_t from = 0;
-
-    for (size_t i = 0; i < text.n && special.n > 0; i++) {
-        size_t k = str_find_char(special, text.at[i]);
-        if (k < special.n) {
-            render_put(o, str_part(text, from, i - from));
-            render_put(o, with[k]);
-            from = i + 1;
-        }
-    }
-    render_put(o, str_part(text, from, text.n));
-}
-
 void render_escaped(struct render_out *o, struct str text, enum inert_form form, struct str special,
                     const struct str *with)
 {
     char buf[INERT_ESCAPE];
     struct str piece;
 
-    while (inert_next(&text, form, buf, &piece))
-        put_replaced(o, piece, special, with);
+    while (inert_next(&text, form, buf, &piece)) {
+        size_t from = 0;
+        for (size_t i = 0; i < piece.n && special.n > 0; i++) {
+            size_t k = str_find_char(special, piece.at[i]);
+            if (k == special.n)
+                continue;
+            render_put(o, str_part(piece, from, i - from));
+            render_put(o, with[k]);
+            from = i + 1;
+        }
+        render_put(o, str_part(piece, from, piece.n));
+    }
 }
 
 /* Whether the renderer has something for that kind of block. */

@@ -30,12 +30,6 @@ struct scope {
     bool has_profiles;
 };
 
-static void put_number(struct scope *s, struct str before, int64_t number)
-{
-    text_out_put(&s->out, before);
-    text_out_i64(&s->out, number);
-}
-
 /* ---- frames ---- */
 
 static bool find_frames(struct scope *s)
@@ -70,8 +64,8 @@ static void put_event(struct scope *s, char type, uint32_t frame, nanos at, bool
 {
     text_out_put(&s->out, is_first ? S("\n") : S(",\n"));
     text_out_put(&s->out, type == 'O' ? S("{\"type\":\"O\"") : S("{\"type\":\"C\""));
-    put_number(s, S(",\"frame\":"), frame);
-    put_number(s, S(",\"at\":"), nanos_sub(at, s->cut->span.begin));
+    text_out_pair_i64(&s->out, S(",\"frame\":"), frame);
+    text_out_pair_i64(&s->out, S(",\"at\":"), nanos_sub(at, s->cut->span.begin));
     text_out_put(&s->out, S("}"));
 }
 
@@ -84,16 +78,6 @@ static void close_until(struct scope *s, nanos time)
     }
 }
 
-static void put_slice(struct scope *s, uint32_t number, bool is_first)
-{
-    struct slice slice = cut_slice(s->cut, number);
-    uint32_t frame = hash_add(&s->frames, slice.name, 0);
-
-    close_until(s, slice.begin);
-    put_event(s, 'O', frame, slice.begin, is_first);
-    vec_push(&s->open, ((struct scope_open){nanos_add(slice.begin, slice.dur), frame}));
-}
-
 static void put_title(struct scope *s, lane_id lane, size_t row)
 {
     char title[TITLE_TEXT];
@@ -103,7 +87,7 @@ static void put_title(struct scope *s, lane_id lane, size_t row)
     text_out_put(&s->out, S(" / "));
     text_out_escaped(&s->out, title_lane(s->cut->cap, lane, title));
     if (row > 0) {
-        put_number(s, S(" ("), (int64_t)row + 1);
+        text_out_pair_i64(&s->out, S(" ("), (int64_t)row + 1);
         text_out_put(&s->out, S(")"));
     }
     text_out_put(&s->out, S("\""));
@@ -117,10 +101,15 @@ static bool put_row(struct scope *s, lane_id lane, size_t row)
     s->has_profiles = true;
     put_title(s, lane, row);
     text_out_put(&s->out, S(",\"unit\":\"nanoseconds\",\"startValue\":0"));
-    put_number(s, S(",\"endValue\":"), nanos_sub(s->cut->span.end, s->cut->span.begin));
+    text_out_pair_i64(&s->out, S(",\"endValue\":"),
+                      nanos_sub(s->cut->span.end, s->cut->span.begin));
     text_out_put(&s->out, S(",\"events\":["));
     for (size_t i = from; i < to; i++) {
-        put_slice(s, s->by_row.at[i], i == from);
+        struct slice slice = cut_slice(s->cut, s->by_row.at[i]);
+        uint32_t frame = hash_add(&s->frames, slice.name, 0);
+        close_until(s, slice.begin);
+        put_event(s, 'O', frame, slice.begin, i == from);
+        vec_push(&s->open, ((struct scope_open){nanos_add(slice.begin, slice.dur), frame}));
         if (i % BETWEEN_TICKS == 0 && !timeline_goes_on(s->options, s->out.total))
             return false;
     }

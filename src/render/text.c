@@ -112,17 +112,6 @@ static void put_facts(struct render_out *o, const struct block *b)
     }
 }
 
-static void put_detail(struct render_out *o, const char *label, struct str text)
-{
-    size_t width = str_width(str_of(label));
-
-    render_put(o, S("      "));
-    render_put(o, str_of(label));
-    put_blanks(o, width < 10 ? 11 - width : 1);
-    put_text(o, text);
-    render_put(o, S("\n"));
-}
-
 static void put_finding(struct render_out *o, const struct finding *f)
 {
     static const char *const paints[] = {"\033[1;31m", "\033[31m", "\033[33m", "\033[36m"};
@@ -138,8 +127,14 @@ static void put_finding(struct render_out *o, const struct finding *f)
     render_put(o, S("]\n"));
     const char *label;
     struct str text;
-    for (size_t i = 0; finding_detail(f, i, &label, &text); i++)
-        put_detail(o, label, text);
+    for (size_t i = 0; finding_detail(f, i, &label, &text); i++) {
+        size_t width = str_width(str_of(label));
+        render_put(o, S("      "));
+        render_put(o, str_of(label));
+        put_blanks(o, width < 10 ? 11 - width : 1);
+        put_text(o, text);
+        render_put(o, S("\n"));
+    }
 }
 
 static void put_series(struct render_out *o, const struct block *b)

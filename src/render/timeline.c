@@ -80,33 +80,26 @@ struct str timeline_key(const struct capture *cap, const struct slice *slice, st
     return capture_text(cap, key);
 }
 
-static void put_value(struct text_out *out, const struct capture *cap, const struct attr *a)
-{
-    switch ((enum attr_type)a->type) {
-    case ATTR_TEXT:
-        text_out_quoted(out, capture_text(cap, a->text));
-        break;
-    case ATTR_INT:
-        text_out_i64(out, a->number);
-        break;
-    case ATTR_REAL:
-        text_out_f64(out, a->real);
-        break;
-    case ATTR_TIME:
-        text_out_i64(out, a->time);
-        break;
-    case ATTR_NONE:
-        break;
-    }
-}
-
 static void put_attr(struct text_out *out, const struct capture *cap, struct str key,
                      const struct attr *a)
 {
     text_out_put(out, S("\""));
     text_out_escaped(out, key);
     text_out_put(out, a->type == ATTR_TIME ? S("_ns\":") : S("\":"));
-    put_value(out, cap, a);
+    switch ((enum attr_type)a->type) {
+    case ATTR_TEXT:
+        text_out_quoted(out, capture_text(cap, a->text));
+        break;
+    case ATTR_INT:
+    case ATTR_TIME:
+        text_out_i64(out, a->number);
+        break;
+    case ATTR_REAL:
+        text_out_f64(out, a->real);
+        break;
+    case ATTR_NONE:
+        break;
+    }
 }
 
 bool timeline_args(struct text_out *out, const struct capture *cap, const struct slice *slice,

@@ -137,19 +137,6 @@ static int by_target(const void *a, const void *b, void *ctx)
     return ORDER(flows[x].to, flows[y].to) ?: ORDER(x, y);
 }
 
-static void sort_flows(struct tracks *t)
-{
-    const struct capture *cap = t->cut->cap;
-    size_t n = 0;
-
-    t->by_to = mem_grow(NULL, sizeof(*t->by_to), t->cut->flows + 1);
-    for (size_t i = 0; i < cap->flows.n; i++)
-        if (cut_has_flow(t->cut, &cap->flows.at[i]))
-            t->by_to[n++] = (uint32_t)i;
-    if (n > 0)
-        qsort_r(t->by_to, n, sizeof(*t->by_to), by_target, cap->flows.at);
-}
-
 struct tracks_arrows tracks_arrows_from(const struct tracks *t, uint32_t slice)
 {
     const struct flow *flows = t->cut->cap->flows.at;
@@ -163,6 +150,7 @@ struct tracks_arrows tracks_arrows_from(const struct tracks *t, uint32_t slice)
 void tracks_init(struct tracks *t, const struct cut *cut, bool device_pids)
 {
     const struct capture *cap = cut->cap;
+    size_t n = 0;
 
     *t = (struct tracks){.cut = cut};
     arena_init(&t->arena);
@@ -176,7 +164,12 @@ void tracks_init(struct tracks *t, const struct cut *cut, bool device_pids)
             add_series(t, i);
     number_processes(t, device_pids);
     number_lanes(t);
-    sort_flows(t);
+    t->by_to = mem_grow(NULL, sizeof(*t->by_to), cut->flows + 1);
+    for (size_t i = 0; i < cap->flows.n; i++)
+        if (cut_has_flow(cut, &cap->flows.at[i]))
+            t->by_to[n++] = (uint32_t)i;
+    if (n > 0)
+        qsort_r(t->by_to, n, sizeof(*t->by_to), by_target, cap->flows.at);
 }
 
 void tracks_fini(struct tracks *t)

@@ -45,24 +45,20 @@ static void add_end(void *ctx, size_t row, nanos end)
     add(d, (struct tracks_mark){.what = TRACKS_END, .id = d->ids.at[row], .end = end});
 }
 
-static void begin_row(struct track_drawing *d, size_t row)
-{
-    vec_push(&d->ids, d->job->pen->number_row(d->job->ctx, d->lane, row));
-    add(d, (struct tracks_mark){.what = TRACKS_ROW,
-                                .number = d->lane,
-                                .row = row,
-                                .id = d->ids.at[row],
-                                .first = d->ids.at[0]});
-}
-
 static void add_slice(struct track_drawing *d, size_t i)
 {
     struct slice slice = cut_slice(d->job->cut, i);
     nanos end = nanos_add(slice.begin, slice.dur);
     size_t row = tracks_place(&d->rows, slice.begin, end);
 
-    if (row == d->ids.n)
-        begin_row(d, row);
+    if (row == d->ids.n) {
+        vec_push(&d->ids, d->job->pen->number_row(d->job->ctx, d->lane, row));
+        add(d, (struct tracks_mark){.what = TRACKS_ROW,
+                                    .number = d->lane,
+                                    .row = row,
+                                    .id = d->ids.at[row],
+                                    .first = d->ids.at[0]});
+    }
     add(d, (struct tracks_mark){.what = TRACKS_SLICE,
                                 .number = (uint32_t)i,
                                 .row = row,
@@ -89,24 +85,20 @@ static bool walk_lane(struct track_drawing *d)
     return true;
 }
 
-static void begin_series(struct track_drawing *d)
-{
-    const struct tracks_pen *pen = d->job->pen;
-
-    d->ids.n = 0;
-    vec_push(&d->ids, pen->number_series != NULL ? pen->number_series(d->job->ctx, d->series) : 0);
-    if (pen->number_series != NULL)
-        add(d, (struct tracks_mark){
-                   .what = TRACKS_SERIES, .number = (uint32_t)d->series, .id = d->ids.at[0]});
-}
-
 /* Goes on with a series; false when the batch is full before its end. */
 static bool walk_series(struct track_drawing *d)
 {
     const struct series *series = &d->job->cut->cap->series.at[d->series];
 
-    if (d->next == 0)
-        begin_series(d);
+    if (d->next == 0) {
+        const struct tracks_pen *pen = d->job->pen;
+        d->ids.n = 0;
+        vec_push(&d->ids,
+                 pen->number_series != NULL ? pen->number_series(d->job->ctx, d->series) : 0);
+        if (pen->number_series != NULL)
+            add(d, (struct tracks_mark){
+                       .what = TRACKS_SERIES, .number = (uint32_t)d->series, .id = d->ids.at[0]});
+    }
     for (; d->next < series->samples.n; d->next++) {
         const struct sample *s = &series->samples.at[d->next];
         if (d->to->marks.n >= BATCH && d->next > 0)

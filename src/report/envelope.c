@@ -1,6 +1,4 @@
-/*
- * envelope - see envelope.h.
- */
+/* See envelope.h. */
 #include "report/envelope.h"
 
 static const struct field input_fields[] = {

@@ -13,26 +13,22 @@
 /* A saving below this part of the total is none. */
 enum { LEAST_PERMILLE = 10, MOST_OTHERS = 3 };
 
-const char *limit_name(enum limit what)
-{
-    static const char *const names[] = {
-#define LIMIT(code, name, advice) name,
+static const struct {
+    const char *name, *advice;
+} words[] = {
+#define LIMIT(code, name, advice) {name, advice},
 #include "report/limits.def"
 #undef LIMIT
-    };
+};
 
-    return names[what];
+const char *limit_name(enum limit what)
+{
+    return words[what].name;
 }
 
 const char *limit_advice(enum limit what)
 {
-    static const char *const advice[] = {
-#define LIMIT(code, name, advice) advice,
-#include "report/limits.def"
-#undef LIMIT
-    };
-
-    return advice[what];
+    return words[what].advice;
 }
 
 static struct limiter *find(struct limit_list *l, enum limit what)

@@ -49,12 +49,12 @@ size_t quantity_number(char *buf, struct quantity q)
 }
 
 /* The largest unit that leaves at least one digit before the point. */
-static const char *scale(double *value, double step, const char *const *names, size_t n)
+static const char *scale(double *value, const char *const *names, size_t n)
 {
     size_t i = 0;
 
-    while (i + 1 < n && fabs(*value) >= step) {
-        *value /= step;
+    while (i + 1 < n && fabs(*value) >= 1000) {
+        *value /= 1000;
         i++;
     }
     return names[i];
@@ -67,26 +67,15 @@ size_t quantity_print(char *buf, struct quantity q)
     char number[QUANTITY_TEXT];
     const char *unit = "";
 
-    switch (q.unit) {
-    case UNIT_NS:
-        unit = scale(&q.value, 1000, times, ARRAY_LEN(times));
-        break;
-    case UNIT_BYTES:
-        unit = scale(&q.value, 1000, sizes, ARRAY_LEN(sizes));
+    if (q.unit == UNIT_NS) {
+        unit = scale(&q.value, times, ARRAY_LEN(times));
+    } else if (q.unit == UNIT_BYTES) {
+        unit = scale(&q.value, sizes, ARRAY_LEN(sizes));
         q.unit = unit == sizes[0] ? UNIT_COUNT : UNIT_PLAIN;
-        break;
-    case UNIT_MS:
-        unit = "ms";
-        break;
-    case UNIT_US:
-        unit = "us";
-        break;
-    case UNIT_RATIO:
+    } else if (q.unit == UNIT_MS || q.unit == UNIT_US) {
+        unit = q.unit == UNIT_MS ? "ms" : "us";
+    } else if (q.unit == UNIT_RATIO) {
         unit = "%";
-        break;
-    case UNIT_COUNT:
-    case UNIT_PLAIN:
-        break;
     }
     quantity_number(number, q);
     return (size_t)snprintf(buf, QUANTITY_TEXT, "%s%s%s", number, *unit != '\0' ? " " : "", unit);

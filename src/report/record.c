@@ -12,11 +12,6 @@ static const void *at_offset(const void *record, size_t offset)
     return (const char *)record + offset;
 }
 
-static struct str text_or_nothing(const char *text)
-{
-    return text != NULL ? str_of(text) : (struct str){0};
-}
-
 static struct field_value cstr_value(const char *text)
 {
     return text != NULL ? value_text(str_of(text)) : value_none();
@@ -53,7 +48,7 @@ static struct field_value stored(const struct field *f, enum field_type type, co
         return cstr_value(f->words != NULL ? f->words[*(const unsigned *)at]
                                            : f->name(*(const unsigned *)at));
     case FIELD_CONST:
-        return value_text(text_or_nothing(f->text));
+        return value_text(str_of(f->text));
     case FIELD_OBJECT:
     case FIELD_ANY:
         break;
@@ -63,39 +58,26 @@ static struct field_value stored(const struct field *f, enum field_type type, co
 
 static double as_real(struct field_value v)
 {
-    switch (v.type) {
-    case VALUE_INT:
+    if (v.type == VALUE_INT)
         return (double)v.i;
-    case VALUE_UINT:
+    if (v.type == VALUE_UINT)
         return (double)v.u;
-    case VALUE_REAL:
+    if (v.type == VALUE_REAL)
         return v.real;
-    case VALUE_BOOL:
-        return v.is;
-    case VALUE_NONE:
-    case VALUE_TEXT:
-        break;
-    }
-    return NAN;
+    return v.type == VALUE_BOOL ? v.is : NAN;
 }
 
 static bool is_missing(enum field_missing rule, struct field_value v)
 {
     if (v.type == VALUE_NONE || (v.type == VALUE_REAL && !isfinite(v.real)))
         return true;
-    switch (rule) {
-    case MISSING_NEVER:
-        return false;
-    case MISSING_EMPTY:
+    if (rule == MISSING_EMPTY)
         return v.type == VALUE_TEXT && v.text.n == 0;
-    case MISSING_ZERO:
+    if (rule == MISSING_ZERO)
         return as_real(v) == 0;
-    case MISSING_NEGATIVE:
+    if (rule == MISSING_NEGATIVE)
         return as_real(v) < 0;
-    case MISSING_NOT_POSITIVE:
-        return !(as_real(v) > 0);
-    }
-    return false;
+    return rule == MISSING_NOT_POSITIVE && !(as_real(v) > 0);
 }
 
 static bool is_off(const struct field *f, const void *record)
@@ -126,11 +108,7 @@ struct field_value field_value(const struct field *f, const void *record,
     return by_rules(f, stored(f, f->type, at_offset(record, f->offset), env));
 }
 
-static size_t stored_count(const struct field *f, const void *record)
-{
-    return (size_t)stored(f, f->count_type, at_offset(record, f->count), NULL).u;
-}
-
+/* Of a list of any shape. */
 static struct field_items items_of(const struct field *f, const void *record,
                                    const struct record_env *env)
 {
@@ -138,28 +116,10 @@ static struct field_items items_of(const struct field *f, const void *record,
 
     if (f->items != NULL)
         return f->items(record, env);
-    switch (f->shape) {
-    case SHAPE_LIST:
-    case SHAPE_POINTERS:
-    case SHAPE_KEYED:
-        return (struct field_items){*(const void *const *)at, stored_count(f, record)};
-    case SHAPE_ROOM:
-        return (struct field_items){at, stored_count(f, record)};
-    case SHAPE_ARRAY:
-    case SHAPE_NAMED:
+    if (f->shape == SHAPE_ARRAY || f->shape == SHAPE_NAMED)
         return (struct field_items){at, f->count};
-    case SHAPE_MADE:
-    case SHAPE_ONE:
-    case SHAPE_POINTER:
-    case SHAPE_SPLICE:
-        break;
-    }
-    return (struct field_items){0};
-}
-
-static bool is_list(const struct field *f)
-{
-    return f->shape >= SHAPE_LIST;
+    size_t n = (size_t)stored(f, f->count_type, at_offset(record, f->count), NULL).u;
+    return (struct field_items){f->shape == SHAPE_ROOM ? at : *(const void *const *)at, n};
 }
 
 /* The step from one element to the next. Made lists are of whole records or of plain values. */
@@ -283,7 +243,7 @@ static void write_list(struct json_writer *w, const struct field *f, const void 
             is_missing(f->missing, stored(f, f->type, at, env)))
             continue;
         if (f->shape == SHAPE_NAMED)
-            json_write_key(w, text_or_nothing(f->name((unsigned)i)));
+            json_write_key(w, str_of(f->name((unsigned)i)));
         if (f->shape == SHAPE_KEYED)
             write_keyed(w, f->record, at, env);
         else
@@ -315,7 +275,7 @@ static void write_object(struct json_writer *w, const struct field *f, const voi
 static void write_field(struct json_writer *w, const struct field *f, const void *record,
                         const struct record_env *env)
 {
-    bool is_compound = is_list(f) || f->type == FIELD_OBJECT || f->type == FIELD_ANY;
+    bool is_compound = f->shape >= SHAPE_LIST || f->type == FIELD_OBJECT || f->type == FIELD_ANY;
 
     if (f->key == NULL && f->shape != SHAPE_SPLICE)
         return;
@@ -327,7 +287,7 @@ static void write_field(struct json_writer *w, const struct field *f, const void
     } else if (f->type == FIELD_ANY) {
         json_write_key(w, str_of(f->key));
         f->write(w, record, env);
-    } else if (is_list(f)) {
+    } else if (f->shape >= SHAPE_LIST) {
         write_list(w, f, record, env);
     } else if (f->type == FIELD_OBJECT) {
         write_object(w, f, record, env);
@@ -368,7 +328,8 @@ void record_json_list(struct json_writer *w, const struct record *r, const void 
 
 static bool is_cell(const struct field *f)
 {
-    return f->key != NULL && !is_list(f) && f->type != FIELD_OBJECT && f->type != FIELD_ANY;
+    return f->key != NULL && f->shape < SHAPE_LIST && f->type != FIELD_OBJECT &&
+           f->type != FIELD_ANY;
 }
 
 static void csv_heads(struct csv_write *out, const struct record *r)

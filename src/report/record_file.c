@@ -1,6 +1,4 @@
-/*
- * record_file - see record_file.h.
- */
+/* See record_file.h. */
 #include "report/record_file.h"
 
 #include "base/fs.h"
@@ -70,14 +68,6 @@ static void read_list(struct json *j, const struct field *f, char *out, struct a
     }
 }
 
-static const struct field *field_of(const struct record *r, struct str key)
-{
-    for (size_t i = 0; i < r->n; i++)
-        if (r->fields[i].key != NULL && str_equal(str_of(r->fields[i].key), key))
-            return &r->fields[i];
-    return NULL;
-}
-
 bool record_read(struct json *j, const struct record *r, void *out, struct arena *arena)
 {
     struct str key, value;
@@ -85,7 +75,10 @@ bool record_read(struct json *j, const struct record *r, void *out, struct arena
     if (json_next(j) != JSON_OBJECT)
         return false;
     while (json_key(j, &key)) {
-        const struct field *f = field_of(r, key);
+        const struct field *f = NULL;
+        for (size_t i = 0; i < r->n && f == NULL; i++)
+            if (r->fields[i].key != NULL && str_equal(str_of(r->fields[i].key), key))
+                f = &r->fields[i];
         if (f != NULL && f->shape == SHAPE_ROOM)
             read_list(j, f, out, arena);
         else if (f != NULL && f->shape == SHAPE_ONE && f->get == NULL && json_value(j, &value))

@@ -8,7 +8,6 @@
 
 static const char *type_name(const struct field *f)
 {
-
     if (f->scale != 0 || f->form != FORM_PLAIN || f->type == FIELD_F64)
         return "number";
     if (f->type == FIELD_BOOL)
@@ -41,26 +40,22 @@ static void put_type(struct json_writer *w, const char *name, bool has_null)
     json_write_end(w);
 }
 
-static void put_enum(struct json_writer *w, const struct field *f, bool has_null)
-{
-    json_put_array(w, "enum");
-    for (unsigned i = 0; i < f->names; i++)
-        json_write_string(w, str_of(f->name(i)));
-    if (has_null)
-        json_write_null(w);
-    json_write_end(w);
-}
-
 static void put_members(struct json_writer *w, const struct record *r, bool has_null);
 
 static void put_scalar(struct json_writer *w, const struct field *f, bool has_null)
 {
-    if (f->type == FIELD_CONST)
+    if (f->type == FIELD_CONST) {
         json_put_text(w, "const", f->text);
-    else if (f->type == FIELD_ENUM && f->names > 0)
-        put_enum(w, f, has_null);
-    else if (type_name(f) != NULL)
+    } else if (f->type == FIELD_ENUM && f->names > 0) {
+        json_put_array(w, "enum");
+        for (unsigned i = 0; i < f->names; i++)
+            json_write_string(w, str_of(f->name(i)));
+        if (has_null)
+            json_write_null(w);
+        json_write_end(w);
+    } else if (type_name(f) != NULL) {
         put_type(w, type_name(f), has_null);
+    }
     if (f->type == FIELD_U8 || f->type == FIELD_U16 || f->type == FIELD_U32 || f->type == FIELD_U64)
         json_put_i64(w, "minimum", 0);
 }
@@ -128,27 +123,19 @@ static void put_field(struct json_writer *w, const struct field *f)
     json_write_end(w);
 }
 
-static void put_properties(struct json_writer *w, const struct record *r)
+/* The members of an object, or the list of those that are required. */
+static void put_keys(struct json_writer *w, const struct record *r, bool is_list)
 {
     for (size_t i = 0; i < r->n; i++) {
         const struct field *f = &r->fields[i];
         if (f->shape == SHAPE_SPLICE) {
-            put_properties(w, f->record);
-        } else if (f->key != NULL) {
+            put_keys(w, f->record, is_list);
+        } else if (f->key != NULL && is_list && !f->is_optional) {
+            json_write_string(w, str_of(f->key));
+        } else if (f->key != NULL && !is_list) {
             json_write_key(w, str_of(f->key));
             put_field(w, f);
         }
-    }
-}
-
-static void put_required(struct json_writer *w, const struct record *r)
-{
-    for (size_t i = 0; i < r->n; i++) {
-        const struct field *f = &r->fields[i];
-        if (f->shape == SHAPE_SPLICE)
-            put_required(w, f->record);
-        else if (f->key != NULL && !f->is_optional)
-            json_write_string(w, str_of(f->key));
     }
 }
 
@@ -156,10 +143,10 @@ static void put_members(struct json_writer *w, const struct record *r, bool has_
 {
     put_type(w, "object", has_null);
     json_put_object(w, "properties");
-    put_properties(w, r);
+    put_keys(w, r, false);
     json_write_end(w);
     json_put_array(w, "required");
-    put_required(w, r);
+    put_keys(w, r, true);
     json_write_end(w);
 }
 
@@ -215,7 +202,7 @@ static void put_enveloped(struct json_writer *w, struct arena *arena, const stru
     put_head(w, arena, d);
     json_put_text(w, "$ref", envelope);
     json_put_object(w, "properties");
-    put_properties(w, &own);
+    put_keys(w, &own, false);
     json_write_end(w);
     if (is_alone) {
         json_put_object(w, "$defs");

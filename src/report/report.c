@@ -1,6 +1,4 @@
-/*
- * report - see report.h.
- */
+/* See report.h. */
 #include "report/report.h"
 
 #include <assert.h>
@@ -212,14 +210,10 @@ bool finding_detail(const struct finding *f, size_t i, const char **label, struc
         return true;
     }
     i -= f->causes.n;
-    *label = message_in(f->lang, i < f->gaps.n ? &words_text.missing : &words_text.try_this).at;
-    if (i < f->gaps.n) {
-        *text = f->gaps.at[i];
-        return true;
-    }
-    i -= f->gaps.n;
-    if (i >= f->advice.n)
+    bool is_gap = i < f->gaps.n;
+    if (!is_gap && i - f->gaps.n >= f->advice.n)
         return false;
-    *text = f->advice.at[i];
+    *label = message_in(f->lang, is_gap ? &words_text.missing : &words_text.try_this).at;
+    *text = is_gap ? f->gaps.at[i] : f->advice.at[i - f->gaps.n];
     return true;
 }
