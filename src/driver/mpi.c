@@ -110,30 +110,21 @@ enum status mpi_fold_i64(const struct mpi *mpi, int64_t *at, size_t n, enum mpi_
     return mpi_check(mpi, rc, "MPI_Allreduce", d);
 }
 
-/* How much each rank gives. */
-static enum status share_sizes(const struct mpi *mpi, size_t bytes, size_t *sizes,
-                               struct arena *arena, struct diag *d)
-{
-    size_t ranks = (size_t)mpi->size;
-    int64_t mine = (int64_t)bytes, *all = ARENA_ARRAY(arena, int64_t, ranks);
-
-    sizes[0] = bytes;
-    if (mpi->calls == NULL)
-        return ST_OK;
-    int rc = mpi->calls->all_gather(NULL, &mine, all, 1, MPI_ELEM_I64);
-    for (size_t i = 0; i < ranks; i++)
-        sizes[i] = (size_t)all[i];
-    return mpi_check(mpi, rc, "MPI_Allgather", d);
-}
-
 enum status mpi_gather(const struct mpi *mpi, const void *at, size_t bytes, struct arena *arena,
                        struct mpi_parts *out, struct diag *d)
 {
     size_t ranks = (size_t)mpi->size, *sizes = ARENA_ARRAY(arena, size_t, ranks), total = 0;
+    int64_t mine = (int64_t)bytes, *all = ARENA_ARRAY(arena, int64_t, ranks);
     char *into = NULL;
 
     *out = (struct mpi_parts){.n = mpi->rank == 0 ? ranks : 0};
-    TRY(share_sizes(mpi, bytes, sizes, arena, d));
+    sizes[0] = bytes;
+    if (mpi->calls != NULL) {
+        TRY(mpi_check(mpi, mpi->calls->all_gather(NULL, &mine, all, 1, MPI_ELEM_I64),
+                      "MPI_Allgather", d));
+        for (size_t i = 0; i < ranks; i++)
+            sizes[i] = (size_t)all[i];
+    }
     for (size_t i = 0; i < ranks; i++)
         total += sizes[i];
     if (out->n > 0) {

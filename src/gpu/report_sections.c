@@ -138,7 +138,6 @@ static void operations(const struct gpu_run *run, enum lang lang, struct text *t
 
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_stage *s = &run->stages.at[i];
-
         for (size_t k = 0; k < GPU_FLOP_TYPES; k++) {
             if (!(s->flops.of[k] > 0))
                 continue;

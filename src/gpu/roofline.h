@@ -55,9 +55,6 @@ const char *gpu_peak_source_name(enum gpu_peak_source source);
 /* The roof that a type of numbers has; false for a type that has none. */
 bool gpu_peak_of_dtype(struct str dtype, enum peak *peak);
 
-/* Whether tensor cores work on that type. */
-bool gpu_dtype_is_tensor(struct str dtype);
-
 /* FLOP per byte; 0 when one side is not known. */
 double gpu_ridge(const struct gpu_peaks *p, enum peak peak);
 

@@ -200,18 +200,6 @@ struct gather {
     size_t n;
 };
 
-static uint8_t class_of(const struct gather *g, size_t i)
-{
-    const struct slices *s = &g->t->cap->slices;
-    uint8_t says = timeline_says(g->t, s->name[i]);
-
-    if (g->row_key != 0 && attrs_get(&g->t->cap->attrs, s->set[i], g->row_key).type != ATTR_NONE)
-        return TIMELINE_GRAPH;
-    if (s->kind[i] == SLICE_COPY)
-        return (says & NAME_MEMSET) != 0 ? TIMELINE_MEMSET : TIMELINE_MEMCPY;
-    return (says & NAME_COMM) != 0 ? TIMELINE_COMM : TIMELINE_COMPUTE;
-}
-
 static void take(struct gather *g, uint32_t stream, size_t i)
 {
     const struct slices *s = &g->t->cap->slices;
@@ -229,7 +217,13 @@ static void take(struct gather *g, uint32_t stream, size_t i)
         op.begin = op.begin < g->window.begin ? g->window.begin : op.begin;
         op.end = op.end > g->window.end ? g->window.end : op.end;
     }
-    op.class = class_of(g, i);
+    uint8_t says = timeline_says(g->t, s->name[i]);
+    if (g->row_key != 0 && attrs_get(&g->t->cap->attrs, s->set[i], g->row_key).type != ATTR_NONE)
+        op.class = TIMELINE_GRAPH;
+    else if (s->kind[i] == SLICE_COPY)
+        op.class = (says & NAME_MEMSET) != 0 ? TIMELINE_MEMSET : TIMELINE_MEMCPY;
+    else
+        op.class = (says & NAME_COMM) != 0 ? TIMELINE_COMM : TIMELINE_COMPUTE;
     g->t->ops[g->n++] = op;
 }
 

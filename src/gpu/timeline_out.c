@@ -449,21 +449,6 @@ static struct fact_row quantiles_row(const char *name, const struct timeline_qua
                              .p95 = q->n > 0 ? (double)q->p95 : NAN};
 }
 
-static void put_launches(struct report *r, const struct timeline_launches *l)
-{
-    const struct fact_row rows[] = {
-        quantiles_row("launch latency", &l->latency),
-        quantiles_row("launch call", &l->cost),
-        quantiles_row("queue", &l->queue),
-        {"host-bound gaps", (double)l->host_bound, (double)l->host_bound_gap, NAN, NAN, NAN},
-        {"gaps in a launch call", (double)l->in_launch, (double)l->in_launch_gap, NAN, NAN, NAN},
-    };
-
-    report_heading(r, message_word(r->lang, S("Launch latency")));
-    report_records(r, &launch_table, rows, ARRAY_LEN(rows), NULL);
-    report_text(r, REPORT_MESSAGE(r, &gpu_text.started_early, PLACE("n", l->overlapped)));
-}
-
 static void put_graphs(const struct timeline *t, struct report *r, const struct timeline_graphs *g)
 {
     uint64_t nodes = 0, costed = 0;
@@ -503,12 +488,22 @@ static void put_graphs(const struct timeline *t, struct report *r, const struct 
 
 static void put_view(const struct timeline *t, const struct view *v, struct report *r)
 {
+    const struct timeline_launches *l = &v->d.launches;
+    const struct fact_row launches[] = {
+        quantiles_row("launch latency", &l->latency),
+        quantiles_row("launch call", &l->cost),
+        quantiles_row("queue", &l->queue),
+        {"host-bound gaps", (double)l->host_bound, (double)l->host_bound_gap, NAN, NAN, NAN},
+        {"gaps in a launch call", (double)l->in_launch, (double)l->in_launch_gap, NAN, NAN, NAN},
+    };
     put_summary(r, v);
     report_heading(r, message_word(r->lang, S("Streams")));
     report_records(r, &timeline_stream_record, v->streams, v->n_streams, NULL);
     put_overlap(r, v);
     timeline_copies_put(t, &v->d, r);
-    put_launches(r, &v->d.launches);
+    report_heading(r, message_word(r->lang, S("Launch latency")));
+    report_records(r, &launch_table, launches, ARRAY_LEN(launches), NULL);
+    report_text(r, REPORT_MESSAGE(r, &gpu_text.started_early, PLACE("n", l->overlapped)));
     report_heading(r, message_word(r->lang, S("Gaps")));
     report_records(r, &cause_record, v->causes, GAP_CAUSES, NULL);
     report_records(r, &band_record, v->bands, GAP_BANDS, NULL);

@@ -355,31 +355,24 @@ static const struct field strip_fields[] = {
 const struct record incore_strip_record = RECORD(struct incore_strip, strip_fields);
 
 /* "+12", "-3"; as much as before is a zero without a sign. */
-static struct field_value change_of(const struct record_env *env, const uint64_t *of)
+static struct field_value change_of(const void *record, const char *what,
+                                    const struct record_env *env)
 {
+    const struct incore_pipe_change *c = record;
+    const uint64_t *of = strcmp(what, "busy") == 0 ? c->busy : c->wait;
     int64_t change = (int64_t)(of[1] - of[0]);
 
     return value_text(arena_format(env->arena, change != 0 ? "%+" PRId64 : "%" PRId64, change));
-}
-
-static struct field_value busy_change(const void *record, const struct record_env *env)
-{
-    return change_of(env, ((const struct incore_pipe_change *)record)->busy);
-}
-
-static struct field_value wait_change(const void *record, const struct record_env *env)
-{
-    return change_of(env, ((const struct incore_pipe_change *)record)->wait);
 }
 
 static const struct field pipe_fields[] = {
     FIELD(struct incore_pipe_change, pipe, "pipe", .head = "pipe"),
     FIELD(struct incore_pipe_change, busy[0], "busy_cycles_a", .head = "busy A"),
     FIELD(struct incore_pipe_change, busy[1], "busy_cycles_b", .head = "busy B"),
-    FIELD_CALC(FIELD_STR, NULL, busy_change, .head = "change", .is_right = true),
+    FIELD_LOOKED_UP(FIELD_STR, NULL, change_of, "busy", .head = "change", .is_right = true),
     FIELD(struct incore_pipe_change, wait[0], "wait_cycles_a", .head = "wait A"),
     FIELD(struct incore_pipe_change, wait[1], "wait_cycles_b", .head = "wait B"),
-    FIELD_CALC(FIELD_STR, NULL, wait_change, .head = "change", .is_right = true),
+    FIELD_LOOKED_UP(FIELD_STR, NULL, change_of, "wait", .head = "change", .is_right = true),
 };
 const struct record incore_pipe_change_record = RECORD(struct incore_pipe_change, pipe_fields);
 

@@ -120,11 +120,6 @@ static char *known_name(struct inject_session *s, const struct metric_set *set, 
     return NULL;
 }
 
-static void keep(struct metric_set *set, char *name)
-{
-    set->names[set->n++] = set->copies[set->n_copies++] = name;
-}
-
 /* Only what the chip knows; the metrics for every part come first. */
 static bool keep_known(struct inject_session *s, struct metric_set *set)
 {
@@ -146,7 +141,7 @@ static bool keep_known(struct inject_session *s, struct metric_set *set)
             const char *rest = names;
             char *name = known_name(s, set, &rest);
             if (name != NULL)
-                keep(set, name);
+                set->names[set->n++] = set->copies[set->n_copies++] = name;
             else if (names[strlen(names) - 1] != '|')
                 session_note(s, "metric-unknown", CUPTI_UNKNOWN_METRIC, names);
             if (name != NULL && is_common)
@@ -157,7 +152,7 @@ static bool keep_known(struct inject_session *s, struct metric_set *set)
         char *stand_in = is_rest || s->settings.is_replayed ? NULL : known_name(s, set, &others);
         if (stand_in != NULL) {
             set->stand_in = set->n;
-            keep(set, stand_in);
+            set->names[set->n++] = set->copies[set->n_copies++] = stand_in;
         }
     }
     close_host(s, host);
