@@ -103,18 +103,6 @@ static bool is_program(const char *path)
     return access(path, X_OK) == 0 && !fs_is_dir(path);
 }
 
-static const char *find_program(const struct probe_program *p, struct arena *arena)
-{
-    const char *path = fs_find_program(arena, p->name);
-
-    for (size_t i = 0; path == NULL && p->patterns != NULL && p->patterns[i] != NULL; i++) {
-        path = probe_glob(arena, p->patterns[i]);
-        if (path != NULL && !is_program(path))
-            path = NULL;
-    }
-    return path;
-}
-
 static void ask_program(const char *path, struct arena *arena, struct probe_result *out)
 {
     const char *const argv[] = {path, "--version", NULL};
@@ -153,7 +141,12 @@ void probe_program(const struct probe_program *p, struct arena *arena, struct pr
         }
         out->path = arena_cstr(arena, str_of(named));
     } else {
-        out->path = find_program(p, arena);
+        out->path = fs_find_program(arena, p->name);
+        for (const char *const *at = p->patterns; out->path == NULL && at != NULL && *at != NULL;
+             at++) {
+            const char *path = probe_glob(arena, *at);
+            out->path = path != NULL && is_program(path) ? path : NULL;
+        }
     }
     if (out->path == NULL) {
         out->reason =

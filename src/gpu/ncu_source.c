@@ -82,18 +82,6 @@ static int find_column(const struct source_page *p, const char *from, int nth)
     return -1;
 }
 
-/* "stall_wait (Not Issued)" is stall_wait_not_issued; sleeping is the other spelling of sleep. */
-static struct str stall_name(struct source_page *p, struct str head)
-{
-    struct str mark = S(" (Not Issued)");
-    bool is_not_issued = str_ends(head, mark);
-    struct str name = str_part(head, 0, head.n - (is_not_issued ? mark.n : 0));
-
-    if (str_equal(name, S("stall_sleeping")))
-        name = S("stall_sleep");
-    return arena_format(p->arena, "%.*s%s", STR_ARGS(name), is_not_issued ? "_not_issued" : "");
-}
-
 static struct gpu_listing *listing(struct source_page *p)
 {
     if (p->listing == SIZE_MAX) {
@@ -118,6 +106,7 @@ static size_t stall_slot(struct gpu_listing *l, struct str name)
 static void read_header(struct source_page *p)
 {
     struct gpu_listing *l = listing(p);
+    struct str mark = S(" (Not Issued)");
 
     p->line = find_column(p, "Line No", 0);
     p->text = p->line >= 0 ? find_column(p, "Source", 0) : -1;
@@ -130,7 +119,14 @@ static void read_header(struct source_page *p)
         struct str head = csv_cell(&p->csv, (int)i);
         if (!str_starts(head, S("stall_")))
             continue;
-        size_t slot = stall_slot(l, stall_name(p, head));
+        /* "stall_wait (Not Issued)" is stall_wait_not_issued; sleeping is another word for sleep.
+         */
+        bool is_not_issued = str_ends(head, mark);
+        struct str name = str_part(head, 0, head.n - (is_not_issued ? mark.n : 0));
+        if (str_equal(name, S("stall_sleeping")))
+            name = S("stall_sleep");
+        name = arena_format(p->arena, "%.*s%s", STR_ARGS(name), is_not_issued ? "_not_issued" : "");
+        size_t slot = stall_slot(l, name);
         if (slot >= GPU_SASS_STALLS)
             break;
         p->slot[p->n_stalls] = slot;

@@ -66,8 +66,7 @@ struct gpu_timing {
     double low, high;             /* 95 % confidence interval of the median, by order statistics */
 };
 
-/* Sorts `ns`. */
-struct gpu_timing gpu_timing_of(double *ns, size_t n);
+struct gpu_timing gpu_timing_of(const double *ns, size_t n);
 
 enum gpu_work_source { GPU_WORK_NONE, GPU_WORK_FORMULA, GPU_WORK_COUNTER, GPU_WORK_SOURCES };
 const char *gpu_work_source_name(enum gpu_work_source source);

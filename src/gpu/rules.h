@@ -150,7 +150,7 @@ struct gpu_case {
     double peak_tflops;
     bool is_tensor_type; /* by the declared type */
     bool is_gemm;        /* operations by formula, at least as many a byte as the ridge asks for */
-    double share; /* of the whole duration, 0 to 1 */
+    double share;        /* of the whole duration, 0 to 1 */
 };
 
 /* Texts live in the arena. */

@@ -172,15 +172,6 @@ static double share(uint64_t part, double whole)
     return whole > 0 ? (double)part / whole : 0;
 }
 
-static struct incore_use *total_of(struct incore_breakdown *b, struct str pipe)
-{
-    for (size_t i = 0; i < b->totals.n; i++)
-        if (str_equal(b->totals.at[i].pipe, pipe))
-            return &b->totals.at[i];
-    vec_push(&b->totals, ((struct incore_use){.pipe = pipe, .told_cycles = -1}));
-    return &b->totals.at[b->totals.n - 1];
-}
-
 ORDER_BY(by_pipe, struct incore_use,
          str_compare(x->core, y->core)
          ?: ORDER(incore_pipe_index(x->pipe), incore_pipe_index(y->pipe))
@@ -194,7 +185,12 @@ static void add_totals(struct incore_breakdown *b)
 
     for (size_t i = 0; i < b->uses.n; i++) {
         struct incore_use *use = &b->uses.at[i];
-        struct incore_use *total = total_of(b, use->pipe);
+        size_t at = 0;
+        while (at < b->totals.n && !str_equal(b->totals.at[at].pipe, use->pipe))
+            at++;
+        if (at == b->totals.n)
+            vec_push(&b->totals, ((struct incore_use){.pipe = use->pipe, .told_cycles = -1}));
+        struct incore_use *total = &b->totals.at[at];
         use->busy = share(use->busy_cycles, span_cycles(b, use->core));
         total->executed += use->executed;
         total->cycles += use->cycles;

@@ -286,15 +286,6 @@ static void compare(struct incore_change_list *out, const struct incore_sums *a,
         qsort(out->at, kept, sizeof(*out->at), by_change);
 }
 
-static struct incore_pipe_change *pipe_of(struct incore_changes *c, struct str pipe)
-{
-    for (size_t i = 0; i < c->pipes.n; i++)
-        if (str_equal(c->pipes.at[i].pipe, pipe))
-            return &c->pipes.at[i];
-    vec_push(&c->pipes, ((struct incore_pipe_change){.pipe = pipe}));
-    return &c->pipes.at[c->pipes.n - 1];
-}
-
 void incore_changes_build(struct incore_changes *c, const struct incore_side *a,
                           const struct incore_side *b)
 {
@@ -306,7 +297,13 @@ void incore_changes_build(struct incore_changes *c, const struct incore_side *a,
         c->span[side] = sides[side]->view->end - sides[side]->view->begin;
         c->verdict[side] = from->verdict;
         for (size_t i = 0; i < from->totals.n; i++) {
-            struct incore_pipe_change *pipe = pipe_of(c, from->totals.at[i].pipe);
+            struct str name = from->totals.at[i].pipe;
+            size_t at = 0;
+            while (at < c->pipes.n && !str_equal(c->pipes.at[at].pipe, name))
+                at++;
+            if (at == c->pipes.n)
+                vec_push(&c->pipes, ((struct incore_pipe_change){.pipe = name}));
+            struct incore_pipe_change *pipe = &c->pipes.at[at];
             pipe->busy[side] = from->totals.at[i].busy_cycles;
             pipe->wait[side] = from->totals.at[i].wait_cycles;
         }

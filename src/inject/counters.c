@@ -432,26 +432,18 @@ static void stop(struct inject_session *s, struct target *t)
         write_ranges(s, t);
 }
 
-/* How many ranges the launch has at most. */
-static size_t ranges_of(const struct launch *l)
-{
-    size_t n = 0;
-
-    if (l->is_graph && graph_kernels(l->graph, &n) != NULL && n > RANGES)
-        return n < RANGES_MOST ? n : RANGES_MOST;
-    return RANGES;
-}
-
 static bool begin(struct inject_session *s, struct target *t, struct counted_kernel *k)
 {
-    size_t part;
+    size_t part, ranges = RANGES, n = 0; /* at most; n: kernels of a graph */
 
     if (!choose_part(s, t, k, &part))
         return false;
     c.changes += part != t->part;
     k->passed_over = 0;
     k->turns++;
-    bool is_ready = use_part(s, t, part, ranges_of(&now.launch));
+    if (now.launch.is_graph && graph_kernels(now.launch.graph, &n) != NULL && n > RANGES)
+        ranges = n < RANGES_MOST ? n : RANGES_MOST;
+    bool is_ready = use_part(s, t, part, ranges);
     now.by_steps = is_ready && now.launch.is_graph && can_run_steps(s, t, &now.launch);
     if (is_ready && now.launch.is_graph && !now.by_steps) {
         note_ranges(s);

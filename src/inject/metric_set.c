@@ -94,17 +94,6 @@ static int configure(struct inject_session *s, const struct metric_set *set,
     return make_config(s, part);
 }
 
-/* One that has been given an unknown name takes none any more: each gets a host of its own. */
-static bool is_known(struct inject_session *s, const struct metric_set *set, const char *name)
-{
-    int result;
-    void *host = open_host(s, set, &result);
-    bool is_added = host != NULL && add_metrics(s, host, &name, 1) == CUPTI_OK;
-
-    close_host(s, host);
-    return is_added;
-}
-
 /* The first of the names between bars that the chip knows, copied; NULL: none. `names` goes behind
  * it. */
 static char *known_name(struct inject_session *s, const struct metric_set *set, const char **names)
@@ -112,8 +101,15 @@ static char *known_name(struct inject_session *s, const struct metric_set *set, 
     while (*names != NULL && **names != '\0') {
         const char *at = *names, *bar = strchr(at, '|');
         char *name = bar != NULL ? strndup(at, (size_t)(bar - at)) : strdup(at);
+        const char *asked = name;
+        int result;
         *names = bar != NULL ? bar + 1 : NULL;
-        if (name != NULL && is_known(s, set, name))
+        /* One that has been given an unknown name takes none any more: each gets a host of its own.
+         */
+        void *host = name != NULL ? open_host(s, set, &result) : NULL;
+        bool is_known = host != NULL && add_metrics(s, host, &asked, 1) == CUPTI_OK;
+        close_host(s, host);
+        if (is_known)
             return name;
         free(name);
     }
