@@ -10,8 +10,7 @@
  * Cells may also be separated by tabs (--format tsv) or semicolons (spreadsheets of countries that
  * write a comma for the decimal point).
  */
-#include "base/csv_write.h"
-#include "base/text.h"
+#include "base/vec.h"
 #include "gpu/ncu_page.h"
 
 enum { COLUMNS = 32 };
@@ -66,43 +65,38 @@ static struct layout layout_of(struct str header, struct str next)
     return l;
 }
 
-static void put_row(struct csv_write *rows, const struct layout *l, struct str line)
+static void put_row(struct ncu_rows *rows, const struct layout *l, struct str line)
 {
     struct str rest = str_trim(line), cell;
 
     if (l->separator == 0) {
         for (size_t i = 0; i < l->n; i++)
-            csv_write_quoted(rows, str_trim(str_part(line, l->begin[i], l->end[i] - l->begin[i])));
+            ncu_add_cell(rows, str_trim(str_part(line, l->begin[i], l->end[i] - l->begin[i])));
     } else {
         if (l->separator == '|' && str_starts(rest, S("|")))
             rest = str_part(rest, 1, rest.n - 1 - str_ends(rest, S("|")));
         while (str_split(&rest, l->separator, &cell)) {
             cell = str_trim(cell);
             bool is_quoted = cell.n > 1 && cell.at[0] == '"' && cell.at[cell.n - 1] == '"';
-            csv_write_quoted(rows, is_quoted ? str_part(cell, 1, cell.n - 2) : cell);
+            ncu_add_cell(rows, is_quoted ? str_part(cell, 1, cell.n - 2) : cell);
         }
     }
-    csv_write_row(rows);
+    vec_push(rows, '\n');
 }
 
 struct str ncu_summary_rows(struct arena *arena, struct str page)
 {
-    struct csv_write *rows = mem_grow(NULL, sizeof(*rows), 1);
+    struct ncu_rows rows = {0};
     struct str rest = page, header, line;
-    struct text text = {0};
-
-    csv_write_open(rows, text_sink(&text));
 
     str_split(&rest, '\n', &header);
     line = str_part(rest, 0, str_find_char(rest, '\n'));
     struct layout l = layout_of(header, line);
-    put_row(rows, &l, header);
+    put_row(&rows, &l, header);
     while (rest.n > 0 && str_split(&rest, '\n', &line))
         if (!is_ruler(line) && str_trim(line).n > 0)
-            put_row(rows, &l, line);
-    csv_write_close(rows);
-    mem_free(rows);
-    struct str out = arena_str(arena, text_view(&text));
-    text_free(&text);
+            put_row(&rows, &l, line);
+    struct str out = arena_str(arena, (struct str){rows.at, rows.n});
+    vec_free(&rows);
     return out;
 }
