@@ -78,17 +78,6 @@ bool gpu_stall_of_counter(struct str counter, struct str *reason)
            is_between(counter, S("smsp__warps_issue_stalled_"), S(".sum"), reason);
 }
 
-void gpu_kernel_stalls_per_issue(struct gpu_kernel *k)
-{
-    double issued = NAN;
-
-    for (size_t i = 0; i < k->n_stalls; i++)
-        if (str_equal(k->stalls[i].reason, S("selected")))
-            issued = k->stalls[i].ratio;
-    for (size_t i = 0; i < k->n_stalls; i++)
-        k->stalls[i].ratio /= issued;
-}
-
 void gpu_kernel_stall(struct gpu_kernel *k, struct str reason, double ratio)
 {
     for (size_t i = 0; i < k->n_stalls; i++)

@@ -92,9 +92,6 @@ bool gpu_stall_of_counter(struct str counter, struct str *reason);
 /* Adds or replaces a stall reason; beyond GPU_STALLS it is dropped. */
 void gpu_kernel_stall(struct gpu_kernel *k, struct str reason, double ratio);
 
-/* Makes ratios of sums: divides by "selected", the warps that issued. */
-void gpu_kernel_stalls_per_issue(struct gpu_kernel *k);
-
 /* The reason with the largest ratio besides "selected", and its share of all waiting (0 to 1).
  * False when stalls were not collected. */
 bool gpu_kernel_top_stall(const struct gpu_kernel *k, struct str *reason, double *share);

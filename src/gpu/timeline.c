@@ -97,19 +97,6 @@ double timeline_efficiency(const nanos *durations, size_t n, nanos busy)
     return (double)nanos_sub(sum, busy) / (double)nanos_sub(sum, longest);
 }
 
-double timeline_stream_efficiency(const struct timeline *t, const struct timeline_device *d)
-{
-    nanos *list = mem_grow(NULL, sizeof(*list), t->n_streams + 1);
-    size_t n = 0;
-
-    for (size_t i = 0; i < t->n_streams; i++)
-        if (&t->devices[t->streams[i].device] == d && t->streams[i].kernels > 0)
-            list[n++] = t->streams[i].busy;
-    double e = timeline_efficiency(list, n, d->kernel_busy);
-    mem_free(list);
-    return e;
-}
-
 /* ---- launch calls ---- */
 
 /* The call of each slice by the arrows; false when there are none. */

@@ -157,6 +157,20 @@ static void view_gaps(struct view *v, const struct timeline_gaps *g)
         v->bands[i] = (struct cause_row){.name = timeline_band_name(i), .n = g->band[i]};
 }
 
+/* Of a device's streams, each with all its kernels. */
+static double stream_efficiency(const struct timeline *t, const struct timeline_device *d)
+{
+    nanos *list = mem_grow(NULL, sizeof(*list), t->n_streams + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->n_streams; i++)
+        if (&t->devices[t->streams[i].device] == d && t->streams[i].kernels > 0)
+            list[n++] = t->streams[i].busy;
+    double e = timeline_efficiency(list, n, d->kernel_busy);
+    mem_free(list);
+    return e;
+}
+
 static struct view *view_of(const struct timeline *t, const struct timeline_device *d,
                             struct arena *arena)
 {
@@ -170,7 +184,7 @@ static struct view *view_of(const struct timeline *t, const struct timeline_devi
     v->exposed = nanos_sub(d->busy_of[TIMELINE_COMM], d->comm_overlap);
     v->kernels = d->count[TIMELINE_COMPUTE] + d->count[TIMELINE_COMM];
     v->concurrency = num_ratio(d->kernel_sum, d->kernel_busy);
-    v->efficiency = timeline_stream_efficiency(t, d);
+    v->efficiency = stream_efficiency(t, d);
     view_streams(v, t, d, arena);
     view_classes(v, d);
     view_gaps(v, &d->gaps);

@@ -168,6 +168,18 @@ static bool has_value(const struct gpu_turns *r, const struct trace_counter *c, 
     return !isnan(metric >= 0 ? value_of(r, c, (enum gpu_metric)metric) : c->values[at]);
 }
 
+/* Makes ratios of sums: divides by "selected", the warps that issued. */
+static void stalls_per_issue(struct gpu_kernel *k)
+{
+    double issued = NAN;
+
+    for (size_t i = 0; i < k->n_stalls; i++)
+        if (str_equal(k->stalls[i].reason, S("selected")))
+            issued = k->stalls[i].ratio;
+    for (size_t i = 0; i < k->n_stalls; i++)
+        k->stalls[i].ratio /= issued;
+}
+
 struct gpu_counted gpu_counted_of(const struct gpu_turns *r, size_t at, uint64_t id)
 {
     const struct trace_counter *c = &r->counters[at];
@@ -206,7 +218,7 @@ struct gpu_counted gpu_counted_of(const struct gpu_turns *r, size_t at, uint64_t
     if (isnan(m[GPU_M_L1_HIT]) && m[GPU_M_L1_SECT] > 0)
         m[GPU_M_L1_HIT] = fmin(100, 100 * m[GPU_M_L1_HIT_SECT] / m[GPU_M_L1_SECT]);
     if (has_sums)
-        gpu_kernel_stalls_per_issue(&out.kernel);
+        stalls_per_issue(&out.kernel);
     if (m[GPU_M_SM_CLOCK_HZ] != m[GPU_M_SM_CLOCK_HZ] && m[GPU_M_DUR_NS] > 0)
         m[GPU_M_SM_CLOCK_HZ] = m[GPU_M_SM_CYCLES] / m[GPU_M_DUR_NS] * 1e9;
     return out;

@@ -209,6 +209,15 @@ static bool choose_part(const struct inject_session *s, const struct target *t,
     return is_free || k->passed_over++ >= c.changes / FREE_CHANGES;
 }
 
+/* Whether it must not run twice: it waits for kernels elsewhere. */
+static bool is_unreplayable(const struct launch *l)
+{
+    return l->is_multi_device || strstr(l->name, "nccl") != NULL ||
+           strstr(l->name, "nvshmem") != NULL ||
+           (strstr(l->name, "cooperative") != NULL && strstr(l->name, "spin") != NULL) ||
+           (strstr(l->name, "persistent") != NULL && strstr(l->name, "comm") != NULL);
+}
+
 static void note_unreplayed(struct inject_session *s, const struct launch *l)
 {
     for (unsigned i = 0; i < c.n_unreplayed; i++)
@@ -467,7 +476,7 @@ static void launch_begins(struct inject_session *s, const struct launch *l)
     uint64_t number = c.launches++;
     struct counted_kernel *k = choose(s, l);
     struct target *t = k != NULL ? target_of(s, l) : NULL;
-    if (t != NULL && t->set.passes > 1 && launch_is_unreplayable(l)) {
+    if (t != NULL && t->set.passes > 1 && is_unreplayable(l)) {
         note_unreplayed(s, l);
         t = NULL;
     }

@@ -171,14 +171,6 @@ bool launch_is_captured(struct inject_session *s, const struct launch *l)
            s->cuda.stream_is_capturing(l->stream, &status) != 0 || status != 0;
 }
 
-bool launch_is_unreplayable(const struct launch *l)
-{
-    return l->is_multi_device || strstr(l->name, "nccl") != NULL ||
-           strstr(l->name, "nvshmem") != NULL ||
-           (strstr(l->name, "cooperative") != NULL && strstr(l->name, "spin") != NULL) ||
-           (strstr(l->name, "persistent") != NULL && strstr(l->name, "comm") != NULL);
-}
-
 /* ---- names seen ---- */
 
 static struct {
