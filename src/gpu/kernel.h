@@ -127,6 +127,9 @@ bool gpu_uses_tensor(const struct gpu_kernel *k);
  * is used, unless another one is the limit. NAN when not collected. */
 double gpu_compute_pct(const struct gpu_kernel *k, const char **pipe);
 
+/* The part of the time in which multiprocessors had work; NAN: not collected. */
+double gpu_active_part(const struct gpu_kernel *k);
+
 /* Busy share of L1 and of L2 over elapsed cycles; worked out from active cycles, or by stand-ins,
  * when the throughput itself was not collected. */
 double gpu_l1_pct(const struct gpu_kernel *k);

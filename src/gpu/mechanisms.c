@@ -34,12 +34,6 @@ static double part(double pct)
     return isnan(pct) ? 0 : fmin(1, pct / 100);
 }
 
-/* Of the time in which multiprocessors had work. */
-static double active_share(const struct gpu_kernel *k)
-{
-    return k->m[GPU_M_SM_ACTIVE] / k->m[GPU_M_SM_CYCLES];
-}
-
 static double pipes(const struct unit_load *l)
 {
     return fmax(fmax(fmax(l->fma, l->alu), fmax(l->xu, l->fp64)), fmax(l->issue, l->tensor));
@@ -512,7 +506,7 @@ static void look_at_balance(struct gpu_finder *f, struct unit_load l)
 {
     enum { SHORT_NS = 20000, LONG_NS = 25000 };
     const struct gpu_kernel *k = f->c->kernel;
-    double waves = gpu_waves(k, f->c->occupancy), active = active_share(k);
+    double waves = gpu_waves(k, f->c->occupancy), active = gpu_active_part(k);
     double even = waves >= 1 ? waves / ceil(waves) : waves * f->c->occupancy->blocks_per_sm;
 
     double sure = fmin(beyond(k->m[GPU_M_DUR_NS], SHORT_NS, LONG_NS),
@@ -530,7 +524,7 @@ static void look_at_grid(struct gpu_finder *f, struct unit_load l)
     const struct gpu_kernel *k = f->c->kernel;
     double waves = gpu_waves(k, f->c->occupancy), waited = WAITS(f, "long_scoreboard");
     double sure = fmin(fmin(beyond(waves, GPU_UNDERFILL_WAVES, 0.4), beyond(waited, 0.5, 0.55)),
-                       fmin(beyond(active_share(k), 0.8, 0.85), idle_units(k, &l)));
+                       fmin(beyond(gpu_active_part(k), 0.8, 0.85), idle_units(k, &l)));
 
     if (!(sure > 0) || !(spilled(f) <= 0.05))
         return;
@@ -549,7 +543,7 @@ void gpu_finder_look_at_mechanisms(struct gpu_finder *f)
         look_at_products,   look_at_constants,      look_at_code,    look_at_barriers,
         look_at_occupancy,  look_at_balance,        look_at_grid};
     const struct gpu_kernel *k = f->c->kernel;
-    double active = active_share(k);
+    double active = gpu_active_part(k);
     struct unit_load l = {
         .dram = part(k->m[GPU_M_DRAM_PCT]),
         .l2 = part(gpu_l2_pct(k)),

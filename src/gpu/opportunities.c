@@ -162,7 +162,7 @@ static void look_at_launch(struct gpu_finder *f)
     const struct gpu_kernel *k = f->c->kernel;
     const struct gpu_occupancy *o = f->c->occupancy;
     double occ = k->m[GPU_M_OCC], waves = gpu_waves(k, o), local = gpu_local_sectors(k);
-    double active = k->m[GPU_M_SM_ACTIVE] / k->m[GPU_M_SM_CYCLES];
+    double active = gpu_active_part(k);
 
     if (!has_mix(k) && f->c->class->bound == GPU_LATENCY && occ < 25 && o->is_known &&
         o->next_pct > occ)
