@@ -311,8 +311,3 @@ void gpu_opportunities_find(struct arena *arena, const struct gpu_case *c,
         out->all.at[0].confidence *= 0.5 + 0.5 * clip(lead / CLEAR_LEAD, 0, 1);
     }
 }
-
-void gpu_opportunities_free(struct gpu_opportunities *list)
-{
-    vec_free(&list->all);
-}

@@ -156,6 +156,5 @@ struct gpu_case {
 /* Texts live in the arena. */
 void gpu_opportunities_find(struct arena *arena, const struct gpu_case *c,
                             struct gpu_opportunities *out);
-void gpu_opportunities_free(struct gpu_opportunities *list);
 
 #endif

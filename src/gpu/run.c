@@ -18,7 +18,7 @@ void gpu_run_init(struct gpu_run *run)
 void gpu_run_no_stages(struct gpu_run *run)
 {
     for (size_t i = 0; i < run->stages.n; i++) {
-        gpu_opportunities_free(&run->stages.at[i].opportunities);
+        vec_free(&run->stages.at[i].opportunities.all);
         vec_free(&run->stages.at[i].kernels);
     }
     vec_free(&run->stages);
