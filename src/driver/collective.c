@@ -122,22 +122,11 @@ void coll_buffers_close(struct coll_buffers *b, const struct coll_group *g)
     *b = (struct coll_buffers){0};
 }
 
-static int ping_pong(const struct coll_group *g, const struct coll_call *call,
-                     const struct coll_buffers *b)
-{
-    const struct mpi_calls *mpi = g->job->calls;
-    int rank = g->job->rank, rc = 0;
-
-    for (int turn = 0; turn < 2 && rank < 2 && rc == 0; turn++)
-        rc = turn == rank ? mpi->send(g->mpi, b->from, call->n, call->elem, 1 - rank)
-                          : mpi->receive(g->mpi, b->into, call->n, call->elem, 1 - rank);
-    return rc;
-}
-
 static int make_call(const struct coll_group *g, const struct coll_call *call,
                      const struct coll_buffers *b)
 {
     const struct mpi_calls *mpi = g->job->calls;
+    int rank = g->job->rank, rc = 0;
 
     switch (call->op) {
     case COLL_ALL_REDUCE:
@@ -150,8 +139,11 @@ static int make_call(const struct coll_group *g, const struct coll_call *call,
         return mpi->all_to_all(g->mpi, b->from, b->into, call->n, call->elem);
     case COLL_BROADCAST:
         return mpi->broadcast(g->mpi, b->from, call->n * coll_elem_size(call->elem), 0);
-    default:
-        return ping_pong(g, call, b);
+    default: /* there and back */
+        for (int turn = 0; turn < 2 && rank < 2 && rc == 0; turn++)
+            rc = turn == rank ? mpi->send(g->mpi, b->from, call->n, call->elem, 1 - rank)
+                              : mpi->receive(g->mpi, b->into, call->n, call->elem, 1 - rank);
+        return rc;
     }
 }
 

@@ -148,23 +148,12 @@ static int all_to_all(struct hccl *h, const struct coll_call *c, int type,
                              type, h->comm, h->stream);
 }
 
-static int ping_pong(struct hccl *h, const struct coll_call *c, int type,
-                     const struct coll_buffers *b)
-{
-    uint32_t other = h->rank == 0;
-    int code = 0;
-
-    for (int turn = 0; turn < 2 && h->rank < 2 && code == 0; turn++)
-        code = turn == h->rank ? h->api.send(b->from, c->n, type, other, h->comm, h->stream)
-                               : h->api.receive(b->into, c->n, type, other, h->comm, h->stream);
-    return code;
-}
-
 static int make_call(struct hccl *h, const struct coll_call *c, const struct coll_buffers *b)
 {
     enum { SUM = 0 };
     static const int types[MPI_ELEMS] = {0, 3, 11, 4, 10, 5}; /* HCCL_DATA_TYPE_INT8, FP16, ... */
-    int type = types[c->elem];
+    int type = types[c->elem], code = 0;
+    uint32_t other = h->rank == 0;
 
     switch (c->op) {
     case COLL_ALL_REDUCE:
@@ -177,8 +166,11 @@ static int make_call(struct hccl *h, const struct coll_call *c, const struct col
         return h->api.broadcast(b->from, c->n, type, 0, h->comm, h->stream);
     case COLL_ALL_TO_ALL:
         return all_to_all(h, c, type, b);
-    default:
-        return ping_pong(h, c, type, b);
+    default: /* there and back */
+        for (int turn = 0; turn < 2 && h->rank < 2 && code == 0; turn++)
+            code = turn == h->rank ? h->api.send(b->from, c->n, type, other, h->comm, h->stream)
+                                   : h->api.receive(b->into, c->n, type, other, h->comm, h->stream);
+        return code;
     }
 }
 

@@ -32,26 +32,6 @@ static enum status no_mpi(struct diag *d, const char *why)
     return st;
 }
 
-/* What MPI loads later looks for its symbols among the global ones. Never closed: MPI leaves
- * functions of its own to be called at exit. */
-static enum status load(struct mpi *mpi, struct arena *arena, struct diag *d)
-{
-    mpi_calls_entry entry = NULL;
-    const char *path = probe_own_library(arena, "libstrata-mpi.so", "STRATA_MPI_PATH");
-
-    if (path == NULL)
-        return no_mpi(d, "libstrata-mpi.so not found next to strata");
-    void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-    if (library == NULL) {
-        const char *said = dlerror();
-        return no_mpi(d, said != NULL ? said : "libstrata-mpi.so cannot be loaded");
-    }
-    if (!probe_symbol(library, "strata_mpi_calls", &entry) || entry()->version != MPI_CALLS_VERSION)
-        return no_mpi(d, "libstrata-mpi.so is of another version of strata");
-    mpi->calls = entry();
-    return ST_OK;
-}
-
 enum status mpi_check(const struct mpi *mpi, int rc, const char *what, struct diag *d)
 {
     if (rc == 0)
@@ -62,8 +42,22 @@ enum status mpi_check(const struct mpi *mpi, int rc, const char *what, struct di
 
 enum status mpi_open_always(struct mpi *mpi, struct arena *arena, struct diag *d)
 {
+    const char *path = probe_own_library(arena, "libstrata-mpi.so", "STRATA_MPI_PATH");
+    mpi_calls_entry entry = NULL;
+
     *mpi = (struct mpi){.size = 1};
-    TRY(load(mpi, arena, d));
+    if (path == NULL)
+        return no_mpi(d, "libstrata-mpi.so not found next to strata");
+    /* What MPI loads later looks for its symbols among the global ones. Never closed: MPI leaves
+     * functions of its own to be called at exit. */
+    void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    if (library == NULL) {
+        const char *said = dlerror();
+        return no_mpi(d, said != NULL ? said : "libstrata-mpi.so cannot be loaded");
+    }
+    if (!probe_symbol(library, "strata_mpi_calls", &entry) || entry()->version != MPI_CALLS_VERSION)
+        return no_mpi(d, "libstrata-mpi.so is of another version of strata");
+    mpi->calls = entry();
     enum status st = mpi_check(mpi, mpi->calls->init(&mpi->rank, &mpi->size), "MPI_Init", d);
     if (st != ST_OK)
         *mpi = (struct mpi){.size = 1};
@@ -110,30 +104,21 @@ enum status mpi_fold_i64(const struct mpi *mpi, int64_t *at, size_t n, enum mpi_
     return mpi_check(mpi, rc, "MPI_Allreduce", d);
 }
 
-/* How much each rank gives. */
-static enum status share_sizes(const struct mpi *mpi, size_t bytes, size_t *sizes,
-                               struct arena *arena, struct diag *d)
-{
-    size_t ranks = (size_t)mpi->size;
-    int64_t mine = (int64_t)bytes, *all = ARENA_ARRAY(arena, int64_t, ranks);
-
-    sizes[0] = bytes;
-    if (mpi->calls == NULL)
-        return ST_OK;
-    int rc = mpi->calls->all_gather(NULL, &mine, all, 1, MPI_ELEM_I64);
-    for (size_t i = 0; i < ranks; i++)
-        sizes[i] = (size_t)all[i];
-    return mpi_check(mpi, rc, "MPI_Allgather", d);
-}
-
 enum status mpi_gather(const struct mpi *mpi, const void *at, size_t bytes, struct arena *arena,
                        struct mpi_parts *out, struct diag *d)
 {
     size_t ranks = (size_t)mpi->size, *sizes = ARENA_ARRAY(arena, size_t, ranks), total = 0;
+    int64_t mine = (int64_t)bytes, *all = ARENA_ARRAY(arena, int64_t, ranks);
     char *into = NULL;
 
     *out = (struct mpi_parts){.n = mpi->rank == 0 ? ranks : 0};
-    TRY(share_sizes(mpi, bytes, sizes, arena, d));
+    sizes[0] = bytes;
+    if (mpi->calls != NULL) {
+        TRY(mpi_check(mpi, mpi->calls->all_gather(NULL, &mine, all, 1, MPI_ELEM_I64),
+                      "MPI_Allgather", d));
+        for (size_t i = 0; i < ranks; i++)
+            sizes[i] = (size_t)all[i];
+    }
     for (size_t i = 0; i < ranks; i++)
         total += sizes[i];
     if (out->n > 0) {

@@ -169,22 +169,11 @@ static int all_to_all(struct nccl *n, const struct coll_call *c, int type,
     return code != 0 ? code : last;
 }
 
-static int ping_pong(struct nccl *n, const struct coll_call *c, int type,
-                     const struct coll_buffers *b)
-{
-    int other = 1 - n->rank, code = 0;
-
-    for (int turn = 0; turn < 2 && n->rank < 2 && code == 0; turn++)
-        code = turn == n->rank ? n->api.send(b->from, c->n, type, other, n->comm, n->stream)
-                               : n->api.receive(b->into, c->n, type, other, n->comm, n->stream);
-    return code;
-}
-
 static int make_call(struct nccl *n, const struct coll_call *c, const struct coll_buffers *b)
 {
     enum { SUM = 0 };
     static const int types[MPI_ELEMS] = {0, 6, 9, 7, 8, 4}; /* ncclInt8, Float16, Bfloat16, ... */
-    int type = types[c->elem];
+    int type = types[c->elem], code = 0;
 
     switch (c->op) {
     case COLL_ALL_REDUCE:
@@ -197,8 +186,12 @@ static int make_call(struct nccl *n, const struct coll_call *c, const struct col
         return n->api.broadcast(b->from, b->from, c->n, type, 0, n->comm, n->stream);
     case COLL_ALL_TO_ALL:
         return all_to_all(n, c, type, b);
-    default:
-        return ping_pong(n, c, type, b);
+    default: /* there and back */
+        for (int turn = 0; turn < 2 && n->rank < 2 && code == 0; turn++)
+            code = turn == n->rank
+                       ? n->api.send(b->from, c->n, type, 1 - n->rank, n->comm, n->stream)
+                       : n->api.receive(b->into, c->n, type, 1 - n->rank, n->comm, n->stream);
+        return code;
     }
 }
 

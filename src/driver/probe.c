@@ -45,19 +45,6 @@ static struct str version_run(struct str s)
     return str_part(s, 0, dots > 0 ? n : 0);
 }
 
-static struct str first_run(struct str s)
-{
-    for (size_t i = 0; i < s.n; i++) {
-        if (!char_is_digit(s.at[i]) ||
-            (i > 0 && (char_is_digit(s.at[i - 1]) || s.at[i - 1] == '.')))
-            continue;
-        struct str run = version_run(str_part(s, i, s.n));
-        if (run.n > 0)
-            return run;
-    }
-    return (struct str){0};
-}
-
 struct str probe_find_version(struct str text)
 {
     for (size_t i = 0; i + 7 < text.n; i++) {
@@ -72,7 +59,15 @@ struct str probe_find_version(struct str text)
         if (skip <= 3 && run.n > 0)
             return run;
     }
-    return first_run(text);
+    for (size_t i = 0; i < text.n; i++) {
+        if (!char_is_digit(text.at[i]) ||
+            (i > 0 && (char_is_digit(text.at[i - 1]) || text.at[i - 1] == '.')))
+            continue;
+        struct str run = version_run(str_part(text, i, text.n));
+        if (run.n > 0)
+            return run;
+    }
+    return (struct str){0};
 }
 
 const char *probe_version_text(struct arena *arena, unsigned long version, unsigned long major,
@@ -82,27 +77,19 @@ const char *probe_version_text(struct arena *arena, unsigned long version, unsig
                         version % minor);
 }
 
-/* "$NAME/rest" with the variable filled in; NULL when it is not set. */
-static const char *expand(struct arena *arena, const char *pattern)
-{
-    if (pattern[0] != '$')
-        return pattern;
-    struct str rest = str_of(pattern + 1);
-    size_t slash = str_find_char(rest, '/');
-    const char *value = getenv(arena_cstr(arena, str_part(rest, 0, slash)));
-    if (value == NULL || value[0] == '\0')
-        return NULL;
-    return arena_printf(arena, "%s%s", value, rest.at + slash);
-}
-
 const char *probe_glob(struct arena *arena, const char *pattern)
 {
     char best[PATH_MAX] = "";
     glob_t found;
 
-    pattern = expand(arena, pattern);
-    if (pattern == NULL)
-        return NULL;
+    if (pattern[0] == '$') { /* "$NAME/rest" with the variable filled in */
+        struct str rest = str_of(pattern + 1);
+        size_t slash = str_find_char(rest, '/');
+        const char *value = getenv(arena_cstr(arena, str_part(rest, 0, slash)));
+        if (value == NULL || value[0] == '\0')
+            return NULL;
+        pattern = arena_printf(arena, "%s%s", value, rest.at + slash);
+    }
     if (glob(pattern, 0, NULL, &found) == 0)
         for (size_t i = 0; i < found.gl_pathc; i++)
             if (strverscmp(found.gl_pathv[i], best) > 0)
@@ -114,18 +101,6 @@ const char *probe_glob(struct arena *arena, const char *pattern)
 static bool is_program(const char *path)
 {
     return access(path, X_OK) == 0 && !fs_is_dir(path);
-}
-
-static const char *find_program(const struct probe_program *p, struct arena *arena)
-{
-    const char *path = fs_find_program(arena, p->name);
-
-    for (size_t i = 0; path == NULL && p->patterns != NULL && p->patterns[i] != NULL; i++) {
-        path = probe_glob(arena, p->patterns[i]);
-        if (path != NULL && !is_program(path))
-            path = NULL;
-    }
-    return path;
 }
 
 static void ask_program(const char *path, struct arena *arena, struct probe_result *out)
@@ -166,7 +141,12 @@ void probe_program(const struct probe_program *p, struct arena *arena, struct pr
         }
         out->path = arena_cstr(arena, str_of(named));
     } else {
-        out->path = find_program(p, arena);
+        out->path = fs_find_program(arena, p->name);
+        for (const char *const *at = p->patterns; out->path == NULL && at != NULL && *at != NULL;
+             at++) {
+            const char *path = probe_glob(arena, *at);
+            out->path = path != NULL && is_program(path) ? path : NULL;
+        }
     }
     if (out->path == NULL) {
         out->reason =

@@ -17,15 +17,9 @@ double gpu_waves(const struct gpu_kernel *k, const struct gpu_occupancy *o)
     return isnan(o->waves) ? k->m[GPU_M_WAVES] : o->waves;
 }
 
-/* The part of the time in which multiprocessors had work; NAN: not collected. */
-static double active_part(const struct gpu_kernel *k)
-{
-    return k->m[GPU_M_SM_ACTIVE] / k->m[GPU_M_SM_CYCLES];
-}
-
 bool gpu_is_underfilled(const struct gpu_kernel *k, const struct gpu_occupancy *o)
 {
-    double waves = gpu_waves(k, o), active = active_part(k);
+    double waves = gpu_waves(k, o), active = gpu_active_part(k);
 
     if (isnan(active) && o->blocks_per_sm > 0)
         active = waves * o->blocks_per_sm; /* blocks for each multiprocessor */
@@ -64,7 +58,7 @@ static bool has_tail(const struct gpu_kernel *k, const struct gpu_occupancy *o)
 {
     double waves = gpu_waves(k, o);
 
-    return waves >= 1 && waves < 4 && waves / ceil(waves) < 0.75 && !(active_part(k) > 0.9);
+    return waves >= 1 && waves < 4 && waves / ceil(waves) < 0.75 && !(gpu_active_part(k) > 0.9);
 }
 
 static const char *latency_class(const struct gpu_kernel *k, const struct gpu_occupancy *o)
@@ -119,7 +113,7 @@ static void judge_low(struct gpu_class *c, const struct view *v, const struct gp
            chip = v->chip / GPU_CHIP_HIGH, n = fmax(fmax(comp, dram), chip);
 
     /* Units that do nothing for want of blocks come before one that is nearly busy. */
-    bool is_empty = !isnan(active_part(k)) && (gpu_is_underfilled(k, o) || has_tail(k, o));
+    bool is_empty = !isnan(gpu_active_part(k)) && (gpu_is_underfilled(k, o) || has_tail(k, o));
     if (!(n >= GPU_WEAK) || is_empty) {
         *c = (struct gpu_class){.bound = GPU_LATENCY, .sub = latency_class(k, o), .rule = 7};
         /* Nothing is high, or nobody looked; some reasons are seen all the same. */
@@ -198,7 +192,7 @@ struct gpu_class gpu_class_shown(const struct gpu_class *c)
 struct gpu_class gpu_classify(const struct gpu_kernel *k, const struct gpu_occupancy *o,
                               const struct gpu_roofline *r)
 {
-    double active = active_part(k);
+    double active = gpu_active_part(k);
     /* Slots of multiprocessors without work are free. */
     struct view v = {.dram = k->m[GPU_M_DRAM_PCT],
                      .issue = k->m[GPU_M_ISSUE_PCT] * (active < 1 ? active : 1)};

@@ -55,21 +55,18 @@ static void add(struct gpu_run *run, const char *metric, double then, double now
 }
 
 /* A timing of the whole: repeated runs in event mode, else the main kernel's launches. */
-static struct gpu_timing timing_of(struct gpu_run *scratch, const struct gpu_run *run)
+static struct gpu_timing timing_of(const struct gpu_run *run)
 {
     const struct gpu_stage *s = gpu_run_main_stage(run, NULL);
 
-    if (run->timings.n > 0) {
-        double *copy = ARENA_ARRAY(&scratch->arena, double, run->timings.n);
-        memcpy(copy, run->timings.at, run->timings.n * sizeof(*copy));
-        return gpu_timing_of(copy, run->timings.n);
-    }
+    if (run->timings.n > 0)
+        return gpu_timing_of(run->timings.at, run->timings.n);
     return s != NULL ? s->timing : gpu_timing_of(NULL, 0);
 }
 
 static void add_duration(const struct gpu_run *a, struct gpu_run *b)
 {
-    struct gpu_timing then = timing_of(b, a), now = timing_of(b, b);
+    struct gpu_timing then = timing_of(a), now = timing_of(b);
     double from = a->timings.n > 0 ? then.median : gpu_run_duration(a),
            to = b->timings.n > 0 ? now.median : gpu_run_duration(b);
     double pct = 100 * (to - from) / from, speedup = from / to;

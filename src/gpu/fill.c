@@ -92,34 +92,26 @@ enum status gpu_fill_kernels(struct gpu_run *run, const struct gpu_plan *plan,
     return ST_OK;
 }
 
-/* From the launch of one run to that of the next, in the middle: what an iteration takes the host.
- * NAN when no two runs of one start follow one another. */
-static double host_time(struct arena *arena, const struct gpu_launch *runs, size_t n)
-{
-    double *ns = ARENA_ARRAY(arena, double, n + 1);
-    size_t k = 0;
-
-    for (size_t i = 1; i < n; i++)
-        if (runs[i].number == runs[i - 1].number + 1 && runs[i].start > runs[i - 1].start)
-            ns[k++] = (double)(runs[i].start - runs[i - 1].start);
-    ranked_sort(ns, k);
-    return ranked_middle(ns, k);
-}
-
 enum status gpu_fill_timings(struct gpu_run *run, const struct gpu_plan *plan,
                              const struct gpu_variants *all, const struct gpu_launch *runs,
                              size_t n, struct diag *d)
 {
+    double *ns = ARENA_ARRAY(&run->arena, double, n + 1);
+    size_t pairs = 0;
+
     for (size_t i = 0; i < n; i++)
         vec_push(&run->timings, (double)runs[i].duration_ns);
-    run->host_ns = host_time(&run->arena, runs, n);
+    /* From the launch of one run to that of the next, in the middle: what an iteration takes the
+     * host. NAN when no two runs of one start follow one another. */
+    for (size_t i = 1; i < n; i++)
+        if (runs[i].number == runs[i - 1].number + 1 && runs[i].start > runs[i - 1].start)
+            ns[pairs++] = (double)(runs[i].start - runs[i - 1].start);
+    ranked_sort(ns, pairs);
+    run->host_ns = ranked_middle(ns, pairs);
     const struct gpu_variant *v = gpu_variants_main(all, 0);
     if (v != NULL) {
         struct gpu_kernel k = kernel_of(run, plan, all, v, false, 0);
-        struct gpu_timing timing;
-        double *ns = ARENA_ARRAY(&run->arena, double, run->timings.n);
-        memcpy(ns, run->timings.at, run->timings.n * sizeof(*ns));
-        timing = gpu_timing_of(ns, run->timings.n);
+        struct gpu_timing timing = gpu_timing_of(run->timings.at, run->timings.n);
         k.m[GPU_M_DUR_NS] = timing.median;
         if (timing.median < SHORT_NS)
             gpu_run_note(run,

@@ -50,16 +50,6 @@ static const struct {
     {GPU_FLOPS_TENSOR_INT8, GPU_M_OPS_INT8_GMMA, 1},
 };
 
-/* Where only the fused ones were collected, they are all there is. */
-static double ops_of(const struct gpu_kernel *k, size_t part)
-{
-    enum gpu_metric metric = parts[part].metric;
-    bool is_alone = (metric == GPU_M_DFMA && isnan(k->m[GPU_M_DOUBLE_OPS])) ||
-                    (metric == GPU_M_HFMA && isnan(k->m[GPU_M_HALF_OPS]));
-
-    return (is_alone ? 2 : 1) * parts[part].ops * k->m[metric];
-}
-
 struct gpu_flops gpu_counted_flops(const struct gpu_kernel *k)
 {
     struct gpu_flops f = {.total = NAN};
@@ -69,7 +59,12 @@ struct gpu_flops gpu_counted_flops(const struct gpu_kernel *k)
     for (size_t i = 0; i < GPU_FLOP_TYPES; i++)
         f.of[i] = NAN;
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-        double ops = ops_of(k, i), *of = &f.of[parts[i].type];
+        enum gpu_metric metric = parts[i].metric;
+        /* Where only the fused ones were collected, they are all there is. */
+        bool is_alone = (metric == GPU_M_DFMA && isnan(k->m[GPU_M_DOUBLE_OPS])) ||
+                        (metric == GPU_M_HFMA && isnan(k->m[GPU_M_HALF_OPS]));
+        double ops = (is_alone ? 2 : 1) * parts[i].ops * k->m[metric];
+        double *of = &f.of[parts[i].type];
         if (!isnan(ops))
             *of = isnan(*of) ? ops : *of + ops;
     }

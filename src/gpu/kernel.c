@@ -78,17 +78,6 @@ bool gpu_stall_of_counter(struct str counter, struct str *reason)
            is_between(counter, S("smsp__warps_issue_stalled_"), S(".sum"), reason);
 }
 
-void gpu_kernel_stalls_per_issue(struct gpu_kernel *k)
-{
-    double issued = NAN;
-
-    for (size_t i = 0; i < k->n_stalls; i++)
-        if (str_equal(k->stalls[i].reason, S("selected")))
-            issued = k->stalls[i].ratio;
-    for (size_t i = 0; i < k->n_stalls; i++)
-        k->stalls[i].ratio /= issued;
-}
-
 void gpu_kernel_stall(struct gpu_kernel *k, struct str reason, double ratio)
 {
     for (size_t i = 0; i < k->n_stalls; i++)
@@ -125,14 +114,6 @@ bool gpu_kernel_took_turns(const struct gpu_kernel *k)
     return !isnan(k->m[GPU_M_BUFFER_BYTES]) || !isnan(k->m[GPU_M_THREAD_INST_ON]);
 }
 
-static bool has_stall(const struct gpu_kernel *k, struct str reason)
-{
-    for (size_t i = 0; i < k->n_stalls; i++)
-        if (str_equal(k->stalls[i].reason, reason))
-            return !isnan(k->stalls[i].ratio);
-    return false;
-}
-
 /* Any of the metrics, up to SM_COUNT, which is a launch resource. */
 static bool misses(const struct gpu_kernel *k, const enum gpu_metric *list)
 {
@@ -153,9 +134,13 @@ static bool misses_stalls(const struct gpu_kernel *k)
                                          S_INIT("wait"),
                                          S_INIT("no_instruction")};
 
-    for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
-        if (!has_stall(k, reasons[i]))
+    for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
+        bool is_known = false;
+        for (size_t s = 0; s < k->n_stalls; s++)
+            is_known |= str_equal(k->stalls[s].reason, reasons[i]) && !isnan(k->stalls[s].ratio);
+        if (!is_known)
             return true;
+    }
     return false;
 }
 
@@ -323,9 +308,14 @@ double gpu_compute_pct(const struct gpu_kernel *k, const char **pipe)
     return best;
 }
 
+double gpu_active_part(const struct gpu_kernel *k)
+{
+    return k->m[GPU_M_SM_ACTIVE] / k->m[GPU_M_SM_CYCLES];
+}
+
 double gpu_l1_pct(const struct gpu_kernel *k)
 {
-    double active = k->m[GPU_M_SM_ACTIVE] / k->m[GPU_M_SM_CYCLES];
+    double active = gpu_active_part(k);
 
     if (!isnan(k->m[GPU_M_L1_PCT]))
         return k->m[GPU_M_L1_PCT];

@@ -92,9 +92,6 @@ bool gpu_stall_of_counter(struct str counter, struct str *reason);
 /* Adds or replaces a stall reason; beyond GPU_STALLS it is dropped. */
 void gpu_kernel_stall(struct gpu_kernel *k, struct str reason, double ratio);
 
-/* Makes ratios of sums: divides by "selected", the warps that issued. */
-void gpu_kernel_stalls_per_issue(struct gpu_kernel *k);
-
 /* The reason with the largest ratio besides "selected", and its share of all waiting (0 to 1).
  * False when stalls were not collected. */
 bool gpu_kernel_top_stall(const struct gpu_kernel *k, struct str *reason, double *share);
@@ -129,6 +126,9 @@ bool gpu_uses_tensor(const struct gpu_kernel *k);
 /* Busy share of the pipes that compute, in percent, and the pipe's name: the tensor pipe where it
  * is used, unless another one is the limit. NAN when not collected. */
 double gpu_compute_pct(const struct gpu_kernel *k, const char **pipe);
+
+/* The part of the time in which multiprocessors had work; NAN: not collected. */
+double gpu_active_part(const struct gpu_kernel *k);
 
 /* Busy share of L1 and of L2 over elapsed cycles; worked out from active cycles, or by stand-ins,
  * when the throughput itself was not collected. */

@@ -34,12 +34,6 @@ static double part(double pct)
     return isnan(pct) ? 0 : fmin(1, pct / 100);
 }
 
-/* Of the time in which multiprocessors had work. */
-static double active_share(const struct gpu_kernel *k)
-{
-    return k->m[GPU_M_SM_ACTIVE] / k->m[GPU_M_SM_CYCLES];
-}
-
 static double pipes(const struct unit_load *l)
 {
     return fmax(fmax(fmax(l->fma, l->alu), fmax(l->xu, l->fp64)), fmax(l->issue, l->tensor));
@@ -201,31 +195,11 @@ static double unused_sectors(double sectors, double bytes, double requests)
     return sectors <= needed ? 0 : sectors - needed;
 }
 
-/* The part of L1's wavefronts that requests of global memory take beyond those for their bytes. */
-static double extra_wavefronts(const struct gpu_finder *f)
+static void look_at_coalescing(struct gpu_finder *f, struct unit_load l)
 {
     enum { WAVEFRONT = 128 }; /* bytes */
     const double *m = f->c->kernel->m;
-    double all = wavefronts(f), requests = m[GPU_M_GLOBAL_LD] + m[GPU_M_GLOBAL_ST];
-    double moved = (m[GPU_M_GLOBAL_LD_BYTES] + m[GPU_M_GLOBAL_ST_BYTES]) / WAVEFRONT;
-
-    return all > 0 ? fmax(0, 1 - (fmax(requests, moved) + m[GPU_M_WAVEFRONTS]) / all) : 0;
-}
-
-/* The part of what L2 gives to the multiprocessors that no lane asked for. Where it gives less than
- * they asked for, L1 has served the rest, and nothing is lost behind it. */
-static double unasked(const struct gpu_finder *f)
-{
-    const double *m = f->c->kernel->m;
-    double given = m[GPU_M_L2_HIT_SECT] + m[GPU_M_L2_MISS_SECT];
-    double asked = (m[GPU_M_GLOBAL_LD_BYTES] + m[GPU_M_GLOBAL_ST_BYTES]) / SECTOR;
-
-    return given > 0 && asked > 0 ? fmax(0, 1 - asked / given) : 1;
-}
-
-static void look_at_coalescing(struct gpu_finder *f, struct unit_load l)
-{
-    const double *m = f->c->kernel->m;
+    double bytes = m[GPU_M_GLOBAL_LD_BYTES] + m[GPU_M_GLOBAL_ST_BYTES];
     double loads = m[GPU_M_GLOBAL_LD_SECT], stores = m[GPU_M_GLOBAL_ST_SECT];
     double unread = unused_sectors(loads, m[GPU_M_GLOBAL_LD_BYTES], m[GPU_M_GLOBAL_LD]);
     double unwritten = unused_sectors(stores, m[GPU_M_GLOBAL_ST_BYTES], m[GPU_M_GLOBAL_ST]);
@@ -236,9 +210,16 @@ static void look_at_coalescing(struct gpu_finder *f, struct unit_load l)
         return;
     /* Sectors that the cache still has when the other lanes' bytes are wanted cost only its time;
      * stores go through it. */
-    double extra = fmin((unread * missed + unwritten) / all, unasked(f));
-    double own = top(l.l1, &l) * extra_wavefronts(f);
-    double used = (m[GPU_M_GLOBAL_LD_BYTES] + m[GPU_M_GLOBAL_ST_BYTES]) / sectors;
+    double extra = (unread * missed + unwritten) / all;
+    /* What L2 gives to the multiprocessors and no lane asked for: where it gives less than they
+     * asked for, L1 has served the rest, and nothing is lost behind it. */
+    double given = m[GPU_M_L2_HIT_SECT] + m[GPU_M_L2_MISS_SECT], asked = bytes / SECTOR;
+    extra = fmin(extra, given > 0 && asked > 0 ? fmax(0, 1 - asked / given) : 1);
+    /* The part of L1's wavefronts that requests take beyond those for their bytes. */
+    double needed = fmax(m[GPU_M_GLOBAL_LD] + m[GPU_M_GLOBAL_ST], bytes / WAVEFRONT);
+    double made = wavefronts(f), beside = needed + m[GPU_M_WAVEFRONTS];
+    double own = top(l.l1, &l) * (made > 0 ? fmax(0, 1 - beside / made) : 0);
+    double used = bytes / sectors;
     double ratio = fmin(1 - extra * global_weight(f, &l), 1 - own * l.l1);
     l.dram *= 1 - extra;
     l.l2 *= 1 - extra;
@@ -304,19 +285,6 @@ static void look_at_divergence(struct gpu_finder *f, struct unit_load l)
                    SAID(gpu_text.why_divergence, PLACE("lanes", lanes)));
 }
 
-/* The part of the instructions that single precision does not need: conversions to double and back;
- * and of functions, which are made of many instructions and of constants of two words each, three
- * quarters of what is not memory or control. */
-static double gone_with_double(const double *m, double wide, double converted)
-{
-    enum { FUNCTION = 4 }; /* operations for each value converted */
-    double on = m[GPU_M_THREAD_INST_ON], rest = m[GPU_M_MEMORY_INST] + m[GPU_M_CONTROL];
-
-    if (wide > FUNCTION * converted && wide > 0.1 * on && rest < on)
-        return 0.75 * (1 - rest / on);
-    return converted / on;
-}
-
 /* Whether values in single precision are converted when they come and go. */
 static bool is_accident(const double *m)
 {
@@ -330,6 +298,7 @@ static bool is_accident(const double *m)
  * as wide. Values in single precision are converted when they come and go. */
 static void look_at_double(struct gpu_finder *f, struct unit_load l)
 {
+    enum { FUNCTION = 4 }; /* operations for each value converted */
     const double *m = f->c->kernel->m;
     double wide = m[GPU_M_DOUBLE_OPS], converted = fmax(0, m[GPU_M_CONVERSION]);
     bool is_meant = !is_accident(m); /* conversions run in the pipe of special functions */
@@ -340,7 +309,14 @@ static void look_at_double(struct gpu_finder *f, struct unit_load l)
 
     if (!(sure > 0))
         return;
-    double gone = is_meant ? 0 : gone_with_double(m, wide, converted);
+    /* The part of the instructions that single precision does not need: conversions to double and
+     * back; and of functions, which are made of many instructions and of constants of two words
+     * each, three quarters of what is not memory or control. */
+    double on = m[GPU_M_THREAD_INST_ON], rest = m[GPU_M_MEMORY_INST] + m[GPU_M_CONTROL];
+    bool is_function = wide > FUNCTION * converted && wide > 0.1 * on && rest < on;
+    double gone = is_function ? 0.75 * (1 - rest / on) : converted / on;
+    if (is_meant)
+        gone = 0;
     l.fma += (1 - gone) * l.fp64 / 2;
     l.fp64 = 0;
     if (!is_meant)
@@ -530,7 +506,7 @@ static void look_at_balance(struct gpu_finder *f, struct unit_load l)
 {
     enum { SHORT_NS = 20000, LONG_NS = 25000 };
     const struct gpu_kernel *k = f->c->kernel;
-    double waves = gpu_waves(k, f->c->occupancy), active = active_share(k);
+    double waves = gpu_waves(k, f->c->occupancy), active = gpu_active_part(k);
     double even = waves >= 1 ? waves / ceil(waves) : waves * f->c->occupancy->blocks_per_sm;
 
     double sure = fmin(beyond(k->m[GPU_M_DUR_NS], SHORT_NS, LONG_NS),
@@ -548,7 +524,7 @@ static void look_at_grid(struct gpu_finder *f, struct unit_load l)
     const struct gpu_kernel *k = f->c->kernel;
     double waves = gpu_waves(k, f->c->occupancy), waited = WAITS(f, "long_scoreboard");
     double sure = fmin(fmin(beyond(waves, GPU_UNDERFILL_WAVES, 0.4), beyond(waited, 0.5, 0.55)),
-                       fmin(beyond(active_share(k), 0.8, 0.85), idle_units(k, &l)));
+                       fmin(beyond(gpu_active_part(k), 0.8, 0.85), idle_units(k, &l)));
 
     if (!(sure > 0) || !(spilled(f) <= 0.05))
         return;
@@ -567,7 +543,7 @@ void gpu_finder_look_at_mechanisms(struct gpu_finder *f)
         look_at_products,   look_at_constants,      look_at_code,    look_at_barriers,
         look_at_occupancy,  look_at_balance,        look_at_grid};
     const struct gpu_kernel *k = f->c->kernel;
-    double active = active_share(k);
+    double active = gpu_active_part(k);
     struct unit_load l = {
         .dram = part(k->m[GPU_M_DRAM_PCT]),
         .l2 = part(gpu_l2_pct(k)),

@@ -58,7 +58,7 @@ static const struct gpu_opportunity *first(struct fixture *f)
 
 static void end(struct fixture *f)
 {
-    gpu_opportunities_free(&f->found);
+    vec_free(&f->found.all);
     gpu_kernel_free(&f->kernel);
     arena_free(&f->arena);
 }

@@ -87,6 +87,13 @@ bool ncu_is_summary(struct str line);
 
 #define NCU_INVOCATIONS "Invocations" /* launches that the rows of a summary stand for */
 
+/* CSV made of another text: a cell behind those of the row, in quotes. The caller ends rows. */
+struct ncu_rows {
+    char *at;
+    size_t n, cap;
+};
+void ncu_add_cell(struct ncu_rows *rows, struct str cell);
+
 /* Text of `ncu` as it prints by default: the line that begins a launch, and the text of launches as
  * the CSV of a details page. */
 bool ncu_is_text_launch(struct str line);

@@ -37,7 +37,6 @@ static const struct {
 
 struct source_page {
     struct gpu_import *in;
-    struct arena *arena;
     struct csv csv;
     struct str file, kernel;
     size_t listing; /* SIZE_MAX: none yet */
@@ -65,7 +64,7 @@ void gpu_listing_free(struct gpu_listing *l)
 
 static struct str keep(struct source_page *p, struct str text)
 {
-    return arena_str(p->arena, csv_unquote(text, p->arena));
+    return arena_str(p->in->arena, csv_unquote(text, p->in->arena));
 }
 
 /* The column whose head in the row is one of `from`; `nth` of several with that name. */
@@ -80,18 +79,6 @@ static int find_column(const struct source_page *p, const char *from, int nth)
                 return (int)i;
     }
     return -1;
-}
-
-/* "stall_wait (Not Issued)" is stall_wait_not_issued; sleeping is the other spelling of sleep. */
-static struct str stall_name(struct source_page *p, struct str head)
-{
-    struct str mark = S(" (Not Issued)");
-    bool is_not_issued = str_ends(head, mark);
-    struct str name = str_part(head, 0, head.n - (is_not_issued ? mark.n : 0));
-
-    if (str_equal(name, S("stall_sleeping")))
-        name = S("stall_sleep");
-    return arena_format(p->arena, "%.*s%s", STR_ARGS(name), is_not_issued ? "_not_issued" : "");
 }
 
 static struct gpu_listing *listing(struct source_page *p)
@@ -118,6 +105,7 @@ static size_t stall_slot(struct gpu_listing *l, struct str name)
 static void read_header(struct source_page *p)
 {
     struct gpu_listing *l = listing(p);
+    struct str mark = S(" (Not Issued)");
 
     p->line = find_column(p, "Line No", 0);
     p->text = p->line >= 0 ? find_column(p, "Source", 0) : -1;
@@ -130,7 +118,15 @@ static void read_header(struct source_page *p)
         struct str head = csv_cell(&p->csv, (int)i);
         if (!str_starts(head, S("stall_")))
             continue;
-        size_t slot = stall_slot(l, stall_name(p, head));
+        /* "stall_wait (Not Issued)" is stall_wait_not_issued; sleeping is another word for sleep.
+         */
+        bool is_not_issued = str_ends(head, mark);
+        struct str name = str_part(head, 0, head.n - (is_not_issued ? mark.n : 0));
+        if (str_equal(name, S("stall_sleeping")))
+            name = S("stall_sleep");
+        name = arena_format(p->in->arena, "%.*s%s", STR_ARGS(name),
+                            is_not_issued ? "_not_issued" : "");
+        size_t slot = stall_slot(l, name);
         if (slot >= GPU_SASS_STALLS)
             break;
         p->slot[p->n_stalls] = slot;
@@ -173,7 +169,7 @@ static bool read_instruction(struct source_page *p)
 {
     struct gpu_listing *l = listing(p);
     struct gpu_sass s = {.file = p->file, .line = p->at_line, .order = l->sass.n};
-    double *stalls = ARENA_ARRAY(p->arena, double, GPU_SASS_STALLS);
+    double *stalls = ARENA_ARRAY(p->in->arena, double, GPU_SASS_STALLS);
 
     if (l->sass.n >= GPU_SASS_ROWS)
         return false;
@@ -266,7 +262,7 @@ void gpu_source_read(struct gpu_import *in, const char *path, struct str text, u
     memcpy(copy, "-\n", 2);
     if (text.n > 0)
         memcpy(copy + 2, text.at, text.n);
-    *p = (struct source_page){.in = in, .arena = in->arena, .listing = SIZE_MAX};
+    *p = (struct source_page){.in = in, .listing = SIZE_MAX};
     csv_open(&p->csv, (struct str){copy, text.n + 2});
     while (csv_next(&p->csv))
         read_row(p, path, line_base, d);

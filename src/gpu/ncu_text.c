@@ -19,15 +19,14 @@
  * The dashes tell where columns begin and end. Names of rules are not printed; that of the section
  * stands for it.
  */
-#include "base/csv_write.h"
 #include "base/num.h"
-#include "base/text.h"
+#include "base/vec.h"
 #include "gpu/ncu_page.h"
 
 enum { COLUMNS = 3, SUMMARY_COLUMNS = 5 };
 
 struct reading {
-    struct csv_write *rows; /* every cell is quoted */
+    struct ncu_rows rows;
     struct arena *arena;
     uint64_t process, launches;
     struct str kernel, section;
@@ -92,10 +91,10 @@ static void add_row(struct reading *r, const struct str *cells, size_t n)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(launch); i++)
-        csv_write_quoted(r->rows, launch[i]);
+        ncu_add_cell(&r->rows, launch[i]);
     for (size_t i = 0; i < n; i++)
-        csv_write_quoted(r->rows, cells[i]);
-    csv_write_row(r->rows);
+        ncu_add_cell(&r->rows, cells[i]);
+    vec_push(&r->rows, '\n');
 }
 
 /* "Est. Speedup: 12.5%" and "Est. Local Speedup: 3%" stand at the begin of a rule. */
@@ -206,27 +205,34 @@ static void read_line(struct reading *r, struct str line)
     }
 }
 
+void ncu_add_cell(struct ncu_rows *rows, struct str cell)
+{
+    if (rows->n > 0 && rows->at[rows->n - 1] != '\n')
+        vec_push(rows, ',');
+    vec_push(rows, '"');
+    for (size_t i = 0; i < cell.n; i++) {
+        if (cell.at[i] == '"')
+            vec_push(rows, '"');
+        vec_push(rows, cell.at[i]);
+    }
+    vec_push(rows, '"');
+}
+
 struct str ncu_text_rows(struct arena *arena, struct str text)
 {
-    struct csv_write *out = mem_grow(NULL, sizeof(*out), 1);
-    struct reading all = {.rows = out,
-                          .arena = arena,
-                          .section = S(""),
-                          .type = S(""),
-                          .rule = S("")},
+    struct str heads = S("ID,Process ID,Kernel Name,Context,Stream,Block Size,Grid Size,Device,CC,"
+                         "Section Name,Metric Name,Metric Unit,Metric Value,Rule Name,Rule Type,"
+                         "Rule Description,Estimated Speedup Type,Estimated Speedup");
+    struct reading all = {.arena = arena, .section = S(""), .type = S(""), .rule = S("")},
                    *r = &all;
-    struct text made = {0};
 
-    text_put(&made, S("ID,Process ID,Kernel Name,Context,Stream,Block Size,Grid Size,Device,CC,"
-                      "Section Name,Metric Name,Metric Unit,Metric Value,Rule Name,Rule Type,"
-                      "Rule Description,Estimated Speedup Type,Estimated Speedup\n"));
-    csv_write_open(out, text_sink(&made));
+    for (struct str head; str_split(&heads, ',', &head);)
+        ncu_add_cell(&r->rows, head);
+    vec_push(&r->rows, '\n');
     for (struct str line; text.n > 0 && str_split(&text, '\n', &line);)
         read_line(r, line);
     end_rule(r);
-    csv_write_close(out);
-    mem_free(out);
-    struct str rows = arena_str(arena, text_view(&made));
-    text_free(&made);
+    struct str rows = arena_str(arena, (struct str){r->rows.at, r->rows.n});
+    vec_free(&r->rows);
     return rows;
 }

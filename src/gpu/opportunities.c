@@ -46,13 +46,6 @@ static double confidence_of(int id)
     return table[id];
 }
 
-/* The gain is clipped. */
-static void push(struct gpu_opportunities *list, struct gpu_opportunity o)
-{
-    o.gain = clip(o.gain, 0, GAIN_MAX);
-    vec_push(&list->all, o);
-}
-
 /* What a kernel that does nothing takes stays. */
 static double most_gained(const struct gpu_kernel *k)
 {
@@ -64,13 +57,13 @@ static double most_gained(const struct gpu_kernel *k)
 static void add_gain(struct gpu_finder *f, int id, const char *family, const char *name,
                      double sure, double gain, struct str trigger)
 {
-    push(f->out, (struct gpu_opportunity){.id = id,
-                                          .family = family,
-                                          .name = str_of(name),
-                                          .trigger = trigger,
-                                          .gain = gain * f->c->share,
-                                          .confidence = sure * confidence_of(id),
-                                          .is_ranked = true});
+    vec_push(&f->out->all, ((struct gpu_opportunity){.id = id,
+                                                     .family = family,
+                                                     .name = str_of(name),
+                                                     .trigger = trigger,
+                                                     .gain = clip(gain * f->c->share, 0, GAIN_MAX),
+                                                     .confidence = sure * confidence_of(id),
+                                                     .is_ranked = true}));
 }
 
 /* `ratio` is the new duration over the old one. */
@@ -169,7 +162,7 @@ static void look_at_launch(struct gpu_finder *f)
     const struct gpu_kernel *k = f->c->kernel;
     const struct gpu_occupancy *o = f->c->occupancy;
     double occ = k->m[GPU_M_OCC], waves = gpu_waves(k, o), local = gpu_local_sectors(k);
-    double active = k->m[GPU_M_SM_ACTIVE] / k->m[GPU_M_SM_CYCLES];
+    double active = gpu_active_part(k);
 
     if (!has_mix(k) && f->c->class->bound == GPU_LATENCY && occ < 25 && o->is_known &&
         o->next_pct > occ)
@@ -250,22 +243,23 @@ static void look_at_rules(struct gpu_finder *f)
         const char *family = rule_family(rule->name);
         if (!str_equal(rule->type, S("OPT")) || !(rule->speedup > 0))
             continue;
-        if (str_equal(rule->name, S("MemoryL2Compression")) && !f->c->uses_compression)
-            continue;
+        if (str_equal(rule->name, S("MemoryL2Compression")))
+            continue; /* nothing says that a program compresses */
         bool is_global = str_equal(rule->speedup_type, S("global"));
         double gain = is_global ? fmin(rule->speedup, f->cap) : rule->speedup;
-        push(f->out,
-             (struct gpu_opportunity){
-                 .id = 14,
-                 .family = family != NULL ? family : arena_cstr(f->arena, rule->name),
-                 .name = MESSAGE(LANG_EN, f->arena, &gpu_text.tool_rule, PLACE("rule", rule->name)),
-                 .trigger = arena_format(f->arena, "%.*s speedup=%.4g%%%s%.*s",
-                                         STR_ARGS(rule->speedup_type), rule->speedup,
-                                         rule->text.n > 0 ? ": " : "",
-                                         STR_ARGS(str_part(rule->text, 0, RULE_TEXT))),
-                 .gain = gain * f->c->share,
-                 .confidence = confidence_of(14),
-                 .is_ranked = is_global && gain > 0});
+        vec_push(
+            &f->out->all,
+            ((struct gpu_opportunity){
+                .id = 14,
+                .family = family != NULL ? family : arena_cstr(f->arena, rule->name),
+                .name = MESSAGE(LANG_EN, f->arena, &gpu_text.tool_rule, PLACE("rule", rule->name)),
+                .trigger = arena_format(f->arena, "%.*s speedup=%.4g%%%s%.*s",
+                                        STR_ARGS(rule->speedup_type), rule->speedup,
+                                        rule->text.n > 0 ? ": " : "",
+                                        STR_ARGS(str_part(rule->text, 0, RULE_TEXT))),
+                .gain = clip(gain * f->c->share, 0, GAIN_MAX),
+                .confidence = confidence_of(14),
+                .is_ranked = is_global && gain > 0}));
     }
 }
 
@@ -316,9 +310,4 @@ void gpu_opportunities_find(struct arena *arena, const struct gpu_case *c,
         double lead = out->all.at[0].gain - out->all.at[1].gain;
         out->all.at[0].confidence *= 0.5 + 0.5 * clip(lead / CLEAR_LEAD, 0, 1);
     }
-}
-
-void gpu_opportunities_free(struct gpu_opportunities *list)
-{
-    vec_free(&list->all);
 }

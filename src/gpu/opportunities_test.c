@@ -37,7 +37,7 @@ static void find(struct fixture *f)
 
 static void end(struct fixture *f)
 {
-    gpu_opportunities_free(&f->found);
+    vec_free(&f->found.all);
     gpu_kernel_free(&f->kernel);
     arena_free(&f->arena);
 }

@@ -30,13 +30,6 @@ bool gpu_peak_of_dtype(struct str dtype, enum peak *peak)
     return false;
 }
 
-bool gpu_dtype_is_tensor(struct str dtype)
-{
-    enum peak peak;
-
-    return gpu_peak_of_dtype(dtype, &peak) && peak != PEAK_FP32 && peak != PEAK_FP64;
-}
-
 ENUM_NAMES(gpu_peak_source_name, enum gpu_peak_source, "none", "table", "device", "user")
 
 /* 2 transfers a clock: 2 * 3,201,000 kHz * 6016 bit / 8 = 4814.3 GB/s on an H200. */

@@ -149,21 +149,6 @@ static enum status check_formula(const struct gpu_plan *plan, const char *what, 
     return ST_FORMAT;
 }
 
-static enum status check_regex(const struct gpu_plan *plan, size_t stage, struct diag *d)
-{
-    const char *text = plan->selections[stage].regex, *range = plan->selections[stage].range;
-    struct pattern *regex;
-
-    if (range != NULL && range[0] == '\0')
-        return diag_fail(d, ST_FORMAT, "gpu.bad-select", (struct where){.path = plan->spec.path},
-                         "\"nvtx:\" names no range");
-    if (text == NULL)
-        return ST_OK;
-    TRY(gpu_regex_compile(text, &regex, d));
-    pattern_free(regex);
-    return ST_OK;
-}
-
 static enum status check_mode(const struct gpu_plan *plan, const struct gpu_profile_job *job,
                               struct diag *d)
 {
@@ -204,7 +189,14 @@ enum status gpu_plan_make(struct gpu_plan *plan, const struct gpu_profile_job *j
     gpu_plan_select(plan, arena);
     for (size_t i = 0; i < plan->stages.n; i++) {
         const struct gpu_spec_stage *s = &plan->stages.at[i];
-        TRY(check_regex(plan, i, d));
+        const struct gpu_selection *one = &plan->selections[i];
+        struct pattern *regex = NULL;
+        if (one->range != NULL && one->range[0] == '\0')
+            return diag_fail(d, ST_FORMAT, "gpu.bad-select",
+                             (struct where){.path = plan->spec.path}, "\"nvtx:\" names no range");
+        if (one->regex != NULL)
+            TRY(gpu_regex_compile(one->regex, &regex, d));
+        pattern_free(regex);
         TRY(check_formula(plan, "flops", s->name, s->flops, arena, d));
         TRY(check_formula(plan, "bytes", s->name, s->bytes, arena, d));
     }

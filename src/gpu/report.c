@@ -217,19 +217,6 @@ static void bottleneck(const struct gpu_run *run, enum lang lang, struct text *t
     text_format(t, "\n\n");
 }
 
-/* How near the main stage is to what is possible. */
-static double roof_reached(const struct gpu_run *run)
-{
-    const struct gpu_stage *s = gpu_run_main_stage(run, NULL);
-    const char *name;
-
-    if (s == NULL || s->main == NULL)
-        return NAN;
-    if (!isnan(s->roofline.pct_roof))
-        return s->roofline.pct_roof;
-    return gpu_kernel_limit(s->main, &name);
-}
-
 static void opportunities(const struct gpu_run *run, enum lang lang, struct text *t)
 {
     struct gpu_opportunity top[TOP];
@@ -245,9 +232,14 @@ static void opportunities(const struct gpu_run *run, enum lang lang, struct text
         text_free(&name);
         text_free(&trigger);
     }
-    if (n == 0) {
+    if (n == 0) { /* how near the main stage is to what is possible */
+        const struct gpu_stage *s = gpu_run_main_stage(run, NULL);
+        double reached = s != NULL && s->main != NULL ? s->roofline.pct_roof : NAN;
         struct text roof = {0};
-        markdown_number(&roof, roof_reached(run), 1);
+        const char *unit;
+        if (s != NULL && s->main != NULL && isnan(reached))
+            reached = gpu_kernel_limit(s->main, &unit);
+        markdown_number(&roof, reached, 1);
         PUT(t, lang, &gpu_text.no_opportunity, PLACE("roof", text_view(&roof)));
         text_free(&roof);
     }

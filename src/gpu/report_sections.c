@@ -138,7 +138,6 @@ static void operations(const struct gpu_run *run, enum lang lang, struct text *t
 
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_stage *s = &run->stages.at[i];
-
         for (size_t k = 0; k < GPU_FLOP_TYPES; k++) {
             if (!(s->flops.of[k] > 0))
                 continue;
@@ -233,13 +232,9 @@ static void comparison(const struct gpu_run *run, enum lang lang, struct text *t
 
 static void timing(const struct gpu_run *run, enum lang lang, struct text *t)
 {
-    double *copy = mem_grow(NULL, sizeof(*copy), run->timings.n + 1);
+    struct gpu_timing x = gpu_timing_of(run->timings.at, run->timings.n);
     struct text interval = {0};
 
-    if (run->timings.n > 0)
-        memcpy(copy, run->timings.at, run->timings.n * sizeof(*copy));
-    struct gpu_timing x = gpu_timing_of(copy, run->timings.n);
-    mem_free(copy);
     markdown_number(&interval, x.low / 1e3, 2);
     text_put(&interval, message_word(lang, S(" to ")));
     markdown_number(&interval, x.high / 1e3, 2);

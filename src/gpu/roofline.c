@@ -9,7 +9,7 @@
 
 ENUM_NAMES(gpu_work_source_name, enum gpu_work_source, "none", "formula", "counter")
 
-struct gpu_timing gpu_timing_of(double *ns, size_t n)
+struct gpu_timing gpu_timing_of(const double *ns, size_t n)
 {
     struct gpu_timing t = {.n = n,
                            .median = NAN,
@@ -22,21 +22,22 @@ struct gpu_timing gpu_timing_of(double *ns, size_t n)
 
     if (n == 0)
         return t;
-    ranked_sort(ns, n);
-    t.median = ranked_middle(ns, n);
-    t.p10 = ranked_nearest(ns, n, 0.1);
-    t.p90 = ranked_nearest(ns, n, 0.9);
-    t.min = ns[0];
+    double *list = mem_grow(NULL, sizeof(*list), n); /* in order, then how far from the median */
+    memcpy(list, ns, n * sizeof(*list));
+    ranked_sort(list, n);
+    t.median = ranked_middle(list, n);
+    t.p10 = ranked_nearest(list, n, 0.1);
+    t.p90 = ranked_nearest(list, n, 0.9);
+    t.min = list[0];
     double half = (double)n / 2, reach = 0.98 * sqrt((double)n);
     double low = fmax(1, floor(half - reach)), high = fmin((double)n, ceil(half + 1 + reach));
-    t.low = ns[(size_t)low - 1];
-    t.high = ns[(size_t)high - 1];
-    double *away = mem_grow(NULL, sizeof(*away), n);
+    t.low = list[(size_t)low - 1];
+    t.high = list[(size_t)high - 1];
     for (size_t i = 0; i < n; i++)
-        away[i] = fabs(ns[i] - t.median);
-    ranked_sort(away, n);
-    t.cv = t.median > 0 ? 1.4826 * ranked_middle(away, n) / t.median : NAN;
-    mem_free(away);
+        list[i] = fabs(list[i] - t.median);
+    ranked_sort(list, n);
+    t.cv = t.median > 0 ? 1.4826 * ranked_middle(list, n) / t.median : NAN;
+    mem_free(list);
     return t;
 }
 

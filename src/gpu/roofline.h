@@ -55,9 +55,6 @@ const char *gpu_peak_source_name(enum gpu_peak_source source);
 /* The roof that a type of numbers has; false for a type that has none. */
 bool gpu_peak_of_dtype(struct str dtype, enum peak *peak);
 
-/* Whether tensor cores work on that type. */
-bool gpu_dtype_is_tensor(struct str dtype);
-
 /* FLOP per byte; 0 when one side is not known. */
 double gpu_ridge(const struct gpu_peaks *p, enum peak peak);
 
@@ -69,8 +66,7 @@ struct gpu_timing {
     double low, high;             /* 95 % confidence interval of the median, by order statistics */
 };
 
-/* Sorts `ns`. */
-struct gpu_timing gpu_timing_of(double *ns, size_t n);
+struct gpu_timing gpu_timing_of(const double *ns, size_t n);
 
 enum gpu_work_source { GPU_WORK_NONE, GPU_WORK_FORMULA, GPU_WORK_COUNTER, GPU_WORK_SOURCES };
 const char *gpu_work_source_name(enum gpu_work_source source);

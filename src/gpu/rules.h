@@ -150,13 +150,11 @@ struct gpu_case {
     double peak_tflops;
     bool is_tensor_type; /* by the declared type */
     bool is_gemm;        /* operations by formula, at least as many a byte as the ridge asks for */
-    bool uses_compression;
-    double share; /* of the whole duration, 0 to 1 */
+    double share;        /* of the whole duration, 0 to 1 */
 };
 
 /* Texts live in the arena. */
 void gpu_opportunities_find(struct arena *arena, const struct gpu_case *c,
                             struct gpu_opportunities *out);
-void gpu_opportunities_free(struct gpu_opportunities *list);
 
 #endif

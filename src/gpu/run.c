@@ -18,7 +18,7 @@ void gpu_run_init(struct gpu_run *run)
 void gpu_run_no_stages(struct gpu_run *run)
 {
     for (size_t i = 0; i < run->stages.n; i++) {
-        gpu_opportunities_free(&run->stages.at[i].opportunities);
+        vec_free(&run->stages.at[i].opportunities.all);
         vec_free(&run->stages.at[i].kernels);
     }
     vec_free(&run->stages);
@@ -104,25 +104,6 @@ struct launch_time {
 ORDER_BY(by_launch, struct launch_time,
          str_compare(x->name, y->name) ?: ORDER(x->ns, y->ns) ?: ORDER(x->index, y->index));
 
-/* The launches of a stage whose time is known, by name and time. `ns` has the times, by place in
- * the run. */
-static struct launch_time *sort_launches(struct gpu_run *run, const struct gpu_stage *s,
-                                         const double *ns, size_t *n)
-{
-    struct launch_time *t = ARENA_ARRAY(&run->arena, struct launch_time, s->kernels.n + 1);
-
-    *n = 0;
-    for (size_t i = 0; i < s->kernels.n; i++) {
-        size_t at = s->kernels.at[i];
-        const struct gpu_kernel *k = &run->kernels.at[at];
-        if (!isnan(ns[at]))
-            t[(*n)++] = (struct launch_time){k->name, ns[at], gpu_kernel_launches(k), at};
-    }
-    if (*n > 0)
-        qsort(t, *n, sizeof(*t), by_launch);
-    return t;
-}
-
 /* The launch of that rank, from 0. */
 static const struct launch_time *at_rank(const struct launch_time *t, uint64_t rank)
 {
@@ -155,11 +136,21 @@ struct stage_time {
     const struct launch_time *main; /* NULL: none */
 };
 
+/* Of the launches whose time is known; `ns` has the times, by place in the run. */
 static struct stage_time measure(struct gpu_run *run, const struct gpu_stage *s, const double *ns)
 {
     struct stage_time out = {.sum = NAN, .timing = gpu_timing_of(NULL, 0)};
-    size_t n;
-    struct launch_time *t = sort_launches(run, s, ns, &n);
+    struct launch_time *t = ARENA_ARRAY(&run->arena, struct launch_time, s->kernels.n + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->kernels.n; i++) {
+        size_t at = s->kernels.at[i];
+        const struct gpu_kernel *k = &run->kernels.at[at];
+        if (!isnan(ns[at]))
+            t[n++] = (struct launch_time){k->name, ns[at], gpu_kernel_launches(k), at};
+    }
+    if (n > 0)
+        qsort(t, n, sizeof(*t), by_launch);
 
     for (size_t i = 0, k; i < n; i = k) {
         const struct launch_time *main;
@@ -197,6 +188,7 @@ static void judge_stage(struct gpu_run *run, struct gpu_stage *s)
 {
     struct gpu_kernel none = gpu_kernel_none();
     const struct gpu_kernel *k = s->main != NULL ? s->main : &none;
+    enum peak peak;
 
     s->flops = gpu_counted_flops(k);
     find_peak(run, s);
@@ -209,7 +201,8 @@ static void judge_stage(struct gpu_run *run, struct gpu_stage *s)
     s->roofline =
         gpu_roofline_of(s->dur_ns, s->work, gpu_dram_bytes(k), s->peak_tflops, &run->peaks);
     s->class = gpu_classify(k, &s->occupancy, &s->roofline);
-    bool is_tensor_type = gpu_dtype_is_tensor(s->dtype);
+    bool is_tensor_type =
+        gpu_peak_of_dtype(s->dtype, &peak) && peak != PEAK_FP32 && peak != PEAK_FP64;
     gpu_health_check(k, &s->occupancy, &s->roofline, is_tensor_type, s->health);
     struct gpu_case c = {
         .kernel = k,

@@ -8,11 +8,6 @@
 
 enum { CELL_SAMPLES, CELL_NOT_ISSUED };
 
-static bool is_not_issued(struct str name)
-{
-    return str_ends(name, S("_not_issued"));
-}
-
 /* The column of each reason; -1: none. */
 static void name_stalls(struct gpu_listing *l, const struct gpu_samples *s, int *column,
                         struct arena *arena)
@@ -76,7 +71,8 @@ static void finish_row(struct gpu_listing *l, struct gpu_sass *row, struct arena
 
     row->samples = 0;
     for (size_t k = 0; k < l->stall_names.n; k++)
-        *(is_not_issued(l->stall_names.at[k]) ? &waited : &row->samples) += row->stalls[k];
+        *(str_ends(l->stall_names.at[k], S("_not_issued")) ? &waited : &row->samples) +=
+            row->stalls[k];
     if (row->samples > 0) {
         row->cells[CELL_SAMPLES] = arena_format(arena, "%.0f", row->samples);
         row->cells[CELL_NOT_ISSUED] = arena_format(arena, "%.0f", waited);
@@ -151,7 +147,7 @@ static struct line_sums sum_lines(const struct gpu_listing *l, struct str file, 
             continue;
         for (size_t k = 0; k < l->stall_names.n; k++) {
             size_t line = line_of_wait(l, i, k, s.most);
-            if (!is_not_issued(l->stall_names.at[k]))
+            if (!str_ends(l->stall_names.at[k], S("_not_issued")))
                 s.samples[line] += row->stalls[k];
             s.stalls[line * GPU_SASS_STALLS + k] += row->stalls[k];
         }

@@ -15,14 +15,10 @@ struct reading {
     size_t groups;
 };
 
-static struct where here(const struct reading *r)
-{
-    return (struct where){.path = r->spec->path};
-}
-
 static enum status refuse(struct reading *r, const char *key, const char *what)
 {
-    return diag_fail(r->d, ST_FORMAT, "gpu.bad-spec", here(r), "\"%s\": %s", key, what);
+    return diag_fail(r->d, ST_FORMAT, "gpu.bad-spec", (struct where){.path = r->spec->path},
+                     "\"%s\": %s", key, what);
 }
 
 static enum status read_text(struct reading *r, const struct tree *node, const char *key,
@@ -52,8 +48,8 @@ static enum status read_words(struct reading *r, const struct tree *node, const 
 
 static void unknown_key(struct reading *r, struct str key)
 {
-    diag_add(r->d, SEV_WARN, "gpu.spec-unknown-key", here(r), "the key \"%.*s\" means nothing here",
-             STR_ARGS(key));
+    diag_add(r->d, SEV_WARN, "gpu.spec-unknown-key", (struct where){.path = r->spec->path},
+             "the key \"%.*s\" means nothing here", STR_ARGS(key));
 }
 
 static enum status read_stage_key(struct reading *r, const struct tree *m, struct gpu_spec_stage *s)
@@ -129,7 +125,6 @@ static enum status read_key(struct reading *r, const struct tree *m)
         return read_text(r, m, "kernel", &r->spec->kernel);
     if (str_equal(m->key, S("version")))
         return read_text(r, m, "version", &r->spec->version);
-
     if (str_equal(m->key, S("command")))
         return read_words(r, m, "command", &r->spec->command);
     if (str_equal(m->key, S("check")))
@@ -153,7 +148,8 @@ static enum status read_key(struct reading *r, const struct tree *m)
 static enum status take(struct reading *r, const struct tree *root)
 {
     if (root->kind != TREE_MAP)
-        return diag_fail(r->d, ST_FORMAT, "gpu.bad-spec", here(r), "an object is expected");
+        return diag_fail(r->d, ST_FORMAT, "gpu.bad-spec", (struct where){.path = r->spec->path},
+                         "an object is expected");
     for (const struct tree *m = root->first; m != NULL; m = m->next)
         TRY(read_key(r, m));
     if (r->spec->kernel.n == 0)

@@ -97,19 +97,6 @@ double timeline_efficiency(const nanos *durations, size_t n, nanos busy)
     return (double)nanos_sub(sum, busy) / (double)nanos_sub(sum, longest);
 }
 
-double timeline_stream_efficiency(const struct timeline *t, const struct timeline_device *d)
-{
-    nanos *list = mem_grow(NULL, sizeof(*list), t->n_streams + 1);
-    size_t n = 0;
-
-    for (size_t i = 0; i < t->n_streams; i++)
-        if (&t->devices[t->streams[i].device] == d && t->streams[i].kernels > 0)
-            list[n++] = t->streams[i].busy;
-    double e = timeline_efficiency(list, n, d->kernel_busy);
-    mem_free(list);
-    return e;
-}
-
 /* ---- launch calls ---- */
 
 /* The call of each slice by the arrows; false when there are none. */
@@ -200,18 +187,6 @@ struct gather {
     size_t n;
 };
 
-static uint8_t class_of(const struct gather *g, size_t i)
-{
-    const struct slices *s = &g->t->cap->slices;
-    uint8_t says = timeline_says(g->t, s->name[i]);
-
-    if (g->row_key != 0 && attrs_get(&g->t->cap->attrs, s->set[i], g->row_key).type != ATTR_NONE)
-        return TIMELINE_GRAPH;
-    if (s->kind[i] == SLICE_COPY)
-        return (says & NAME_MEMSET) != 0 ? TIMELINE_MEMSET : TIMELINE_MEMCPY;
-    return (says & NAME_COMM) != 0 ? TIMELINE_COMM : TIMELINE_COMPUTE;
-}
-
 static void take(struct gather *g, uint32_t stream, size_t i)
 {
     const struct slices *s = &g->t->cap->slices;
@@ -229,7 +204,13 @@ static void take(struct gather *g, uint32_t stream, size_t i)
         op.begin = op.begin < g->window.begin ? g->window.begin : op.begin;
         op.end = op.end > g->window.end ? g->window.end : op.end;
     }
-    op.class = class_of(g, i);
+    uint8_t says = timeline_says(g->t, s->name[i]);
+    if (g->row_key != 0 && attrs_get(&g->t->cap->attrs, s->set[i], g->row_key).type != ATTR_NONE)
+        op.class = TIMELINE_GRAPH;
+    else if (s->kind[i] == SLICE_COPY)
+        op.class = (says & NAME_MEMSET) != 0 ? TIMELINE_MEMSET : TIMELINE_MEMCPY;
+    else
+        op.class = (says & NAME_COMM) != 0 ? TIMELINE_COMM : TIMELINE_COMPUTE;
     g->t->ops[g->n++] = op;
 }
 

@@ -213,9 +213,6 @@ void timeline_count_empty_graphs(struct timeline *const *list, size_t n);
  * side; 0: one after the other; NAN for a single member. */
 double timeline_efficiency(const nanos *durations, size_t n, nanos busy);
 
-/* The same of a device's streams, each with all its kernels. */
-double timeline_stream_efficiency(const struct timeline *t, const struct timeline_device *d);
-
 /* "sync", "host", ... and what a band is called. */
 const char *timeline_cause_name(enum timeline_cause cause);
 const char *timeline_band_name(size_t band);

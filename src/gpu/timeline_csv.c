@@ -274,23 +274,6 @@ static void put_all_api(const struct timeline *t, struct timeline_csv *out)
     }
 }
 
-static struct str sync_type(struct str name)
-{
-    static const struct {
-        struct str word, type;
-    } types[] = {
-        {S_INIT("Wait"), S_INIT("stream_wait")},
-        {S_INIT("Event"), S_INIT("event")},
-        {S_INIT("Stream"), S_INIT("stream")},
-        {S_INIT("Context"), S_INIT("context")},
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(types); i++)
-        if (str_contains_nocase(name, types[i].word))
-            return types[i].type;
-    return S("");
-}
-
 /* A name, or else the number that the slice gives. */
 static struct field_value name_or_number(struct str name, const struct row *row, struct str key)
 {
@@ -318,13 +301,23 @@ static const struct field sync_fields[] = {
 
 static void put_all_syncs(const struct timeline *t, struct timeline_csv *out)
 {
+    static const struct {
+        struct str word, type; /* the first word of a name counts */
+    } types[] = {
+        {S_INIT("Wait"), S_INIT("stream_wait")},
+        {S_INIT("Event"), S_INIT("event")},
+        {S_INIT("Stream"), S_INIT("stream")},
+        {S_INIT("Context"), S_INIT("context")},
+    };
     const struct slices *s = &t->cap->slices;
 
     for (uint32_t i = 0; i < s->n && !out->is_over; i++) {
         if (s->kind[i] != SLICE_WAIT)
             continue;
         struct row row = row_of(t, i, s->begin[i], slices_end(s, i));
-        row.kind = sync_type(row.name);
+        for (size_t k = ARRAY_LEN(types); k-- > 0;)
+            if (str_contains_nocase(row.name, types[k].word))
+                row.kind = types[k].type;
         timeline_csv_put(out, &row);
     }
 }

@@ -14,16 +14,6 @@ struct finder {
     VEC_OF(nanos) gaps;
 };
 
-/* Whether a piece of work was launched by a graph: its call says so, or it has a node's number. */
-static bool is_node(const struct finder *f, const struct timeline_op *op)
-{
-    const struct capture *cap = f->t->cap;
-
-    if (op->call != TIMELINE_NONE)
-        return (timeline_says(f->t, cap->slices.name[op->call]) & NAME_GRAPH) != 0;
-    return f->has_node_ids && timeline_number(f->t, op->slice, S("graph node id")) > 0;
-}
-
 static struct timeline_graph *launch_of(struct finder *f, const struct timeline_op *op)
 {
     struct timeline_graphs *g = &f->d->graphs;
@@ -45,9 +35,14 @@ static struct timeline_graph *launch_of(struct finder *f, const struct timeline_
 
 static void add(struct finder *f, struct timeline_op *op)
 {
-    bool is_row = op->class == TIMELINE_GRAPH;
+    bool is_row = op->class == TIMELINE_GRAPH, is_node = false;
 
-    if (!is_row && !is_node(f, op))
+    /* Work was launched by a graph if its call says so, or it has a node's number. */
+    if (!is_row && op->call != TIMELINE_NONE)
+        is_node = (timeline_says(f->t, f->t->cap->slices.name[op->call]) & NAME_GRAPH) != 0;
+    else if (!is_row && f->has_node_ids)
+        is_node = timeline_number(f->t, op->slice, S("graph node id")) > 0;
+    if (!is_row && !is_node)
         return;
     struct timeline_graph *g = launch_of(f, op);
     g->end = op->end > g->end ? op->end : g->end;

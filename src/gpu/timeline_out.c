@@ -157,6 +157,20 @@ static void view_gaps(struct view *v, const struct timeline_gaps *g)
         v->bands[i] = (struct cause_row){.name = timeline_band_name(i), .n = g->band[i]};
 }
 
+/* Of a device's streams, each with all its kernels. */
+static double stream_efficiency(const struct timeline *t, const struct timeline_device *d)
+{
+    nanos *list = mem_grow(NULL, sizeof(*list), t->n_streams + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->n_streams; i++)
+        if (&t->devices[t->streams[i].device] == d && t->streams[i].kernels > 0)
+            list[n++] = t->streams[i].busy;
+    double e = timeline_efficiency(list, n, d->kernel_busy);
+    mem_free(list);
+    return e;
+}
+
 static struct view *view_of(const struct timeline *t, const struct timeline_device *d,
                             struct arena *arena)
 {
@@ -170,7 +184,7 @@ static struct view *view_of(const struct timeline *t, const struct timeline_devi
     v->exposed = nanos_sub(d->busy_of[TIMELINE_COMM], d->comm_overlap);
     v->kernels = d->count[TIMELINE_COMPUTE] + d->count[TIMELINE_COMM];
     v->concurrency = num_ratio(d->kernel_sum, d->kernel_busy);
-    v->efficiency = timeline_stream_efficiency(t, d);
+    v->efficiency = stream_efficiency(t, d);
     view_streams(v, t, d, arena);
     view_classes(v, d);
     view_gaps(v, &d->gaps);
@@ -449,21 +463,6 @@ static struct fact_row quantiles_row(const char *name, const struct timeline_qua
                              .p95 = q->n > 0 ? (double)q->p95 : NAN};
 }
 
-static void put_launches(struct report *r, const struct timeline_launches *l)
-{
-    const struct fact_row rows[] = {
-        quantiles_row("launch latency", &l->latency),
-        quantiles_row("launch call", &l->cost),
-        quantiles_row("queue", &l->queue),
-        {"host-bound gaps", (double)l->host_bound, (double)l->host_bound_gap, NAN, NAN, NAN},
-        {"gaps in a launch call", (double)l->in_launch, (double)l->in_launch_gap, NAN, NAN, NAN},
-    };
-
-    report_heading(r, message_word(r->lang, S("Launch latency")));
-    report_records(r, &launch_table, rows, ARRAY_LEN(rows), NULL);
-    report_text(r, REPORT_MESSAGE(r, &gpu_text.started_early, PLACE("n", l->overlapped)));
-}
-
 static void put_graphs(const struct timeline *t, struct report *r, const struct timeline_graphs *g)
 {
     uint64_t nodes = 0, costed = 0;
@@ -503,12 +502,22 @@ static void put_graphs(const struct timeline *t, struct report *r, const struct 
 
 static void put_view(const struct timeline *t, const struct view *v, struct report *r)
 {
+    const struct timeline_launches *l = &v->d.launches;
+    const struct fact_row launches[] = {
+        quantiles_row("launch latency", &l->latency),
+        quantiles_row("launch call", &l->cost),
+        quantiles_row("queue", &l->queue),
+        {"host-bound gaps", (double)l->host_bound, (double)l->host_bound_gap, NAN, NAN, NAN},
+        {"gaps in a launch call", (double)l->in_launch, (double)l->in_launch_gap, NAN, NAN, NAN},
+    };
     put_summary(r, v);
     report_heading(r, message_word(r->lang, S("Streams")));
     report_records(r, &timeline_stream_record, v->streams, v->n_streams, NULL);
     put_overlap(r, v);
     timeline_copies_put(t, &v->d, r);
-    put_launches(r, &v->d.launches);
+    report_heading(r, message_word(r->lang, S("Launch latency")));
+    report_records(r, &launch_table, launches, ARRAY_LEN(launches), NULL);
+    report_text(r, REPORT_MESSAGE(r, &gpu_text.started_early, PLACE("n", l->overlapped)));
     report_heading(r, message_word(r->lang, S("Gaps")));
     report_records(r, &cause_record, v->causes, GAP_CAUSES, NULL);
     report_records(r, &band_record, v->bands, GAP_BANDS, NULL);

@@ -293,13 +293,6 @@ static nanos union_of(const struct timeline_device *d, const bool *in)
     return length;
 }
 
-static void mark(const struct gpu_stage *s, bool *in, size_t n)
-{
-    for (size_t i = 0; i < s->kernels.n; i++)
-        if (s->kernels.at[i] < n)
-            in[s->kernels.at[i]] = true;
-}
-
 /* O13: a declared group of stages that did not run side by side. */
 static void judge_group(const struct timeline_device *d, struct gpu_run *run, struct str group)
 {
@@ -309,11 +302,13 @@ static void judge_group(const struct timeline_device *d, struct gpu_run *run, st
     double sum = 0, longest = 0, span = (double)nanos_sub(d->window.end, d->window.begin);
 
     for (size_t i = 0; i < run->stages.n; i++) {
-        if (!str_equal(run->stages.at[i].group, group))
+        const struct gpu_stage *s = &run->stages.at[i];
+        if (!str_equal(s->group, group))
             continue;
         bool *in = ARENA_ARRAY(&run->arena, bool, n + 1);
-        mark(&run->stages.at[i], in, n);
-        mark(&run->stages.at[i], all, n);
+        for (size_t k = 0; k < s->kernels.n; k++)
+            if (s->kernels.at[k] < n)
+                in[s->kernels.at[k]] = all[s->kernels.at[k]] = true;
         busy[members++] = union_of(d, in);
         sum += (double)busy[members - 1];
         longest = fmax(longest, (double)busy[members - 1]);

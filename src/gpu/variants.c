@@ -65,36 +65,32 @@ static double value_of(const struct gpu_turns *r, const struct trace_counter *c,
     return NAN;
 }
 
-/* Whether two launches did the same work: as many instructions, and in about the same time. What
- * only one of them tells decides nothing. A launch with instructions of CUPTI in it has no time;
- * where warps wait for one another in loops it also executes more of its own. */
-static bool is_same_work(const struct gpu_turns *r, const struct trace_counter *a,
-                         const struct trace_counter *b, double *apart)
-{
-    double inst = value_of(r, a, GPU_M_INST) / value_of(r, b, GPU_M_INST);
-    double time = value_of(r, a, GPU_M_DUR_NS) / value_of(r, b, GPU_M_DUR_NS);
-
-    *apart = isnan(inst) ? 0 : fabs(inst - 1);
-    return *apart <= (isnan(time) ? GPU_SAME_PATCHED : GPU_SAME_INST) &&
-           !(fmax(time, 1 / time) > GPU_SAME_TIME);
-}
-
-/* The joined record that a launch belongs to, the last of those that fit best; NULL: none. */
+/* The joined record that a launch belongs to, the last of those that fit best; NULL: none. Both did
+ * the same work: as many instructions, and in about the same time. What only one of them tells
+ * decides nothing. A launch with instructions of CUPTI in it has no time; where warps wait for one
+ * another in loops it also executes more of its own. */
 static struct trace_counter *joined_with(const struct gpu_turns *r, size_t n,
                                          const struct trace_counter *one)
 {
     enum { LOOK_BACK = 4096 };
     struct trace_counter *best = NULL;
-    double least = INFINITY, apart;
+    double least = INFINITY;
 
     if (strcmp(one->name, "?") == 0) /* nodes of graphs have no names to tell them by */
         return NULL;
-    for (size_t k = n; k > 0 && n - k < LOOK_BACK && least > 0; k--)
-        if (is_same_kernel(&r->counters[k - 1], one) &&
-            is_same_work(r, &r->counters[k - 1], one, &apart) && apart < least) {
-            best = &r->counters[k - 1];
-            least = apart;
-        }
+    for (size_t k = n; k > 0 && n - k < LOOK_BACK && least > 0; k--) {
+        struct trace_counter *other = &r->counters[k - 1];
+        if (!is_same_kernel(other, one))
+            continue;
+        double inst = value_of(r, other, GPU_M_INST) / value_of(r, one, GPU_M_INST);
+        double time = value_of(r, other, GPU_M_DUR_NS) / value_of(r, one, GPU_M_DUR_NS);
+        double apart = isnan(inst) ? 0 : fabs(inst - 1);
+        if (apart > (isnan(time) ? GPU_SAME_PATCHED : GPU_SAME_INST) ||
+            fmax(time, 1 / time) > GPU_SAME_TIME || apart >= least)
+            continue;
+        best = other;
+        least = apart;
+    }
     return best;
 }
 
@@ -172,6 +168,18 @@ static bool has_value(const struct gpu_turns *r, const struct trace_counter *c, 
     return !isnan(metric >= 0 ? value_of(r, c, (enum gpu_metric)metric) : c->values[at]);
 }
 
+/* Makes ratios of sums: divides by "selected", the warps that issued. */
+static void stalls_per_issue(struct gpu_kernel *k)
+{
+    double issued = NAN;
+
+    for (size_t i = 0; i < k->n_stalls; i++)
+        if (str_equal(k->stalls[i].reason, S("selected")))
+            issued = k->stalls[i].ratio;
+    for (size_t i = 0; i < k->n_stalls; i++)
+        k->stalls[i].ratio /= issued;
+}
+
 struct gpu_counted gpu_counted_of(const struct gpu_turns *r, size_t at, uint64_t id)
 {
     const struct trace_counter *c = &r->counters[at];
@@ -210,7 +218,7 @@ struct gpu_counted gpu_counted_of(const struct gpu_turns *r, size_t at, uint64_t
     if (isnan(m[GPU_M_L1_HIT]) && m[GPU_M_L1_SECT] > 0)
         m[GPU_M_L1_HIT] = fmin(100, 100 * m[GPU_M_L1_HIT_SECT] / m[GPU_M_L1_SECT]);
     if (has_sums)
-        gpu_kernel_stalls_per_issue(&out.kernel);
+        stalls_per_issue(&out.kernel);
     if (m[GPU_M_SM_CLOCK_HZ] != m[GPU_M_SM_CLOCK_HZ] && m[GPU_M_DUR_NS] > 0)
         m[GPU_M_SM_CLOCK_HZ] = m[GPU_M_SM_CYCLES] / m[GPU_M_DUR_NS] * 1e9;
     return out;
@@ -307,16 +315,6 @@ static bool order_sorts(struct gpu_variant *x)
     return n > 1;
 }
 
-static size_t nearest_sort(const struct gpu_variant *x, double ns)
-{
-    size_t best = 0;
-
-    for (size_t i = 1; i < x->sorts.n; i++)
-        if (fabs(log(ns / time_of(x->sorts.at[i]))) < fabs(log(ns / time_of(x->sorts.at[best]))))
-            best = i;
-    return best;
-}
-
 /* The launches of one sort, as a variant. */
 static struct gpu_variant variant_of_sort(const struct gpu_variant *x, size_t sort)
 {
@@ -331,11 +329,18 @@ static struct gpu_variant variant_of_sort(const struct gpu_variant *x, size_t so
         .stage = x->stage,
     };
 
-    for (size_t i = 0; i < x->durations.n; i++)
-        if (nearest_sort(x, x->durations.at[i]) == sort) {
-            vec_push(&one.durations, x->durations.at[i]);
-            one.total_ns += x->durations.at[i];
-        }
+    for (size_t i = 0; i < x->durations.n; i++) {
+        double ns = x->durations.at[i];
+        size_t nearest = 0;
+        for (size_t k = 1; k < x->sorts.n; k++)
+            if (fabs(log(ns / time_of(x->sorts.at[k]))) <
+                fabs(log(ns / time_of(x->sorts.at[nearest]))))
+                nearest = k;
+        if (nearest != sort)
+            continue;
+        vec_push(&one.durations, ns);
+        one.total_ns += ns;
+    }
     one.median_ns = ranked_middle(one.durations.at, one.durations.n);
     return one;
 }

@@ -10,11 +10,6 @@
 
 enum { MOST_USES = 4096 }; /* pipes of cores; the largest chip has 75 cores of some ten pipes */
 
-static struct str keep(struct incore_breakdown *b, struct str s)
-{
-    return arena_str(&b->arena, s);
-}
-
 static uint64_t to_cycles(const struct incore_breakdown *b, double us)
 {
     double count = us * b->mhz;
@@ -28,7 +23,8 @@ static struct incore_span *span_of(struct incore_breakdown *b, struct str core)
         if (str_equal(b->cores.at[i].core, core))
             return &b->cores.at[i];
     vec_push(&b->cores,
-             ((struct incore_span){.core = keep(b, core), .begin = HUGE_VAL, .end = -HUGE_VAL}));
+             ((struct incore_span){
+                 .core = arena_str(&b->arena, core), .begin = HUGE_VAL, .end = -HUGE_VAL}));
     return &b->cores.at[b->cores.n - 1];
 }
 
@@ -37,8 +33,9 @@ static struct incore_use *use_of(struct incore_breakdown *b, struct str core, st
     for (size_t i = 0; i < b->uses.n; i++)
         if (str_equal(b->uses.at[i].core, core) && str_equal(b->uses.at[i].pipe, pipe))
             return &b->uses.at[i];
-    vec_push(&b->uses, ((struct incore_use){
-                           .core = keep(b, core), .pipe = keep(b, pipe), .told_cycles = -1}));
+    vec_push(&b->uses, ((struct incore_use){.core = arena_str(&b->arena, core),
+                                            .pipe = arena_str(&b->arena, pipe),
+                                            .told_cycles = -1}));
     return &b->uses.at[b->uses.n - 1];
 }
 
@@ -175,15 +172,6 @@ static double share(uint64_t part, double whole)
     return whole > 0 ? (double)part / whole : 0;
 }
 
-static struct incore_use *total_of(struct incore_breakdown *b, struct str pipe)
-{
-    for (size_t i = 0; i < b->totals.n; i++)
-        if (str_equal(b->totals.at[i].pipe, pipe))
-            return &b->totals.at[i];
-    vec_push(&b->totals, ((struct incore_use){.pipe = pipe, .told_cycles = -1}));
-    return &b->totals.at[b->totals.n - 1];
-}
-
 ORDER_BY(by_pipe, struct incore_use,
          str_compare(x->core, y->core)
          ?: ORDER(incore_pipe_index(x->pipe), incore_pipe_index(y->pipe))
@@ -197,7 +185,12 @@ static void add_totals(struct incore_breakdown *b)
 
     for (size_t i = 0; i < b->uses.n; i++) {
         struct incore_use *use = &b->uses.at[i];
-        struct incore_use *total = total_of(b, use->pipe);
+        size_t at = 0;
+        while (at < b->totals.n && !str_equal(b->totals.at[at].pipe, use->pipe))
+            at++;
+        if (at == b->totals.n)
+            vec_push(&b->totals, ((struct incore_use){.pipe = use->pipe, .told_cycles = -1}));
+        struct incore_use *total = &b->totals.at[at];
         use->busy = share(use->busy_cycles, span_cycles(b, use->core));
         total->executed += use->executed;
         total->cycles += use->cycles;

@@ -52,14 +52,13 @@ static incore_value value_of(struct incore_trace *t, struct str text, bool is_ra
     return intern_put(&t->strings, text) << 1 | (is_raw ? 1 : 0);
 }
 
-/* The raw text of the value that comes; false when reading stops. */
-static bool take_raw(struct reader *r, struct str *out)
+bool incore_take_raw(struct json *j, struct str text, struct str *out)
 {
-    uint64_t from = json_offset(&r->json);
+    uint64_t from = json_offset(j);
 
-    if (!json_skip(&r->json))
+    if (!json_skip(j))
         return false;
-    *out = str_trim(str_part(r->t->text, from, json_offset(&r->json) - from));
+    *out = str_trim(str_part(text, from, json_offset(j) - from));
     return true;
 }
 
@@ -333,9 +332,9 @@ static bool read_top(struct reader *r)
         if (str_equal(name, S("traceEvents")))
             ok = read_events(r);
         else if (str_equal(name, S("profilingType")))
-            ok = take_raw(r, &r->t->profiling_type);
+            ok = incore_take_raw(j, r->t->text, &r->t->profiling_type);
         else if (str_equal(name, S("schemaVersion")))
-            ok = take_raw(r, &r->t->schema_version);
+            ok = incore_take_raw(j, r->t->text, &r->t->schema_version);
         if (!ok)
             return false;
     }

@@ -145,4 +145,8 @@ static inline void incore_tell(const struct incore_trace *t, size_t instr)
         t->watch.done(t->watch.ctx, t->instrs.at[instr].at);
 }
 
+/* The raw JSON of the value that comes in `text`; false when reading stops. */
+struct json;
+bool incore_take_raw(struct json *j, struct str text, struct str *out);
+
 #endif

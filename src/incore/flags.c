@@ -156,16 +156,6 @@ static void queue_waits(struct pairing *p)
     }
 }
 
-/* Takes the first WAIT of the key out of its list. */
-static const struct incore_flag *take_wait(struct pairing *p, strid key)
-{
-    if (key == 0 || key >= p->lists.n || p->lists.at[key].head == 0)
-        return NULL;
-    uint32_t found = p->lists.at[key].head - 1;
-    p->lists.at[key].head = p->next[found];
-    return &p->t->waits.at[found];
-}
-
 /* How many instructions of the group start before `ts`, or at it when `inclusive`. */
 static uint32_t count_before(const struct pairing *p, const struct incore_group *group, double ts,
                              bool inclusive)
@@ -216,10 +206,16 @@ static void pair(struct pairing *p, const struct incore_flag *set)
 {
     bool is_compat = p->t->rules.is_compat, is_intra = set->kind == INCORE_INTRA;
     struct incore_detail d = incore_detail_read(set->detail, is_compat);
-    const struct incore_flag *wait = take_wait(p, key_of(p, set, &d, true));
+    strid key = key_of(p, set, &d, true);
+    const struct incore_flag *wait = NULL;
     struct incore_arrow arrow = {.is_intra = is_intra};
     struct str consumer = d.consumer, consumer_pipe = d.consumer_pipe;
 
+    if (key != 0 && key < p->lists.n && p->lists.at[key].head != 0) { /* the first one of the key */
+        uint32_t found = p->lists.at[key].head - 1;
+        p->lists.at[key].head = p->next[found];
+        wait = &p->t->waits.at[found];
+    }
     if (wait != NULL && is_intra) {
         struct incore_detail w = incore_detail_read(wait->detail, is_compat);
         consumer = w.producer;

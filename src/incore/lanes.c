@@ -164,14 +164,6 @@ struct sorting {
     const struct incore_lanes *lanes;
 };
 
-static int by_text(const void *a, const void *b, void *ctx)
-{
-    const struct incore_trace *t = ((const struct sorting *)ctx)->t;
-    incore_value x = *(const incore_value *)a, y = *(const incore_value *)b;
-
-    return str_compare(incore_value_text(t, x), incore_value_text(t, y)) ?: ORDER(x, y);
-}
-
 static int by_place(const void *a, const void *b, void *ctx)
 {
     const struct sorting *s = ctx;
@@ -181,7 +173,7 @@ static int by_place(const void *a, const void *b, void *ctx)
     uint32_t rank_x = x->sort_index - x->lane, rank_y = y->sort_index - y->lane;
 
     if (p != q)
-        return by_text(&p, &q, ctx);
+        return str_compare(incore_value_text(s->t, p), incore_value_text(s->t, q)) ?: ORDER(p, q);
     return ORDER(rank_x, rank_y) ?: ORDER(x->lane, y->lane) ?: ORDER(x->first, y->first);
 }
 

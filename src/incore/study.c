@@ -15,14 +15,6 @@ void incore_study_init(struct incore_study *s, const char *name)
     s->bin = name != NULL ? arena_cstr(&s->arena, str_of(name)) : NULL;
 }
 
-/* What is whole of a cut TRACE block, which is then the last. */
-static void take_cut_trace(struct incore_study *s, const struct bin_blocks *b, struct str text)
-{
-    if (s->trace.at == NULL && b->fault == BIN_BAD_SIZE && text.n - b->at > BIN_HEADER &&
-        (uint8_t)text.at[b->at + 8] == BIN_TRACE)
-        s->trace = str_part(text, b->at + BIN_HEADER, text.n);
-}
-
 enum status incore_study_blocks(struct incore_study *s, struct str text, bool salvage,
                                 struct diag *d)
 {
@@ -42,8 +34,10 @@ enum status incore_study_blocks(struct incore_study *s, struct str text, bool sa
     }
     if (blocks.fault != BIN_FINE) {
         bin_blocks_fault(&blocks, words);
-        if (salvage)
-            take_cut_trace(s, &blocks, text);
+        /* What is whole of a cut TRACE block, which is then the last. */
+        if (salvage && s->trace.at == NULL && blocks.fault == BIN_BAD_SIZE &&
+            text.n - blocks.at > BIN_HEADER && (uint8_t)text.at[blocks.at + 8] == BIN_TRACE)
+            s->trace = str_part(text, blocks.at + BIN_HEADER, text.n);
         if (!salvage && s->trace.at != NULL)
             diag_hint(d, "try", "--salvage, which keeps the intact part");
         if (!salvage || s->trace.at == NULL)

@@ -286,15 +286,6 @@ static void compare(struct incore_change_list *out, const struct incore_sums *a,
         qsort(out->at, kept, sizeof(*out->at), by_change);
 }
 
-static struct incore_pipe_change *pipe_of(struct incore_changes *c, struct str pipe)
-{
-    for (size_t i = 0; i < c->pipes.n; i++)
-        if (str_equal(c->pipes.at[i].pipe, pipe))
-            return &c->pipes.at[i];
-    vec_push(&c->pipes, ((struct incore_pipe_change){.pipe = pipe}));
-    return &c->pipes.at[c->pipes.n - 1];
-}
-
 void incore_changes_build(struct incore_changes *c, const struct incore_side *a,
                           const struct incore_side *b)
 {
@@ -306,7 +297,13 @@ void incore_changes_build(struct incore_changes *c, const struct incore_side *a,
         c->span[side] = sides[side]->view->end - sides[side]->view->begin;
         c->verdict[side] = from->verdict;
         for (size_t i = 0; i < from->totals.n; i++) {
-            struct incore_pipe_change *pipe = pipe_of(c, from->totals.at[i].pipe);
+            struct str name = from->totals.at[i].pipe;
+            size_t at = 0;
+            while (at < c->pipes.n && !str_equal(c->pipes.at[at].pipe, name))
+                at++;
+            if (at == c->pipes.n)
+                vec_push(&c->pipes, ((struct incore_pipe_change){.pipe = name}));
+            struct incore_pipe_change *pipe = &c->pipes.at[at];
             pipe->busy[side] = from->totals.at[i].busy_cycles;
             pipe->wait[side] = from->totals.at[i].wait_cycles;
         }
@@ -355,31 +352,24 @@ static const struct field strip_fields[] = {
 const struct record incore_strip_record = RECORD(struct incore_strip, strip_fields);
 
 /* "+12", "-3"; as much as before is a zero without a sign. */
-static struct field_value change_of(const struct record_env *env, const uint64_t *of)
+static struct field_value change_of(const void *record, const char *what,
+                                    const struct record_env *env)
 {
+    const struct incore_pipe_change *c = record;
+    const uint64_t *of = strcmp(what, "busy") == 0 ? c->busy : c->wait;
     int64_t change = (int64_t)(of[1] - of[0]);
 
     return value_text(arena_format(env->arena, change != 0 ? "%+" PRId64 : "%" PRId64, change));
-}
-
-static struct field_value busy_change(const void *record, const struct record_env *env)
-{
-    return change_of(env, ((const struct incore_pipe_change *)record)->busy);
-}
-
-static struct field_value wait_change(const void *record, const struct record_env *env)
-{
-    return change_of(env, ((const struct incore_pipe_change *)record)->wait);
 }
 
 static const struct field pipe_fields[] = {
     FIELD(struct incore_pipe_change, pipe, "pipe", .head = "pipe"),
     FIELD(struct incore_pipe_change, busy[0], "busy_cycles_a", .head = "busy A"),
     FIELD(struct incore_pipe_change, busy[1], "busy_cycles_b", .head = "busy B"),
-    FIELD_CALC(FIELD_STR, NULL, busy_change, .head = "change", .is_right = true),
+    FIELD_LOOKED_UP(FIELD_STR, NULL, change_of, "busy", .head = "change", .is_right = true),
     FIELD(struct incore_pipe_change, wait[0], "wait_cycles_a", .head = "wait A"),
     FIELD(struct incore_pipe_change, wait[1], "wait_cycles_b", .head = "wait B"),
-    FIELD_CALC(FIELD_STR, NULL, wait_change, .head = "change", .is_right = true),
+    FIELD_LOOKED_UP(FIELD_STR, NULL, change_of, "wait", .head = "change", .is_right = true),
 };
 const struct record incore_pipe_change_record = RECORD(struct incore_pipe_change, pipe_fields);
 

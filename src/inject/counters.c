@@ -209,6 +209,15 @@ static bool choose_part(const struct inject_session *s, const struct target *t,
     return is_free || k->passed_over++ >= c.changes / FREE_CHANGES;
 }
 
+/* Whether it must not run twice: it waits for kernels elsewhere. */
+static bool is_unreplayable(const struct launch *l)
+{
+    return l->is_multi_device || strstr(l->name, "nccl") != NULL ||
+           strstr(l->name, "nvshmem") != NULL ||
+           (strstr(l->name, "cooperative") != NULL && strstr(l->name, "spin") != NULL) ||
+           (strstr(l->name, "persistent") != NULL && strstr(l->name, "comm") != NULL);
+}
+
 static void note_unreplayed(struct inject_session *s, const struct launch *l)
 {
     for (unsigned i = 0; i < c.n_unreplayed; i++)
@@ -432,26 +441,18 @@ static void stop(struct inject_session *s, struct target *t)
         write_ranges(s, t);
 }
 
-/* How many ranges the launch has at most. */
-static size_t ranges_of(const struct launch *l)
-{
-    size_t n = 0;
-
-    if (l->is_graph && graph_kernels(l->graph, &n) != NULL && n > RANGES)
-        return n < RANGES_MOST ? n : RANGES_MOST;
-    return RANGES;
-}
-
 static bool begin(struct inject_session *s, struct target *t, struct counted_kernel *k)
 {
-    size_t part;
+    size_t part, ranges = RANGES, n = 0; /* at most; n: kernels of a graph */
 
     if (!choose_part(s, t, k, &part))
         return false;
     c.changes += part != t->part;
     k->passed_over = 0;
     k->turns++;
-    bool is_ready = use_part(s, t, part, ranges_of(&now.launch));
+    if (now.launch.is_graph && graph_kernels(now.launch.graph, &n) != NULL && n > RANGES)
+        ranges = n < RANGES_MOST ? n : RANGES_MOST;
+    bool is_ready = use_part(s, t, part, ranges);
     now.by_steps = is_ready && now.launch.is_graph && can_run_steps(s, t, &now.launch);
     if (is_ready && now.launch.is_graph && !now.by_steps) {
         note_ranges(s);
@@ -475,7 +476,7 @@ static void launch_begins(struct inject_session *s, const struct launch *l)
     uint64_t number = c.launches++;
     struct counted_kernel *k = choose(s, l);
     struct target *t = k != NULL ? target_of(s, l) : NULL;
-    if (t != NULL && t->set.passes > 1 && launch_is_unreplayable(l)) {
+    if (t != NULL && t->set.passes > 1 && is_unreplayable(l)) {
         note_unreplayed(s, l);
         t = NULL;
     }

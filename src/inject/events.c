@@ -187,18 +187,6 @@ static void launch_begins(struct inject_session *s, const struct launch *l)
     run.is_inside = true;
 }
 
-static void launch_ends(struct inject_session *s)
-{
-    run.is_inside = false;
-    run.launches++;
-    run.has_end = false;
-    bool is_single = s->settings.n_ranges == 0;
-    if (run.pair != NULL && (is_single || run.launches >= run.expected))
-        run.has_end = s->cuda.event_record(run.pair->end, run.stream) == 0;
-    if (is_single)
-        end_run(s);
-}
-
 static void on_launch(struct inject_session *s, uint32_t id, const struct cupti_callback_data *call)
 {
     struct launch launch;
@@ -207,7 +195,13 @@ static void on_launch(struct inject_session *s, uint32_t id, const struct cupti_
         return;
     pthread_mutex_lock(&v.lock);
     if (call->site == 1) {
-        launch_ends(s);
+        bool is_single = s->settings.n_ranges == 0;
+        run.is_inside = run.has_end = false;
+        run.launches++;
+        if (run.pair != NULL && (is_single || run.launches >= run.expected))
+            run.has_end = s->cuda.event_record(run.pair->end, run.stream) == 0;
+        if (is_single)
+            end_run(s);
     } else if (!run.is_inside && launch_from(s, id, call, &launch)) {
         if (launch_matches(s, &launch))
             launch_begins(s, &launch);

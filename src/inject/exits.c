@@ -37,18 +37,14 @@ struct dynamic {
     size_t calls_bytes, others_bytes;
 };
 
-/* The loader has added the base to addresses of most objects. */
-static const void *address(const struct dl_phdr_info *object, Elf64_Addr value)
-{
-    return (const void *)(value < object->dlpi_addr ? value + object->dlpi_addr : value);
-}
-
 static struct dynamic read_dynamic(const struct dl_phdr_info *object, const Elf64_Dyn *at)
 {
     struct dynamic d = {0};
 
     for (; at->d_tag != DT_NULL; at++) {
-        const void *to = address(object, at->d_un.d_ptr);
+        /* The loader has added the base to addresses of most objects. */
+        Elf64_Addr value = at->d_un.d_ptr, base = object->dlpi_addr;
+        const void *to = (const void *)(value < base ? value + base : value);
         if (at->d_tag == DT_SYMTAB)
             d.symbols = to;
         else if (at->d_tag == DT_STRTAB)

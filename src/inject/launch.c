@@ -171,14 +171,6 @@ bool launch_is_captured(struct inject_session *s, const struct launch *l)
            s->cuda.stream_is_capturing(l->stream, &status) != 0 || status != 0;
 }
 
-bool launch_is_unreplayable(const struct launch *l)
-{
-    return l->is_multi_device || strstr(l->name, "nccl") != NULL ||
-           strstr(l->name, "nvshmem") != NULL ||
-           (strstr(l->name, "cooperative") != NULL && strstr(l->name, "spin") != NULL) ||
-           (strstr(l->name, "persistent") != NULL && strstr(l->name, "comm") != NULL);
-}
-
 /* ---- names seen ---- */
 
 static struct {
@@ -247,18 +239,6 @@ static const char *asked_name(const struct inject_session *s, const char *text)
     return NULL;
 }
 
-static const char *registered_name(const void *handle)
-{
-    const char *name = NULL;
-
-    pthread_mutex_lock(&registered.lock);
-    for (unsigned i = 0; i < registered.n; i++)
-        if (registered.handles[i] == handle)
-            name = registered.names[i];
-    pthread_mutex_unlock(&registered.lock);
-    return name;
-}
-
 static void take_registered(struct inject_session *s, const struct cupti_nvtx_data *data)
 {
     const struct nvtx_domain_register_a *p = data->params;
@@ -276,13 +256,20 @@ static void take_registered(struct inject_session *s, const struct cupti_nvtx_da
 
 static const char *name_in(struct inject_session *s, const struct nvtx_attributes *attributes)
 {
+    const char *name = NULL;
+
     if (attributes == NULL)
         return NULL;
     if (attributes->message_type == NVTX_MESSAGE_BYTES)
         return asked_name(s, attributes->message);
-    return attributes->message_type == NVTX_MESSAGE_REGISTERED
-               ? registered_name(attributes->message)
-               : NULL;
+    if (attributes->message_type != NVTX_MESSAGE_REGISTERED)
+        return NULL;
+    pthread_mutex_lock(&registered.lock);
+    for (unsigned i = 0; i < registered.n; i++)
+        if (registered.handles[i] == attributes->message)
+            name = registered.names[i];
+    pthread_mutex_unlock(&registered.lock);
+    return name;
 }
 
 static enum range_change push(const char *name)

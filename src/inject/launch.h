@@ -46,9 +46,6 @@ bool launch_capture(uint32_t id, const struct cupti_callback_data *data);
  * would end the capture. Also when it cannot be told. */
 bool launch_is_captured(struct inject_session *s, const struct launch *l);
 
-/* Whether it must not run twice: it waits for kernels elsewhere. */
-bool launch_is_unreplayable(const struct launch *l);
-
 /* Counts a launch of this name for the end of the file; by one thread at a time. */
 void launch_seen(const char *name, bool is_measured);
 

@@ -94,17 +94,6 @@ static int configure(struct inject_session *s, const struct metric_set *set,
     return make_config(s, part);
 }
 
-/* One that has been given an unknown name takes none any more: each gets a host of its own. */
-static bool is_known(struct inject_session *s, const struct metric_set *set, const char *name)
-{
-    int result;
-    void *host = open_host(s, set, &result);
-    bool is_added = host != NULL && add_metrics(s, host, &name, 1) == CUPTI_OK;
-
-    close_host(s, host);
-    return is_added;
-}
-
 /* The first of the names between bars that the chip knows, copied; NULL: none. `names` goes behind
  * it. */
 static char *known_name(struct inject_session *s, const struct metric_set *set, const char **names)
@@ -112,17 +101,19 @@ static char *known_name(struct inject_session *s, const struct metric_set *set, 
     while (*names != NULL && **names != '\0') {
         const char *at = *names, *bar = strchr(at, '|');
         char *name = bar != NULL ? strndup(at, (size_t)(bar - at)) : strdup(at);
+        const char *asked = name;
+        int result;
         *names = bar != NULL ? bar + 1 : NULL;
-        if (name != NULL && is_known(s, set, name))
+        /* One that has been given an unknown name takes none any more: each gets a host of its own.
+         */
+        void *host = name != NULL ? open_host(s, set, &result) : NULL;
+        bool is_known = host != NULL && add_metrics(s, host, &asked, 1) == CUPTI_OK;
+        close_host(s, host);
+        if (is_known)
             return name;
         free(name);
     }
     return NULL;
-}
-
-static void keep(struct metric_set *set, char *name)
-{
-    set->names[set->n++] = set->copies[set->n_copies++] = name;
 }
 
 /* Only what the chip knows; the metrics for every part come first. */
@@ -146,7 +137,7 @@ static bool keep_known(struct inject_session *s, struct metric_set *set)
             const char *rest = names;
             char *name = known_name(s, set, &rest);
             if (name != NULL)
-                keep(set, name);
+                set->names[set->n++] = set->copies[set->n_copies++] = name;
             else if (names[strlen(names) - 1] != '|')
                 session_note(s, "metric-unknown", CUPTI_UNKNOWN_METRIC, names);
             if (name != NULL && is_common)
@@ -157,7 +148,7 @@ static bool keep_known(struct inject_session *s, struct metric_set *set)
         char *stand_in = is_rest || s->settings.is_replayed ? NULL : known_name(s, set, &others);
         if (stand_in != NULL) {
             set->stand_in = set->n;
-            keep(set, stand_in);
+            set->names[set->n++] = set->copies[set->n_copies++] = stand_in;
         }
     }
     close_host(s, host);

@@ -99,24 +99,20 @@ static void write_buffer(struct inject_session *s, struct cupti_pc_buffer *b)
     b->samples = b->dropped = 0;
 }
 
-static void fetch(struct inject_session *s, const struct sampled_context *c)
+static void fetch_all(struct inject_session *s)
 {
     struct cupti_pc_buffer *b = &p.buffer;
 
-    do {
-        int result = s->cupti.PCSamplingGetData(
-            &CUPTI_WITH(sampling_data, buffer, .context = c->context, .buffer = b));
-        if (result != CUPTI_OK && b->n == 0)
-            return;
-        write_buffer(s, b);
-    } while (b->left > 0);
-}
-
-static void fetch_all(struct inject_session *s)
-{
-    for (size_t i = 0; i < p.n; i++)
-        if (p.contexts[i].context != NULL)
-            fetch(s, &p.contexts[i]);
+    for (size_t i = 0; i < p.n; i++) {
+        void *context = p.contexts[i].context;
+        for (bool has_more = context != NULL; has_more; has_more = b->left > 0) {
+            int result = s->cupti.PCSamplingGetData(
+                &CUPTI_WITH(sampling_data, buffer, .context = context, .buffer = b));
+            if (result != CUPTI_OK && b->n == 0)
+                break;
+            write_buffer(s, b);
+        }
+    }
 }
 
 /* ---- one context ---- */
@@ -216,15 +212,6 @@ static void end_context(struct inject_session *s, struct sampled_context *c)
     c->context = NULL;
 }
 
-static void context_ends(struct inject_session *s, void *context)
-{
-    pthread_mutex_lock(&p.lock);
-    for (size_t i = 0; i < p.n; i++)
-        if (p.contexts[i].context == context)
-            end_context(s, &p.contexts[i]);
-    pthread_mutex_unlock(&p.lock);
-}
-
 /* ---- callbacks ---- */
 
 /* CUPTI is asked in the program's own calls, once a period. */
@@ -250,9 +237,13 @@ static void on_callback(void *user, uint32_t domain, uint32_t id, const void *da
         launch_ends(s);
     else if (domain == DOMAIN_RESOURCE && id == RESOURCE_CONTEXT_CREATED)
         context_begins(s, resource->context);
-    else if (domain == DOMAIN_RESOURCE && id == RESOURCE_CONTEXT_ENDS)
-        context_ends(s, resource->context);
-    else if (domain == DOMAIN_RESOURCE && id == RESOURCE_MODULE_ENDS) {
+    else if (domain == DOMAIN_RESOURCE && id == RESOURCE_CONTEXT_ENDS) {
+        pthread_mutex_lock(&p.lock);
+        for (size_t i = 0; i < p.n; i++)
+            if (p.contexts[i].context == resource->context)
+                end_context(s, &p.contexts[i]);
+        pthread_mutex_unlock(&p.lock);
+    } else if (domain == DOMAIN_RESOURCE && id == RESOURCE_MODULE_ENDS) {
         /* Offsets of a module that goes may come again in the next one. */
         pthread_mutex_lock(&p.lock);
         fetch_all(s);

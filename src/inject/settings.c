@@ -123,13 +123,6 @@ void settings_read(struct settings *s)
     }
 }
 
-void settings_fini(struct settings *s)
-{
-    if (s->has_kernel)
-        regfree(&s->kernel);
-    s->has_kernel = false;
-}
-
 bool settings_wants(const struct settings *s, const char *name)
 {
     struct str part = mangled_plain(str_of(name));

@@ -36,9 +36,9 @@ struct settings {
     char range_text[SETTINGS_TEXT], metric_text[SETTINGS_TEXT];
 };
 
-/* Reads the environment. A value that cannot be read counts as unset and is named in `bad`. */
+/* Reads the environment, once for the life of the program. A value that cannot be read counts as
+ * unset and is named in `bad`. */
 void settings_read(struct settings *s);
-void settings_fini(struct settings *s);
 
 /* Whether the kernel of this mangled name is asked for. */
 bool settings_wants(const struct settings *s, const char *name);

@@ -33,15 +33,6 @@ struct writer_slot {
 
 /* ---- the file ---- */
 
-/* No more is written; half a block is cut off again. */
-static void give_up(struct writer *w)
-{
-    w->error = errno != 0 ? errno : EIO;
-    if (ftruncate(w->fd, (off_t)(TRACE_HEAD + w->bytes)) == 0 || w->error != 0)
-        close(w->fd);
-    w->fd = -1;
-}
-
 static void begin_block(struct writer *w)
 {
     w->used = HEAD;
@@ -72,10 +63,14 @@ void writer_flush(struct writer *w)
     head.head_crc = crc32c(0, &head, offsetof(struct trace_block, head_crc));
     memcpy(w->buf, &head, HEAD);
     errno = 0;
-    if (write_all(w->fd, w->buf, w->used) == 0)
+    if (write_all(w->fd, w->buf, w->used) == 0) {
         w->bytes += w->used;
-    else
-        give_up(w);
+    } else { /* no more is written; half a block is cut off again */
+        w->error = errno != 0 ? errno : EIO;
+        if (ftruncate(w->fd, (off_t)(TRACE_HEAD + w->bytes)) == 0 || w->error != 0)
+            close(w->fd);
+        w->fd = -1;
+    }
     begin_block(w);
 }
 
