@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/fs.h"
 #include "render/render.h"
 
 const char *const answer_forms[] = {"auto", "text", "md", "json", "html", NULL};

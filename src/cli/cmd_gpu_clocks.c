@@ -99,12 +99,11 @@ static const struct field reading_fields[] = {
     STATUS(limit_mw, "power_limit_w", .scale = 1000),
     FIELD_CALC(FIELD_U64, "restored", restored_of, .is_optional = true),
 };
-static const struct record reading_record = RECORD(struct reading, reading_fields);
 
 static const struct schema clocks_schema = {
     .name = "strata.gpu-clocks/1",
     .title = "clocks of a GPU, or the number of GPUs restored",
-    .record = &reading_record,
+    .record = &(const struct record)RECORD(struct reading, reading_fields),
 };
 
 static void print_status(struct session *s, const struct card *c)

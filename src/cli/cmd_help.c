@@ -73,12 +73,11 @@ static const struct record page_record = RECORD(struct page, page_fields);
 static const struct field pages_fields[] = {
     FIELD_LIST(struct pages, list.at, list.n, "commands", &page_record),
 };
-static const struct record pages_record = RECORD(struct pages, pages_fields);
 
 static const struct schema help_schema = {
     .name = "strata.help/1",
     .title = "commands and their options",
-    .record = &pages_record,
+    .record = &(const struct record)RECORD(struct pages, pages_fields),
 };
 
 static void add_command(struct session *s, struct pages *pages, struct command_path path)

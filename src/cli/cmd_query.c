@@ -247,8 +247,15 @@ static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
     return p->s->out.error == 0; /* a reader that left needs no more rows */
 }
 
-static void finish(struct printer *p, enum status st)
+/* Rows for people and programs, as they come. */
+static enum status print_rows(struct session *s, struct sql *sql, struct printer *p,
+                              struct sql_query query)
 {
+    query.head = take_head;
+    query.row = take_row;
+    query.ctx = p;
+    arena_init(&p->arena);
+    enum status st = sql_run(sql, &query, &s->diag);
     if (p->has_begun && p->to == TO_TABLE) {
         if (st == ST_OK || p->rows > 0) {
             flush_table(p);
@@ -265,18 +272,6 @@ static void finish(struct printer *p, enum status st)
     }
     vec_free(&p->cells);
     arena_free(&p->arena);
-}
-
-/* Rows for people and programs, as they come. */
-static enum status print_rows(struct session *s, struct sql *sql, struct printer *p,
-                              struct sql_query query)
-{
-    query.head = take_head;
-    query.row = take_row;
-    query.ctx = p;
-    arena_init(&p->arena);
-    enum status st = sql_run(sql, &query, &s->diag);
-    finish(p, st);
     return st;
 }
 
@@ -438,12 +433,11 @@ static struct field_items list_tables(const void *record, const struct record_en
 static const struct field tables_fields[] = {
     FIELD_MADE(FIELD_OBJECT, "tables", list_tables, &table_record),
 };
-static const struct record tables_record = RECORD(struct args, tables_fields);
 
 static const struct schema tables_schema = {
     .name = "strata.query-schema/1",
     .title = "the tables of strata query and their columns",
-    .record = &tables_record,
+    .record = &(const struct record)RECORD(struct args, tables_fields),
 };
 
 static int run(struct session *s, const void *given)

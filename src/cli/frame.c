@@ -256,25 +256,6 @@ static int dispatch(struct session *s, int argc, const char *const *argv)
     return run_command(s, argc - used, argv + used);
 }
 
-/* Every failure has a diagnostic; one without is an internal error. */
-static int explain(struct session *s, int code)
-{
-    const struct diag_entry *error = session_error(&s->diag);
-
-    if (cancelled())
-        code = CODE_SIGNAL + cancel_signal();
-    else if (code != CODE_DONE && error != NULL && str_starts(str_of(error->code), S("usage.")))
-        code = CODE_USAGE; /* whoever found it */
-    if (code <= CODE_NO || error != NULL)
-        return code;
-    if (cancelled())
-        diag_fail(&s->diag, ST_CANCELLED, "run.interrupted", (struct where){0}, "interrupted");
-    else
-        diag_fail(&s->diag, ST_FORMAT, "run.no-reason", (struct where){0},
-                  "failed without a reason; please report this bug");
-    return code;
-}
-
 void frame_embed(struct session *s, struct text *to)
 {
     *s = (struct session){.is_embedded = true};
@@ -294,7 +275,20 @@ int frame_answer(struct session *s, int argc, const char *const *argv)
                   fs_error_text(s->out.error));
         code = code <= CODE_NO ? CODE_FILE : code;
     }
-    return explain(s, code);
+    const struct diag_entry *error = session_error(&s->diag);
+    /* Every failure has a diagnostic; one without is an internal error. */
+    if (cancelled())
+        code = CODE_SIGNAL + cancel_signal();
+    else if (code != CODE_DONE && error != NULL && str_starts(str_of(error->code), S("usage.")))
+        code = CODE_USAGE; /* whoever found it */
+    if (code <= CODE_NO || error != NULL)
+        return code;
+    if (cancelled())
+        diag_fail(&s->diag, ST_CANCELLED, "run.interrupted", (struct where){0}, "interrupted");
+    else
+        diag_fail(&s->diag, ST_FORMAT, "run.no-reason", (struct where){0},
+                  "failed without a reason; please report this bug");
+    return code;
 }
 
 void frame_release(struct session *s)

@@ -413,12 +413,11 @@ static const struct field run_fields[] = {
     FIELD_LIST(struct pto_sim_run, view.strips.at, view.strips.n, "timeline", &incore_strip_record,
                WHEN(struct pto_sim_run, has_view), .is_optional = true),
 };
-static const struct record run_record = RECORD(struct pto_sim_run, run_fields);
 
 const struct schema pto_sim_schema = {
     .name = "strata.pto-sim/1",
     .title = "kernels on a model of an AI core, one entry each",
-    .record = &run_record,
+    .record = &(const struct record)RECORD(struct pto_sim_run, run_fields),
     .is_list = true,
 };
 

@@ -3,8 +3,6 @@
  */
 #include "mcp/mcp_tool.h"
 
-#include "report/envelope.h"
-
 const struct mcp_property *mcp_property_find(const struct mcp_tool *tool, struct str name)
 {
     for (size_t i = 0; i < tool->n_properties; i++)
