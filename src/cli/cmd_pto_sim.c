@@ -384,7 +384,7 @@ static int run_many(struct session *s, struct pto_sim_run *x, const struct pto_c
         j = session_json_begin(s, pto_sim_schema.name, "simulated");
         json_write_array(j);
     } else {
-        out_init(&s->out, -1, false);
+        out_init(&s->out, -1);
         s->out.to = text_sink(&lines);
         if (s->page == NULL)
             out_bytes(&s->out, message_in(session_lang(s), &pto_text.list_head));

@@ -149,61 +149,45 @@ static void table_row(struct printer *p, const struct sql_value *cells)
     }
 }
 
+/* A blob as its digits. */
+static struct field_value value_of(struct printer *p, const struct sql_value *v)
+{
+    switch (v->type) {
+    case SQL_INT:
+        return value_int(v->number);
+    case SQL_REAL:
+        return value_real(v->real);
+    case SQL_TEXT:
+        return value_text(v->text);
+    case SQL_BLOB:
+        return value_text(sql_hex(&p->arena, v->text));
+    case SQL_NULL:
+        break;
+    }
+    return value_none();
+}
+
 static void json_row(struct printer *p, const struct sql_value *cells)
 {
     struct arena_mark mark = arena_mark(&p->arena);
 
     json_write_array(p->json);
     p->json->layout = JSON_COMPACT; /* a line for each row, not for each cell */
-    for (size_t c = 0; c < p->columns; c++) {
-        switch (cells[c].type) {
-        case SQL_NULL:
-            json_write_null(p->json);
-            break;
-        case SQL_INT:
-            json_write_i64(p->json, cells[c].number);
-            break;
-        case SQL_REAL:
-            json_write_f64(p->json, cells[c].real);
-            break;
-        case SQL_TEXT:
-            json_write_string(p->json, cells[c].text);
-            break;
-        case SQL_BLOB:
-            json_write_string(p->json, sql_hex(&p->arena, cells[c].text));
-            arena_rewind(&p->arena, mark);
-            break;
-        }
-    }
+    for (size_t c = 0; c < p->columns; c++)
+        value_json(p->json, value_of(p, &cells[c]));
     json_write_end(p->json);
     p->json->layout = JSON_INDENTED;
+    arena_rewind(&p->arena, mark);
 }
 
 static void csv_row(struct printer *p, const struct sql_value *cells)
 {
     struct arena_mark mark = arena_mark(&p->arena);
 
-    for (size_t c = 0; c < p->columns; c++) {
-        switch (cells[c].type) {
-        case SQL_NULL:
-            csv_write_cell(&p->csv, S(""));
-            break;
-        case SQL_INT:
-            csv_write_i64(&p->csv, cells[c].number);
-            break;
-        case SQL_REAL:
-            csv_write_f64(&p->csv, cells[c].real);
-            break;
-        case SQL_TEXT:
-            csv_write_cell(&p->csv, cells[c].text);
-            break;
-        case SQL_BLOB:
-            csv_write_cell(&p->csv, sql_hex(&p->arena, cells[c].text));
-            arena_rewind(&p->arena, mark);
-            break;
-        }
-    }
+    for (size_t c = 0; c < p->columns; c++)
+        value_csv(&p->csv, value_of(p, &cells[c]));
     csv_write_row(&p->csv);
+    arena_rewind(&p->arena, mark);
 }
 
 static bool take_head(void *ctx, const char *const *names, size_t n)

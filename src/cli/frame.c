@@ -261,7 +261,7 @@ void frame_embed(struct session *s, struct text *to)
     *s = (struct session){.is_embedded = true};
     arena_init(&s->arena);
     diag_init(&s->diag);
-    out_init(&s->out, -1, false);
+    out_init(&s->out, -1);
     s->out.to = text_sink(to);
 }
 
@@ -317,12 +317,12 @@ static void run(void *ctx)
     inputs_clear();
     arena_init(&s.arena);
     diag_init(&s.diag);
-    out_init(&s.out, STDOUT_FILENO, false);
+    out_init(&s.out, STDOUT_FILENO);
     set_manners(&s, &s.out);
     s.out.width = terminal_width(STDOUT_FILENO);
     s.out.may_page = pager_is_possible();
     f->code = frame_answer(&s, f->argc, f->argv);
-    out_init(&err, STDERR_FILENO, false);
+    out_init(&err, STDERR_FILENO);
     set_manners(&s, &err);
     err.width = terminal_width(STDERR_FILENO);
     frame_show_diag(&err, &s.diag, s.common.verbose);

@@ -81,19 +81,6 @@ static void print_options(struct out *o, const struct opt *table, size_t count, 
     }
 }
 
-/* Two blanks behind the longest name. */
-static void print_subs(struct out *o, const struct command *c)
-{
-    size_t width = NAME_COLUMN;
-
-    for (size_t i = 0; c->subs[i] != NULL; i++)
-        if (strlen(c->subs[i]->name) > width)
-            width = strlen(c->subs[i]->name);
-    heading(o, "Commands");
-    for (size_t i = 0; c->subs[i] != NULL; i++)
-        out_printf(o, "  %-*s  %s\n", (int)width, c->subs[i]->name, c->subs[i]->summary);
-}
-
 /* Side by side where every line has the room, else what it shows under the line. */
 static void print_examples(struct out *o, const struct example *examples, size_t n)
 {
@@ -144,8 +131,15 @@ void help_page(struct out *o, struct command_path path, bool is_short)
     }
     if (!is_short && c->details != NULL)
         out_printf(o, "\n%s\n", c->details);
-    if (c->subs != NULL)
-        print_subs(o, c);
+    if (c->subs != NULL) {
+        size_t width = NAME_COLUMN;
+        for (size_t i = 0; c->subs[i] != NULL; i++)
+            if (strlen(c->subs[i]->name) > width)
+                width = strlen(c->subs[i]->name);
+        heading(o, "Commands");
+        for (size_t i = 0; c->subs[i] != NULL; i++)
+            out_printf(o, "  %-*s  %s\n", (int)width, c->subs[i]->name, c->subs[i]->summary);
+    }
     print_options(o, c->options, c->n_options, "Options");
     print_options(o, common, command_common_options(c->common, common), "Common options");
     print_examples(o, c->examples, c->n_examples);

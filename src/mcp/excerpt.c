@@ -25,22 +25,6 @@ static void put_step(struct text *path, struct str key)
 
 static void put_value(struct json_writer *w, const struct tree *value, struct place *p);
 
-static void put_list(struct json_writer *w, const struct tree *list, struct place *p)
-{
-    size_t at = 0, before = p->path.n;
-
-    json_write_array(w);
-    for (const struct tree *one = list->first; one != NULL && at < p->e->items; one = one->next) {
-        text_format(&p->path, "/%zu", at++);
-        put_value(w, one, p);
-        p->path.n = before;
-    }
-    json_write_end(w);
-    if (at < list->n && p->e->arena != NULL)
-        vec_push(&p->e->cuts,
-                 ((struct excerpt_cut){arena_cstr(p->e->arena, text_view(&p->path)), at, list->n}));
-}
-
 static void put_members(struct json_writer *w, const struct tree *map, struct place *p)
 {
     size_t before = p->path.n;
@@ -57,7 +41,18 @@ static void put_members(struct json_writer *w, const struct tree *map, struct pl
 static void put_value(struct json_writer *w, const struct tree *value, struct place *p)
 {
     if (value->kind == TREE_LIST) {
-        put_list(w, value, p);
+        size_t at = 0, before = p->path.n;
+        json_write_array(w);
+        for (const struct tree *one = value->first; one != NULL && at < p->e->items;
+             one = one->next) {
+            text_format(&p->path, "/%zu", at++);
+            put_value(w, one, p);
+            p->path.n = before;
+        }
+        json_write_end(w);
+        if (at < value->n && p->e->arena != NULL)
+            vec_push(&p->e->cuts, ((struct excerpt_cut){
+                                      arena_cstr(p->e->arena, text_view(&p->path)), at, value->n}));
     } else if (value->kind == TREE_MAP) {
         json_write_object(w);
         put_members(w, value, p);
