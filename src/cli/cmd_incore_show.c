@@ -56,7 +56,10 @@ static void print_text(struct session *s, const struct args *args, const struct 
 {
     const struct incore_breakdown *b = &study->breakdown;
     struct report *r = report_new(LANG_EN, str_of(study->bin));
+    const char *note = b->is_assumed ? " (assumed)" : "";
 
+    if (!b->is_assumed && args->clock.mhz <= 0 && args->clock.chip != NULL)
+        note = arena_printf(&r->arena, " (%s)", args->clock.chip);
     struct str verdict = limits_text(&b->limits, r->lang, &r->arena);
     struct str others = limits_others(&b->limits, r->lang, &r->arena);
     if (study->t.instrs.n == 0)
@@ -67,8 +70,7 @@ static void print_text(struct session *s, const struct args *args, const struct 
     if (limits_first(&b->limits) != NULL)
         report_line(r, "  what helps: %.*s", STR_ARGS(b->advice));
     report_line(r, "  %.3f us, %zu instructions, %zu arrows, cycles at %g MHz%s", v->end - v->begin,
-                study->t.instrs.n, study->arrows.list.n, b->mhz,
-                incore_clock_note(s, &args->clock, b->is_assumed));
+                study->t.instrs.n, study->arrows.list.n, b->mhz, note);
     report_records(r, &incore_use_record, b->uses.at, b->uses.n, NULL);
     add_records(r, &told_record, study->told.at, study->told.n);
     report_records(r, &incore_top_record, v->tops.at, least(v->tops.n, args->top), NULL);

@@ -167,29 +167,6 @@ static struct field_value value_of(struct printer *p, const struct sql_value *v)
     return value_none();
 }
 
-static void json_row(struct printer *p, const struct sql_value *cells)
-{
-    struct arena_mark mark = arena_mark(&p->arena);
-
-    json_write_array(p->json);
-    p->json->layout = JSON_COMPACT; /* a line for each row, not for each cell */
-    for (size_t c = 0; c < p->columns; c++)
-        value_json(p->json, value_of(p, &cells[c]));
-    json_write_end(p->json);
-    p->json->layout = JSON_INDENTED;
-    arena_rewind(&p->arena, mark);
-}
-
-static void csv_row(struct printer *p, const struct sql_value *cells)
-{
-    struct arena_mark mark = arena_mark(&p->arena);
-
-    for (size_t c = 0; c < p->columns; c++)
-        value_csv(&p->csv, value_of(p, &cells[c]));
-    csv_write_row(&p->csv);
-    arena_rewind(&p->arena, mark);
-}
-
 static bool take_head(void *ctx, const char *const *names, size_t n)
 {
     struct printer *p = ctx;
@@ -219,16 +196,31 @@ static bool take_head(void *ctx, const char *const *names, size_t n)
 static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
 {
     struct printer *p = ctx;
+    struct arena_mark mark = arena_mark(&p->arena);
+    bool is_json = p->to == TO_JSON;
 
-    (void)n;
     p->rows++;
-    if (p->to == TO_TABLE)
+    if (p->to == TO_TABLE) {
         table_row(p, cells);
-    else if (p->to == TO_JSON)
-        json_row(p, cells);
-    else
-        csv_row(p, cells);
-    return p->s->out.error == 0; /* a reader that left needs no more rows */
+        return p->s->out.error == 0; /* a reader that left needs no more rows */
+    }
+    if (is_json) {
+        json_write_array(p->json);
+        p->json->layout = JSON_COMPACT; /* a line for each row, not for each cell */
+    }
+    for (size_t c = 0; c < n; c++)
+        if (is_json)
+            value_json(p->json, value_of(p, &cells[c]));
+        else
+            value_csv(&p->csv, value_of(p, &cells[c]));
+    if (is_json) {
+        json_write_end(p->json);
+        p->json->layout = JSON_INDENTED;
+    } else {
+        csv_write_row(&p->csv);
+    }
+    arena_rewind(&p->arena, mark);
+    return p->s->out.error == 0;
 }
 
 /* Rows for people and programs, as they come. */

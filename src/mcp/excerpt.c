@@ -11,18 +11,6 @@ struct place {
     struct text path;
 };
 
-static void put_step(struct text *path, struct str key)
-{
-    text_char(path, '/');
-    for (size_t i = 0; i < key.n; i++)
-        if (key.at[i] == '~')
-            text_put(path, S("~0"));
-        else if (key.at[i] == '/')
-            text_put(path, S("~1"));
-        else
-            text_char(path, key.at[i]);
-}
-
 static void put_value(struct json_writer *w, const struct tree *value, struct place *p);
 
 static void put_members(struct json_writer *w, const struct tree *map, struct place *p)
@@ -31,7 +19,14 @@ static void put_members(struct json_writer *w, const struct tree *map, struct pl
 
     for (const struct tree *one = map->first; one != NULL; one = one->next) {
         json_write_key(w, one->key);
-        put_step(&p->path, one->key);
+        text_char(&p->path, '/');
+        for (size_t i = 0; i < one->key.n; i++)
+            if (one->key.at[i] == '~')
+                text_put(&p->path, S("~0"));
+            else if (one->key.at[i] == '/')
+                text_put(&p->path, S("~1"));
+            else
+                text_char(&p->path, one->key.at[i]);
         put_value(w, one, p);
         p->path.n = before;
     }

@@ -21,12 +21,6 @@ struct clock_fit {
     size_t n, cap;
 };
 
-static const struct summary_call *call_of(const struct cluster_model *m,
-                                          const struct cluster_member *at)
-{
-    return &m->ranks[at->rank].calls[at->call];
-}
-
 /* ---- one line through points ---- */
 
 static double level_of(struct clock_fit *f, double slope)
@@ -79,7 +73,7 @@ static double known_end(struct clock_fit *f, const struct cluster_node *node)
     for (uint32_t k = 0; k < node->n; k++) {
         const struct cluster_member *at = &m->members[node->first + k];
         if (m->clocks[at->rank].is_known && (n == 0 || k % stride == 0))
-            f->room[n++] = cluster_time(m, at->rank, call_of(m, at)->end);
+            f->room[n++] = cluster_time(m, at->rank, m->ranks[at->rank].calls[at->call].end);
     }
     return cluster_median(f->room, n);
 }
@@ -150,7 +144,7 @@ static size_t fit_group(struct clock_fit *f, size_t group, uint32_t *fresh)
             if (c->is_known || c->ends > 0)
                 continue;
             /* Whole nanoseconds first, so that the rest fits a double. */
-            c->coarse = call_of(m, at)->end - m->base - (nanos)f->ends[place];
+            c->coarse = m->ranks[at->rank].calls[at->call].end - m->base - (nanos)f->ends[place];
             c->ends = 1; /* in work */
             fresh[n++] = at->rank;
         }
