@@ -149,22 +149,30 @@ static void table_row(struct printer *p, const struct sql_value *cells)
     }
 }
 
-/* A blob as its digits. */
-static struct field_value value_of(struct printer *p, const struct sql_value *v)
+/* Into a row of JSON or CSV; a blob as its digits. */
+static void put_cell(struct printer *p, const struct sql_value *v)
 {
-    switch (v->type) {
-    case SQL_INT:
-        return value_int(v->number);
-    case SQL_REAL:
-        return value_real(v->real);
-    case SQL_TEXT:
-        return value_text(v->text);
-    case SQL_BLOB:
-        return value_text(sql_hex(&p->arena, v->text));
-    case SQL_NULL:
-        break;
+    bool is_json = p->to == TO_JSON;
+
+    if (v->type == SQL_INT && is_json) {
+        json_write_i64(p->json, v->number);
+    } else if (v->type == SQL_INT) {
+        csv_write_i64(&p->csv, v->number);
+    } else if (v->type == SQL_REAL && is_json) {
+        json_write_f64(p->json, v->real);
+    } else if (v->type == SQL_REAL) {
+        csv_write_f64(&p->csv, v->real);
+    } else if (v->type == SQL_NULL && is_json) {
+        json_write_null(p->json);
+    } else {
+        struct str text = v->type == SQL_TEXT ? v->text : S("");
+        if (v->type == SQL_BLOB)
+            text = sql_hex(&p->arena, v->text);
+        if (is_json)
+            json_write_string(p->json, text);
+        else
+            csv_write_cell(&p->csv, text);
     }
-    return value_none();
 }
 
 static bool take_head(void *ctx, const char *const *names, size_t n)
@@ -209,10 +217,7 @@ static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
         p->json->layout = JSON_COMPACT; /* a line for each row, not for each cell */
     }
     for (size_t c = 0; c < n; c++)
-        if (is_json)
-            value_json(p->json, value_of(p, &cells[c]));
-        else
-            value_csv(&p->csv, value_of(p, &cells[c]));
+        put_cell(p, &cells[c]);
     if (is_json) {
         json_write_end(p->json);
         p->json->layout = JSON_INDENTED;
