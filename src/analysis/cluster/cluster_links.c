@@ -81,7 +81,7 @@ static void set_slow(struct cluster_model *m, struct part *parts, size_t n)
 {
     qsort(parts, n, sizeof(*parts), by_group);
     for (size_t i = 0; i < n;) {
-        size_t k = i, all = 0, below = 0, at = i;
+        size_t k = i, all = 0, below = 0, at;
         while (k < n && parts[k].group == parts[i].group)
             all += parts[k++].n;
         for (at = i; at + 1 < k && (below + parts[at].n) * 2 < all; at++)
