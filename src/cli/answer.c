@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/fs.h"
 #include "render/render.h"
 
 const char *const answer_forms[] = {"auto", "text", "md", "json", "html", NULL};
@@ -64,7 +63,7 @@ static int run_into(struct session *s, struct answer_part part, struct sink to)
 
     if (s->page != NULL)
         s->page->screen = &screen;
-    out_init(&s->out, -1, false);
+    out_init(&s->out, -1);
     s->out.to = to;
     s->common.quiet = false;
     int code = part.run(s, part.ctx);
@@ -147,18 +146,6 @@ int answer_write(struct session *s, enum answer_form form, struct answer_part pa
     return st != ST_OK ? session_code(st) : code;
 }
 
-struct html_of {
-    const struct command *command;
-    const void *args;
-};
-
-static int run_command(struct session *s, const void *ctx)
-{
-    const struct html_of *of = ctx;
-
-    return of->command->run(s, of->args);
-}
-
 int answer_html(struct session *s, const struct command *c, const void *args)
 {
     const char *html = s->common.html;
@@ -166,8 +153,7 @@ int answer_html(struct session *s, const struct command *c, const void *args)
     if (s->common.json)
         return session_usage(s, "--json and --html ask for two different forms");
     s->common.html = NULL;
-    return write_page(s, html,
-                      (struct answer_part){.run = run_command, .ctx = &(struct html_of){c, args}});
+    return write_page(s, html, (struct answer_part){.run = c->run, .ctx = args});
 }
 
 int answer_as(struct session *s, const char *const words[2], const struct words *given)
@@ -211,16 +197,12 @@ const struct path_way *answer_pair(struct session *s)
 int answer_compare(struct session *s, const void *ctx)
 {
     const struct path_way *way = ctx;
-    struct words given = {0};
+    const char *words[] = {"--tc-trace", s->operands.at[0], "--prof-trace", s->operands.at[1]};
+    bool is_prediction = way == &prediction_way;
 
-    if (way == &prediction_way) {
-        vec_push(&given, "--tc-trace");
-        vec_push(&given, s->operands.at[0]);
-        vec_push(&given, "--prof-trace");
-        vec_push(&given, s->operands.at[1]);
+    if (is_prediction)
         s->operands.n = 0;
-    }
-    int code = answer_as(s, way->two, &given);
-    vec_free(&given);
-    return code;
+    return answer_as(
+        s, way->two,
+        &(struct words){words, is_prediction ? ARRAY_LEN(words) : 0, ARRAY_LEN(words)});
 }

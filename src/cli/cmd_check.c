@@ -3,7 +3,6 @@
  */
 #include <math.h>
 
-#include "base/outfile.h"
 #include "cli/captures.h"
 #include "flow/flow_check.h"
 #include "flow/flow_convert.h"

@@ -7,7 +7,6 @@
 #include "cli/page_answer.h"
 #include "driver/mpi.h"
 #include "flow/flow_cluster.h"
-#include "flow/pages.h"
 #include "report/record_file.h"
 #include "report/report.h"
 

@@ -2,7 +2,7 @@
  * strata comm: collectives between devices. One file cmd_comm_<name>.c for each subcommand, one
  * line each here.
  */
-#include "cli/session.h"
+#include "cli/command.h"
 
 extern const struct command command_comm_bench, command_comm_generate, command_comm_validate;
 

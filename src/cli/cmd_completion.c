@@ -210,11 +210,6 @@ static void zsh_holder(const struct page *p)
 
 /* ---- fish ---- */
 
-static const char *fish_text(struct arena *arena, const char *text)
-{
-    return escaped(arena, text, "'\\");
-}
-
 static void fish_command(const struct page *p)
 {
     static const char *const operand_flags[] = {"", " -F",
@@ -239,7 +234,7 @@ static void fish_command(const struct page *p)
             out_printf(p->out, " -x -a '%s'", words(p->arena, opt->choices));
         else if (opt_takes_value(opt))
             out_text(p->out, value_flags[want_of_option(opt)]);
-        out_printf(p->out, " -d '%s'\n", fish_text(p->arena, opt->help));
+        out_printf(p->out, " -d '%s'\n", escaped(p->arena, opt->help, "'\\"));
     }
     if (names != NULL)
         out_printf(p->out, "%s -a '%s'\n", start, names);
@@ -251,7 +246,7 @@ static void fish_summary(const struct page *p)
 {
     if (p->parent == NULL)
         out_printf(p->out, "complete -c strata -n __fish_use_subcommand -a %s -d '%s'\n", p->name,
-                   fish_text(p->arena, p->command->summary));
+                   escaped(p->arena, p->command->summary, "'\\"));
 }
 
 /* ---- scripts ---- */

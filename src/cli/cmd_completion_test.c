@@ -16,7 +16,7 @@ static void write_script(char *path, const char *shell)
     int fd = mkstemp(path);
 
     assert_true(fd >= 0);
-    out_init(&o, fd, false);
+    out_init(&o, fd);
     arena_init(&arena);
     help_completion(&o, &arena, shell);
     assert_true(out_flush(&o));

@@ -47,21 +47,6 @@ static void print_text(struct session *s, const struct accuracy *a)
     session_answer(s, r);
 }
 
-static enum status show(struct session *s, const struct accuracy *a, const char *dir)
-{
-    struct page_file *page = page_answer_begin(s, PAGE_DATABASE, NULL);
-
-    if (page != NULL) {
-        flow_page_accuracy(page, a, dir);
-        return page_answer_end(s);
-    }
-    if (s->common.json)
-        session_document(s, &accuracy_schema, "estimated", a);
-    else if (s->page == NULL)
-        print_text(s, a);
-    return ST_OK;
-}
-
 static bool is_above(double value, double most)
 {
     return most > 0 && 100 * value > most;
@@ -76,8 +61,15 @@ static int run(struct session *s, const void *given)
 
     TRY_CODE(db_tables(s, &args->ops, &args->place, &dir, &tree));
     enum status st = accuracy_find(&a, &tree, dir, &s->diag);
-    if (st == ST_OK)
-        st = show(s, &a, dir);
+    struct page_file *page = st == ST_OK ? page_answer_begin(s, PAGE_DATABASE, NULL) : NULL;
+    if (page != NULL) {
+        flow_page_accuracy(page, &a, dir);
+        st = page_answer_end(s);
+    } else if (st == ST_OK && s->common.json) {
+        session_document(s, &accuracy_schema, "estimated", &a);
+    } else if (st == ST_OK && s->page == NULL) {
+        print_text(s, &a);
+    }
     bool is_bad = is_above(a.one.median, args->max_median) || is_above(a.one.p95, args->max_p95);
     accuracy_free(&a);
     return st == ST_OK && is_bad ? CODE_NO : db_code(st);

@@ -56,11 +56,6 @@ static const struct example examples[] = {
      "only two operators"},
 };
 
-static bool to_nobody(void *ctx __attribute__((unused)), struct str text __attribute__((unused)))
-{
-    return true;
-}
-
 static void report(struct session *s, const struct bench_plan *plan)
 {
     bool is_listed = (s->common.quiet || s->common.json) && !s->common.dry_run;
@@ -142,7 +137,7 @@ static int run(struct session *s, const void *given)
     job.ops = ops.at;
     job.n_ops = ops.n;
     job.how.keep_old = s->common.dry_run;
-    job.how.say = is_told ? session_text(s) : (struct sink){to_nobody, NULL};
+    job.how.say = is_told ? session_text(s) : (struct sink){sink_drop, NULL};
     return job.prof != NULL ? write_back(s, args, &job) : measure(s, args, &job, &ops);
 }
 

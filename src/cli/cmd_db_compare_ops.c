@@ -191,12 +191,11 @@ static const struct record scenario_record = RECORD(struct scenario, scenario_fi
 static const struct field scenarios_fields[] = {
     FIELD_LIST(struct scenarios, at, n, "scenarios", &scenario_record),
 };
-static const struct record scenarios_record = RECORD(struct scenarios, scenarios_fields);
 
 static const struct schema scenarios_schema = {
     .name = "strata.db-compare-ops/1",
     .title = "predicted and measured time per kernel and scenario",
-    .record = &scenarios_record,
+    .record = &(const struct record)RECORD(struct scenarios, scenarios_fields),
 };
 
 static void draw(struct session *s, struct scenario *one)

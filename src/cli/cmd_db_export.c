@@ -43,12 +43,11 @@ static const struct field exported_fields[] = {
     FIELD(struct exported, tables, "tables"),
     FIELD(struct exported, bytes, "bytes"),
 };
-static const struct record exported_record = RECORD(struct exported, exported_fields);
 
 static const struct schema exported_schema = {
     .name = "strata.db-export/1",
     .title = "tables of a database as one file",
-    .record = &exported_record,
+    .record = &(const struct record)RECORD(struct exported, exported_fields),
 };
 
 static bool write_bytes(const void *what, struct sink sink)

@@ -38,8 +38,10 @@ static const struct example examples[] = {
      "what that would change"},
 };
 
-static void print_losses(struct session *s, const struct parse_plan *plan)
+static void report(struct session *s, const struct args *args, const struct parse_plan *plan)
 {
+    bool is_listed = s->common.quiet || s->common.json;
+
     for (size_t i = 0; i < plan->files.n; i++) {
         const struct parse_file *f = &plan->files.at[i];
         if (f->rows_dropped == 0 && f->columns_lost.n == 0)
@@ -48,13 +50,6 @@ static void print_losses(struct session *s, const struct parse_plan *plan)
                    s->common.dry_run ? "would be " : "", f->rows_dropped,
                    f->columns_lost.n > 0 ? ", columns dropped: " : "", STR_ARGS(f->columns_lost));
     }
-}
-
-static void report(struct session *s, const struct args *args, const struct parse_plan *plan)
-{
-    bool is_listed = s->common.quiet || s->common.json;
-
-    print_losses(s, plan);
     for (size_t i = 0; i < plan->files.n && is_listed && !s->common.dry_run; i++)
         session_wrote(s, plan->files.at[i].path);
     if (s->common.json) {

@@ -5,7 +5,6 @@
 #include "cli/opt_model.h"
 #include "flow/flow_predict.h"
 #include "render/timeline.h"
-#include "report/report.h"
 
 struct args {
     struct opt_model model;

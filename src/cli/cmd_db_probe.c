@@ -34,17 +34,6 @@ static const struct example examples[] = {
      "three sizes of K on this machine's processors"},
 };
 
-static void tell(struct session *s, const struct flow_probe *p)
-{
-    if (s->common.json) {
-        session_document(s, &flow_probe_schema, "measured", p);
-        return;
-    }
-    struct report *report = report_new(session_lang(s), S(""));
-    flow_probe_describe(p, report);
-    session_answer(s, report);
-}
-
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
@@ -65,8 +54,13 @@ static int run(struct session *s, const void *given)
     job.output_types = str_of(args->output_types);
     job.axis = str_of(args->axis);
     enum status st = flow_probe(&job, &probe, &s->diag);
-    if (st == ST_OK)
-        tell(s, &probe);
+    if (st == ST_OK && s->common.json) {
+        session_document(s, &flow_probe_schema, "measured", &probe);
+    } else if (st == ST_OK) {
+        struct report *report = report_new(session_lang(s), S(""));
+        flow_probe_describe(&probe, report);
+        session_answer(s, report);
+    }
     flow_probe_free(&probe);
     return db_code(st);
 }

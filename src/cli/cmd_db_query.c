@@ -191,19 +191,6 @@ static enum status answer_lines(struct session *s, struct db_handle *h)
     return st;
 }
 
-static int run_lines(struct session *s, const struct args *args)
-{
-    struct db_handle *h;
-    const char *dir;
-
-    TRY_CODE(db_place(s, &args->place, &dir));
-    enum status st = db_handle_open(&h, dir, &s->diag);
-    if (st == ST_OK)
-        st = answer_lines(s, h);
-    db_handle_close(h);
-    return db_code(st);
-}
-
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
@@ -213,8 +200,15 @@ static int run(struct session *s, const void *given)
     const char *dir;
 
     q.is_model = !args->is_compat;
-    if (args->is_stdin)
-        return run_lines(s, args);
+    if (args->is_stdin) {
+        struct db_handle *h;
+        TRY_CODE(db_place(s, &args->place, &dir));
+        enum status st = db_handle_open(&h, dir, &s->diag);
+        if (st == ST_OK)
+            st = answer_lines(s, h);
+        db_handle_close(h);
+        return db_code(st);
+    }
     TRY_CODE(take_args(s, args, &q));
     TRY_CODE(db_place(s, &args->place, &dir));
     enum status st = query_open(&db, dir, &s->diag);

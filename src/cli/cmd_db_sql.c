@@ -111,26 +111,16 @@ static void finish(struct printer *p, enum status st)
     vec_free(&p->cells);
 }
 
-/* The folder that is named, or without any hint the whole tree. */
-static int find_dir(struct session *s, const struct place_args *args, const char **dir)
-{
-    bool is_named =
-        args->database_path != NULL || args->vllm != NULL || args->stack_version != NULL;
-
-    if (is_named)
-        return db_place(s, args, dir);
-    *dir = place_root(args);
-    return CODE_DONE;
-}
-
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct printer p = {.s = s};
     struct place_files tree;
-    const char *dir;
+    const struct place_args *place = &args->place;
+    const char *dir = place_root(place); /* the whole tree, unless a folder of it is named */
 
-    TRY_CODE(find_dir(s, &args->place, &dir));
+    if (place->database_path != NULL || place->vllm != NULL || place->stack_version != NULL)
+        TRY_CODE(db_place(s, place, &dir));
     TRY_CODE(db_code(place_find(&s->arena, dir, NULL, 0, &tree, &s->diag)));
     if (args->csv && !s->common.json) {
         p.csv = ARENA_NEW(&s->arena, struct csv_write);

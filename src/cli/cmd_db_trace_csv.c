@@ -36,34 +36,28 @@ static void print_json(struct session *s, const struct op_table *t)
     session_json_end(s);
 }
 
-static enum status convert(struct session *s, const struct args *args, struct predicted *p)
-{
-    const char *path = db_output_path(s, args->output);
-    const char *const inputs[] = {args->trace, NULL};
-    enum status st = ST_OK;
-    struct op_table t;
-
-    TRY(predicted_read(p, args->trace, &s->diag));
-    session_read(s, args->trace, "predicted-trace", p->events.n, 0);
-    compare_trace_fill(p, &t);
-    if (path != NULL || !s->common.json)
-        st = db_output_table(s, path, inputs, &t);
-    if (st == ST_OK && path != NULL)
-        session_wrote(s, path);
-    if (st == ST_OK && s->common.json)
-        print_json(s, &t);
-    table_free(&t);
-    return st;
-}
-
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
+    const char *path = db_output_path(s, args->output);
+    const char *const inputs[] = {args->trace, NULL};
     struct predicted p;
+    struct op_table t;
 
     if (args->trace == NULL)
         return session_usage(s, "trace-csv needs --trace FILE");
-    enum status st = convert(s, args, &p);
+    enum status st = predicted_read(&p, args->trace, &s->diag);
+    if (st == ST_OK) {
+        session_read(s, args->trace, "predicted-trace", p.events.n, 0);
+        compare_trace_fill(&p, &t);
+        if (path != NULL || !s->common.json)
+            st = db_output_table(s, path, inputs, &t);
+        if (st == ST_OK && path != NULL)
+            session_wrote(s, path);
+        if (st == ST_OK && s->common.json)
+            print_json(s, &t);
+        table_free(&t);
+    }
     predicted_free(&p);
     return db_code(st);
 }

@@ -77,12 +77,11 @@ static const struct field ranks_fields[] = {
     FIELD(struct rank_verdicts, median, "median_step_ms", .form = FORM_MS),
     FIELD_LIST(struct rank_verdicts, list, n, "captures", &rank_record),
 };
-static const struct record ranks_record = RECORD(struct rank_verdicts, ranks_fields);
 
 static const struct schema ranks_schema = {
     .name = "strata.diagnosis-ranks/1",
     .title = "what limits each of several ranks",
-    .record = &ranks_record,
+    .record = &(const struct record)RECORD(struct rank_verdicts, ranks_fields),
 };
 
 static struct rank_verdict judge(struct session *s, const struct capture *cap)

@@ -36,12 +36,11 @@ static const struct record backend_record = RECORD(struct backend, backend_field
 static const struct field list_fields[] = {
     FIELD_ARRAY(struct backends, at, "backends", &backend_record),
 };
-static const struct record list_record = RECORD(struct backends, list_fields);
 
 static const struct schema schema = {
     .name = "strata.doctor/1",
     .title = "external tools and libraries, and the fallback for each",
-    .record = &list_record,
+    .record = &(const struct record)RECORD(struct backends, list_fields),
 };
 
 static void print_text(struct session *s, const struct backends *list)

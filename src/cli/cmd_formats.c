@@ -38,12 +38,11 @@ static const struct field formats_fields[] = {
     FIELD_LIST(struct formats, inputs.at, inputs.n, "inputs", &input_record),
     FIELD_LIST(struct formats, outputs.at, outputs.n, "outputs", &output_record),
 };
-static const struct record formats_record = RECORD(struct formats, formats_fields);
 
 static const struct schema schema = {
     .name = "strata.formats/1",
     .title = "input and output formats",
-    .record = &formats_record,
+    .record = &(const struct record)RECORD(struct formats, formats_fields),
 };
 
 static void add_rows(struct report *r, const struct column columns[3], const struct row *rows,

@@ -56,23 +56,6 @@ struct reading {
     size_t restored;
 };
 
-static struct reading read_clocks(const struct card *c, char reasons[NVML_REASONS])
-{
-    struct reading r = {.is_status = true, .name = c->name, .uuid = c->uuid};
-
-    NVML_DO(&c->nvml, clock, c->gpu, NVML_CLOCK_SM, &r.sm);
-    NVML_DO(&c->nvml, clock, c->gpu, NVML_CLOCK_MEMORY, &r.memory);
-    NVML_DO(&c->nvml, max_clock, c->gpu, NVML_CLOCK_SM, &r.sm_max);
-    NVML_DO(&c->nvml, max_clock, c->gpu, NVML_CLOCK_MEMORY, &r.memory_max);
-    NVML_DO(&c->nvml, temperature, c->gpu, 0, &r.temperature);
-    NVML_DO(&c->nvml, power, c->gpu, &r.power_mw);
-    NVML_DO(&c->nvml, power_limit, c->gpu, &r.limit_mw);
-    NVML_DO(&c->nvml, reasons, c->gpu, &r.reasons);
-    r.is_locked = (r.reasons & NVML_REASON_LOCKED) != 0;
-    r.reason_names = nvml_reason_names(r.reasons, reasons);
-    return r;
-}
-
 static struct field_value restored_of(const void *record, const struct record_env *env)
 {
     const struct reading *r = record;
@@ -99,19 +82,28 @@ static const struct field reading_fields[] = {
     STATUS(limit_mw, "power_limit_w", .scale = 1000),
     FIELD_CALC(FIELD_U64, "restored", restored_of, .is_optional = true),
 };
-static const struct record reading_record = RECORD(struct reading, reading_fields);
 
 static const struct schema clocks_schema = {
     .name = "strata.gpu-clocks/1",
     .title = "clocks of a GPU, or the number of GPUs restored",
-    .record = &reading_record,
+    .record = &(const struct record)RECORD(struct reading, reading_fields),
 };
 
 static void print_status(struct session *s, const struct card *c)
 {
     char reasons[NVML_REASONS];
-    struct reading r = read_clocks(c, reasons);
+    struct reading r = {.is_status = true, .name = c->name, .uuid = c->uuid};
 
+    NVML_DO(&c->nvml, clock, c->gpu, NVML_CLOCK_SM, &r.sm);
+    NVML_DO(&c->nvml, clock, c->gpu, NVML_CLOCK_MEMORY, &r.memory);
+    NVML_DO(&c->nvml, max_clock, c->gpu, NVML_CLOCK_SM, &r.sm_max);
+    NVML_DO(&c->nvml, max_clock, c->gpu, NVML_CLOCK_MEMORY, &r.memory_max);
+    NVML_DO(&c->nvml, temperature, c->gpu, 0, &r.temperature);
+    NVML_DO(&c->nvml, power, c->gpu, &r.power_mw);
+    NVML_DO(&c->nvml, power_limit, c->gpu, &r.limit_mw);
+    NVML_DO(&c->nvml, reasons, c->gpu, &r.reasons);
+    r.is_locked = (r.reasons & NVML_REASON_LOCKED) != 0;
+    r.reason_names = nvml_reason_names(r.reasons, reasons);
     if (s->common.json) {
         session_document(s, &clocks_schema, "measured", &r);
         return;

@@ -123,12 +123,11 @@ static const struct record row_record = RECORD(struct row, row_fields);
 static const struct field doctor_fields[] = {
     FIELD_LIST(struct doctor_rows, at, n, "checks", &row_record),
 };
-static const struct record doctor_record = RECORD(struct doctor_rows, doctor_fields);
 
 static const struct schema doctor_schema = {
     .name = "strata.gpu-doctor/1",
     .title = "GPU profiling support on this machine",
-    .record = &doctor_record,
+    .record = &(const struct record)RECORD(struct doctor_rows, doctor_fields),
 };
 
 static int run(struct session *s, const void *args)

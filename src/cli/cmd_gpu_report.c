@@ -42,12 +42,11 @@ struct report_verdict {
 };
 
 static const struct field verdict_fields[] = {FIELD(struct report_verdict, is_good, "good")};
-static const struct record verdict_record = RECORD(struct report_verdict, verdict_fields);
 
 static const struct schema check_schema = {
     .name = "strata.gpu-report-check/1",
     .title = "validity of reports",
-    .record = &verdict_record,
+    .record = &(const struct record)RECORD(struct report_verdict, verdict_fields),
 };
 
 static int check(struct session *s)

@@ -73,12 +73,11 @@ static const struct record page_record = RECORD(struct page, page_fields);
 static const struct field pages_fields[] = {
     FIELD_LIST(struct pages, list.at, list.n, "commands", &page_record),
 };
-static const struct record pages_record = RECORD(struct pages, pages_fields);
 
 static const struct schema help_schema = {
     .name = "strata.help/1",
     .title = "commands and their options",
-    .record = &pages_record,
+    .record = &(const struct record)RECORD(struct pages, pages_fields),
 };
 
 static void add_command(struct session *s, struct pages *pages, struct command_path path)
@@ -100,18 +99,6 @@ static void add_command(struct session *s, struct pages *pages, struct command_p
     vec_push(&pages->list, page);
     for (size_t i = 0; c->subs != NULL && c->subs[i] != NULL; i++)
         add_command(s, pages, (struct command_path){c, c->subs[i]});
-}
-
-static void print_json(struct session *s, struct command_path path)
-{
-    struct pages pages = {0};
-
-    if (path.command != NULL)
-        add_command(s, &pages, path);
-    for (size_t i = 0; path.command == NULL && i < command_count; i++)
-        add_command(s, &pages, (struct command_path){NULL, command_list[i]});
-    session_document(s, &help_schema, NULL, &pages);
-    vec_free(&pages.list);
 }
 
 struct schemas {
@@ -239,14 +226,21 @@ static int run(struct session *s, const void *p)
     path = command_find((int)s->operands.n, s->operands.at, &used);
     if ((size_t)used < s->operands.n)
         return unknown(s, path, used);
-    if (args->man)
+    if (args->man) {
         help_man(&s->out, path);
-    else if (s->common.json)
-        print_json(s, path);
-    else if (path.command != NULL)
+    } else if (s->common.json) {
+        struct pages pages = {0};
+        if (path.command != NULL)
+            add_command(s, &pages, path);
+        for (size_t i = 0; path.command == NULL && i < command_count; i++)
+            add_command(s, &pages, (struct command_path){NULL, command_list[i]});
+        session_document(s, &help_schema, NULL, &pages);
+        vec_free(&pages.list);
+    } else if (path.command != NULL) {
         help_page(&s->out, path, false);
-    else
+    } else {
         help_overview(&s->out);
+    }
     return CODE_DONE;
 }
 

@@ -95,7 +95,7 @@ static void compat_diag(const struct diag *d)
 {
     struct out err;
 
-    out_init(&err, STDERR_FILENO, false);
+    out_init(&err, STDERR_FILENO);
     for (size_t i = 0; i < d->entries.n; i++) {
         const struct diag_entry *e = &d->entries.at[i];
         const struct diag_text *first = &e->first[0];

@@ -33,19 +33,11 @@ static const struct example examples[] = {
     {"strata incore show examples/incore --json", "as JSON"},
 };
 
-static void add_told(struct report *r, const struct incore_study *study)
-{
-    static const struct column columns[] = {{"reported by the simulator", COLUMN_TEXT, 0},
-                                            {"cycles", COLUMN_NUMBER, UNIT_COUNT}};
-
-    if (study->told.n == 0)
-        return;
-    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
-    for (size_t i = 0; i < study->told.n; i++) {
-        table_text(r, t, study->told.at[i].name);
-        table_number(t, (double)study->told.at[i].cycles);
-    }
-}
+static const struct field told_fields[] = {
+    FIELD(struct incore_told, name, NULL, .head = "reported by the simulator"),
+    FIELD(struct incore_told, cycles, NULL, .head = "cycles"),
+};
+static const struct record told_record = RECORD(struct incore_told, told_fields);
 
 /* No table where there is nothing to show. */
 static void add_records(struct report *r, const struct record *record, const void *at, size_t n)
@@ -64,7 +56,10 @@ static void print_text(struct session *s, const struct args *args, const struct 
 {
     const struct incore_breakdown *b = &study->breakdown;
     struct report *r = report_new(LANG_EN, str_of(study->bin));
+    const char *note = b->is_assumed ? " (assumed)" : "";
 
+    if (!b->is_assumed && args->clock.mhz <= 0 && args->clock.chip != NULL)
+        note = arena_printf(&r->arena, " (%s)", args->clock.chip);
     struct str verdict = limits_text(&b->limits, r->lang, &r->arena);
     struct str others = limits_others(&b->limits, r->lang, &r->arena);
     if (study->t.instrs.n == 0)
@@ -75,10 +70,9 @@ static void print_text(struct session *s, const struct args *args, const struct 
     if (limits_first(&b->limits) != NULL)
         report_line(r, "  what helps: %.*s", STR_ARGS(b->advice));
     report_line(r, "  %.3f us, %zu instructions, %zu arrows, cycles at %g MHz%s", v->end - v->begin,
-                study->t.instrs.n, study->arrows.list.n, b->mhz,
-                incore_clock_note(s, &args->clock, b->is_assumed));
+                study->t.instrs.n, study->arrows.list.n, b->mhz, note);
     report_records(r, &incore_use_record, b->uses.at, b->uses.n, NULL);
-    add_told(r, study);
+    add_records(r, &told_record, study->told.at, study->told.n);
     report_records(r, &incore_top_record, v->tops.at, least(v->tops.n, args->top), NULL);
     add_records(r, &incore_stall_record, v->stalls.at, least(v->stalls.n, args->top));
     if (v->strips.n > 0)

@@ -36,12 +36,22 @@ static const struct example examples[] = {
      "what is furthest from its roof"},
 };
 
-static void print(struct session *s, const struct args *args, const struct device *device,
-                  const struct capture *cap)
+static int run(struct session *s, const void *given)
 {
-    const struct op_options o = {(enum op_by)args->by, (enum op_order)args->order, device};
+    const struct args *args = given;
+    const struct device *device = NULL;
+    enum status status = ST_OK;
+    struct capture *cap;
     struct study st;
 
+    if (args->device != NULL) {
+        device = device_find(&device_builtin, str_of(args->device));
+        if (device == NULL)
+            return session_usage(s, "no device is called '%s'; strata devices lists them",
+                                 args->device);
+    }
+    const struct op_options o = {(enum op_by)args->by, (enum op_order)args->order, device};
+    TRY_CODE(session_code(captures_load_one(s, s->operands.at[0], args->input, &cap)));
     study_begin(&st, cap, study_with_passes());
     const struct op_stats *stats = op_stats_find(&st, &o);
     if (s->common.json) {
@@ -53,23 +63,6 @@ static void print(struct session *s, const struct args *args, const struct devic
         session_answer(s, r);
     }
     study_end(&st);
-}
-
-static int run(struct session *s, const void *given)
-{
-    const struct args *args = given;
-    const struct device *device = NULL;
-    enum status status = ST_OK;
-    struct capture *cap;
-
-    if (args->device != NULL) {
-        device = device_find(&device_builtin, str_of(args->device));
-        if (device == NULL)
-            return session_usage(s, "no device is called '%s'; strata devices lists them",
-                                 args->device);
-    }
-    TRY_CODE(session_code(captures_load_one(s, s->operands.at[0], args->input, &cap)));
-    print(s, args, device, cap);
     if (s->page != NULL)
         status = page_answer_view(s, &cap, 1, study_with_passes(), "kernels");
     capture_free(cap);

@@ -3,7 +3,6 @@
  */
 #include <inttypes.h>
 
-#include "base/outfile.h"
 #include "capture/capture.h"
 #include "cli/pto_params.h"
 #include "cli/pto_sim_show.h"

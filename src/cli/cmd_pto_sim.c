@@ -3,7 +3,6 @@
  */
 #include <inttypes.h>
 
-#include "base/outfile.h"
 #include "capture/capture.h"
 #include "cli/page_answer.h"
 #include "cli/pto_params.h"
@@ -283,7 +282,7 @@ static enum status show_one(struct session *s, struct pto_sim_run *x, const stru
     if (status == ST_OK && what_if)
         pto_what_if_list(&x->k.outcome.limits, &x->what_ifs);
     const char *name = setup->path + common_folder(&s->operands);
-    struct str bound = message_word(session_lang(s), str_of(pto_sim_bound(&x->k)));
+    struct str bound = message_word(session_lang(s), str_of(limit_name(x->k.outcome.limits.bound)));
     const struct diag_entry *e = session_error(&own);
     if (status == ST_OK && j != NULL)
         record_json(j, pto_sim_schema.record, x, &env);
@@ -318,7 +317,7 @@ struct sums {
 
 static void add_run(struct sums *sums, const struct pto_kernel *k, const char *path)
 {
-    const char *bound = pto_sim_bound(k);
+    const char *bound = limit_name(k->outcome.limits.bound);
     size_t i = 0;
 
     while (i + 1 < BOUNDS && sums->by[i].n > 0 && strcmp(sums->by[i].bound, bound) != 0)
@@ -385,7 +384,7 @@ static int run_many(struct session *s, struct pto_sim_run *x, const struct pto_c
         j = session_json_begin(s, pto_sim_schema.name, "simulated");
         json_write_array(j);
     } else {
-        out_init(&s->out, -1, false);
+        out_init(&s->out, -1);
         s->out.to = text_sink(&lines);
         if (s->page == NULL)
             out_bytes(&s->out, message_in(session_lang(s), &pto_text.list_head));

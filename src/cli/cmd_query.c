@@ -149,61 +149,30 @@ static void table_row(struct printer *p, const struct sql_value *cells)
     }
 }
 
-static void json_row(struct printer *p, const struct sql_value *cells)
+/* Into a row of JSON or CSV; a blob as its digits. */
+static void put_cell(struct printer *p, const struct sql_value *v)
 {
-    struct arena_mark mark = arena_mark(&p->arena);
+    bool is_json = p->to == TO_JSON;
 
-    json_write_array(p->json);
-    p->json->layout = JSON_COMPACT; /* a line for each row, not for each cell */
-    for (size_t c = 0; c < p->columns; c++) {
-        switch (cells[c].type) {
-        case SQL_NULL:
-            json_write_null(p->json);
-            break;
-        case SQL_INT:
-            json_write_i64(p->json, cells[c].number);
-            break;
-        case SQL_REAL:
-            json_write_f64(p->json, cells[c].real);
-            break;
-        case SQL_TEXT:
-            json_write_string(p->json, cells[c].text);
-            break;
-        case SQL_BLOB:
-            json_write_string(p->json, sql_hex(&p->arena, cells[c].text));
-            arena_rewind(&p->arena, mark);
-            break;
-        }
+    if (v->type == SQL_INT && is_json) {
+        json_write_i64(p->json, v->number);
+    } else if (v->type == SQL_INT) {
+        csv_write_i64(&p->csv, v->number);
+    } else if (v->type == SQL_REAL && is_json) {
+        json_write_f64(p->json, v->real);
+    } else if (v->type == SQL_REAL) {
+        csv_write_f64(&p->csv, v->real);
+    } else if (v->type == SQL_NULL && is_json) {
+        json_write_null(p->json);
+    } else {
+        struct str text = v->type == SQL_TEXT ? v->text : S("");
+        if (v->type == SQL_BLOB)
+            text = sql_hex(&p->arena, v->text);
+        if (is_json)
+            json_write_string(p->json, text);
+        else
+            csv_write_cell(&p->csv, text);
     }
-    json_write_end(p->json);
-    p->json->layout = JSON_INDENTED;
-}
-
-static void csv_row(struct printer *p, const struct sql_value *cells)
-{
-    struct arena_mark mark = arena_mark(&p->arena);
-
-    for (size_t c = 0; c < p->columns; c++) {
-        switch (cells[c].type) {
-        case SQL_NULL:
-            csv_write_cell(&p->csv, S(""));
-            break;
-        case SQL_INT:
-            csv_write_i64(&p->csv, cells[c].number);
-            break;
-        case SQL_REAL:
-            csv_write_f64(&p->csv, cells[c].real);
-            break;
-        case SQL_TEXT:
-            csv_write_cell(&p->csv, cells[c].text);
-            break;
-        case SQL_BLOB:
-            csv_write_cell(&p->csv, sql_hex(&p->arena, cells[c].text));
-            arena_rewind(&p->arena, mark);
-            break;
-        }
-    }
-    csv_write_row(&p->csv);
 }
 
 static bool take_head(void *ctx, const char *const *names, size_t n)
@@ -235,20 +204,39 @@ static bool take_head(void *ctx, const char *const *names, size_t n)
 static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
 {
     struct printer *p = ctx;
+    struct arena_mark mark = arena_mark(&p->arena);
+    bool is_json = p->to == TO_JSON;
 
-    (void)n;
     p->rows++;
-    if (p->to == TO_TABLE)
+    if (p->to == TO_TABLE) {
         table_row(p, cells);
-    else if (p->to == TO_JSON)
-        json_row(p, cells);
-    else
-        csv_row(p, cells);
-    return p->s->out.error == 0; /* a reader that left needs no more rows */
+        return p->s->out.error == 0; /* a reader that left needs no more rows */
+    }
+    if (is_json) {
+        json_write_array(p->json);
+        p->json->layout = JSON_COMPACT; /* a line for each row, not for each cell */
+    }
+    for (size_t c = 0; c < n; c++)
+        put_cell(p, &cells[c]);
+    if (is_json) {
+        json_write_end(p->json);
+        p->json->layout = JSON_INDENTED;
+    } else {
+        csv_write_row(&p->csv);
+    }
+    arena_rewind(&p->arena, mark);
+    return p->s->out.error == 0;
 }
 
-static void finish(struct printer *p, enum status st)
+/* Rows for people and programs, as they come. */
+static enum status print_rows(struct session *s, struct sql *sql, struct printer *p,
+                              struct sql_query query)
 {
+    query.head = take_head;
+    query.row = take_row;
+    query.ctx = p;
+    arena_init(&p->arena);
+    enum status st = sql_run(sql, &query, &s->diag);
     if (p->has_begun && p->to == TO_TABLE) {
         if (st == ST_OK || p->rows > 0) {
             flush_table(p);
@@ -265,18 +253,6 @@ static void finish(struct printer *p, enum status st)
     }
     vec_free(&p->cells);
     arena_free(&p->arena);
-}
-
-/* Rows for people and programs, as they come. */
-static enum status print_rows(struct session *s, struct sql *sql, struct printer *p,
-                              struct sql_query query)
-{
-    query.head = take_head;
-    query.row = take_row;
-    query.ctx = p;
-    arena_init(&p->arena);
-    enum status st = sql_run(sql, &query, &s->diag);
-    finish(p, st);
     return st;
 }
 
@@ -438,12 +414,11 @@ static struct field_items list_tables(const void *record, const struct record_en
 static const struct field tables_fields[] = {
     FIELD_MADE(FIELD_OBJECT, "tables", list_tables, &table_record),
 };
-static const struct record tables_record = RECORD(struct args, tables_fields);
 
 static const struct schema tables_schema = {
     .name = "strata.query-schema/1",
     .title = "the tables of strata query and their columns",
-    .record = &tables_record,
+    .record = &(const struct record)RECORD(struct args, tables_fields),
 };
 
 static int run(struct session *s, const void *given)

@@ -18,12 +18,11 @@ static const struct record skill_record = RECORD(struct skill, skill_fields);
 static const struct field list_fields[] = {
     FIELD_LIST(struct skills, at.at, at.n, "skills", &skill_record),
 };
-static const struct record list_record = RECORD(struct skills, list_fields);
 
 static const struct schema skills_schema = {
     .name = "strata.skills/1",
     .title = "instructions for coding agents",
-    .record = &list_record,
+    .record = &(const struct record)RECORD(struct skills, list_fields),
 };
 
 static const struct example examples[] = {

@@ -78,12 +78,11 @@ static const struct field build_fields[] = {
     FIELD_KEYED(struct build, features, n, "features", &feature_record, .missing = MISSING_EMPTY,
                 ASKED),
 };
-static const struct record build_record = RECORD(struct build, build_fields);
 
 static const struct schema schema = {
     .name = "strata.version/1",
     .title = "the version and, with --build, the build",
-    .record = &build_record,
+    .record = &(const struct record)RECORD(struct build, build_fields),
 };
 
 static void print_text(struct session *s, const struct build *b)

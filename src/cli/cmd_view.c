@@ -19,7 +19,6 @@
 #include "base/write_all.h"
 #include "cli/captures.h"
 #include "flow/flow_diff.h"
-#include "report/envelope.h"
 #include "view/view_server.h"
 
 struct args {
@@ -65,12 +64,11 @@ static const struct field served_fields[] = {
     FIELD(struct served, port, "port"),
     FIELD(struct served, tunnel, "tunnel"),
 };
-static const struct record served_record = RECORD(struct served, served_fields);
 
 static const struct schema served_schema = {
     .name = "strata.view/1",
     .title = "where strata view listens",
-    .record = &served_record,
+    .record = &(const struct record)RECORD(struct served, served_fields),
 };
 
 static struct served served_of(struct session *s, const struct view_server *server)

@@ -41,17 +41,6 @@ static int take_changes(struct session *s, const struct args *args, struct whati
     return CODE_DONE;
 }
 
-static void print(struct session *s, const struct whatif_outcome *outcome)
-{
-    if (s->common.json) {
-        session_document(s, &whatif_schema, origin_name(ORIGIN_ESTIMATED), outcome->answer);
-    } else if (!s->common.quiet) {
-        struct report *r = report_new(LANG_EN, str_of(outcome->cap->name));
-        whatif_answer_describe(outcome->answer, r);
-        session_answer(s, r);
-    }
-}
-
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
@@ -74,7 +63,13 @@ static int run(struct session *s, const void *given)
         captures_read_one(s, outcome.cap);
         if (job.out != NULL)
             session_wrote(s, job.out);
-        print(s, &outcome);
+        if (s->common.json) {
+            session_document(s, &whatif_schema, origin_name(ORIGIN_ESTIMATED), outcome.answer);
+        } else if (!s->common.quiet) {
+            struct report *r = report_new(LANG_EN, str_of(outcome.cap->name));
+            whatif_answer_describe(outcome.answer, r);
+            session_answer(s, r);
+        }
     }
     whatif_outcome_free(&outcome);
     return session_code(status);

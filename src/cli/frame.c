@@ -256,31 +256,12 @@ static int dispatch(struct session *s, int argc, const char *const *argv)
     return run_command(s, argc - used, argv + used);
 }
 
-/* Every failure has a diagnostic; one without is an internal error. */
-static int explain(struct session *s, int code)
-{
-    const struct diag_entry *error = session_error(&s->diag);
-
-    if (cancelled())
-        code = CODE_SIGNAL + cancel_signal();
-    else if (code != CODE_DONE && error != NULL && str_starts(str_of(error->code), S("usage.")))
-        code = CODE_USAGE; /* whoever found it */
-    if (code <= CODE_NO || error != NULL)
-        return code;
-    if (cancelled())
-        diag_fail(&s->diag, ST_CANCELLED, "run.interrupted", (struct where){0}, "interrupted");
-    else
-        diag_fail(&s->diag, ST_FORMAT, "run.no-reason", (struct where){0},
-                  "failed without a reason; please report this bug");
-    return code;
-}
-
 void frame_embed(struct session *s, struct text *to)
 {
     *s = (struct session){.is_embedded = true};
     arena_init(&s->arena);
     diag_init(&s->diag);
-    out_init(&s->out, -1, false);
+    out_init(&s->out, -1);
     s->out.to = text_sink(to);
 }
 
@@ -294,7 +275,20 @@ int frame_answer(struct session *s, int argc, const char *const *argv)
                   fs_error_text(s->out.error));
         code = code <= CODE_NO ? CODE_FILE : code;
     }
-    return explain(s, code);
+    const struct diag_entry *error = session_error(&s->diag);
+    /* Every failure has a diagnostic; one without is an internal error. */
+    if (cancelled())
+        code = CODE_SIGNAL + cancel_signal();
+    else if (code != CODE_DONE && error != NULL && str_starts(str_of(error->code), S("usage.")))
+        code = CODE_USAGE; /* whoever found it */
+    if (code <= CODE_NO || error != NULL)
+        return code;
+    if (cancelled())
+        diag_fail(&s->diag, ST_CANCELLED, "run.interrupted", (struct where){0}, "interrupted");
+    else
+        diag_fail(&s->diag, ST_FORMAT, "run.no-reason", (struct where){0},
+                  "failed without a reason; please report this bug");
+    return code;
 }
 
 void frame_release(struct session *s)
@@ -323,12 +317,12 @@ static void run(void *ctx)
     inputs_clear();
     arena_init(&s.arena);
     diag_init(&s.diag);
-    out_init(&s.out, STDOUT_FILENO, false);
+    out_init(&s.out, STDOUT_FILENO);
     set_manners(&s, &s.out);
     s.out.width = terminal_width(STDOUT_FILENO);
     s.out.may_page = pager_is_possible();
     f->code = frame_answer(&s, f->argc, f->argv);
-    out_init(&err, STDERR_FILENO, false);
+    out_init(&err, STDERR_FILENO);
     set_manners(&s, &err);
     err.width = terminal_width(STDERR_FILENO);
     frame_show_diag(&err, &s.diag, s.common.verbose);

@@ -24,7 +24,7 @@ static FILE *open_out(struct out *o)
     FILE *file = tmpfile();
 
     assert_non_null(file);
-    out_init(o, fileno(file), false);
+    out_init(o, fileno(file));
     return file;
 }
 
@@ -109,7 +109,7 @@ TEST(a_lost_write_is_remembered)
 
     assert_int_equal(pipe(ends), 0);
     close(ends[1]);
-    out_init(&o, ends[0], false); /* the reading end refuses to be written */
+    out_init(&o, ends[0]); /* the reading end refuses to be written */
     out_text(&o, "lost");
     assert_false(out_flush(&o));
     assert_int_not_equal(o.error, 0);

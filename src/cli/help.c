@@ -26,26 +26,6 @@ static struct str verbs_of(struct arena *arena, const struct command *c)
     return text;
 }
 
-/* One line for each command; the groups stand beside them, so that all fits on a screen. */
-static void print_tree(struct out *o, struct arena *arena)
-{
-    for (int g = GROUP_LOOK; g <= GROUP_TOOLS; g++) {
-        const char *group = command_group_name((enum command_group)g);
-        for (size_t i = 0; i < command_count; i++) {
-            const struct command *c = command_list[i];
-            if ((int)c->group != g)
-                continue;
-            struct text about = {0};
-            wrap_from(&about, c->subs != NULL ? verbs_of(arena, c) : str_of(c->summary),
-                      GROUP_COLUMN + NAME_COLUMN, o->width);
-            out_printf(o, "%-*s%-*s%.*s\n", GROUP_COLUMN, group, NAME_COLUMN, c->name,
-                       STR_ARGS(text_view(&about)));
-            text_free(&about);
-            group = "";
-        }
-    }
-}
-
 void help_overview(struct out *o)
 {
     struct arena arena;
@@ -57,7 +37,22 @@ void help_overview(struct out *o)
                 "       strata PATH PATH                       what changed between two\n"
                 "       strata COMMAND [OPTIONS] ...\n"
                 "\n");
-    print_tree(o, &arena);
+    /* One line for each command; the groups stand beside them, so that all fits on a screen. */
+    for (int g = GROUP_LOOK; g <= GROUP_TOOLS; g++) {
+        const char *group = command_group_name((enum command_group)g);
+        for (size_t i = 0; i < command_count; i++) {
+            const struct command *c = command_list[i];
+            if ((int)c->group != g)
+                continue;
+            struct text about = {0};
+            wrap_from(&about, c->subs != NULL ? verbs_of(&arena, c) : str_of(c->summary),
+                      GROUP_COLUMN + NAME_COLUMN, o->width);
+            out_printf(o, "%-*s%-*s%.*s\n", GROUP_COLUMN, group, NAME_COLUMN, c->name,
+                       STR_ARGS(text_view(&about)));
+            text_free(&about);
+            group = "";
+        }
+    }
     out_text(o, "\n`strata COMMAND -h` is short, `--help` complete; `strata help COMMAND` too.\n");
     arena_free(&arena);
 }
@@ -84,19 +79,6 @@ static void print_options(struct out *o, const struct opt *table, size_t count, 
         else
             out_printf(o, "%-*s%s\n", HELP_COLUMN, left, table[i].help);
     }
-}
-
-/* Two blanks behind the longest name. */
-static void print_subs(struct out *o, const struct command *c)
-{
-    size_t width = NAME_COLUMN;
-
-    for (size_t i = 0; c->subs[i] != NULL; i++)
-        if (strlen(c->subs[i]->name) > width)
-            width = strlen(c->subs[i]->name);
-    heading(o, "Commands");
-    for (size_t i = 0; c->subs[i] != NULL; i++)
-        out_printf(o, "  %-*s  %s\n", (int)width, c->subs[i]->name, c->subs[i]->summary);
 }
 
 /* Side by side where every line has the room, else what it shows under the line. */
@@ -149,8 +131,15 @@ void help_page(struct out *o, struct command_path path, bool is_short)
     }
     if (!is_short && c->details != NULL)
         out_printf(o, "\n%s\n", c->details);
-    if (c->subs != NULL)
-        print_subs(o, c);
+    if (c->subs != NULL) {
+        size_t width = NAME_COLUMN;
+        for (size_t i = 0; c->subs[i] != NULL; i++)
+            if (strlen(c->subs[i]->name) > width)
+                width = strlen(c->subs[i]->name);
+        heading(o, "Commands");
+        for (size_t i = 0; c->subs[i] != NULL; i++)
+            out_printf(o, "  %-*s  %s\n", (int)width, c->subs[i]->name, c->subs[i]->summary);
+    }
     print_options(o, c->options, c->n_options, "Options");
     print_options(o, common, command_common_options(c->common, common), "Common options");
     print_examples(o, c->examples, c->n_examples);

@@ -19,10 +19,3 @@ int incore_clock(struct session *s, const struct incore_clock *c, double *mhz)
         *mhz = chip.trace_mhz > 0 ? chip.trace_mhz : chip.mhz;
     return session_code(st);
 }
-
-const char *incore_clock_note(struct session *s, const struct incore_clock *c, bool is_assumed)
-{
-    if (is_assumed)
-        return " (assumed)";
-    return c->mhz > 0 || c->chip == NULL ? "" : arena_printf(&s->arena, " (%s)", c->chip);
-}

@@ -22,7 +22,4 @@ struct incore_clock {
  * in the table. */
 int incore_clock(struct session *s, const struct incore_clock *c, double *mhz);
 
-/* " (assumed)", " (Ascend950)" or nothing. */
-const char *incore_clock_note(struct session *s, const struct incore_clock *c, bool is_assumed);
-
 #endif

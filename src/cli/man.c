@@ -93,10 +93,11 @@ static void options(struct out *o, const struct opt *table, size_t n)
 static void all_options(struct out *o, const struct command *c)
 {
     struct opt common[COMMON_OPTIONS];
+    size_t n = command_common_options(c->common, common);
 
     options(o, c->options, c->n_options);
     out_text(o, ".Ss Common options\n");
-    options(o, common, command_common_options(c->common, common));
+    options(o, common, n);
 }
 
 static void exit_status(struct out *o)

@@ -424,7 +424,7 @@ static void fail(const struct mcp_call *c, const struct diag *d, struct mcp_outc
 
     to->is_error = true;
     text_clear(&to->text);
-    out_init(&out, -1, false);
+    out_init(&out, -1);
     out.to = text_sink(&to->text);
     frame_show_diag(&out, d, false);
     out_flush(&out);

@@ -100,7 +100,7 @@ void db_message(struct session *s, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    out_init(&err, STDERR_FILENO, false);
+    out_init(&err, STDERR_FILENO);
     out_text(&err, out_clean(&s->arena, str_of(text)));
     out_text(&err, "\n");
     out_flush(&err);

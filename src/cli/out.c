@@ -16,9 +16,9 @@
 #include "cli/pager.h"
 #include "cli/terminal.h"
 
-void out_init(struct out *o, int fd, bool color)
+void out_init(struct out *o, int fd)
 {
-    *o = (struct out){.fd = fd, .color = color, .is_terminal = isatty(fd) == 1};
+    *o = (struct out){.fd = fd, .is_terminal = isatty(fd) == 1};
 }
 
 void out_fini(struct out *o)
@@ -41,25 +41,19 @@ static bool can_retry(int fd)
     return true;
 }
 
-/* More than a screenful waits: from here on the pager has the terminal. */
-static void start_pages(struct out *o)
-{
-    size_t lines = 0;
-
-    for (size_t i = 0; i < o->waiting.n; i++)
-        lines += o->waiting.at[i] == '\n';
-    int fd = lines >= terminal_height(o->fd) ? pager_start() : -1;
-    o->fd = fd >= 0 ? fd : o->fd;
-    o->may_page = false;
-}
-
 static void send_waiting(struct out *o)
 {
     struct str rest = text_view(&o->waiting);
 
-    if (o->may_page)
-        start_pages(o);
-
+    if (o->may_page) {
+        /* More than a screenful waits: from here on the pager has the terminal. */
+        size_t lines = 0;
+        for (size_t i = 0; i < o->waiting.n; i++)
+            lines += o->waiting.at[i] == '\n';
+        int fd = lines >= terminal_height(o->fd) ? pager_start() : -1;
+        o->fd = fd >= 0 ? fd : o->fd;
+        o->may_page = false;
+    }
     if (o->to.write != NULL) {
         o->to.write(o->to.ctx, rest);
         rest.n = 0;
@@ -196,28 +190,22 @@ static void put_quoted(struct text *to, const char *path)
             text_format(to, "%%%02X", (unsigned char)*c);
 }
 
-/* file://host/path: a terminal on another machine sees that the file is not there. */
-static void put_address(struct text *to, const char *path)
-{
-    char here[PATH_MAX] = "", host[HOST_NAME_MAX + 1] = "";
-
-    if (gethostname(host, sizeof(host) - 1) != 0)
-        host[0] = '\0';
-    text_format(to, "file://%s", host);
-    if (path[0] != '/' && getcwd(here, sizeof(here)) != NULL) {
-        put_quoted(to, here);
-        text_char(to, '/');
-    }
-    put_quoted(to, path);
-}
-
 void out_path(struct out *o, const char *path)
 {
     struct text text = {0};
 
     if (o->has_links) {
         text_put(&text, S("\033]8;;"));
-        put_address(&text, path);
+        /* file://host/path: a terminal on another machine sees that the file is not there. */
+        char here[PATH_MAX] = "", host[HOST_NAME_MAX + 1] = "";
+        if (gethostname(host, sizeof(host) - 1) != 0)
+            host[0] = '\0';
+        text_format(&text, "file://%s", host);
+        if (path[0] != '/' && getcwd(here, sizeof(here)) != NULL) {
+            put_quoted(&text, here);
+            text_char(&text, '/');
+        }
+        put_quoted(&text, path);
         text_put(&text, S("\033\\"));
     }
     inert_put(&text, str_of(path), INERT_LINE);

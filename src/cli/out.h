@@ -38,7 +38,7 @@ struct out {
 
 enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_RED, STYLE_YELLOW, STYLE_GREEN };
 
-void out_init(struct out *o, int fd, bool color);
+void out_init(struct out *o, int fd);
 void out_fini(struct out *o); /* does not flush */
 
 /* Text for people: line feeds and tabs are kept, whatever else a terminal obeys is escaped. A name

@@ -229,25 +229,21 @@ static bool is_incore_folder(const char *dir, const struct fs_list *entries, str
     return false;
 }
 
-static enum path_kind kind_of_folder(const char *dir, struct arena *arena)
-{
-    struct fs_list entries = list(dir, arena);
-
-    if (has_file(dir, "run.json", arena) && has_file(dir, "kernels.json", arena))
-        return KIND_GPU_RUN;
-    if (has_file(dir, "op_mapping.yaml", arena))
-        return KIND_DATABASE;
-    if (is_incore_folder(dir, &entries, arena))
-        return KIND_INCORE;
-    if (has_file(dir, NCU_RAW, arena) &&
-        kind_of_file(fs_join(arena, dir, NCU_RAW), arena) == KIND_NCU_PAGE)
-        return KIND_NCU_PAGE;
-    return kind_of_tables(&entries, arena);
-}
-
 enum path_kind path_kind_of(const char *path, struct arena *arena)
 {
-    return fs_is_dir(path) ? kind_of_folder(path, arena) : kind_of_file(path, arena);
+    if (!fs_is_dir(path))
+        return kind_of_file(path, arena);
+    struct fs_list entries = list(path, arena);
+    if (has_file(path, "run.json", arena) && has_file(path, "kernels.json", arena))
+        return KIND_GPU_RUN;
+    if (has_file(path, "op_mapping.yaml", arena))
+        return KIND_DATABASE;
+    if (is_incore_folder(path, &entries, arena))
+        return KIND_INCORE;
+    if (has_file(path, NCU_RAW, arena) &&
+        kind_of_file(fs_join(arena, path, NCU_RAW), arena) == KIND_NCU_PAGE)
+        return KIND_NCU_PAGE;
+    return kind_of_tables(&entries, arena);
 }
 
 const char *path_inside(const char *path, struct arena *arena)

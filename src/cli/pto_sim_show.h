@@ -52,9 +52,6 @@ void pto_sim_add_lines(struct report *r, const struct pto_sim_run *run, size_t t
 /* One line of many. */
 void pto_sim_print_line(struct session *s, const struct pto_kernel *k, const char *name);
 
-/* What sets its pace, in a word: "read". */
-const char *pto_sim_bound(const struct pto_kernel *k);
-
 /* Of a list of struct pto_sim_run. */
 extern const struct schema pto_sim_schema;
 

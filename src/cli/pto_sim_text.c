@@ -312,15 +312,6 @@ static struct str check_text(struct report *r, const struct pto_checked_arg *c)
                           PLACE("away", x->max_abs));
 }
 
-static void add_timeline(struct session *s, struct report *r, const struct incore_view *v)
-{
-    if (v->strips.n > 0)
-        report_text(r, REPORT_MESSAGE(r, &pto_text.strip, PLACE("us", v->end - v->begin)));
-    for (size_t i = 0; i < v->strips.n; i++)
-        report_line(r, "  %-16s %-7s %s", out_clean(&s->arena, v->strips.at[i].core),
-                    out_clean(&s->arena, v->strips.at[i].pipe), v->strips.at[i].cells);
-}
-
 enum status pto_sim_simulate(struct pto_kernel *k, const struct pto_costs *costs,
                              const struct pto_setup *setup, bool all, struct diag *d)
 {
@@ -344,6 +335,7 @@ void pto_sim_answer(struct session *s, struct pto_sim_run *run, size_t top, bool
                     bool is_quiet)
 {
     const struct pto_outcome *o = &run->k.outcome;
+    const struct incore_view *v = &run->view; /* empty, unless it is asked for */
 
     if (s->common.json)
         session_document(s, &pto_sim_schema, "simulated", &(struct field_items){run, 1});
@@ -361,8 +353,11 @@ void pto_sim_answer(struct session *s, struct pto_sim_run *run, size_t top, bool
         add_line(r, i, check_text(r, &run->checks[i]));
     if (run->has_lines)
         pto_sim_add_lines(r, run, top);
-    if (run->has_view)
-        add_timeline(s, r, &run->view);
+    if (v->strips.n > 0)
+        report_text(r, REPORT_MESSAGE(r, &pto_text.strip, PLACE("us", v->end - v->begin)));
+    for (size_t i = 0; i < v->strips.n; i++)
+        report_line(r, "  %-16s %-7s %s", out_clean(&s->arena, v->strips.at[i].core),
+                    out_clean(&s->arena, v->strips.at[i].pipe), v->strips.at[i].cells);
     if (has_what_if && !o->is_degenerate) {
         add_what_ifs(r, o, &run->what_ifs);
         add_changes(r, &run->advices);
@@ -370,17 +365,12 @@ void pto_sim_answer(struct session *s, struct pto_sim_run *run, size_t top, bool
     session_answer(s, r);
 }
 
-const char *pto_sim_bound(const struct pto_kernel *k)
-{
-    return limit_name(k->outcome.limits.bound);
-}
-
 void pto_sim_print_line(struct session *s, const struct pto_kernel *k, const char *name)
 {
     const struct pto_outcome *o = &k->outcome;
 
     enum lang lang = session_lang(s);
-    struct str bound = message_word(lang, str_of(pto_sim_bound(k)));
+    struct str bound = message_word(lang, str_of(limit_name(o->limits.bound)));
     int pad = str_width(bound) < 8 ? (int)(8 - str_width(bound)) : 0;
 
     out_printf(&s->out, "%12" PRId64 " %12.3f  %.*s%*s %s%s%s\n", k->total, k->total_us,
@@ -413,12 +403,11 @@ static const struct field run_fields[] = {
     FIELD_LIST(struct pto_sim_run, view.strips.at, view.strips.n, "timeline", &incore_strip_record,
                WHEN(struct pto_sim_run, has_view), .is_optional = true),
 };
-static const struct record run_record = RECORD(struct pto_sim_run, run_fields);
 
 const struct schema pto_sim_schema = {
     .name = "strata.pto-sim/1",
     .title = "kernels on a model of an AI core, one entry each",
-    .record = &run_record,
+    .record = &(const struct record)RECORD(struct pto_sim_run, run_fields),
     .is_list = true,
 };
 

@@ -70,9 +70,10 @@ bool terminal_shows_utf8(void)
 
 bool terminal_follows_links(int fd)
 {
-    static const char *const programs[] = {"iTerm.app", "WezTerm", "vscode", "ghostty"};
-    static const char *const terms[] = {"xterm-kitty", "alacritty", "foot", "xterm-ghostty",
-                                        "wezterm"};
+    static const struct str programs[] = {S_INIT("iTerm.app"), S_INIT("WezTerm"), S_INIT("vscode"),
+                                          S_INIT("ghostty")};
+    static const struct str terms[] = {S_INIT("xterm-kitty"), S_INIT("alacritty"), S_INIT("foot"),
+                                       S_INIT("xterm-ghostty"), S_INIT("wezterm")};
     struct str force = variable("FORCE_HYPERLINK"), term = variable("TERM");
     uint64_t vte;
 
@@ -82,12 +83,8 @@ bool terminal_follows_links(int fd)
         return !str_equal(force, S("0"));
     if (is_dumb() || str_starts(term, S("screen")) || str_starts(term, S("tmux")))
         return false;
-    for (size_t i = 0; i < ARRAY_LEN(programs); i++)
-        if (str_equal(variable("TERM_PROGRAM"), str_of(programs[i])))
-            return true;
-    for (size_t i = 0; i < ARRAY_LEN(terms); i++)
-        if (str_equal(term, str_of(terms[i])))
-            return true;
-    return variable("WT_SESSION").n > 0 || variable("KONSOLE_VERSION").n > 0 ||
+    return str_is_one_of(variable("TERM_PROGRAM"), programs, ARRAY_LEN(programs)) ||
+           str_is_one_of(term, terms, ARRAY_LEN(terms)) || variable("WT_SESSION").n > 0 ||
+           variable("KONSOLE_VERSION").n > 0 ||
            (num_u64(variable("VTE_VERSION"), &vte) && vte >= 5000);
 }

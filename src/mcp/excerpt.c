@@ -11,35 +11,7 @@ struct place {
     struct text path;
 };
 
-static void put_step(struct text *path, struct str key)
-{
-    text_char(path, '/');
-    for (size_t i = 0; i < key.n; i++)
-        if (key.at[i] == '~')
-            text_put(path, S("~0"));
-        else if (key.at[i] == '/')
-            text_put(path, S("~1"));
-        else
-            text_char(path, key.at[i]);
-}
-
 static void put_value(struct json_writer *w, const struct tree *value, struct place *p);
-
-static void put_list(struct json_writer *w, const struct tree *list, struct place *p)
-{
-    size_t at = 0, before = p->path.n;
-
-    json_write_array(w);
-    for (const struct tree *one = list->first; one != NULL && at < p->e->items; one = one->next) {
-        text_format(&p->path, "/%zu", at++);
-        put_value(w, one, p);
-        p->path.n = before;
-    }
-    json_write_end(w);
-    if (at < list->n && p->e->arena != NULL)
-        vec_push(&p->e->cuts,
-                 ((struct excerpt_cut){arena_cstr(p->e->arena, text_view(&p->path)), at, list->n}));
-}
 
 static void put_members(struct json_writer *w, const struct tree *map, struct place *p)
 {
@@ -47,7 +19,14 @@ static void put_members(struct json_writer *w, const struct tree *map, struct pl
 
     for (const struct tree *one = map->first; one != NULL; one = one->next) {
         json_write_key(w, one->key);
-        put_step(&p->path, one->key);
+        text_char(&p->path, '/');
+        for (size_t i = 0; i < one->key.n; i++)
+            if (one->key.at[i] == '~')
+                text_put(&p->path, S("~0"));
+            else if (one->key.at[i] == '/')
+                text_put(&p->path, S("~1"));
+            else
+                text_char(&p->path, one->key.at[i]);
         put_value(w, one, p);
         p->path.n = before;
     }
@@ -57,7 +36,18 @@ static void put_members(struct json_writer *w, const struct tree *map, struct pl
 static void put_value(struct json_writer *w, const struct tree *value, struct place *p)
 {
     if (value->kind == TREE_LIST) {
-        put_list(w, value, p);
+        size_t at = 0, before = p->path.n;
+        json_write_array(w);
+        for (const struct tree *one = value->first; one != NULL && at < p->e->items;
+             one = one->next) {
+            text_format(&p->path, "/%zu", at++);
+            put_value(w, one, p);
+            p->path.n = before;
+        }
+        json_write_end(w);
+        if (at < value->n && p->e->arena != NULL)
+            vec_push(&p->e->cuts, ((struct excerpt_cut){
+                                      arena_cstr(p->e->arena, text_view(&p->path)), at, value->n}));
     } else if (value->kind == TREE_MAP) {
         json_write_object(w);
         put_members(w, value, p);

@@ -114,63 +114,55 @@ static void answer_call(struct mcp_server *server, struct request *r)
                   tree_get(r->params, S("arguments")), &r->w);
 }
 
-/* What is wrong with a request, before it is answered; NULL: nothing. */
+/* What is wrong with a request, before it is answered. */
 struct problem {
     enum rpc_error code;
-    const char *text;
+    const char *text; /* NULL: nothing */
     struct str what;
 };
 
-static bool check_call(struct mcp_server *server, const struct request *r, struct problem *p)
+static struct problem check_call(struct mcp_server *server, const struct request *r)
 {
     const struct tree *name = tree_get(r->params, S("name"));
     const struct tree *arguments = tree_get(r->params, S("arguments"));
 
-    p->code = RPC_PARAMS;
     if (name == NULL || name->kind != TREE_TEXT)
-        p->text = "tools/call needs params.name, a text";
-    else if (arguments != NULL && arguments->kind != TREE_MAP)
-        p->text = "tools/call: params.arguments must be an object";
-    else if (!mcp_desk_has_tool(server->desk, tree_text(name))) {
-        p->text = "unknown tool: ";
-        p->what = tree_text(name);
-    }
-    return p->text == NULL;
+        return (struct problem){RPC_PARAMS, "tools/call needs params.name, a text", {0}};
+    if (arguments != NULL && arguments->kind != TREE_MAP)
+        return (struct problem){RPC_PARAMS, "tools/call: params.arguments must be an object", {0}};
+    if (!mcp_desk_has_tool(server->desk, tree_text(name)))
+        return (struct problem){RPC_PARAMS, "unknown tool: ", tree_text(name)};
+    return (struct problem){0};
 }
 
-static bool check_read(struct mcp_server *server, const struct request *r, struct problem *p)
+static struct problem check_read(struct mcp_server *server, const struct request *r)
 {
     const struct tree *uri = tree_get(r->params, S("uri"));
 
-    if (uri == NULL || uri->kind != TREE_TEXT) {
-        p->code = RPC_PARAMS;
-        p->text = "resources/read needs params.uri, a text";
-    } else if (!mcp_desk_has_resource(server->desk, tree_text(uri))) {
-        p->code = RPC_NO_RESOURCE;
-        p->text = "resource not found: ";
-        p->what = tree_text(uri);
-    }
-    return p->text == NULL;
+    if (uri == NULL || uri->kind != TREE_TEXT)
+        return (struct problem){RPC_PARAMS, "resources/read needs params.uri, a text", {0}};
+    if (!mcp_desk_has_resource(server->desk, tree_text(uri)))
+        return (struct problem){RPC_NO_RESOURCE, "resource not found: ", tree_text(uri)};
+    return (struct problem){0};
 }
 
-static bool check_list(struct mcp_server *server, const struct request *r, struct problem *p)
+static struct problem check_list(struct mcp_server *server, const struct request *r)
 {
     (void)server;
-    if (tree_get(r->params, S("cursor")) == NULL)
-        return true;
-    *p = (struct problem){RPC_PARAMS, "no such cursor: lists come in one piece", {0}};
-    return false;
+    if (tree_get(r->params, S("cursor")) != NULL)
+        return (struct problem){RPC_PARAMS, "no such cursor: lists come in one piece", {0}};
+    return (struct problem){0};
 }
 
-static bool check_initialize(struct mcp_server *server, const struct request *r, struct problem *p)
+static struct problem check_initialize(struct mcp_server *server, const struct request *r)
 {
     const struct tree *version = tree_get(r->params, S("protocolVersion"));
 
     if (atomic_load(&server->is_initialized))
-        *p = (struct problem){RPC_REQUEST, "already initialized", {0}};
-    else if (version == NULL || version->kind != TREE_TEXT)
-        *p = (struct problem){RPC_PARAMS, "initialize needs params.protocolVersion, a text", {0}};
-    return p->text == NULL;
+        return (struct problem){RPC_REQUEST, "already initialized", {0}};
+    if (version == NULL || version->kind != TREE_TEXT)
+        return (struct problem){RPC_PARAMS, "initialize needs params.protocolVersion, a text", {0}};
+    return (struct problem){0};
 }
 
 static const struct method {
@@ -178,7 +170,7 @@ static const struct method {
     bool is_slow;  /* runs in the thread of calls */
     bool is_early; /* allowed before initialize */
     bool is_value; /* the answer writes the result itself, not its members */
-    bool (*check)(struct mcp_server *server, const struct request *r, struct problem *p);
+    struct problem (*check)(struct mcp_server *server, const struct request *r);
     void (*answer)(struct mcp_server *server, struct request *r); /* NULL: nothing is told */
 } methods[] = {
     {S_INIT("initialize"), .is_early = true, .check = check_initialize,
@@ -233,16 +225,12 @@ static void answer_request(struct mcp_server *server, struct request *r, struct 
         p = (struct problem){RPC_PARAMS, "params must be an object", {0}};
     else if (method->is_slow && r->is_refused)
         p = (struct problem){RPC_INTERNAL, "too many calls are waiting: send this one later", {0}};
-    else if (method->check == NULL || method->check(server, r, &p)) {
+    else if (method->check != NULL)
+        p = method->check(server, r);
+    if (p.text == NULL)
         answer_method(server, method, r, out);
-        return;
-    }
-    put_error(out, r->id, p.code, p.text, p.what);
-}
-
-static bool is_id(const struct tree *id)
-{
-    return id->kind == TREE_TEXT || tree_is_number(id) || id->kind == TREE_HUGE;
+    else
+        put_error(out, r->id, p.code, p.text, p.what);
 }
 
 /* Appends nothing for notifications, for answers of the client and for cancelled calls. */
@@ -258,9 +246,12 @@ static void answer_one(struct mcp_server *server, const struct tree *message, bo
                     str_equal(tree_get_text(message, S("jsonrpc"), S("")), S("2.0"));
     bool is_reply = tree_get(message, S("result")) != NULL || tree_get(message, S("error")) != NULL;
 
+    bool is_id =
+        r.id == NULL || r.id->kind == TREE_TEXT || tree_is_number(r.id) || r.id->kind == TREE_HUGE;
+
     if (is_valid && method == NULL && is_reply)
         return;
-    if (!is_valid || method == NULL || method->kind != TREE_TEXT || (r.id != NULL && !is_id(r.id)))
+    if (!is_valid || method == NULL || method->kind != TREE_TEXT || !is_id)
         put_error(out, NULL, RPC_REQUEST, "not a JSON-RPC 2.0 request", (struct str){0});
     else if (r.id != NULL)
         answer_request(server, &r, out);

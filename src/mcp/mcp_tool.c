@@ -3,8 +3,6 @@
  */
 #include "mcp/mcp_tool.h"
 
-#include "report/envelope.h"
-
 const struct mcp_property *mcp_property_find(const struct mcp_tool *tool, struct str name)
 {
     for (size_t i = 0; i < tool->n_properties; i++)
@@ -42,23 +40,6 @@ static void put_property(struct json_writer *w, const struct mcp_property *p)
         if (p->max < INT32_MAX) /* larger ones are no limit but of the type */
             json_put_i64(w, "maximum", p->max);
     }
-    json_write_end(w);
-}
-
-static void put_input(struct json_writer *w, const struct mcp_tool *tool)
-{
-    json_put_object(w, "inputSchema");
-    json_put_text(w, "type", "object");
-    json_put_object(w, "properties");
-    for (size_t i = 0; i < tool->n_properties; i++)
-        put_property(w, &tool->properties[i]);
-    json_write_end(w);
-    json_put_array(w, "required");
-    for (size_t i = 0; i < tool->n_properties; i++)
-        if (tool->properties[i].is_required)
-            json_write_string(w, str_of(tool->properties[i].name));
-    json_write_end(w);
-    json_put_bool(w, "additionalProperties", false);
     json_write_end(w);
 }
 
@@ -127,7 +108,19 @@ void mcp_tool_put(struct json_writer *w, const struct mcp_tool *tool)
     json_put_text(w, "name", tool->name);
     json_put_text(w, "title", tool->title);
     json_put_text(w, "description", tool->about);
-    put_input(w, tool);
+    json_put_object(w, "inputSchema");
+    json_put_text(w, "type", "object");
+    json_put_object(w, "properties");
+    for (size_t i = 0; i < tool->n_properties; i++)
+        put_property(w, &tool->properties[i]);
+    json_write_end(w);
+    json_put_array(w, "required");
+    for (size_t i = 0; i < tool->n_properties; i++)
+        if (tool->properties[i].is_required)
+            json_write_string(w, str_of(tool->properties[i].name));
+    json_write_end(w);
+    json_put_bool(w, "additionalProperties", false);
+    json_write_end(w);
     if (tool->record != NULL) {
         json_write_key(w, S("outputSchema"));
         record_schema(w, tool->record);

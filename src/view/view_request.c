@@ -48,11 +48,6 @@ static bool has_token(const struct view_guard *guard, const char *authorization)
     return differs == 0;
 }
 
-static bool is_own_site(const char *site)
-{
-    return site == NULL || strcmp(site, "same-origin") == 0 || strcmp(site, "none") == 0;
-}
-
 static bool find_path(const char *text, enum view_path *out)
 {
     static const char *const paths[VIEW_PATHS] = {
@@ -86,7 +81,9 @@ unsigned view_admit(const struct view_guard *guard, const struct view_headers *h
         (headers->origin != NULL && !is_this_host(guard, headers->origin, "http://")))
         return FORBIDDEN;
     bool is_known = headers->path != NULL && find_path(headers->path, path);
-    if ((!is_known || *path != VIEW_SHELL) && !is_own_site(headers->site))
+    bool is_own_site = headers->site == NULL || strcmp(headers->site, "same-origin") == 0 ||
+                       strcmp(headers->site, "none") == 0;
+    if ((!is_known || *path != VIEW_SHELL) && !is_own_site)
         return FORBIDDEN; /* the shell holds no data, and a link to it may stand anywhere */
     if (!is_known)
         return NOT_FOUND;

@@ -13,13 +13,6 @@ enum {
 
 /* ---- buckets ---- */
 
-static bool is_in_part(const struct view_rows *rows, const struct view_lane *lane, size_t slice)
-{
-    bool is_range = page_is_range(lane->kind, rows->set->cap->slices.kind[slice]);
-
-    return lane->part == LANE_WHOLE || is_range == (lane->part == LANE_RANGES);
-}
-
 /* Spreads [from, to) over buckets of 2^level ns that begin at `origin`. */
 static void add_time(struct view_bucket *buckets, size_t n, unsigned level, nanos origin,
                      nanos from, nanos to, int family)
@@ -140,7 +133,11 @@ size_t view_walk_next(struct view_walk *w)
         size_t slice = w->lane->first + w->at++;
         nanos end = view_end(w->rows, slice);
         bool is_point = end == w->from && view_begin(w->rows, slice) == end;
-        if ((end > w->from || is_point) && is_in_part(w->rows, w->lane, slice))
+        if (end <= w->from && !is_point)
+            continue;
+        if (w->lane->part == LANE_WHOLE ||
+            page_is_range(w->lane->kind, w->rows->set->cap->slices.kind[slice]) ==
+                (w->lane->part == LANE_RANGES))
             return slice;
     }
     return SIZE_MAX;

@@ -90,17 +90,6 @@ static void fail(struct view_answer *answer, unsigned status, const char *text)
     json_write_finish(&w);
 }
 
-/* The rows of the set that a request names with `s`; NULL: there are none. */
-static const struct view_rows *rows_of(struct view_server *server, const struct view_call *call)
-{
-    const char *text = view_arg(call, "s", 0);
-    int64_t set = 0;
-
-    if (text != NULL && !view_number(text, (int64_t)server->of->n_sets - 1, &set))
-        return NULL;
-    return &server->rows[set];
-}
-
 static bool take_range(const struct view_call *call, nanos *from, nanos *to)
 {
     enum { TIME_BITS = 53 };
@@ -330,29 +319,22 @@ static void answer_page(struct view_server *server, enum view_phase phase,
 static void answer_set(struct view_server *server, const struct view_call *call,
                        struct view_answer *answer)
 {
-    const struct view_rows *rows = rows_of(server, call);
+    static void (*const answers[VIEW_PATHS])(const struct view_call *, const struct view_rows *,
+                                             struct view_answer *) = {
+        [VIEW_TILES] = answer_tiles,
+        [VIEW_RANGE] = answer_range,
+        [VIEW_SEARCH] = answer_search,
+        [VIEW_SLICE] = answer_slice,
+    };
+    const char *text = view_arg(call, "s", 0);
+    int64_t set = 0;
 
-    if (rows == NULL) {
+    if (text != NULL && !view_number(text, (int64_t)server->of->n_sets - 1, &set))
         fail(answer, NOT_FOUND, "no such capture");
-        return;
-    }
-    switch (call->path) {
-    case VIEW_TILES:
-        answer_tiles(call, rows, answer);
-        break;
-    case VIEW_RANGE:
-        answer_range(call, rows, answer);
-        break;
-    case VIEW_SEARCH:
-        answer_search(call, rows, answer);
-        break;
-    case VIEW_SLICE:
-        answer_slice(call, rows, answer);
-        break;
-    default:
-        answer_cut(server, call, rows, answer);
-        break;
-    }
+    else if (answers[call->path] != NULL)
+        answers[call->path](call, &server->rows[set], answer);
+    else
+        answer_cut(server, call, &server->rows[set], answer);
 }
 
 static void handle(void *ctx, const struct view_call *call, struct view_answer *answer)

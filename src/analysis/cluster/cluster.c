@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/ranked.h"
 #include "text/cluster.h"
 
 ENUM_NAMES(culprit_kind_name, enum culprit_kind, "compute_slow", "host_stall", "slow_link",
@@ -69,8 +68,7 @@ static void add_waits(struct cluster *c, struct cluster_step *steps)
         }
         if (node->is_lone)
             continue;
-        ranked_sort(room, node->n);
-        double wait = fmax(0, node->last - ranked_middle(room, node->n));
+        double wait = fmax(0, node->last - cluster_median(room, node->n));
         c->ranks[node->late].late++;
         c->ranks[node->late].awaited_ns += wait;
         if (node->step >= 0)
@@ -127,10 +125,9 @@ static void fill_steps(struct cluster *c)
         for (size_t r = 0; r < m->n; r++)
             if (isfinite(work_at(c->work, WORK_STEP, r, s)))
                 room[n++] = work_at(c->work, WORK_STEP, r, s);
-        ranked_sort(room, n);
         c->steps[s] = (struct cluster_step){.number = m->steps[s], .awaited = -1};
         if (n > 0) {
-            c->steps[s].time_ns = ranked_middle(room, n);
+            c->steps[s].time_ns = cluster_median(room, n);
             c->steps[s].longest_ns = room[n - 1];
         }
     }
@@ -148,8 +145,7 @@ static void fill_times(struct cluster *c)
         room[i] = c->steps[i].time_ns;
         t->mean_ns += room[i] / (double)t->n;
     }
-    ranked_sort(room, t->n);
-    t->median_ns = ranked_middle(room, t->n);
+    t->median_ns = cluster_median(room, t->n);
     t->p95_ns = ranked_nearest(room, t->n, 0.95);
     t->min_ns = room[0];
     t->max_ns = room[t->n - 1];

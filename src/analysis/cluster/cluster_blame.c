@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "analysis/cluster/cluster.h"
-#include "base/ranked.h"
 #include "text/cluster.h"
 
 enum { MANY = 8 };                          /* ranks whose usual distances are known well */
@@ -114,8 +113,7 @@ static double usual_speed_off(const struct blame *b)
     for (size_t r = 0; r < b->m->n; r++)
         if (isfinite(b->w->speed[r]))
             room[n++] = fabs(b->w->speed[r] - 1);
-    ranked_sort(room, n);
-    return n > 2 ? ranked_middle(room, n) : 0;
+    return n > 2 ? cluster_median(room, n) : 0;
 }
 
 static bool is_compute_slow(const struct blame *b, uint32_t r, double off)
@@ -347,8 +345,7 @@ static void blame_stages(struct blame *b)
         return;
     for (uint32_t k = 0; k < w->n_kinds; k++)
         sorted[k] = all[k] = stage_compute(b, k);
-    ranked_sort(sorted, w->n_kinds);
-    double usual = ranked_middle(sorted, w->n_kinds);
+    double usual = cluster_median(sorted, w->n_kinds);
     for (uint32_t k = 0; k < w->n_kinds; k++) {
         if (all[k] - usual < stage_share * usual || all[k] - usual < imbalance_share * w->step_time)
             continue;

@@ -7,7 +7,6 @@
 
 #include "analysis/cluster/cluster_work.h"
 #include "base/hash.h"
-#include "base/ranked.h"
 
 struct place {
     uint64_t key; /* equal: the same stretch of different ranks */
@@ -67,8 +66,7 @@ static void compare(struct cluster_work *w, const struct place *at, size_t n, do
     for (int class = 0; class < WORK_STEP && n >= WORK_PEERS; class ++) {
         for (size_t i = 0; i < n; i++)
             room[i] = part_of(&m->ranks[at[i].rank].calls[at[i].call], (enum work_class) class);
-        ranked_sort(room, n);
-        double usual = ranked_middle(room, n);
+        double usual = cluster_median(room, n);
         for (size_t i = 0; i < n; i++)
             w->of_call[at[i].rank][at[i].call].more[class] =
                 (float)(part_of(&m->ranks[at[i].rank].calls[at[i].call], (enum work_class) class) -

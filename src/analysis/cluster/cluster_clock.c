@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "analysis/cluster/cluster_model.h"
-#include "base/ranked.h"
 
 enum { ROUNDS = 2, POINTS = 512, DRIFT_LEAST = 8, ASKED = 64 /* members of a large group */ };
 
@@ -22,28 +21,20 @@ struct clock_fit {
     size_t n, cap;
 };
 
-static const struct summary_call *call_of(const struct cluster_model *m,
-                                          const struct cluster_member *at)
-{
-    return &m->ranks[at->rank].calls[at->call];
-}
-
 /* ---- one line through points ---- */
 
 static double level_of(struct clock_fit *f, double slope)
 {
     for (size_t i = 0; i < f->n; i++)
         f->room[i] = f->y[i] - slope * f->x[i];
-    ranked_sort(f->room, f->n);
-    return ranked_middle(f->room, f->n);
+    return cluster_median(f->room, f->n);
 }
 
 static double spread_of_fit(struct clock_fit *f, double level, double slope)
 {
     for (size_t i = 0; i < f->n; i++)
         f->room[i] = fabs(f->y[i] - level - slope * f->x[i]);
-    ranked_sort(f->room, f->n);
-    return ranked_middle(f->room, f->n);
+    return cluster_median(f->room, f->n);
 }
 
 /* A drift that the scatter could have made by itself is none. */
@@ -64,8 +55,7 @@ static double credible_slope(struct clock_fit *f)
         if (dx > 0)
             f->room[slopes++] = (f->y[i + half] - f->y[i]) / dx;
     }
-    ranked_sort(f->room, slopes);
-    double slope = slopes > 0 ? ranked_middle(f->room, slopes) : 0;
+    double slope = slopes > 0 ? cluster_median(f->room, slopes) : 0;
     double scatter = 1.4826 * spread_of_fit(f, level_of(f, slope), slope);
     double error = high > low ? 4 * scatter / ((high - low) * sqrt((double)f->n)) : INFINITY;
     return fabs(slope) > 2 * error ? slope : 0;
@@ -83,10 +73,9 @@ static double known_end(struct clock_fit *f, const struct cluster_node *node)
     for (uint32_t k = 0; k < node->n; k++) {
         const struct cluster_member *at = &m->members[node->first + k];
         if (m->clocks[at->rank].is_known && (n == 0 || k % stride == 0))
-            f->room[n++] = cluster_time(m, at->rank, call_of(m, at)->end);
+            f->room[n++] = cluster_time(m, at->rank, m->ranks[at->rank].calls[at->call].end);
     }
-    ranked_sort(f->room, n);
-    return ranked_middle(f->room, n);
+    return cluster_median(f->room, n);
 }
 
 /* Whether an end of a rank can be compared. */
@@ -155,7 +144,7 @@ static size_t fit_group(struct clock_fit *f, size_t group, uint32_t *fresh)
             if (c->is_known || c->ends > 0)
                 continue;
             /* Whole nanoseconds first, so that the rest fits a double. */
-            c->coarse = call_of(m, at)->end - m->base - (nanos)f->ends[place];
+            c->coarse = m->ranks[at->rank].calls[at->call].end - m->base - (nanos)f->ends[place];
             c->ends = 1; /* in work */
             fresh[n++] = at->rank;
         }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "base/ranked.h"
 
 enum { LIKE = 3 };                     /* communicators that make a median */
 static const double slow_least = 1.25; /* against the median */
@@ -71,8 +70,7 @@ static size_t compare_key(const struct transfer *list, size_t n, struct part *ou
         parts++;
         i = k;
     }
-    ranked_sort(room, parts);
-    double usual = parts >= LIKE ? ranked_middle(room, parts) : 0;
+    double usual = parts >= LIKE ? cluster_median(room, parts) : 0;
     for (size_t i = 0; i < parts; i++)
         out[i].ratio = usual > 0 ? out[i].time / usual : 0;
     return usual > 0 ? parts : 0;
@@ -83,7 +81,7 @@ static void set_slow(struct cluster_model *m, struct part *parts, size_t n)
 {
     qsort(parts, n, sizeof(*parts), by_group);
     for (size_t i = 0; i < n;) {
-        size_t k = i, all = 0, below = 0, at = i;
+        size_t k = i, all = 0, below = 0, at;
         while (k < n && parts[k].group == parts[i].group)
             all += parts[k++].n;
         for (at = i; at + 1 < k && (below + parts[at].n) * 2 < all; at++)
@@ -131,8 +129,7 @@ static bool is_outlier(const struct cluster_model *m, const struct cluster_group
         out->apart++;
         return false;
     }
-    ranked_sort(room, like);
-    return g->slow - 1 > 6 * ranked_middle(room, like);
+    return g->slow - 1 > 6 * cluster_median(room, like);
 }
 
 /* ---- which link ---- */
@@ -291,8 +288,7 @@ static void rate_pairs(const struct cluster_model *m, struct cluster_links *out)
         for (size_t k = 0; k < out->n_pairs; k++)
             if (str_equal(out->pairs[k].transport, out->pairs[i].transport))
                 room[n++] = out->pairs[k].gbps;
-        ranked_sort(room, n);
-        double usual = n >= LIKE ? ranked_middle(room, n) : 0;
+        double usual = n >= LIKE ? cluster_median(room, n) : 0;
         for (size_t k = i; k < out->n_pairs; k++)
             if (str_equal(out->pairs[k].transport, out->pairs[i].transport))
                 out->pairs[k].slow = usual > 0 ? usual / out->pairs[k].gbps : 1;

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "base/ranked.h"
 
 /* ---- ranks and steps ---- */
 
@@ -360,8 +359,7 @@ static void time_node(struct cluster_model *m, struct cluster_node *node, double
             node->late = at->rank;
         }
     }
-    ranked_sort(room, node->n);
-    node->end = ranked_middle(room, node->n);
+    node->end = cluster_median(room, node->n);
     if (node->last > node->end)
         node->last = node->end;
 }

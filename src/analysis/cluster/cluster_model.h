@@ -10,6 +10,7 @@
 #define STRATA_ANALYSIS_CLUSTER_CLUSTER_MODEL_H
 
 #include "analysis/cluster/rank_summary.h"
+#include "base/ranked.h"
 
 enum { CLUSTER_NONE = UINT32_MAX };
 
@@ -76,6 +77,13 @@ struct cluster_model {
 /* `ranks` outlive the model, which lives in the arena. */
 struct cluster_model *cluster_model_make(struct arena *arena, const struct rank_summary *ranks,
                                          size_t n);
+
+/* The median of a list, which is sorted for it; NAN when it is empty. */
+static inline double cluster_median(double *list, size_t n)
+{
+    ranked_sort(list, n);
+    return ranked_middle(list, n);
+}
 
 /* A rank's time on the model's clock. */
 double cluster_time(const struct cluster_model *m, size_t rank, nanos t);

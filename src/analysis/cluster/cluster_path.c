@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "analysis/cluster/cluster.h"
-#include "base/ranked.h"
 
 enum { PIECES = 4096 };
 

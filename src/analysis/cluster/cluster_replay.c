@@ -20,36 +20,28 @@ struct cluster_change cluster_change_new(const struct cluster_model *m)
                                    ARENA_ARRAY(m->arena, double, m->n_nodes)};
 }
 
-/* The call before this one in its rank, when this one begins as soon as that ends although compute
- * did not wait for it: one stream runs both. */
-static void set_queue(const struct cluster_model *m, const struct cluster_member *at,
-                      struct replay_member *out)
-{
-    static const nanos moment = 10000;
-    const struct summary_call *c = &m->ranks[at->rank].calls[at->call], *before = c - 1;
-
-    if (at->call == 0 || c->after == at->call - 1 || before->end > c->begin ||
-        c->begin - before->end > moment)
-        return;
-    out->queue = m->node_of[at->rank][at->call - 1];
-    out->gap = (double)(c->begin - before->end);
-    out->queued = (double)(c->stretch - c->compute - c->idle);
-}
-
 static struct replay_member member_of(const struct cluster_model *m,
                                       const struct cluster_member *at)
 {
-    const struct summary_call *c = &m->ranks[at->rank].calls[at->call];
+    static const nanos moment = 10000;
+    const struct summary_call *c = &m->ranks[at->rank].calls[at->call], *before = c - 1;
     struct replay_member out = {.begin = -INFINITY,
                                 .stretch = (double)c->stretch,
                                 .after = CLUSTER_NONE,
                                 .queue = CLUSTER_NONE};
 
-    if (m->clocks[at->rank].is_known) {
-        out.begin = cluster_time(m, at->rank, c->begin) - out.stretch;
-        if (c->after != SUMMARY_NO_CALL)
-            out.after = m->node_of[at->rank][c->after];
-        set_queue(m, at, &out);
+    if (!m->clocks[at->rank].is_known)
+        return out;
+    out.begin = cluster_time(m, at->rank, c->begin) - out.stretch;
+    if (c->after != SUMMARY_NO_CALL)
+        out.after = m->node_of[at->rank][c->after];
+    /* The call before this one in its rank, when this one begins as soon as that ends although
+     * compute did not wait for it: one stream runs both. */
+    if (at->call > 0 && c->after != at->call - 1 && before->end <= c->begin &&
+        c->begin - before->end <= moment) {
+        out.queue = m->node_of[at->rank][at->call - 1];
+        out.gap = (double)(c->begin - before->end);
+        out.queued = (double)(c->stretch - c->compute - c->idle);
     }
     return out;
 }

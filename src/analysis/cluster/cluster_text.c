@@ -236,13 +236,15 @@ struct path_sum {
 ORDER_BY(longest_first, struct path_sum,
          ORDER(y->time, x->time) ?: ORDER(x->rank, y->rank) ?: strcmp(x->what, y->what));
 
+static const struct field path_fields[] = {
+    FIELD(struct path_sum, rank, NULL, .head = "rank"),
+    FIELD(struct path_sum, what, NULL, .head = "what"),
+    FIELD(struct path_sum, time, NULL, .head = "time ms", .unit = UNIT_MS),
+};
+static const struct record path_record = RECORD(struct path_sum, path_fields);
+
 static void describe_path(const struct cluster *c, struct report *r)
 {
-    static const struct column columns[] = {
-        {"rank", COLUMN_NUMBER, UNIT_COUNT},
-        {"what", COLUMN_TEXT, UNIT_COUNT},
-        {"time ms", COLUMN_NUMBER, UNIT_MS},
-    };
     struct path_sum *sums = ARENA_ARRAY(&r->arena, struct path_sum, c->n_path + 1);
     size_t n = 0;
 
@@ -259,32 +261,22 @@ static void describe_path(const struct cluster *c, struct report *r)
     qsort(sums, n, sizeof(*sums), longest_first);
     report_heading(r,
                    arena_format(&r->arena, "Critical path of step %lld", (long long)c->path_step));
-    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
-    for (size_t i = 0; i < n && i < STEPS_SHOWN; i++) {
-        table_number(t, (double)sums[i].rank);
-        table_text(r, t, str_of(sums[i].what));
-        table_number(t, sums[i].time);
-    }
+    report_records(r, &path_record, sums, n < STEPS_SHOWN ? n : STEPS_SHOWN, NULL);
 }
 
-static void describe_gains(const struct cluster *c, struct report *r)
+void cluster_describe(const struct cluster *c, struct report *r)
 {
     static const char *const what[] = {"all ranks like the median of their peers",
                                        "all links like their peers", "communication fully hidden"};
 
+    report_say(r, "%.*s.", STR_ARGS(in_words(r, c->verdict)));
+    describe_culprits(c, r);
+    describe_facts(c, r);
     for (size_t i = 0; i < c->n_gains && i < ARRAY_LEN(what) && c->n_path > 0; i++)
         report_fact(r, i == 0 ? "would save" : "",
                     arena_format(&r->arena, "%.4g ms (%.1f %%): %s",
                                  cluster_gain_ms(c, &c->gains[i]), 100 * c->gains[i].share,
                                  what[i]));
-}
-
-void cluster_describe(const struct cluster *c, struct report *r)
-{
-    report_say(r, "%.*s.", STR_ARGS(in_words(r, c->verdict)));
-    describe_culprits(c, r);
-    describe_facts(c, r);
-    describe_gains(c, r);
     describe_ranks(c, r);
     describe_groups(c, r);
     describe_path(c, r);

@@ -6,8 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/ranked.h"
-
 enum {
     FAMILIES = 48,
     /* the longest of a rank */ SPREAD = 8 /* of them that tell how far they differ */
@@ -108,12 +106,10 @@ static void find_median(struct cluster_work *w, int class, size_t kind, size_t s
     w->median[class][at] = w->scatter[class][at] = NAN;
     if (n < WORK_PEERS)
         return;
-    ranked_sort(room, n);
-    double middle = w->median[class][at] = ranked_middle(room, n);
+    double middle = w->median[class][at] = cluster_median(room, n);
     for (size_t i = 0; i < n; i++)
         room[i] = fabs(room[i] - middle);
-    ranked_sort(room, n);
-    w->scatter[class][at] = ranked_middle(room, n);
+    w->scatter[class][at] = cluster_median(room, n);
 }
 
 static void find_medians(struct cluster_work *w)
@@ -173,8 +169,7 @@ static double error_of_median(double *list, size_t n, double median)
 {
     for (size_t i = 0; i < n; i++)
         list[i] = fabs(list[i] - median);
-    ranked_sort(list, n);
-    return n >= SPREAD ? 1.4826 * 1.2533 * ranked_middle(list, n) / sqrt((double)n) : INFINITY;
+    return n >= SPREAD ? 1.4826 * 1.2533 * cluster_median(list, n) / sqrt((double)n) : INFINITY;
 }
 
 /* The median ratio over its kernels, each name counted once: a rank with more work in some is not
@@ -202,8 +197,7 @@ static void find_speed(struct cluster_work *w, uint32_t rank, const struct usual
             w->excess[rank] = f;
         }
     }
-    ranked_sort(list, count);
-    w->speed[rank] = ranked_middle(list, count);
+    w->speed[rank] = cluster_median(list, count);
     for (size_t i = 0; i < count; i++)
         slow += list[i] > 1 + (w->speed[rank] - 1) / 2;
     w->slow_share[rank] = count > 0 ? (double)slow / (double)count : 0;
@@ -250,8 +244,7 @@ struct cluster_work *cluster_work_find(const struct cluster_model *m)
     for (size_t i = 0; i < all; i++)
         if (isfinite(w->own[WORK_STEP][i]))
             room[n++] = w->own[WORK_STEP][i];
-    ranked_sort(room, n);
-    w->step_time = n > 0 ? ranked_middle(room, n) : 0;
+    w->step_time = n > 0 ? cluster_median(room, n) : 0;
     find_speeds(w);
     cluster_calls_compare(w);
     return w;

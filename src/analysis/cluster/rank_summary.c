@@ -232,14 +232,6 @@ static size_t distinct_groups(const struct collectives *all)
     return n;
 }
 
-static int32_t step_at(const struct rank_summary *out, nanos t)
-{
-    size_t place;
-
-    vec_bisect(place, out->n_steps, i, out->steps[i].begin <= t);
-    return (int32_t)place - 1;
-}
-
 struct call_end {
     nanos end;
     uint32_t call;
@@ -294,10 +286,12 @@ static void add_calls(struct summarizer *z)
     out->calls = ARENA_ARRAY(z->arena, struct summary_call, all->n);
     for (size_t i = 0; i < all->n; i++) {
         const struct collective_call *c = &all->at[i];
+        size_t steps; /* that have begun */
+        vec_bisect(steps, out->n_steps, k, out->steps[k].begin <= c->begin);
         out->calls[out->n_calls++] = (struct summary_call){
             .group = group_of(z, &known, c),
             .kind = (uint8_t)c->kind,
-            .step = step_at(out, c->begin),
+            .step = (int32_t)steps - 1,
             .from = c->from,
             .to = c->to,
             .bytes = (int64_t)c->bytes,

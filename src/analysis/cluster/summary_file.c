@@ -96,39 +96,37 @@ static void wire_groups(struct wire *w, struct rank_summary *s)
     }
 }
 
-static void wire_call(struct wire *w, struct rank_summary *s, size_t i, int64_t last)
-{
-    struct summary_call *c = &s->calls[i];
-    uint32_t kind = c->kind, step = (uint32_t)(c->step + 1);
-    /* counted back, as it is near; 0: none */
-    uint32_t back = c->after == SUMMARY_NO_CALL ? 0 : (uint32_t)(i - c->after);
-
-    wire_place(w, &c->group, s->n_groups);
-    wire_place(w, &kind, COLLECTIVE_KINDS);
-    wire_place(w, &step, s->n_steps + 1);
-    wire_place(w, &back, i + 1);
-    c->kind = (uint8_t)kind;
-    c->step = (int32_t)step - 1;
-    c->after = back == 0 ? SUMMARY_NO_CALL : (uint32_t)(i - back);
-    wire_i64(w, &c->from);
-    wire_i64(w, &c->to);
-    wire_span(w, &c->bytes);
-    wire_time(w, &c->begin, last);
-    wire_time(w, &c->end, c->begin);
-    wire_span(w, &c->stretch);
-    wire_span(w, &c->compute);
-    wire_span(w, &c->idle);
-    wire_span(w, &c->storage);
-    w->is_bad |= c->end < c->begin || c->begin < last;
-}
-
 static void wire_calls(struct wire *w, struct rank_summary *s)
 {
+    nanos last = -most_time;
+
     s->n_calls = wire_count(w, s->n_calls, LEAST_CALL);
     if (w->is_reading)
         s->calls = ARENA_ARRAY(w->arena, struct summary_call, s->n_calls);
-    for (size_t i = 0; i < s->n_calls && !w->is_bad; i++)
-        wire_call(w, s, i, i > 0 ? s->calls[i - 1].begin : -most_time);
+    for (size_t i = 0; i < s->n_calls && !w->is_bad; i++) {
+        struct summary_call *c = &s->calls[i];
+        uint32_t kind = c->kind, step = (uint32_t)(c->step + 1);
+        /* counted back, as it is near; 0: none */
+        uint32_t back = c->after == SUMMARY_NO_CALL ? 0 : (uint32_t)(i - c->after);
+        wire_place(w, &c->group, s->n_groups);
+        wire_place(w, &kind, COLLECTIVE_KINDS);
+        wire_place(w, &step, s->n_steps + 1);
+        wire_place(w, &back, i + 1);
+        c->kind = (uint8_t)kind;
+        c->step = (int32_t)step - 1;
+        c->after = back == 0 ? SUMMARY_NO_CALL : (uint32_t)(i - back);
+        wire_i64(w, &c->from);
+        wire_i64(w, &c->to);
+        wire_span(w, &c->bytes);
+        wire_time(w, &c->begin, last);
+        wire_time(w, &c->end, c->begin);
+        wire_span(w, &c->stretch);
+        wire_span(w, &c->compute);
+        wire_span(w, &c->idle);
+        wire_span(w, &c->storage);
+        w->is_bad |= c->end < c->begin || c->begin < last;
+        last = c->begin;
+    }
 }
 
 static void wire_kernels(struct wire *w, struct rank_summary *s)
