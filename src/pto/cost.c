@@ -147,23 +147,20 @@ bool pto_move_cost(const struct pto_costs *c, const struct pto_work *w, struct p
     return true;
 }
 
-/* How often the cube goes over an operand of this type. Shapes of fp4 count pairs. */
-static double passes_of(const struct pto_costs *c, enum pto_dtype t)
-{
-    if (t == PTO_F32)
-        return c->value[PTO_COST_CUBE_F32];
-    return t == PTO_F4E2M1X2 || t == PTO_F4E1M2X2 ? c->value[PTO_COST_CUBE_FP4] : 1;
-}
-
 /* Fractals of 16 x 32 bytes x 16. */
 struct pto_cost pto_cube_cost(const struct pto_costs *c, const struct pto_work *w)
 {
-    uint32_t size = pto_dtype_size(w->src_dtype);
-    double depth = size > 0 && size <= 32 ? 32.0 / size : 16;
+    enum pto_dtype t = w->src_dtype;
+    uint32_t size = pto_dtype_size(t);
+    double depth = size > 0 && size <= 32 ? 32.0 / size : 16, passes = 1;
     double fractals = ceil(w->m / 16.0) * ceil(w->k / depth) * ceil(w->n / 16.0);
 
-    return (struct pto_cost){c->value[PTO_COST_CUBE_FIXED] + passes_of(c, w->src_dtype) * fractals,
-                             0};
+    /* How often the cube goes over an operand of this type. Shapes of fp4 count pairs. */
+    if (t == PTO_F32)
+        passes = c->value[PTO_COST_CUBE_F32];
+    else if (t == PTO_F4E2M1X2 || t == PTO_F4E1M2X2)
+        passes = c->value[PTO_COST_CUBE_FP4];
+    return (struct pto_cost){c->value[PTO_COST_CUBE_FIXED] + passes * fractals, 0};
 }
 
 /* ---- which law ---- */

@@ -121,16 +121,13 @@ static double converted(enum pto_dtype from, enum pto_dtype to, bool is_flat)
     return elements_of(from);
 }
 
-/* Operations with a scalar are flat when rows join; the others also when there is one row. */
-static bool is_scalar_op(enum pto_opcode op)
-{
-    return op == PTO_TADDS || op == PTO_TSUBS || op == PTO_TMULS || op == PTO_TDIVS ||
-           op == PTO_TMINS || op == PTO_TMAXS || op == PTO_TNEG;
-}
-
 struct pto_loops pto_a5_loops(const struct pto_work *w)
 {
-    bool is_flat = w->v_col == w->cols || (w->rows == 1 && !is_scalar_op(w->op));
+    enum pto_opcode op = w->op;
+    bool is_scalar_op = op == PTO_TADDS || op == PTO_TSUBS || op == PTO_TMULS || op == PTO_TDIVS ||
+                        op == PTO_TMINS || op == PTO_TMAXS || op == PTO_TNEG;
+    /* Operations with a scalar are flat when rows join; the others also when there is one row. */
+    bool is_flat = w->v_col == w->cols || (w->rows == 1 && !is_scalar_op);
     double e = w->op == PTO_TCVT ? converted(w->src_dtype, w->dst_dtype, is_flat)
                                  : elements_of(w->src_dtype);
 

@@ -202,14 +202,6 @@ static bool find_path_slot(struct pto_costs *c, enum pto_arch arch, struct str n
     return true;
 }
 
-/* These divide. */
-static bool is_divisor(size_t key)
-{
-    return key == PTO_COST_GM_TURN_RATE ||
-           (key >= PTO_COST_GM_READ_TOTAL && key <= PTO_COST_A5_HBM) ||
-           key == PTO_COST_A2A3_BRCB_ROWS;
-}
-
 static bool find_slot(struct pto_costs *c, struct str key, struct cost_slot *slot)
 {
     enum pto_arch arch;
@@ -217,7 +209,9 @@ static bool find_slot(struct pto_costs *c, struct str key, struct cost_slot *slo
 
     for (size_t i = 0; i < PTO_COST_KEY_COUNT; i++) {
         if (str_equal(key, str_of(keys[i]))) {
-            *slot = (struct cost_slot){.at = &c->value[i], .least = is_divisor(i) ? 1e-3 : 0};
+            bool is_divisor = i == PTO_COST_GM_TURN_RATE || i == PTO_COST_A2A3_BRCB_ROWS ||
+                              (i >= PTO_COST_GM_READ_TOTAL && i <= PTO_COST_A5_HBM);
+            *slot = (struct cost_slot){.at = &c->value[i], .least = is_divisor ? 1e-3 : 0};
             return true;
         }
     }

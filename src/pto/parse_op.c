@@ -310,16 +310,6 @@ static bool dps_operands(struct pto_parser *p, enum pto_role role)
     }
 }
 
-/* The axis of a mask, behind the types: "row" is what no word means, too. */
-static bool mask_axis(struct pto_parser *p)
-{
-    if (!str_equal(p->tok.text, S("row")))
-        return pto_wrong(p, "pto-ir.unsupported-axis", p->tok.line, p->tok.col,
-                         "masks go along \"row\" here, not \"%.*s\"", STR_ARGS(p->tok.text));
-    pto_take(p);
-    return pto_want(p, ')');
-}
-
 /* "( operands : types [, operands : types] [, axis] )" behind ins or outs. */
 static bool dps_list(struct pto_parser *p, enum pto_role role)
 {
@@ -329,8 +319,15 @@ static bool dps_list(struct pto_parser *p, enum pto_role role)
         return true;
     do {
         size_t from = p->m->operands.n;
-        if (p->tok.kind == PTO_T_STRING)
-            return mask_axis(p);
+        if (p->tok.kind == PTO_T_STRING) {
+            /* The axis of a mask, behind the types: "row" is what no word means, too. */
+            if (!str_equal(p->tok.text, S("row")))
+                return pto_wrong(p, "pto-ir.unsupported-axis", p->tok.line, p->tok.col,
+                                 "masks go along \"row\" here, not \"%.*s\"",
+                                 STR_ARGS(p->tok.text));
+            pto_take(p);
+            return pto_want(p, ')');
+        }
         if (!dps_operands(p, role))
             return false;
         if (pto_is(p, ')'))

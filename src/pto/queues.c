@@ -237,18 +237,14 @@ void pto_queues_barrier(struct pto_queues *q, uint32_t site, enum pto_pipe pipe)
 
 struct pto_moment pto_queues_signal(struct pto_queues *q, uint32_t site, enum pto_pipe pipe)
 {
-    struct pto_moment all = {.record = PTO_NO_RECORD};
+    struct pto_moment none = {.record = PTO_NO_RECORD};
+    struct pto_moment all = pipe == PTO_PIPE_ALL ? pto_queues_end(q) : none;
 
-    if (pipe == PTO_PIPE_ALL) {
-        all = pto_queues_end(q);
-        sync_record(q, site, PTO_PIPE_S, (struct pto_moment){.record = PTO_NO_RECORD},
-                    (struct queue_mark){PTO_MARK_SIGNAL, pipe, 0});
-        return all;
-    }
-    sync_record(q, site, pipe, all, (struct queue_mark){PTO_MARK_SIGNAL, pipe, 0});
-    all.at = q->pipe[pipe].done;
-    all.record = q->pipe[pipe].slowest;
-    all.from = (uint8_t)pipe;
+    sync_record(q, site, pipe == PTO_PIPE_ALL ? PTO_PIPE_S : pipe, none,
+                (struct queue_mark){PTO_MARK_SIGNAL, pipe, 0});
+    if (pipe != PTO_PIPE_ALL)
+        all = (struct pto_moment){
+            .at = q->pipe[pipe].done, .record = q->pipe[pipe].slowest, .from = (uint8_t)pipe};
     return all;
 }
 
