@@ -18,25 +18,9 @@ static uint64_t key_of(enum pto_opcode op, enum pto_dtype t, uint64_t cols)
     return cols << 32 | (uint64_t)op << 8 | (uint64_t)t;
 }
 
-static bool read_fit(const struct csv *csv, const int column[], uint64_t *key, struct pto_fit *fit)
-{
-    enum pto_dtype t = PTO_NO_DTYPE;
-    uint64_t cols = 0;
-    enum pto_opcode op = pto_cost_op(csv_cell(csv, column[0]));
-    struct str type = csv_cell(csv, column[1]), width = csv_cell(csv, column[2]);
-
-    if (op == PTO_OP_NONE || (!str_equal(type, S("any")) && !pto_dtype_find(type, &t)) ||
-        (!str_equal(width, S("any")) && !num_u64(width, &cols)) || cols > INT32_MAX)
-        return false;
-    *key = key_of(op, t, cols);
-    return num_f64(csv_cell(csv, column[3]), &fit->per_element) &&
-           num_f64(csv_cell(csv, column[4]), &fit->fixed);
-}
-
 bool pto_table_load(struct pto_costs *c, struct str text)
 {
     struct csv csv;
-    uint64_t key;
     struct pto_fit fit;
 
     csv_open(&csv, text);
@@ -44,9 +28,16 @@ bool pto_table_load(struct pto_costs *c, struct str text)
                           csv_column(&csv, S("cols")), csv_column(&csv, S("cycles_per_element")),
                           csv_column(&csv, S("fixed_cycles"))};
     while (csv_next(&csv)) {
-        if (!read_fit(&csv, column, &key, &fit))
+        enum pto_dtype t = PTO_NO_DTYPE;
+        uint64_t cols = 0;
+        enum pto_opcode op = pto_cost_op(csv_cell(&csv, column[0]));
+        struct str type = csv_cell(&csv, column[1]), width = csv_cell(&csv, column[2]);
+        if (op == PTO_OP_NONE || (!str_equal(type, S("any")) && !pto_dtype_find(type, &t)) ||
+            (!str_equal(width, S("any")) && !num_u64(width, &cols)) || cols > INT32_MAX ||
+            !num_f64(csv_cell(&csv, column[3]), &fit.per_element) ||
+            !num_f64(csv_cell(&csv, column[4]), &fit.fixed))
             return false;
-        hash_put(&c->fit_index, key, (uint32_t)c->fits.n);
+        hash_put(&c->fit_index, key_of(op, t, cols), (uint32_t)c->fits.n);
         vec_push(&c->fits, fit);
     }
     return true;

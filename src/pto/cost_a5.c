@@ -44,29 +44,9 @@ static bool read_type(struct str text, enum pto_dtype *t)
     return n > 0 && (size_t)n < sizeof(name) && pto_dtype_find(str_of(name), t);
 }
 
-static bool read_curve(const struct csv *csv, const int column[], struct curve_key *key,
-                       struct pto_curve *curve)
-{
-    struct str variant = csv_cell(csv, column[4]);
-    size_t v = 0;
-
-    while (v < ARRAY_LEN(variant_names) && !str_equal(variant, variant_names[v]))
-        v++;
-    *key = (struct curve_key){.op = pto_cost_op(csv_cell(csv, column[0])),
-                              .is_flat = str_equal(csv_cell(csv, column[3]), S("1d")),
-                              .variant = (enum variant)v};
-    return key->op != PTO_OP_NONE && v < ARRAY_LEN(variant_names) &&
-           read_type(csv_cell(csv, column[1]), &key->from) &&
-           read_type(csv_cell(csv, column[2]), &key->to) &&
-           num_f64(csv_cell(csv, column[5]), &curve->per_iteration) &&
-           num_f64(csv_cell(csv, column[6]), &curve->per_row) &&
-           num_f64(csv_cell(csv, column[7]), &curve->fixed);
-}
-
 bool pto_curves_load(struct pto_costs *c, struct str text)
 {
     struct csv csv;
-    struct curve_key key;
     struct pto_curve curve;
 
     csv_open(&csv, text);
@@ -75,7 +55,19 @@ bool pto_curves_load(struct pto_costs *c, struct str text)
                           csv_column(&csv, S("variant")), csv_column(&csv, S("per_iteration")),
                           csv_column(&csv, S("per_row")), csv_column(&csv, S("fixed"))};
     while (csv_next(&csv)) {
-        if (!read_curve(&csv, column, &key, &curve))
+        struct str variant = csv_cell(&csv, column[4]);
+        size_t v = 0;
+        while (v < ARRAY_LEN(variant_names) && !str_equal(variant, variant_names[v]))
+            v++;
+        struct curve_key key = {.op = pto_cost_op(csv_cell(&csv, column[0])),
+                                .is_flat = str_equal(csv_cell(&csv, column[3]), S("1d")),
+                                .variant = (enum variant)v};
+        if (key.op == PTO_OP_NONE || v >= ARRAY_LEN(variant_names) ||
+            !read_type(csv_cell(&csv, column[1]), &key.from) ||
+            !read_type(csv_cell(&csv, column[2]), &key.to) ||
+            !num_f64(csv_cell(&csv, column[5]), &curve.per_iteration) ||
+            !num_f64(csv_cell(&csv, column[6]), &curve.per_row) ||
+            !num_f64(csv_cell(&csv, column[7]), &curve.fixed))
             return false;
         hash_put(&c->curve_index, pack(key), (uint32_t)c->curves.n);
         vec_push(&c->curves, curve);
