@@ -121,7 +121,8 @@ struct pto_miss pto_miss_of(const struct pto_costs *c, const struct pto_work *w)
     return miss;
 }
 
-bool pto_move_cost(const struct pto_costs *c, const struct pto_work *w, struct pto_cost *out)
+/* False when no path joins the two spaces. */
+static bool move_cost(const struct pto_costs *c, const struct pto_work *w, struct pto_cost *out)
 {
     struct pto_path path = c->path[w->arch][w->src_space][w->dst_space];
 
@@ -139,7 +140,7 @@ bool pto_move_cost(const struct pto_costs *c, const struct pto_work *w, struct p
 }
 
 /* Fractals of 16 x 32 bytes x 16. */
-struct pto_cost pto_cube_cost(const struct pto_costs *c, const struct pto_work *w)
+static struct pto_cost cube_cost(const struct pto_costs *c, const struct pto_work *w)
 {
     enum pto_dtype t = w->src_dtype;
     uint32_t size = pto_dtype_size(t);
@@ -227,7 +228,7 @@ struct pto_cost pto_cost_of(const struct pto_costs *c, const struct pto_work *w)
     if (scalar_key(w->op, &key))
         return (struct pto_cost){c->value[key], 0};
     if (pto_class_of(w->op) == PTO_CLASS_PRODUCT)
-        return pto_cube_cost(c, w);
+        return cube_cost(c, w);
     /* A loop of the scalar unit over the elements when they are put on its pipe. */
     if (w->pipe == PTO_PIPE_S && (w->op == PTO_TCI || w->op == PTO_TSCATTER ||
                                   w->op == PTO_MGATHER || w->op == PTO_MSCATTER)) {
@@ -239,7 +240,7 @@ struct pto_cost pto_cost_of(const struct pto_costs *c, const struct pto_work *w)
     if (w->arch == PTO_A5 &&
         (w->op == PTO_TPOP || w->op == PTO_TPOP_FROM_AIC || w->op == PTO_TPOP_FROM_AIV))
         return issue(c);
-    if (w->bytes > 0 && is_between_spaces(w) && pto_move_cost(c, w, &cost))
+    if (w->bytes > 0 && is_between_spaces(w) && move_cost(c, w, &cost))
         return cost;
     if (c->law[w->arch][w->op].shape != PTO_SHAPE_NONE)
         return vector(c, w);

@@ -306,23 +306,16 @@ enum status pto_costs_load(struct pto_costs *c, const char *path, struct diag *d
     return st;
 }
 
-static bool load_numbers(struct pto_costs *c, struct str text)
-{
-    struct diag diag;
-
-    diag_init(&diag);
-    enum status st = pto_costs_read(c, text, "cost.csv", &diag);
-    diag_fini(&diag);
-    return st == ST_OK;
-}
-
 struct pto_costs *pto_costs_new(void)
 {
     struct pto_costs *c = mem_grow(NULL, sizeof(*c), 1);
+    struct str numbers = embedded_file("pto/cost.csv");
+    struct diag diag;
 
     *c = (struct pto_costs){.use_table = true};
+    diag_init(&diag);
     /* The tables are part of the program: a bad one is a mistake that the tests find. */
-    bool is_good = load_numbers(c, embedded_file("pto/cost.csv")) &&
+    bool is_good = pto_costs_read(c, numbers, "cost.csv", &diag) == ST_OK &&
                    load_vector(c, embedded_file("pto/a2a3_vector.csv")) &&
                    load_programs(c, embedded_file("pto/a5_vector.csv")) &&
                    load_paths(c, embedded_file("pto/paths.csv")) &&
@@ -330,6 +323,7 @@ struct pto_costs *pto_costs_new(void)
                    pto_curves_load(c, embedded_file("pto/a5_curves.csv"));
     assert(is_good);
     (void)is_good;
+    diag_fini(&diag);
     return c;
 }
 

@@ -91,7 +91,6 @@ struct pto_site {
     enum pto_opcode code;
     uint8_t phases[PTO_PHASES]; /* pipes, one after the other */
     uint8_t n_phases;
-    uint8_t result_dtype;
     uint8_t split;        /* of FIFO operations */
     uint8_t fifo;         /* its number */
     bool to_vector;       /* its direction */
@@ -104,7 +103,8 @@ struct pto_site {
     uint32_t use_first, use_count;
     uint32_t access_first, access_count;
     uint32_t result; /* slot of a result (tgetval, load_scalar, tpop); PTO_NONE */
-    int64_t repeat;  /* 256-byte repeats of the destination */
+    uint8_t result_dtype;
+    int64_t repeat; /* 256-byte repeats of the destination */
 };
 
 /* One node of the tree. Children of a node are a list through `next`. */
