@@ -88,9 +88,8 @@ static bool view_site(struct pto_core *c, uint32_t site, struct pto_fifo *f, boo
     size_t behind = is_alloc ? (size_t)f->ring.slots : 0; /* the token that it waits for */
     struct pto_moment wait = PTO_NO_MOMENT;
 
-    if (*number >= behind && !take_tokens(c, s, f, is_alloc, *number - behind, &wait))
-        return false;
-    if (!make_entry(c, s, f, *number))
+    if ((*number >= behind && !take_tokens(c, s, f, is_alloc, *number - behind, &wait)) ||
+        !make_entry(c, s, f, *number))
         return false;
     (void)pto_core_run_phases(c, site, wait);
     ++*number;
@@ -187,9 +186,7 @@ static bool pop_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
     enum pto_pipe pipe = (enum pto_pipe)s->phases[0];
     struct pto_moment wait = PTO_NO_MOMENT;
 
-    if (!take_tokens(c, s, f, false, f->popped[c->number], &wait))
-        return false;
-    if (!popped_tile(c, s, f))
+    if (!take_tokens(c, s, f, false, f->popped[c->number], &wait) || !popped_tile(c, s, f))
         return false;
     const struct pto_tile *t = &c->slots.tiles[s->result];
     struct pto_touch touch = {.pipe = pipe,

@@ -296,12 +296,11 @@ enum status pto_costs_load(struct pto_costs *c, const char *path, struct diag *d
     struct mapfile map;
 
     TRY(mapfile_open(&map, path, diag));
-    enum status st = ST_OK;
-    if (map.text.n > LIMIT_COST_FILE)
-        st = diag_fail(diag, ST_LIMIT, "pto-cost.too-large", (struct where){.path = path},
-                       "a cost file has at most %d bytes", LIMIT_COST_FILE);
-    else
-        st = pto_costs_read(c, map.text, path, diag);
+    enum status st =
+        map.text.n <= LIMIT_COST_FILE
+            ? pto_costs_read(c, map.text, path, diag)
+            : diag_fail(diag, ST_LIMIT, "pto-cost.too-large", (struct where){.path = path},
+                        "a cost file has at most %d bytes", LIMIT_COST_FILE);
     mapfile_close(&map);
     return st;
 }

@@ -332,9 +332,7 @@ static bool dps_list(struct pto_parser *p, enum pto_role role)
             return false;
         if (pto_is(p, ')'))
             break;
-        if (!pto_want(p, ':'))
-            return false;
-        if (!pto_parse_types_of(p, from))
+        if (!pto_want(p, ':') || !pto_parse_types_of(p, from))
             return false;
     } while (pto_try(p, ',') || pto_is_word(p, S("fp")));
     return pto_want(p, ')');
@@ -376,9 +374,8 @@ bool pto_parse_dps(struct pto_parser *p, struct pto_draft *d)
 {
     if (!pto_is_word(p, S("ins")) && !pto_is_word(p, S("outs")))
         return pto_expected(p, "'ins'");
-    if (pto_try_word(p, S("ins")) && !dps_list(p, PTO_ROLE_IN))
-        return false;
-    if (pto_try_word(p, S("outs")) && !dps_list(p, PTO_ROLE_OUT))
+    if ((pto_try_word(p, S("ins")) && !dps_list(p, PTO_ROLE_IN)) ||
+        (pto_try_word(p, S("outs")) && !dps_list(p, PTO_ROLE_OUT)))
         return false;
     for (;;) {
         if (pto_is(p, '{')) {

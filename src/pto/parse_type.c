@@ -142,10 +142,8 @@ static bool ranked(struct pto_cursor *c, struct pto_type *t)
 static bool events(struct pto_cursor *c, struct pto_type *t)
 {
     t->kind = PTO_TYPE_EVENTS;
-    if (!pto_type_small(c, &t->count))
-        return false;
-    return t->count > 0 ? true
-                        : pto_type_bad(c, "pto-ir.bad-type", "an event array has a size", S(""));
+    return pto_type_small(c, &t->count) &&
+           (t->count > 0 || pto_type_bad(c, "pto-ir.bad-type", "an event array has a size", S("")));
 }
 
 static bool structure(struct pto_cursor *c, struct pto_type *t)

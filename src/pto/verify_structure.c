@@ -405,9 +405,8 @@ static uint32_t block_of(const struct graph *g, const struct pto_value *v, uint3
 {
     for (uint32_t i = 0; i < g->r->block_count; i++) {
         const struct pto_block *b = &g->m->blocks.at[g->r->block_first + i];
-        if (v->op != PTO_NONE && v->op >= b->op_first && v->op < b->op_end)
-            return i;
-        if (value >= b->arg_first && value < b->arg_first + b->arg_count)
+        if ((v->op != PTO_NONE && v->op >= b->op_first && v->op < b->op_end) ||
+            (value >= b->arg_first && value < b->arg_first + b->arg_count))
             return i;
     }
     return PTO_NONE;
