@@ -128,19 +128,6 @@ struct pto_loops pto_a5_loops(const struct pto_work *w)
     return (struct pto_loops){false, ceil(w->v_col / e), w->v_row};
 }
 
-/* The type whose curve stands in for one without: of the same size. */
-static enum pto_dtype stand_in(enum pto_dtype t)
-{
-    switch (pto_dtype_size(t)) {
-    case 1:
-        return PTO_I8;
-    case 2:
-        return PTO_F16;
-    default:
-        return PTO_F32;
-    }
-}
-
 static bool find_curve(const struct pto_costs *c, struct curve_key key, struct pto_curve *out)
 {
     uint32_t at;
@@ -148,7 +135,11 @@ static bool find_curve(const struct pto_costs *c, struct curve_key key, struct p
     if (!hash_get(&c->curve_index, pack(key), &at)) {
         if (key.op == PTO_TCVT)
             return false;
-        key.from = stand_in(key.from);
+        /* The type whose curve stands in for one without: of the same size. */
+        uint32_t size = pto_dtype_size(key.from);
+        key.from = size == 1 ? PTO_I8 : PTO_F32;
+        if (size == 2)
+            key.from = PTO_F16;
         if (!hash_get(&c->curve_index, pack(key), &at))
             return false;
     }

@@ -95,17 +95,13 @@ static void from_form(struct segments *s, const char **form, bool is_optional)
 
 static void declared(struct segments *s, enum pto_opcode code)
 {
-    const char *form = pto_form(code);
+    const char *form = pto_form(code), *order = form == NULL ? "i*o" : NULL;
 
     s->n = 0;
-    for (size_t i = 0; i < ARRAY_LEN(orders); i++) {
-        if (orders[i].code == code) {
-            from_letters(s, orders[i].order);
-            return;
-        }
-    }
-    if (form == NULL) {
-        from_letters(s, "i*o");
+    for (size_t i = 0; i < ARRAY_LEN(orders); i++)
+        order = orders[i].code == code ? orders[i].order : order;
+    if (order != NULL) {
+        from_letters(s, order);
         return;
     }
     form++; /* the number of results */

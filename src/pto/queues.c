@@ -217,8 +217,6 @@ bool pto_queues_wait(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum 
 
 void pto_queues_barrier(struct pto_queues *q, uint32_t site, enum pto_pipe pipe)
 {
-    struct pto_moment all = {.record = PTO_NO_RECORD};
-
     if (q->races)
         pto_race_barrier(q->races, q->core, pipe);
     if (pipe != PTO_PIPE_ALL) {
@@ -228,7 +226,7 @@ void pto_queues_barrier(struct pto_queues *q, uint32_t site, enum pto_pipe pipe)
                     (struct queue_mark){PTO_MARK_BARRIER, pipe, 0});
         return;
     }
-    all = pto_queues_end(q);
+    struct pto_moment all = pto_queues_end(q);
     all.cause = PTO_CAUSE_BARRIER;
     for (int p = 0; p < PTO_PIPE_COUNT; p++)
         pto_queues_hold(q, (enum pto_pipe)p, all);
