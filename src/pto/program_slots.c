@@ -85,8 +85,9 @@ struct pto_slot program_role(const struct pto_compiler *c, const struct pto_op *
                              enum pto_role role, uint32_t nth)
 {
     uint32_t value = pto_operand_nth(c->m, op, role, nth);
+    struct pto_slot none = {0};
 
-    return value == PTO_NONE ? (struct pto_slot){0} : program_slot_of(c, value);
+    return value == PTO_NONE ? none : program_slot_of(c, value);
 }
 
 struct pto_slot program_kind(const struct pto_compiler *c, const struct pto_op *op,

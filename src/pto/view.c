@@ -75,7 +75,7 @@ struct pto_run pto_view_run(const struct pto_view *v, int64_t r, int64_t c)
 /* First to last byte; false when the view is not possible. */
 static bool extent_bytes(const struct pto_view *v, struct pto_range *hull, bool *is_empty)
 {
-    int64_t first = v->offset, last = v->offset, size = pto_dtype_size(v->dtype), count = 1;
+    int64_t first = v->offset, last = first, size = pto_dtype_size(v->dtype), count = 1;
     *is_empty = false;
     if (v->ndim < 1 || v->ndim > PTO_VIEW_RANK || size == 0)
         return false;
