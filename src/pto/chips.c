@@ -20,15 +20,6 @@ static void read_chip(const struct csv *csv, struct pto_chip *c)
     c->aic = (int32_t)aic;
 }
 
-static bool is_named(const struct pto_chip *c, struct str name)
-{
-    struct str brand = S("Ascend");
-
-    return str_equal_nocase(c->name, name) ||
-           (str_starts(c->name, brand) &&
-            str_equal_nocase(str_part(c->name, brand.n, c->name.n), name));
-}
-
 enum status pto_chip_find(struct str name, enum pto_arch arch, struct pto_chip *out, struct diag *d)
 {
     struct csv *csv = mem_grow(NULL, sizeof(*csv), 1);
@@ -38,7 +29,10 @@ enum status pto_chip_find(struct str name, enum pto_arch arch, struct pto_chip *
     csv_open(csv, text);
     while (!is_found && csv_next(csv)) {
         read_chip(csv, out);
-        is_found = name.n > 0 ? is_named(out, name) : out->arch == arch;
+        struct str bare = out->name; /* without the brand, which may be left out */
+        (void)str_skip(&bare, S("Ascend"));
+        is_found = name.n > 0 ? str_equal_nocase(out->name, name) || str_equal_nocase(bare, name)
+                              : out->arch == arch;
     }
     if (!is_found) {
         struct pto_chip known;

@@ -88,15 +88,6 @@ static void window_rows(const struct pto_view *v, struct pto_work *w)
     w->n_rows = elements / run;
 }
 
-/* Whether the shape of the source counts, not that of the destination. */
-static bool counts_source(const struct pto_site *s)
-{
-    enum pto_opcode op = s->code;
-
-    return (op >= PTO_TROWSUM && op <= PTO_TCOLARGMIN) || op == PTO_TTRANS || op == PTO_TSORT32 ||
-           op == PTO_TMRGSORT || (op == PTO_TGATHER && s->form == PTO_FORM_MASK);
-}
-
 /* UB has 16 groups of banks, each 32 bytes wide; a repeat reads 8 of them for each source. Two
  * sources do not get into each other's way when one starts half the groups after the other. */
 static bool lie_apart(const struct parts *x)
@@ -107,8 +98,13 @@ static bool lie_apart(const struct parts *x)
 
 static void vector_work(const struct pto_site *s, const struct parts *x, struct pto_work *w)
 {
-    bool is_joined = s->code == PTO_TMRGSORT && x->in2; /* lists of several tiles: all come out */
-    const struct pto_tile *shape = counts_source(s) && x->in && !is_joined ? x->in : x->out;
+    enum pto_opcode op = s->code;
+    bool is_joined = op == PTO_TMRGSORT && x->in2; /* lists of several tiles: all come out */
+    /* Whether the shape of the source counts, not that of the destination. */
+    bool counts_source = (op >= PTO_TROWSUM && op <= PTO_TCOLARGMIN) || op == PTO_TTRANS ||
+                         op == PTO_TSORT32 || op == PTO_TMRGSORT ||
+                         (op == PTO_TGATHER && s->form == PTO_FORM_MASK);
+    const struct pto_tile *shape = counts_source && x->in && !is_joined ? x->in : x->out;
 
     if (!shape)
         shape = x->in;

@@ -11,15 +11,6 @@ struct gathered {
     size_t n_ins, n_outs, n_scalars;
 };
 
-static struct pto_scalar scalar_of(const struct pto_core *c, const struct pto_use *u)
-{
-    const struct pto_number *n = &c->slots.numbers[u->slot];
-    enum pto_dtype t = (enum pto_dtype)u->dtype;
-
-    return (struct pto_scalar){t, pto_dtype_is_float(t) ? pto_elem_from_f64(n->v.f, t)
-                                                        : (uint64_t)n->v.i};
-}
-
 static void gather(struct pto_core *c, const struct pto_site *s, struct gathered *g)
 {
     for (uint32_t i = 0; i < s->use_count; i++) {
@@ -35,7 +26,10 @@ static void gather(struct pto_core *c, const struct pto_site *s, struct gathered
             a->kind = PTO_OPERAND_VIEW;
             a->u.view = &c->slots.gms[u->slot].view;
         } else if (u->kind == PTO_SLOT_NUMBER && g->n_scalars < MAX_OPERANDS) {
-            g->scalars[g->n_scalars] = scalar_of(c, u);
+            const struct pto_number *n = &c->slots.numbers[u->slot];
+            enum pto_dtype t = (enum pto_dtype)u->dtype;
+            g->scalars[g->n_scalars] = (struct pto_scalar){
+                t, pto_dtype_is_float(t) ? pto_elem_from_f64(n->v.f, t) : (uint64_t)n->v.i};
             a->kind = PTO_OPERAND_VALUE;
             a->u.value = &g->scalars[g->n_scalars++];
         } else {

@@ -80,19 +80,20 @@ static bool make_entry(struct pto_core *c, const struct pto_site *s, const struc
     return true;
 }
 
-/* The next slot that is free, as a view to store into. */
-static bool alloc_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
+/* The next slot that is free, as a view to store into; or the next that is filled, to load from. */
+static bool view_site(struct pto_core *c, uint32_t site, struct pto_fifo *f, bool is_alloc)
 {
     const struct pto_site *s = &c->program->sites.at[site];
-    size_t number = f->allocated[c->number], slots = (size_t)f->ring.slots;
+    size_t *number = is_alloc ? &f->allocated[c->number] : &f->popped[c->number];
+    size_t behind = is_alloc ? (size_t)f->ring.slots : 0; /* the token that it waits for */
     struct pto_moment wait = PTO_NO_MOMENT;
 
-    if (number >= slots && !take_tokens(c, s, f, true, number - slots, &wait))
-        return false;
-    if (!make_entry(c, s, f, number))
+    if ((*number >= behind && !take_tokens(c, s, f, is_alloc, *number - behind, &wait)) ||
+        !make_entry(c, s, f, *number))
         return false;
     (void)pto_core_run_phases(c, site, wait);
-    f->allocated[c->number]++;
+    ++*number;
+    f->has_views |= !is_alloc;
     return true;
 }
 
@@ -113,20 +114,6 @@ static bool commit_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
     vec_push(&f->pushed[c->number], as_token(c, ready));
     if (c->queues.races)
         pto_race_pushed(c->queues.races, c->number, s);
-    return true;
-}
-
-static bool pop_view_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
-{
-    const struct pto_site *s = &c->program->sites.at[site];
-    struct pto_moment wait = PTO_NO_MOMENT;
-
-    if (!take_tokens(c, s, f, false, f->popped[c->number], &wait) ||
-        !make_entry(c, s, f, f->popped[c->number]))
-        return false;
-    (void)pto_core_run_phases(c, site, wait);
-    f->popped[c->number]++;
-    f->has_views = true;
     return true;
 }
 
@@ -199,9 +186,7 @@ static bool pop_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
     enum pto_pipe pipe = (enum pto_pipe)s->phases[0];
     struct pto_moment wait = PTO_NO_MOMENT;
 
-    if (!take_tokens(c, s, f, false, f->popped[c->number], &wait))
-        return false;
-    if (!popped_tile(c, s, f))
+    if (!take_tokens(c, s, f, false, f->popped[c->number], &wait) || !popped_tile(c, s, f))
         return false;
     const struct pto_tile *t = &c->slots.tiles[s->result];
     struct pto_touch touch = {.pipe = pipe,
@@ -261,10 +246,10 @@ bool pto_core_fifo_site(struct pto_core *c, uint32_t site)
         return s->is_view ? commit_site(c, site, f) : push_site(c, site, f);
     case PTO_TPOP_FROM_AIC:
     case PTO_TPOP_FROM_AIV:
-        return s->is_view ? pop_view_site(c, site, f) : pop_site(c, site, f);
+        return s->is_view ? view_site(c, site, f, false) : pop_site(c, site, f);
     case PTO_TALLOC_TO_AIV:
     case PTO_TALLOC_TO_AIC:
-        return alloc_site(c, site, f);
+        return view_site(c, site, f, true);
     default:
         if (f->freed[c->number].n >= f->popped[c->number])
             return pto_core_fail(c, s->line, "pto-run.fifo", "%s: nothing was popped",

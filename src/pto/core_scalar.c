@@ -48,33 +48,18 @@ static struct pto_gm_window element_window(const struct pto_gm *g, int64_t at)
     return (struct pto_gm_window){byte, 1, (int64_t)size, (int64_t)size, g->root, true};
 }
 
-/* Where an element lies whose index nobody supplied cannot be told. */
-static void tell_races(const struct pto_core *c, const struct pto_site *s, const struct pto_gm *g,
-                       const struct pto_number *index, bool is_write)
+/* Tells the races and joins what the access waits for; true when it is watched. Where an element
+ * lies whose index nobody supplied cannot be told. */
+static bool begin_access(struct pto_core *c, const struct pto_site *s,
+                         const struct pto_gm_window *w, const struct pto_number *index,
+                         bool is_write, struct pto_moment *wait)
 {
-    if (!c->queues.races || (index && index->taint != 0))
-        return;
-    struct pto_gm_window w = element_window(g, index ? index->v.i : 0);
-    pto_race_scalar(c->queues.races, c, s, &w, is_write);
-}
-
-static bool scalar_wait(struct pto_core *c, const struct pto_gm *g, int64_t at, bool is_write,
-                        struct pto_moment *wait)
-{
-    struct pto_gm_window w = element_window(g, at);
-
-    if (!pto_core_bytes_wait(c) || !pto_core_is_shared(c, g->root))
+    if (c->queues.races && !(index && index->taint != 0))
+        pto_race_scalar(c->queues.races, c, s, w, is_write);
+    if (!pto_core_bytes_wait(c) || !pto_core_is_shared(c, w->root))
         return false;
-    pto_hazards_look_gm(&c->hazards, PTO_PIPE_S, &w, is_write, wait);
+    pto_hazards_look_gm(&c->hazards, PTO_PIPE_S, w, is_write, wait);
     return true;
-}
-
-static void scalar_note(struct pto_core *c, const struct pto_gm *g, int64_t at, bool is_write,
-                        struct pto_moment ready)
-{
-    struct pto_gm_window w = element_window(g, at);
-
-    pto_hazards_note_gm(&c->hazards, PTO_PIPE_S, &w, is_write, ready, pto_core_settled(c));
 }
 
 bool pto_core_load_scalar(struct pto_core *c, uint32_t site)
@@ -103,11 +88,11 @@ bool pto_core_load_scalar(struct pto_core *c, uint32_t site)
         to->taint = (uint32_t)g->root + 1;
     struct pto_issue issue = {
         .site = site, .pipe = PTO_PIPE_S, .is_blocking = true, .occupied = load_cycles(c, g, at)};
-    tell_races(c, s, g, index, false);
-    bool is_watched = scalar_wait(c, g, at, false, &wait);
+    struct pto_gm_window w = element_window(g, at);
+    bool is_watched = begin_access(c, s, &w, index, false, &wait);
     struct pto_moment ready = pto_queues_run(&c->queues, &issue, wait);
     if (is_watched)
-        scalar_note(c, g, at, false, ready);
+        pto_hazards_note_gm(&c->hazards, PTO_PIPE_S, &w, false, ready, pto_core_settled(c));
     return true;
 }
 
@@ -133,11 +118,11 @@ bool pto_core_store_scalar(struct pto_core *c, uint32_t site)
             vec_push(&c->words, *value);
         c->words.at[word] = *value;
     }
-    tell_races(c, s, g, index, true);
-    bool is_watched = scalar_wait(c, g, at, true, &wait);
+    struct pto_gm_window w = element_window(g, at);
+    bool is_watched = begin_access(c, s, &w, index, true, &wait);
     struct pto_moment ready = pto_core_run_phases(c, site, wait);
     if (is_watched)
-        scalar_note(c, g, at, true, ready);
+        pto_hazards_note_gm(&c->hazards, PTO_PIPE_S, &w, true, ready, pto_core_settled(c));
     return true;
 }
 

@@ -18,25 +18,9 @@ static uint64_t key_of(enum pto_opcode op, enum pto_dtype t, uint64_t cols)
     return cols << 32 | (uint64_t)op << 8 | (uint64_t)t;
 }
 
-static bool read_fit(const struct csv *csv, const int column[], uint64_t *key, struct pto_fit *fit)
-{
-    enum pto_dtype t = PTO_NO_DTYPE;
-    uint64_t cols = 0;
-    enum pto_opcode op = pto_cost_op(csv_cell(csv, column[0]));
-    struct str type = csv_cell(csv, column[1]), width = csv_cell(csv, column[2]);
-
-    if (op == PTO_OP_NONE || (!str_equal(type, S("any")) && !pto_dtype_find(type, &t)) ||
-        (!str_equal(width, S("any")) && !num_u64(width, &cols)) || cols > INT32_MAX)
-        return false;
-    *key = key_of(op, t, cols);
-    return num_f64(csv_cell(csv, column[3]), &fit->per_element) &&
-           num_f64(csv_cell(csv, column[4]), &fit->fixed);
-}
-
 bool pto_table_load(struct pto_costs *c, struct str text)
 {
     struct csv csv;
-    uint64_t key;
     struct pto_fit fit;
 
     csv_open(&csv, text);
@@ -44,9 +28,16 @@ bool pto_table_load(struct pto_costs *c, struct str text)
                           csv_column(&csv, S("cols")), csv_column(&csv, S("cycles_per_element")),
                           csv_column(&csv, S("fixed_cycles"))};
     while (csv_next(&csv)) {
-        if (!read_fit(&csv, column, &key, &fit))
+        enum pto_dtype t = PTO_NO_DTYPE;
+        uint64_t cols = 0;
+        enum pto_opcode op = pto_cost_op(csv_cell(&csv, column[0]));
+        struct str type = csv_cell(&csv, column[1]), width = csv_cell(&csv, column[2]);
+        if (op == PTO_OP_NONE || (!str_equal(type, S("any")) && !pto_dtype_find(type, &t)) ||
+            (!str_equal(width, S("any")) && !num_u64(width, &cols)) || cols > INT32_MAX ||
+            !num_f64(csv_cell(&csv, column[3]), &fit.per_element) ||
+            !num_f64(csv_cell(&csv, column[4]), &fit.fixed))
             return false;
-        hash_put(&c->fit_index, key, (uint32_t)c->fits.n);
+        hash_put(&c->fit_index, key_of(op, t, cols), (uint32_t)c->fits.n);
         vec_push(&c->fits, fit);
     }
     return true;
@@ -130,7 +121,8 @@ struct pto_miss pto_miss_of(const struct pto_costs *c, const struct pto_work *w)
     return miss;
 }
 
-bool pto_move_cost(const struct pto_costs *c, const struct pto_work *w, struct pto_cost *out)
+/* False when no path joins the two spaces. */
+static bool move_cost(const struct pto_costs *c, const struct pto_work *w, struct pto_cost *out)
 {
     struct pto_path path = c->path[w->arch][w->src_space][w->dst_space];
 
@@ -147,23 +139,20 @@ bool pto_move_cost(const struct pto_costs *c, const struct pto_work *w, struct p
     return true;
 }
 
-/* How often the cube goes over an operand of this type. Shapes of fp4 count pairs. */
-static double passes_of(const struct pto_costs *c, enum pto_dtype t)
-{
-    if (t == PTO_F32)
-        return c->value[PTO_COST_CUBE_F32];
-    return t == PTO_F4E2M1X2 || t == PTO_F4E1M2X2 ? c->value[PTO_COST_CUBE_FP4] : 1;
-}
-
 /* Fractals of 16 x 32 bytes x 16. */
-struct pto_cost pto_cube_cost(const struct pto_costs *c, const struct pto_work *w)
+static struct pto_cost cube_cost(const struct pto_costs *c, const struct pto_work *w)
 {
-    uint32_t size = pto_dtype_size(w->src_dtype);
-    double depth = size > 0 && size <= 32 ? 32.0 / size : 16;
+    enum pto_dtype t = w->src_dtype;
+    uint32_t size = pto_dtype_size(t);
+    double depth = size > 0 && size <= 32 ? 32.0 / size : 16, passes = 1;
     double fractals = ceil(w->m / 16.0) * ceil(w->k / depth) * ceil(w->n / 16.0);
 
-    return (struct pto_cost){c->value[PTO_COST_CUBE_FIXED] + passes_of(c, w->src_dtype) * fractals,
-                             0};
+    /* How often the cube goes over an operand of this type. Shapes of fp4 count pairs. */
+    if (t == PTO_F32)
+        passes = c->value[PTO_COST_CUBE_F32];
+    else if (t == PTO_F4E2M1X2 || t == PTO_F4E1M2X2)
+        passes = c->value[PTO_COST_CUBE_FP4];
+    return (struct pto_cost){c->value[PTO_COST_CUBE_FIXED] + passes * fractals, 0};
 }
 
 /* ---- which law ---- */
@@ -239,7 +228,7 @@ struct pto_cost pto_cost_of(const struct pto_costs *c, const struct pto_work *w)
     if (scalar_key(w->op, &key))
         return (struct pto_cost){c->value[key], 0};
     if (pto_class_of(w->op) == PTO_CLASS_PRODUCT)
-        return pto_cube_cost(c, w);
+        return cube_cost(c, w);
     /* A loop of the scalar unit over the elements when they are put on its pipe. */
     if (w->pipe == PTO_PIPE_S && (w->op == PTO_TCI || w->op == PTO_TSCATTER ||
                                   w->op == PTO_MGATHER || w->op == PTO_MSCATTER)) {
@@ -251,7 +240,7 @@ struct pto_cost pto_cost_of(const struct pto_costs *c, const struct pto_work *w)
     if (w->arch == PTO_A5 &&
         (w->op == PTO_TPOP || w->op == PTO_TPOP_FROM_AIC || w->op == PTO_TPOP_FROM_AIV))
         return issue(c);
-    if (w->bytes > 0 && is_between_spaces(w) && pto_move_cost(c, w, &cost))
+    if (w->bytes > 0 && is_between_spaces(w) && move_cost(c, w, &cost))
         return cost;
     if (c->law[w->arch][w->op].shape != PTO_SHAPE_NONE)
         return vector(c, w);

@@ -44,29 +44,9 @@ static bool read_type(struct str text, enum pto_dtype *t)
     return n > 0 && (size_t)n < sizeof(name) && pto_dtype_find(str_of(name), t);
 }
 
-static bool read_curve(const struct csv *csv, const int column[], struct curve_key *key,
-                       struct pto_curve *curve)
-{
-    struct str variant = csv_cell(csv, column[4]);
-    size_t v = 0;
-
-    while (v < ARRAY_LEN(variant_names) && !str_equal(variant, variant_names[v]))
-        v++;
-    *key = (struct curve_key){.op = pto_cost_op(csv_cell(csv, column[0])),
-                              .is_flat = str_equal(csv_cell(csv, column[3]), S("1d")),
-                              .variant = (enum variant)v};
-    return key->op != PTO_OP_NONE && v < ARRAY_LEN(variant_names) &&
-           read_type(csv_cell(csv, column[1]), &key->from) &&
-           read_type(csv_cell(csv, column[2]), &key->to) &&
-           num_f64(csv_cell(csv, column[5]), &curve->per_iteration) &&
-           num_f64(csv_cell(csv, column[6]), &curve->per_row) &&
-           num_f64(csv_cell(csv, column[7]), &curve->fixed);
-}
-
 bool pto_curves_load(struct pto_costs *c, struct str text)
 {
     struct csv csv;
-    struct curve_key key;
     struct pto_curve curve;
 
     csv_open(&csv, text);
@@ -75,7 +55,19 @@ bool pto_curves_load(struct pto_costs *c, struct str text)
                           csv_column(&csv, S("variant")), csv_column(&csv, S("per_iteration")),
                           csv_column(&csv, S("per_row")), csv_column(&csv, S("fixed"))};
     while (csv_next(&csv)) {
-        if (!read_curve(&csv, column, &key, &curve))
+        struct str variant = csv_cell(&csv, column[4]);
+        size_t v = 0;
+        while (v < ARRAY_LEN(variant_names) && !str_equal(variant, variant_names[v]))
+            v++;
+        struct curve_key key = {.op = pto_cost_op(csv_cell(&csv, column[0])),
+                                .is_flat = str_equal(csv_cell(&csv, column[3]), S("1d")),
+                                .variant = (enum variant)v};
+        if (key.op == PTO_OP_NONE || v >= ARRAY_LEN(variant_names) ||
+            !read_type(csv_cell(&csv, column[1]), &key.from) ||
+            !read_type(csv_cell(&csv, column[2]), &key.to) ||
+            !num_f64(csv_cell(&csv, column[5]), &curve.per_iteration) ||
+            !num_f64(csv_cell(&csv, column[6]), &curve.per_row) ||
+            !num_f64(csv_cell(&csv, column[7]), &curve.fixed))
             return false;
         hash_put(&c->curve_index, pack(key), (uint32_t)c->curves.n);
         vec_push(&c->curves, curve);
@@ -121,35 +113,19 @@ static double converted(enum pto_dtype from, enum pto_dtype to, bool is_flat)
     return elements_of(from);
 }
 
-/* Operations with a scalar are flat when rows join; the others also when there is one row. */
-static bool is_scalar_op(enum pto_opcode op)
-{
-    return op == PTO_TADDS || op == PTO_TSUBS || op == PTO_TMULS || op == PTO_TDIVS ||
-           op == PTO_TMINS || op == PTO_TMAXS || op == PTO_TNEG;
-}
-
 struct pto_loops pto_a5_loops(const struct pto_work *w)
 {
-    bool is_flat = w->v_col == w->cols || (w->rows == 1 && !is_scalar_op(w->op));
+    enum pto_opcode op = w->op;
+    bool is_scalar_op = op == PTO_TADDS || op == PTO_TSUBS || op == PTO_TMULS || op == PTO_TDIVS ||
+                        op == PTO_TMINS || op == PTO_TMAXS || op == PTO_TNEG;
+    /* Operations with a scalar are flat when rows join; the others also when there is one row. */
+    bool is_flat = w->v_col == w->cols || (w->rows == 1 && !is_scalar_op);
     double e = w->op == PTO_TCVT ? converted(w->src_dtype, w->dst_dtype, is_flat)
                                  : elements_of(w->src_dtype);
 
     if (is_flat)
         return (struct pto_loops){true, ceil((double)w->v_row * w->v_col / e), 1};
     return (struct pto_loops){false, ceil(w->v_col / e), w->v_row};
-}
-
-/* The type whose curve stands in for one without: of the same size. */
-static enum pto_dtype stand_in(enum pto_dtype t)
-{
-    switch (pto_dtype_size(t)) {
-    case 1:
-        return PTO_I8;
-    case 2:
-        return PTO_F16;
-    default:
-        return PTO_F32;
-    }
 }
 
 static bool find_curve(const struct pto_costs *c, struct curve_key key, struct pto_curve *out)
@@ -159,7 +135,11 @@ static bool find_curve(const struct pto_costs *c, struct curve_key key, struct p
     if (!hash_get(&c->curve_index, pack(key), &at)) {
         if (key.op == PTO_TCVT)
             return false;
-        key.from = stand_in(key.from);
+        /* The type whose curve stands in for one without: of the same size. */
+        uint32_t size = pto_dtype_size(key.from);
+        key.from = size == 1 ? PTO_I8 : PTO_F32;
+        if (size == 2)
+            key.from = PTO_F16;
         if (!hash_get(&c->curve_index, pack(key), &at))
             return false;
     }

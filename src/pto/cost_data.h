@@ -89,11 +89,6 @@ double pto_repeat_elements(enum pto_dtype t);
 /* units and fixed part of the law of `w->op` for this tile. */
 struct pto_terms pto_vector_terms(const struct pto_costs *c, const struct pto_work *w);
 
-/* False when no path joins the two spaces. */
-bool pto_move_cost(const struct pto_costs *c, const struct pto_work *w, struct pto_cost *out);
-
-struct pto_cost pto_cube_cost(const struct pto_costs *c, const struct pto_work *w);
-
 struct pto_loops {
     bool is_flat;
     double inner, outer; /* iterations; outer is 1 for a flat loop */

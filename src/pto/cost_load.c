@@ -202,14 +202,6 @@ static bool find_path_slot(struct pto_costs *c, enum pto_arch arch, struct str n
     return true;
 }
 
-/* These divide. */
-static bool is_divisor(size_t key)
-{
-    return key == PTO_COST_GM_TURN_RATE ||
-           (key >= PTO_COST_GM_READ_TOTAL && key <= PTO_COST_A5_HBM) ||
-           key == PTO_COST_A2A3_BRCB_ROWS;
-}
-
 static bool find_slot(struct pto_costs *c, struct str key, struct cost_slot *slot)
 {
     enum pto_arch arch;
@@ -217,7 +209,9 @@ static bool find_slot(struct pto_costs *c, struct str key, struct cost_slot *slo
 
     for (size_t i = 0; i < PTO_COST_KEY_COUNT; i++) {
         if (str_equal(key, str_of(keys[i]))) {
-            *slot = (struct cost_slot){.at = &c->value[i], .least = is_divisor(i) ? 1e-3 : 0};
+            bool is_divisor = i == PTO_COST_GM_TURN_RATE || i == PTO_COST_A2A3_BRCB_ROWS ||
+                              (i >= PTO_COST_GM_READ_TOTAL && i <= PTO_COST_A5_HBM);
+            *slot = (struct cost_slot){.at = &c->value[i], .least = is_divisor ? 1e-3 : 0};
             return true;
         }
     }
@@ -302,33 +296,25 @@ enum status pto_costs_load(struct pto_costs *c, const char *path, struct diag *d
     struct mapfile map;
 
     TRY(mapfile_open(&map, path, diag));
-    enum status st = ST_OK;
-    if (map.text.n > LIMIT_COST_FILE)
-        st = diag_fail(diag, ST_LIMIT, "pto-cost.too-large", (struct where){.path = path},
-                       "a cost file has at most %d bytes", LIMIT_COST_FILE);
-    else
-        st = pto_costs_read(c, map.text, path, diag);
+    enum status st =
+        map.text.n <= LIMIT_COST_FILE
+            ? pto_costs_read(c, map.text, path, diag)
+            : diag_fail(diag, ST_LIMIT, "pto-cost.too-large", (struct where){.path = path},
+                        "a cost file has at most %d bytes", LIMIT_COST_FILE);
     mapfile_close(&map);
     return st;
-}
-
-static bool load_numbers(struct pto_costs *c, struct str text)
-{
-    struct diag diag;
-
-    diag_init(&diag);
-    enum status st = pto_costs_read(c, text, "cost.csv", &diag);
-    diag_fini(&diag);
-    return st == ST_OK;
 }
 
 struct pto_costs *pto_costs_new(void)
 {
     struct pto_costs *c = mem_grow(NULL, sizeof(*c), 1);
+    struct str numbers = embedded_file("pto/cost.csv");
+    struct diag diag;
 
     *c = (struct pto_costs){.use_table = true};
+    diag_init(&diag);
     /* The tables are part of the program: a bad one is a mistake that the tests find. */
-    bool is_good = load_numbers(c, embedded_file("pto/cost.csv")) &&
+    bool is_good = pto_costs_read(c, numbers, "cost.csv", &diag) == ST_OK &&
                    load_vector(c, embedded_file("pto/a2a3_vector.csv")) &&
                    load_programs(c, embedded_file("pto/a5_vector.csv")) &&
                    load_paths(c, embedded_file("pto/paths.csv")) &&
@@ -336,6 +322,7 @@ struct pto_costs *pto_costs_new(void)
                    pto_curves_load(c, embedded_file("pto/a5_curves.csv"));
     assert(is_good);
     (void)is_good;
+    diag_fini(&diag);
     return c;
 }
 

@@ -325,10 +325,8 @@ uint64_t pto_elem_highest(enum pto_dtype t)
 uint64_t pto_elem_lowest(enum pto_dtype t)
 {
     const struct format *f = format_of(t);
-    if (f != NULL)
-        return pto_elem_highest(t) | f->sign;
-    if (is_hif8(t))
-        return HIF8_INF | 0x80;
+    if (f != NULL || is_hif8(t))
+        return pto_elem_highest(t) | (f != NULL ? f->sign : 0x80);
     if (t == PTO_F8E8M0)
         return 0;
     return pack_int((struct number){.kind = INFINITE, .negative = true}, t, toward_zero);

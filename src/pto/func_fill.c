@@ -156,9 +156,8 @@ enum status func_concat(struct func_call *c)
     TRY(func_in(c, 1, &b));
     TRY(func_same_size(c, a.type.dtype, dst.type.dtype));
     TRY(func_same_size(c, b.type.dtype, dst.type.dtype));
-    for (size_t i = 0; i < 2 && by_index && dst.v_row > 0; i++) {
+    for (size_t i = 0; i < 2 && by_index && dst.v_row > 0; i++)
         TRY(func_in_as_number(c, 2 + i, dst.v_row, 1, false, &count[i]));
-    }
     for (int32_t r = 0; r < dst.v_row; r++) {
         int64_t n[2] = {a.v_col, b.v_col};
         for (size_t i = 0; i < 2 && by_index; i++)

@@ -87,9 +87,8 @@ static enum status gather_compare(struct func_call *c)
     struct pto_scalar limit;
     TRY(func_out_number(c, 0, &dst));
     bool has_counts = func_has_out(c, 1);
-    if (has_counts) {
+    if (has_counts)
         TRY(func_out_number(c, 1, &counts));
-    }
     TRY(func_in_number(c, 0, &src));
     TRY(func_value(c, 1, &limit));
     for (int32_t r = 0; r < src.v_row; r++) {

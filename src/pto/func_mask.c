@@ -40,11 +40,10 @@ enum status func_compare_tiles(struct func_call *c)
     TRY(func_out(c, 0, &mask));
     TRY(func_in_number(c, 0, &a));
     bool scalar = func_has_value(c, 1);
-    if (scalar) {
+    if (scalar)
         TRY(func_value(c, 1, &s));
-    } else {
+    else
         TRY(func_in_as_number(c, 1, a.v_row, a.v_col, false, &b));
-    }
     if (a.v_row == 0 || a.v_col == 0)
         return ST_OK;
     TRY(check_mask(c, &mask, a.v_row, a.v_col));

@@ -230,9 +230,8 @@ enum status func_histogram(struct func_call *c)
     TRY(func_in_number(c, 0, &src));
     uint32_t bits = pto_dtype_size(src.type.dtype) * 8;
     bool filtered = func_has_tile(c, 1) && bits > 8;
-    if (filtered && dst.v_row > 0) {
+    if (filtered && dst.v_row > 0)
         TRY(func_in_as_number(c, 1, dst.v_row, 1, false, &idx));
-    }
     for (int32_t r = 0; r < func_min(dst.v_row, src.v_row); r++) {
         int64_t bins[BINS] = {0}, sum = 0;
         for (int32_t col = 0; col < src.v_col; col++) {

@@ -70,8 +70,6 @@ static bool computed(const struct scope *s, const struct pto_op *op, int depth, 
 
 static bool number(const struct scope *s, uint32_t value, int depth, int64_t *out)
 {
-    const struct pto_value *v;
-
     if (value >= s->f->value_count || depth > MAX_DEPTH)
         return false;
     if (value < s->f->arg_count) {
@@ -80,10 +78,10 @@ static bool number(const struct scope *s, uint32_t value, int depth, int64_t *ou
         *out = s->arg[value].value;
         return true;
     }
-    v = pto_value_at(s->m, s->f, value);
-    if (v->op == PTO_NONE)
+    uint32_t at = pto_value_at(s->m, s->f, value)->op;
+    if (at == PTO_NONE)
         return false;
-    const struct pto_op *op = &s->m->ops.at[v->op];
+    const struct pto_op *op = &s->m->ops.at[at];
     if (op->code != PTO_CONSTANT)
         return computed(s, op, depth, out);
     const struct pto_attr *attr = pto_op_attr(s->m, op, PTO_KEY_VALUE);

@@ -173,11 +173,9 @@ static int64_t window_end(const struct pto_gm_window *w)
 
 bool pto_gm_windows_meet(const struct pto_gm_window *a, const struct pto_gm_window *b)
 {
-    if (a->root >= 0 && b->root >= 0 && a->root != b->root)
-        return false;
     if (a->root < 0 || b->root < 0)
         return true;
-    if (a->at >= window_end(b) || b->at >= window_end(a))
+    if (a->root != b->root || a->at >= window_end(b) || b->at >= window_end(a))
         return false;
     if (!a->is_exact || !b->is_exact || a->stride != b->stride || a->stride <= 0)
         return true;

@@ -115,8 +115,8 @@ size_t pto_host_buffer_at(const struct pto_host_core *c, const void *data)
     return SIZE_MAX;
 }
 
-struct pto_view pto_host_view(struct pto_host_core *c, const struct strata_pto_view *v,
-                              struct strata_pto_place place, const char *op, size_t *buffer)
+static struct pto_view view_of(struct pto_host_core *c, const struct strata_pto_view *v,
+                               struct strata_pto_place place, const char *op, size_t *buffer)
 {
     struct pto_view out = {.dtype = (enum pto_dtype)v->dtype,
                            .layout = (enum pto_layout)v->layout,
@@ -175,7 +175,7 @@ static void take(struct pto_host_core *c, const struct strata_pto_call *call,
             type = pto_host_tile_type(c, &o->tiles[i]);
             break;
         case STRATA_PTO_VIEW:
-            o->views[i] = pto_host_view(c, from[i].u.view, call->place, call->op, &buffer);
+            o->views[i] = view_of(c, from[i].u.view, call->place, call->op, &buffer);
             o->args[i] = (struct pto_arg){.kind = PTO_OPERAND_VIEW, .u.view = &o->views[i]};
             name = pto_host_view_name(c, &o->views[i], buffer, &type);
             break;

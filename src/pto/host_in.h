@@ -75,8 +75,6 @@ void pto_host_count(struct pto_host_core *c, struct strata_pto_place place);
 /* The tile as the engine sees it; fails when it has no address or is none. */
 struct pto_tile pto_host_tile(struct pto_host_core *c, const struct strata_pto_tile *t,
                               struct strata_pto_place place, const char *op);
-struct pto_view pto_host_view(struct pto_host_core *c, const struct strata_pto_view *v,
-                              struct strata_pto_place place, const char *op, size_t *buffer);
 
 /* ---- the script ---- */
 

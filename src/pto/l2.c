@@ -194,9 +194,8 @@ int64_t pto_l2_touch(struct pto_l2 *l2, const struct pto_gm_window *w, int64_t b
     uint32_t at = ticks < (double)UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
     uint32_t least = at > l2->room ? at - l2->room : 1; /* what was touched before it has left */
 
-    if (w->rows <= 0 || w->row_bytes <= 0 || w->at < 0 || bytes <= 0)
-        return 0;
-    if (touch_window(l2, w, at) >= least)
+    if (w->rows <= 0 || w->row_bytes <= 0 || w->at < 0 || bytes <= 0 ||
+        touch_window(l2, w, at) >= least)
         return 0;
     int64_t length = w->row_bytes < bytes ? w->row_bytes : bytes;
     int64_t rows = w->rows <= bytes / length ? w->rows : bytes / length;

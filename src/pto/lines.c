@@ -129,14 +129,8 @@ static void add_lines(struct pto_lines *l, const struct core_sums *s, const stru
 
 /* ---- the scalar unit ---- */
 
-static struct pto_scalar_line *scalar_line(struct pto_lines *l, uint32_t line, bool is_cube)
-{
-    for (size_t i = l->scalar.n; i-- > 0;)
-        if (l->scalar.at[i].line == line && l->scalar.at[i].is_cube == is_cube)
-            return &l->scalar.at[i];
-    vec_push(&l->scalar, ((struct pto_scalar_line){.line = line, .is_cube = is_cube}));
-    return &l->scalar.at[l->scalar.n - 1];
-}
+ORDER_BY(by_scalar_line, struct pto_scalar_line,
+         ORDER(x->line, y->line) ?: ORDER(y->is_cube, x->is_cube));
 
 static void add_scalar(struct pto_lines *l, const struct pto_core *c)
 {
@@ -146,8 +140,16 @@ static void add_scalar(struct pto_lines *l, const struct pto_core *c)
         const struct pto_step *s = &p->steps.at[i];
         if (s->op == 0 || s->cycles == PTO_CYCLES_NONE || c->step_counts[i] == 0)
             continue;
-        struct pto_scalar_line *x =
-            scalar_line(l, p->module->ops.at[s->op].line, c->number == PTO_AIC);
+        struct pto_scalar_line new = {.line = p->module->ops.at[s->op].line,
+                                      .is_cube = c->number == PTO_AIC};
+        size_t k = l->scalar.n;
+        while (k > 0 && by_scalar_line(&l->scalar.at[k - 1], &new) != 0)
+            k--;
+        if (k == 0) {
+            vec_push(&l->scalar, new);
+            k = l->scalar.n;
+        }
+        struct pto_scalar_line *x = &l->scalar.at[k - 1];
         x->count += c->step_counts[i];
         x->cycles += (int64_t)c->step_counts[i] *
                      (s->cycles == PTO_CYCLES_DIVISION ? c->division : c->plain);
@@ -332,9 +334,6 @@ static void join_lines(struct pto_lines *l)
     }
     l->lines.n = n;
 }
-
-ORDER_BY(by_scalar_line, struct pto_scalar_line,
-         ORDER(x->line, y->line) ?: ORDER(y->is_cube, x->is_cube));
 
 static void sort_all(struct pto_lines *l)
 {

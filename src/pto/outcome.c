@@ -149,7 +149,8 @@ enum limit pto_pipe_limit(enum pto_pipe pipe)
     return (int)pipe < PTO_PIPE_COUNT ? (enum limit)limits[pipe] : LIMIT_NOTHING;
 }
 
-enum limit pto_path_limit(const struct pto_path_part *part)
+/* What a part of the critical path is charged to. */
+static enum limit path_limit(const struct pto_path_part *part)
 {
     if (part->cause == PTO_CAUSE_START)
         return LIMIT_LAUNCH;
@@ -166,7 +167,7 @@ static void add_limits(struct pto_outcome *o)
 {
     o->limits = (struct limit_list){.total = o->total};
     for (size_t i = 0; i < o->path.n; i++)
-        limits_add(&o->limits, pto_path_limit(&o->path.at[i]), o->path.at[i].cycles);
+        limits_add(&o->limits, path_limit(&o->path.at[i]), o->path.at[i].cycles);
     for (size_t i = 0; i < o->n_reasons; i++) {
         if (o->reasons[i].reason == PTO_REASON_REUSE)
             limits_add(&o->limits, LIMIT_BUFFERS, o->reasons[i].cycles);
@@ -188,7 +189,7 @@ void pto_outcome_judge(struct pto_outcome *o)
     o->bound_share = limits_first(&o->limits) ? limits_first(&o->limits)->path_share : 0;
     for (size_t i = 0; i < o->path.n; i++) {
         const struct pto_path_part *p = &o->path.at[i];
-        if (pto_path_limit(p) != o->limits.bound || p->cycles <= most)
+        if (path_limit(p) != o->limits.bound || p->cycles <= most)
             continue;
         most = p->cycles;
         o->has_bound_pipe = true;

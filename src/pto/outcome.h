@@ -118,9 +118,6 @@ void pto_outcome_fill(struct pto_outcome *o, const struct pto_sim *sim,
 /* Names what bounds it once the limits are tried: sorts them and finds the pipe. */
 void pto_outcome_judge(struct pto_outcome *o);
 
-/* What a part of the critical path is charged to. */
-enum limit pto_path_limit(const struct pto_path_part *part);
-
 /* What stands behind a pipe. */
 enum limit pto_pipe_limit(enum pto_pipe pipe);
 

@@ -51,9 +51,7 @@ static bool function_header(struct pto_parser *p, struct pto_function *f)
             pto_wrong(p, "pto-ir.defined-twice", p->tok.line, p->tok.col,
                       "@%.*s is defined already", STR_ARGS(p->tok.text));
     pto_take(p);
-    if (!function_args(p, f))
-        return false;
-    if (pto_try_arrow(p) && !pto_parse_result_types(p))
+    if (!function_args(p, f) || (pto_try_arrow(p) && !pto_parse_result_types(p)))
         return false;
     f->result_first = (uint32_t)p->m->type_items.n;
     f->result_count = (uint32_t)(p->list.n - list);

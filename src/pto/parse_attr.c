@@ -64,9 +64,8 @@ static bool number_of(struct pto_parser *p, const struct pto_token *t, struct pt
         a->i = (int64_t)bits;
         if (ok && is_float)
             ok = float_bits(p->m->types.at[a->type].dtype, bits, &a->f);
-        return ok ? true
-                  : pto_wrong(p, "pto-ir.bad-number", t->line, t->col, "%.*s does not fit its type",
-                              STR_ARGS(t->text));
+        return ok || pto_wrong(p, "pto-ir.bad-number", t->line, t->col,
+                               "%.*s does not fit its type", STR_ARGS(t->text));
     }
     if (a->kind == PTO_ATTR_FLOAT) {
         if (a->type != PTO_NONE && !is_float)
@@ -392,9 +391,7 @@ bool pto_parse_dict(struct pto_parser *p)
 {
     uint32_t from = (uint32_t)p->dict.n;
 
-    if (!pto_try(p, '{'))
-        return true;
-    if (pto_try(p, '}'))
+    if (!pto_try(p, '{') || pto_try(p, '}'))
         return true;
     do {
         if (!pair(p, from))

@@ -209,7 +209,7 @@ static uint32_t undefined(struct pto_parser *p, const struct pto_token *t, strid
 }
 
 /* Reads %x or %x#1. */
-static bool parse_use(struct pto_parser *p, uint32_t *value)
+bool pto_parse_operand(struct pto_parser *p, enum pto_role role)
 {
     struct pto_token t = p->tok;
 
@@ -217,26 +217,15 @@ static bool parse_use(struct pto_parser *p, uint32_t *value)
         return pto_expected(p, "a value");
     pto_take(p);
     strid id = pto_name(p, t.text);
-    *value = p->visible.at[id];
-    if (*value == PTO_NONE) {
-        *value = undefined(p, &t, id);
-        return true;
+    uint32_t value = p->visible.at[id];
+    if (value == PTO_NONE) {
+        value = undefined(p, &t, id);
+    } else if (t.number != UINT32_MAX) {
+        if (t.number >= p->pack.at[id])
+            return pto_wrong(p, "pto-ir.undefined", t.line, t.col, "%%%.*s has %u values",
+                             STR_ARGS(t.text), p->pack.at[id]);
+        value += t.number;
     }
-    if (t.number == UINT32_MAX)
-        return true;
-    if (t.number >= p->pack.at[id])
-        return pto_wrong(p, "pto-ir.undefined", t.line, t.col, "%%%.*s has %u values",
-                         STR_ARGS(t.text), p->pack.at[id]);
-    *value += t.number;
-    return true;
-}
-
-bool pto_parse_operand(struct pto_parser *p, enum pto_role role)
-{
-    uint32_t value = PTO_NONE;
-
-    if (!parse_use(p, &value))
-        return false;
     vec_push(&p->m->operands, ((struct pto_operand){value, role}));
     return true;
 }

@@ -95,17 +95,13 @@ static void from_form(struct segments *s, const char **form, bool is_optional)
 
 static void declared(struct segments *s, enum pto_opcode code)
 {
-    const char *form = pto_form(code);
+    const char *form = pto_form(code), *order = form == NULL ? "i*o" : NULL;
 
     s->n = 0;
-    for (size_t i = 0; i < ARRAY_LEN(orders); i++) {
-        if (orders[i].code == code) {
-            from_letters(s, orders[i].order);
-            return;
-        }
-    }
-    if (form == NULL) {
-        from_letters(s, "i*o");
+    for (size_t i = 0; i < ARRAY_LEN(orders); i++)
+        order = orders[i].code == code ? orders[i].order : order;
+    if (order != NULL) {
+        from_letters(s, order);
         return;
     }
     form++; /* the number of results */
@@ -244,15 +240,17 @@ static bool operands(struct pto_parser *p)
     return pto_want(p, ')');
 }
 
-static bool successors(struct pto_parser *p, struct pto_draft *d)
+/* Successors or regions in their brackets, where there are any. */
+static bool listed(struct pto_parser *p, struct pto_draft *d, char open, char close,
+                   bool (*item)(struct pto_parser *p, struct pto_draft *d))
 {
-    if (!pto_try(p, '['))
+    if (!pto_try(p, open))
         return true;
     do {
-        if (!pto_parse_successor(p, d))
+        if (!item(p, d))
             return false;
     } while (pto_try(p, ','));
-    return pto_want(p, ']');
+    return pto_want(p, close);
 }
 
 static bool properties(struct pto_parser *p)
@@ -262,17 +260,6 @@ static bool properties(struct pto_parser *p)
     if (!pto_is(p, '{'))
         return pto_expected(p, "'{'");
     return pto_parse_dict(p) && pto_want(p, '>');
-}
-
-static bool regions(struct pto_parser *p, struct pto_draft *d)
-{
-    if (!pto_try(p, '('))
-        return true;
-    do {
-        if (!pto_parse_inner(p, d))
-            return false;
-    } while (pto_try(p, ','));
-    return pto_want(p, ')');
 }
 
 static bool signature(struct pto_parser *p, struct pto_draft *d)
@@ -308,8 +295,8 @@ bool pto_parse_generic(struct pto_parser *p, struct pto_draft *d)
     if (!operands(p))
         return false;
     pto_freeze(p, d);
-    if (!successors(p, d) || !properties(p) || !regions(p, d) || !pto_parse_dict(p) ||
-        !signature(p, d))
+    if (!listed(p, d, '[', ']', pto_parse_successor) || !properties(p) ||
+        !listed(p, d, '(', ')', pto_parse_inner) || !pto_parse_dict(p) || !signature(p, d))
         return false;
     name_predicate(p, d);
     if (!give_roles(p, d))

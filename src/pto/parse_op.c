@@ -310,16 +310,6 @@ static bool dps_operands(struct pto_parser *p, enum pto_role role)
     }
 }
 
-/* The axis of a mask, behind the types: "row" is what no word means, too. */
-static bool mask_axis(struct pto_parser *p)
-{
-    if (!str_equal(p->tok.text, S("row")))
-        return pto_wrong(p, "pto-ir.unsupported-axis", p->tok.line, p->tok.col,
-                         "masks go along \"row\" here, not \"%.*s\"", STR_ARGS(p->tok.text));
-    pto_take(p);
-    return pto_want(p, ')');
-}
-
 /* "( operands : types [, operands : types] [, axis] )" behind ins or outs. */
 static bool dps_list(struct pto_parser *p, enum pto_role role)
 {
@@ -329,15 +319,20 @@ static bool dps_list(struct pto_parser *p, enum pto_role role)
         return true;
     do {
         size_t from = p->m->operands.n;
-        if (p->tok.kind == PTO_T_STRING)
-            return mask_axis(p);
+        if (p->tok.kind == PTO_T_STRING) {
+            /* The axis of a mask, behind the types: "row" is what no word means, too. */
+            if (!str_equal(p->tok.text, S("row")))
+                return pto_wrong(p, "pto-ir.unsupported-axis", p->tok.line, p->tok.col,
+                                 "masks go along \"row\" here, not \"%.*s\"",
+                                 STR_ARGS(p->tok.text));
+            pto_take(p);
+            return pto_want(p, ')');
+        }
         if (!dps_operands(p, role))
             return false;
         if (pto_is(p, ')'))
             break;
-        if (!pto_want(p, ':'))
-            return false;
-        if (!pto_parse_types_of(p, from))
+        if (!pto_want(p, ':') || !pto_parse_types_of(p, from))
             return false;
     } while (pto_try(p, ',') || pto_is_word(p, S("fp")));
     return pto_want(p, ')');
@@ -379,9 +374,8 @@ bool pto_parse_dps(struct pto_parser *p, struct pto_draft *d)
 {
     if (!pto_is_word(p, S("ins")) && !pto_is_word(p, S("outs")))
         return pto_expected(p, "'ins'");
-    if (pto_try_word(p, S("ins")) && !dps_list(p, PTO_ROLE_IN))
-        return false;
-    if (pto_try_word(p, S("outs")) && !dps_list(p, PTO_ROLE_OUT))
+    if ((pto_try_word(p, S("ins")) && !dps_list(p, PTO_ROLE_IN)) ||
+        (pto_try_word(p, S("outs")) && !dps_list(p, PTO_ROLE_OUT)))
         return false;
     for (;;) {
         if (pto_is(p, '{')) {

@@ -53,20 +53,6 @@ static void define_results(struct pto_parser *p, struct pto_draft *d, bool is_po
     p->m->ops.at[d->op].result_count = number;
 }
 
-/* As many names as results, or no names at all. */
-static bool count_results(struct pto_parser *p, const struct pto_draft *d)
-{
-    uint32_t names = 0;
-
-    for (uint32_t i = 0; i < d->name_count; i++)
-        names += p->names.at[d->names_from + i].count;
-    if (names == d->result_count || names == 0)
-        return true;
-    return pto_wrong(p, "pto-ir.bad-results", d->line, d->col,
-                     "%s gives %u result%s, but %u %s named", pto_op_name(d->code), d->result_count,
-                     d->result_count == 1 ? "" : "s", names, names == 1 ? "is" : "are");
-}
-
 /* ---- results whose type follows from the operands ---- */
 
 /* The constant behind a value, or PTO_DYNAMIC. */
@@ -196,7 +182,15 @@ static bool operation(struct pto_parser *p, struct pto_draft *d)
         derive_partition(p, d);
     else if (d->result_count == 0 && d->code == PTO_SUBSET)
         derive_subset(p, d);
-    return count_results(p, d);
+    /* As many names as results, or no names at all. */
+    uint32_t names = 0;
+    for (uint32_t i = 0; i < d->name_count; i++)
+        names += p->names.at[d->names_from + i].count;
+    if (names == d->result_count || names == 0)
+        return true;
+    return pto_wrong(p, "pto-ir.bad-results", d->line, d->col,
+                     "%s gives %u result%s, but %u %s named", pto_op_name(d->code), d->result_count,
+                     d->result_count == 1 ? "" : "s", names, names == 1 ? "is" : "are");
 }
 
 /* Writes the draft into its place, behind its regions. */

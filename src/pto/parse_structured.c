@@ -106,9 +106,7 @@ static bool parse_while(struct pto_parser *p, struct pto_draft *d)
     size_t names = p->names.n, types = p->list.n;
     uint32_t count = 0;
 
-    if (pto_is(p, '(') && !assignments(p, &count))
-        return false;
-    if (!pto_want(p, ':') || !pto_want(p, '('))
+    if ((pto_is(p, '(') && !assignments(p, &count)) || !pto_want(p, ':') || !pto_want(p, '('))
         return false;
     if (!pto_try(p, ')') && (!pto_parse_types(p) || !pto_want(p, ')')))
         return false;

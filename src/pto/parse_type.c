@@ -142,10 +142,8 @@ static bool ranked(struct pto_cursor *c, struct pto_type *t)
 static bool events(struct pto_cursor *c, struct pto_type *t)
 {
     t->kind = PTO_TYPE_EVENTS;
-    if (!pto_type_small(c, &t->count))
-        return false;
-    return t->count > 0 ? true
-                        : pto_type_bad(c, "pto-ir.bad-type", "an event array has a size", S(""));
+    return pto_type_small(c, &t->count) &&
+           (t->count > 0 || pto_type_bad(c, "pto-ir.bad-type", "an event array has a size", S("")));
 }
 
 static bool structure(struct pto_cursor *c, struct pto_type *t)
@@ -268,19 +266,6 @@ static bool plain_type(struct pto_cursor *c, uint32_t *type)
                         name);
 }
 
-/* What stands in the brackets of a type whose head was dropped: a pointer begins with its element,
- * all others are tiles. */
-static bool headless(struct pto_cursor *c, struct pto_type *t)
-{
-    struct pto_cursor ahead = *c;
-    enum pto_dtype dtype;
-
-    pto_type_blanks(&ahead);
-    if (pto_dtype_find(pto_type_word(&ahead), &dtype))
-        return pointer(c, t);
-    return pto_type_tile(c, t);
-}
-
 bool pto_type_at(struct pto_cursor *c, uint32_t *type)
 {
     bool ok;
@@ -293,9 +278,13 @@ bool pto_type_at(struct pto_cursor *c, uint32_t *type)
         c->at++;
         ok = named_type(c, from, type);
     } else if (c->at < c->end && *c->at == '<') {
+        /* A type whose head was dropped: a pointer begins with its element, all others are tiles.
+         */
         struct pto_type t = {0};
         c->at++;
-        ok = headless(c, &t) && pto_type_want(c, '>');
+        struct pto_cursor ahead = *c;
+        bool is_pointer = pto_dtype_find(pto_type_word(&ahead), &t.dtype);
+        ok = (is_pointer ? pointer(c, &t) : pto_type_tile(c, &t)) && pto_type_want(c, '>');
         if (ok)
             *type = pto_type_put(c->p->m, &t);
     } else {

@@ -15,7 +15,9 @@ const char *pto_reason_name(enum pto_reason reason)
 
 /* ---- why one waited for the other ---- */
 
-enum pto_reason pto_path_conflict(const struct pto_program *p, uint32_t before, uint32_t next)
+/* Why the instructions of site `next` cannot run before those of site `before`, of another pipe of
+ * the same core, as the text tells. PTO_REASON_DISTANCE: they could. */
+static enum pto_reason conflict(const struct pto_program *p, uint32_t before, uint32_t next)
 {
     const struct pto_site *x = &p->sites.at[before], *y = &p->sites.at[next];
     enum pto_reason reason = PTO_REASON_DISTANCE;
@@ -76,7 +78,7 @@ static enum pto_reason flag_reason(struct path_walk *w, const struct pto_core *c
     const struct pto_record *first = &c->queues.records.at[before];
     if (first->is_sync != PTO_MARK_NONE)
         return PTO_REASON_DISTANCE;
-    return pto_path_conflict(c->program, first->site, c->queues.records.at[next].site);
+    return conflict(c->program, first->site, c->queues.records.at[next].site);
 }
 
 static enum pto_reason reason_of(struct path_walk *w, const struct pto_core *c, uint32_t at)

@@ -46,8 +46,4 @@ typedef void pto_piece_fn(void *ctx, const struct pto_path_piece *piece);
 
 void pto_path_walk(const struct pto_sim *sim, pto_piece_fn *take, void *ctx);
 
-/* Why the instructions of site `next` cannot run before those of site `before`, of another pipe of
- * the same core, as the text tells. PTO_REASON_DISTANCE: they could. */
-enum pto_reason pto_path_conflict(const struct pto_program *p, uint32_t before, uint32_t next);
-
 #endif

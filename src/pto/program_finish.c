@@ -81,15 +81,6 @@ void program_weave_syncs(struct pto_compiler *c)
     mem_free(next);
 }
 
-static bool uses_pipe(const struct pto_site *s, enum pto_pipe pipe)
-{
-    for (uint8_t i = 0; i < s->n_phases; i++) {
-        if (s->phases[i] == pipe)
-            return true;
-    }
-    return false;
-}
-
 /* Global memory needs watching only where something written is also read, or written twice by
  * different pipes. */
 static void find_shared_gm(struct pto_program *p)
@@ -105,7 +96,8 @@ static void find_shared_gm(struct pto_program *p)
             const struct pto_access *a = &p->accesses.at[s->access_first + k];
             if (a->space != PTO_GM)
                 continue;
-            p->has_scalar_gm |= uses_pipe(s, PTO_PIPE_S);
+            for (uint8_t n = 0; n < s->n_phases; n++)
+                p->has_scalar_gm |= s->phases[n] == PTO_PIPE_S;
             if (a->root < 0 || a->root >= 64) {
                 *(a->is_write ? &any_write : &any_read) = true;
                 continue;

@@ -204,7 +204,6 @@ enum status program_compile_alloc(struct pto_compiler *c, const struct pto_op *o
                             "the tile has no size that can be counted");
     if (addr.kind == PTO_SLOT_NONE)
         addr = program_constant(c, bump(c, type->tile.space, bytes));
-    t = &c->p->tiles.at[to.at];
     fact->is_known = program_is_known(c, addr, &at);
     if (fact->is_known && (at < 0 || at > pto_space_size(c->p->arch, type->tile.space) - bytes))
         return program_fail(c, op, "pto-run.tile-range",

@@ -217,8 +217,6 @@ bool pto_queues_wait(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum 
 
 void pto_queues_barrier(struct pto_queues *q, uint32_t site, enum pto_pipe pipe)
 {
-    struct pto_moment all = {.record = PTO_NO_RECORD};
-
     if (q->races)
         pto_race_barrier(q->races, q->core, pipe);
     if (pipe != PTO_PIPE_ALL) {
@@ -228,7 +226,7 @@ void pto_queues_barrier(struct pto_queues *q, uint32_t site, enum pto_pipe pipe)
                     (struct queue_mark){PTO_MARK_BARRIER, pipe, 0});
         return;
     }
-    all = pto_queues_end(q);
+    struct pto_moment all = pto_queues_end(q);
     all.cause = PTO_CAUSE_BARRIER;
     for (int p = 0; p < PTO_PIPE_COUNT; p++)
         pto_queues_hold(q, (enum pto_pipe)p, all);
@@ -237,18 +235,14 @@ void pto_queues_barrier(struct pto_queues *q, uint32_t site, enum pto_pipe pipe)
 
 struct pto_moment pto_queues_signal(struct pto_queues *q, uint32_t site, enum pto_pipe pipe)
 {
-    struct pto_moment all = {.record = PTO_NO_RECORD};
+    struct pto_moment none = {.record = PTO_NO_RECORD};
+    struct pto_moment all = pipe == PTO_PIPE_ALL ? pto_queues_end(q) : none;
 
-    if (pipe == PTO_PIPE_ALL) {
-        all = pto_queues_end(q);
-        sync_record(q, site, PTO_PIPE_S, (struct pto_moment){.record = PTO_NO_RECORD},
-                    (struct queue_mark){PTO_MARK_SIGNAL, pipe, 0});
-        return all;
-    }
-    sync_record(q, site, pipe, all, (struct queue_mark){PTO_MARK_SIGNAL, pipe, 0});
-    all.at = q->pipe[pipe].done;
-    all.record = q->pipe[pipe].slowest;
-    all.from = (uint8_t)pipe;
+    sync_record(q, site, pipe == PTO_PIPE_ALL ? PTO_PIPE_S : pipe, none,
+                (struct queue_mark){PTO_MARK_SIGNAL, pipe, 0});
+    if (pipe != PTO_PIPE_ALL)
+        all = (struct pto_moment){
+            .at = q->pipe[pipe].done, .record = q->pipe[pipe].slowest, .from = (uint8_t)pipe};
     return all;
 }
 

@@ -33,9 +33,8 @@ enum pto_cause {
     PTO_CAUSE_SEMAPHORE, /* a flag of another core */
     PTO_CAUSE_SCALAR,    /* the scalar unit had not dispatched it */
     PTO_CAUSE_START,     /* the core had not begun: only on the critical path */
+    PTO_CAUSE_COUNT,
 };
-
-enum { PTO_CAUSE_COUNT = PTO_CAUSE_START + 1 };
 
 const char *pto_cause_name(enum pto_cause cause); /* "raw", "flag" */
 

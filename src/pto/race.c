@@ -61,29 +61,6 @@ void pto_races_free(struct pto_races *r)
     memset(r, 0, sizeof(*r));
 }
 
-/* Pointers that something writes through. */
-static uint64_t written_roots(const struct pto_program *p)
-{
-    uint64_t roots = 0;
-
-    for (size_t i = 0; i < p->accesses.n; i++) {
-        const struct pto_access *a = &p->accesses.at[i];
-        if (a->space == PTO_GM && a->is_write)
-            roots |= a->root >= 0 && a->root < 64 ? UINT64_C(1) << a->root : UINT64_MAX;
-    }
-    return roots;
-}
-
-static bool has_vector_barrier(const struct pto_program *p)
-{
-    for (size_t i = 0; i < p->sites.n; i++) {
-        if (pto_class_of(p->sites.at[i].code) == PTO_CLASS_BARRIER &&
-            p->sites.at[i].phases[0] == PTO_PIPE_V)
-            return true;
-    }
-    return false;
-}
-
 /* Nothing in the program tells one vector core from the other. */
 static bool is_alike(const struct pto_program *p)
 {
@@ -113,12 +90,17 @@ void pto_races_restart(struct pto_races *r, enum pto_arch arch,
     memset(r->over, 0, sizeof(r->over));
     memset(r->buffer, 0, sizeof(r->buffer));
     forget(r, false);
+    memset(r->has_barriers, 0, sizeof(r->has_barriers));
     for (size_t core = 0; core < PTO_RACE_CORES; core++) {
-        r->program[core] = programs[core];
-        if (!programs[core])
-            continue;
-        r->written |= written_roots(programs[core]);
-        r->has_barriers[core] = has_vector_barrier(programs[core]);
+        const struct pto_program *p = r->program[core] = programs[core];
+        for (size_t i = 0; p && i < p->accesses.n; i++) {
+            const struct pto_access *a = &p->accesses.at[i];
+            if (a->space == PTO_GM && a->is_write)
+                r->written |= a->root >= 0 && a->root < 64 ? UINT64_C(1) << a->root : UINT64_MAX;
+        }
+        for (size_t i = 0; p && i < p->sites.n; i++)
+            r->has_barriers[core] |= pto_class_of(p->sites.at[i].code) == PTO_CLASS_BARRIER &&
+                                     p->sites.at[i].phases[0] == PTO_PIPE_V;
     }
     r->are_twins = programs[2] && is_alike(programs[2]);
 }

@@ -34,28 +34,20 @@ uint32_t pto_race_line(const struct pto_race *f)
     return site_of(&f->second)->line;
 }
 
-/* "%a"; empty when the bytes are no operand. */
-static struct str buffer_of(const struct pto_race *f, struct arena *arena)
-{
-    const struct pto_module *m = f->second.program->module;
-    const struct pto_site *s = site_of(&f->second);
-    const struct pto_op *op = &m->ops.at[s->op];
-    const struct pto_function *in = pto_function_at(m, s->op);
-
-    if (!in || f->use >= op->operand_count || is_cpp(f)) /* names that the recorder gave */
-        return S("");
-    return pto_value_text(m, in, arena, pto_operands(m, op)[f->use].value);
-}
-
 /* "bytes 0 to 8191 of vec (%a)", "what lies behind %out". */
 static const char *bytes_of(const struct pto_race *f, struct arena *arena)
 {
-    struct str name = buffer_of(f, arena);
+    const struct pto_module *m = f->second.program->module;
+    uint32_t at = site_of(&f->second)->op;
+    const struct pto_op *op = &m->ops.at[at];
+    const struct pto_function *in = pto_function_at(m, at);
+    struct str name = S("");
 
+    if (in && f->use < op->operand_count && !is_cpp(f)) /* whose names the recorder gave */
+        name = pto_value_text(m, in, arena, pto_operands(m, op)[f->use].value);
     if (f->space == PTO_GM && f->root >= 0 &&
         (uint32_t)f->root < f->second.program->function->arg_count) {
-        struct str arg = pto_value_text(f->second.program->module, f->second.program->function,
-                                        arena, (uint32_t)f->root);
+        struct str arg = pto_value_text(m, f->second.program->function, arena, (uint32_t)f->root);
         return arena_printf(arena, "bytes from %lld on behind %.*s", (long long)f->lo,
                             STR_ARGS(arg));
     }

@@ -144,15 +144,6 @@ static void finish_due(struct schedule *s)
     }
 }
 
-static bool may_start(const struct schedule *s, const struct pto_replay_entry *e)
-{
-    for (uint32_t i = 0; i < e->wait_n; i++) {
-        if (s->count[s->r->channels.at[e->wait_first + i]] == 0)
-            return false;
-    }
-    return true;
-}
-
 static bool start_all(struct schedule *s)
 {
     bool started = false;
@@ -161,7 +152,10 @@ static bool start_all(struct schedule *s)
         if (s->queue[q].is_running || s->queue[q].next >= s->r->order[q].n)
             continue;
         struct pto_replay_entry *e = entry_of(s, q, s->queue[q].next);
-        if (!may_start(s, e))
+        bool may_start = true;
+        for (uint32_t i = 0; i < e->wait_n && may_start; i++)
+            may_start = s->count[s->r->channels.at[e->wait_first + i]] > 0;
+        if (!may_start)
             continue;
         for (uint32_t i = 0; i < e->wait_n; i++) {
             uint32_t channel = s->r->channels.at[e->wait_first + i];

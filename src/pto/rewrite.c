@@ -14,18 +14,6 @@ enum { MOST_LOOPS = 8, MOST_TILES = 12, MOST_ALLOCS = 1000, ALIGN = 512 };
 
 /* ---- what the text says ---- */
 
-static void split_lines(struct rewriter *w, struct str text)
-{
-    struct str rest = text, line;
-    size_t n = 2;
-
-    for (size_t i = 0; i < text.n; i++)
-        n += text.at[i] == '\n';
-    w->lines = ARENA_ARRAY(&w->out->arena, struct str, n + 1);
-    while (rest.n > 0 && str_split(&rest, '\n', &line))
-        w->lines[++w->n_lines] = line;
-}
-
 /* The value of an integer constant; false: it is none. */
 bool rewrite_constant(const struct rewriter *w, uint32_t value, int64_t *out)
 {
@@ -545,8 +533,14 @@ void rewrite_list(const struct pto_module *m, const struct pto_function *f, stru
                   enum pto_arch arch, struct pto_rewrites *out, bool is_double_only)
 {
     struct rewriter w = {.m = m, .f = f, .arch = arch, .out = out};
+    struct str rest = text, line;
+    size_t n = 2;
 
-    split_lines(&w, text);
+    for (size_t i = 0; i < text.n; i++)
+        n += text.at[i] == '\n';
+    w.lines = ARENA_ARRAY(&out->arena, struct str, n + 1);
+    while (rest.n > 0 && str_split(&rest, '\n', &line))
+        w.lines[++w.n_lines] = line;
     if (has_plain_lines(&w)) {
         list_places(&w);
         list_double(&w);

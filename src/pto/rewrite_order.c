@@ -76,16 +76,6 @@ void rewrite_swaps(struct rewriter *w)
 
 /* ---- flags ---- */
 
-static bool runs_on(const struct rewriter *w, const struct pto_op *op, enum pto_pipe pipe)
-{
-    struct pto_phases p = pto_phases_of(w->m, w->f, op);
-    bool found = false;
-
-    for (uint32_t i = 0; i < p.n; i++)
-        found = found || p.at[i] == pipe || p.at[i] == PTO_PIPE_ALL;
-    return found;
-}
-
 /* The instruction of the pipe next to a flag, before a set or behind a wait, with only what other
  * pipes do between; PTO_NONE when a loop, a branch or another flag of the pipe comes first. */
 static uint32_t neighbour(const struct rewriter *w, uint32_t at, enum pto_pipe pipe, bool is_set)
@@ -99,8 +89,10 @@ static uint32_t neighbour(const struct rewriter *w, uint32_t at, enum pto_pipe p
         if (ops[i].parent != ops[at].parent || ops[i].next != i + 1 ||
             pto_class_of(ops[i].code) < PTO_CLASS_CONSTANT)
             return PTO_NONE;
-        if (runs_on(w, &ops[i], pipe))
-            return pto_class_of(ops[i].code) < PTO_CLASS_FLAG ? i : PTO_NONE;
+        struct pto_phases p = pto_phases_of(w->m, w->f, &ops[i]);
+        for (uint32_t k = 0; k < p.n; k++)
+            if (p.at[k] == pipe || p.at[k] == PTO_PIPE_ALL)
+                return pto_class_of(ops[i].code) < PTO_CLASS_FLAG ? i : PTO_NONE;
     }
 }
 

@@ -198,17 +198,6 @@ static bool is_used_well(const struct tiling *t, uint32_t value)
 
 /* ---- loops ---- */
 
-/* "%at = muli %i, %size", the only one of the counter; PTO_NONE. */
-static uint32_t product_of(const struct tiling *t, uint32_t counter)
-{
-    for (uint32_t i = t->loop + 1; i < op_at(t, t->loop)->next; i++) {
-        const struct pto_op *op = op_at(t, i);
-        if (op->code == PTO_MULI && pto_operands(t->w->m, op)[0].value == counter)
-            return i;
-    }
-    return PTO_NONE;
-}
-
 static bool read_tiling(struct tiling *t)
 {
     const struct pto_module *m = t->w->m;
@@ -221,7 +210,10 @@ static bool read_tiling(struct tiling *t)
         return false;
     uint32_t counter = body->arg_first;
     t->at = counter;
-    t->product = product_of(t, counter);
+    t->product = PTO_NONE; /* "%at = muli %i, %size", the only one of the counter */
+    for (uint32_t i = t->loop + 1; i < op->next && t->product == PTO_NONE; i++)
+        if (op_at(t, i)->code == PTO_MULI && pto_operands(m, op_at(t, i))[0].value == counter)
+            t->product = i;
     if (t->product != PTO_NONE) {
         const struct pto_op *mul = op_at(t, t->product);
         t->at = mul->result_first;

@@ -15,22 +15,16 @@ void pto_sim_init(struct pto_sim *s)
 
 static void empty_machine(struct pto_machine *m)
 {
-    for (size_t id = 0; id < PTO_FIFOS; id++) {
-        for (size_t d = 0; d < 2; d++) {
-            struct pto_fifo *f = &m->fifo[id][d];
-            for (size_t k = 0; k < PTO_CORES; k++) {
-                vec_free(&f->pushed[k]);
-                vec_free(&f->freed[k]);
-            }
-            pto_ring_free(&f->ring);
+    for (size_t i = 0; i < (size_t)PTO_FIFOS * 2; i++) {
+        struct pto_fifo *f = &m->fifo[i / 2][i % 2];
+        for (size_t k = 0; k < PTO_CORES; k++) {
+            vec_free(&f->pushed[k]);
+            vec_free(&f->freed[k]);
         }
+        pto_ring_free(&f->ring);
     }
-    for (size_t id = 0; id < PTO_SEMAPHORES; id++) {
-        for (size_t a = 0; a < PTO_CORES; a++) {
-            for (size_t b = 0; b < PTO_CORES; b++)
-                vec_free(&m->token[id][a][b].set);
-        }
-    }
+    for (size_t i = 0; i < (size_t)PTO_SEMAPHORES * PTO_CORES * PTO_CORES; i++)
+        vec_free(&(&m->token[0][0][0])[i].set);
     struct pto_l2 l2 = m->l2;
     memset(m, 0, sizeof(*m));
     m->l2 = l2;

@@ -152,13 +152,6 @@ static void add_pair(struct inserter *in, struct look *l, uint32_t from_node, ui
     l->created |= 1U << a;
 }
 
-/* The vector queue streams from a long producer into its consumer. */
-static bool streams(const struct pto_site *f, enum hazard hazard, const struct look *l)
-{
-    return hazard == HAZARD_STREAM && l->carried == PTO_NONE && f->is_known_repeat &&
-           f->repeat >= 16;
-}
-
 static void look_at_site(struct inserter *in, struct look *l, uint32_t node)
 {
     const struct pto_site *f = &in->p->sites.at[in->p->nodes.at[node].site];
@@ -171,11 +164,14 @@ static void look_at_site(struct inserter *in, struct look *l, uint32_t node)
     enum hazard hazard = hazard_between(in, f, n);
     if (hazard == HAZARD_NONE)
         return;
+    /* The vector queue streams from a long producer into its consumer. */
+    bool streams = a == PTO_PIPE_V && hazard == HAZARD_STREAM && l->carried == PTO_NONE &&
+                   f->is_known_repeat && f->repeat >= 16;
     if (a != l->pipe) {
         add_pair(in, l, node, a);
     } else if (a == PTO_PIPE_V && in->p->arch == PTO_A5) {
         l->known |= 1U << a; /* the hardware keeps the order */
-    } else if (a != PTO_PIPE_V || !streams(f, hazard, l)) {
+    } else if (!streams) {
         vec_push(&in->before[l->node].at, ((struct sync_mark){PTO_NONE, a, true}));
         l->known |= 1U << a;
         l->created |= 1U << a;

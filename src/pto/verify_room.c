@@ -31,22 +31,6 @@ static uint32_t end_of_use(const struct pto_module *m, uint32_t at, uint32_t sin
     return end;
 }
 
-static void add_guest(struct guests *g, uint32_t i)
-{
-    const struct pto_op *op = &g->c->m->ops.at[i];
-    const struct pto_type *t = pto_check_type_of(g->c, op->result_first);
-
-    if (pto_operand(g->c->m, op, PTO_ROLE_ADDR) != PTO_NONE || op->result_count != 1)
-        return;
-    vec_push(&g->list, ((struct guest){.value = op->result_first,
-                                       .line = op->line,
-                                       .first = i,
-                                       .last = i,
-                                       .space = t->space,
-                                       .bytes = (int64_t)pto_check_footprint(t)}));
-    g->of[op->result_first] = (uint32_t)g->list.n;
-}
-
 static void list_guests(struct guests *g)
 {
     const struct pto_module *m = g->c->m;
@@ -56,8 +40,17 @@ static void list_guests(struct guests *g)
         enum pto_class class = pto_class_of(op->code);
         bool is_alias =
             class == PTO_CLASS_SUBVIEW || class == PTO_CLASS_RETYPE || class == PTO_CLASS_SLOT;
-        if (class == PTO_CLASS_ALLOC)
-            add_guest(g, i);
+        if (class == PTO_CLASS_ALLOC && op->result_count == 1 &&
+            pto_operand(m, op, PTO_ROLE_ADDR) == PTO_NONE) {
+            const struct pto_type *t = pto_check_type_of(g->c, op->result_first);
+            vec_push(&g->list, ((struct guest){.value = op->result_first,
+                                               .line = op->line,
+                                               .first = i,
+                                               .last = i,
+                                               .space = t->space,
+                                               .bytes = (int64_t)pto_check_footprint(t)}));
+            g->of[op->result_first] = (uint32_t)g->list.n;
+        }
         for (uint32_t k = 0; k < op->operand_count; k++) {
             uint32_t number = g->of[pto_operands(m, op)[k].value];
             if (number == 0)

@@ -405,9 +405,8 @@ static uint32_t block_of(const struct graph *g, const struct pto_value *v, uint3
 {
     for (uint32_t i = 0; i < g->r->block_count; i++) {
         const struct pto_block *b = &g->m->blocks.at[g->r->block_first + i];
-        if (v->op != PTO_NONE && v->op >= b->op_first && v->op < b->op_end)
-            return i;
-        if (value >= b->arg_first && value < b->arg_first + b->arg_count)
+        if ((v->op != PTO_NONE && v->op >= b->op_first && v->op < b->op_end) ||
+            (value >= b->arg_first && value < b->arg_first + b->arg_count))
             return i;
     }
     return PTO_NONE;
@@ -443,25 +442,22 @@ static bool is_terminator(enum pto_opcode code)
            code == PTO_RETURN || code == PTO_REGION_YIELD;
 }
 
-static void check_order(const struct pto_check *c, const struct pto_block *b, uint32_t first)
-{
-    for (uint32_t i = b->op_first; i < b->op_end; i = c->m->ops.at[i].next) {
-        struct pto_check at = {c->m, c->f, &c->m->ops.at[i]};
-        if (is_terminator(at.op->code) && at.op->next < b->op_end)
-            pto_bad(&at, "pto-ir.bad-region", "%s ends a block, but others follow",
-                    pto_op_name(at.op->code));
-        for (uint32_t k = 0; k < at.op->successor_count; k++)
-            if (c->m->successors.at[at.op->successor_first + k].block == first)
-                pto_bad(&at, "pto-ir.bad-region", "no branch leads to the first block");
-    }
-}
-
 static void check_blocks(const struct pto_check *c, uint32_t region, struct arena *scratch)
 {
     const struct pto_region *r = &c->m->regions.at[region];
 
-    for (uint32_t i = 0; i < r->block_count; i++)
-        check_order(c, &c->m->blocks.at[r->block_first + i], r->block_first);
+    for (uint32_t n = 0; n < r->block_count; n++) {
+        const struct pto_block *b = &c->m->blocks.at[r->block_first + n];
+        for (uint32_t i = b->op_first; i < b->op_end; i = c->m->ops.at[i].next) {
+            struct pto_check at = {c->m, c->f, &c->m->ops.at[i]};
+            if (is_terminator(at.op->code) && at.op->next < b->op_end)
+                pto_bad(&at, "pto-ir.bad-region", "%s ends a block, but others follow",
+                        pto_op_name(at.op->code));
+            for (uint32_t k = 0; k < at.op->successor_count; k++)
+                if (c->m->successors.at[at.op->successor_first + k].block == r->block_first)
+                    pto_bad(&at, "pto-ir.bad-region", "no branch leads to the first block");
+        }
+    }
     if (r->block_count > MAX_BLOCKS)
         pto_bad(c, "pto-ir.bad-region", "a region with more than %d blocks", MAX_BLOCKS);
     else if (r->block_count > 1)

@@ -72,13 +72,12 @@ struct pto_run pto_view_run(const struct pto_view *v, int64_t r, int64_t c)
                             .n = (int32_t)(n < INT32_MAX ? n : INT32_MAX)};
 }
 
-/* First and last element; false when the view is not possible. */
-static bool extent(const struct pto_view *v, int64_t *first, int64_t *last, bool *is_empty)
+/* First to last byte; false when the view is not possible. */
+static bool extent_bytes(const struct pto_view *v, struct pto_range *hull, bool *is_empty)
 {
-    int64_t count = 1;
-    *first = *last = v->offset;
+    int64_t first = v->offset, last = first, size = pto_dtype_size(v->dtype), count = 1;
     *is_empty = false;
-    if (v->ndim < 1 || v->ndim > PTO_VIEW_RANK || pto_dtype_size(v->dtype) == 0)
+    if (v->ndim < 1 || v->ndim > PTO_VIEW_RANK || size == 0)
         return false;
     for (int32_t i = 0; i < v->ndim; i++) {
         int64_t span;
@@ -88,20 +87,13 @@ static bool extent(const struct pto_view *v, int64_t *first, int64_t *last, bool
             *is_empty = true;
             continue;
         }
-        int64_t *end = v->stride[i] < 0 ? first : last;
+        int64_t *end = v->stride[i] < 0 ? &first : &last;
         if (__builtin_mul_overflow(v->shape[i] - 1, v->stride[i], &span) ||
             __builtin_add_overflow(*end, span, end) ||
             __builtin_mul_overflow(count, v->shape[i], &count) || count > MOST_ELEMENTS)
             return false;
     }
-    return true;
-}
-
-static bool extent_bytes(const struct pto_view *v, struct pto_range *hull, bool *is_empty)
-{
-    int64_t first, last, size = pto_dtype_size(v->dtype);
-    return extent(v, &first, &last, is_empty) &&
-           !__builtin_mul_overflow(first, size, &hull->begin) &&
+    return !__builtin_mul_overflow(first, size, &hull->begin) &&
            !__builtin_add_overflow(last, 1, &last) &&
            !__builtin_mul_overflow(last, size, &hull->end);
 }
