@@ -213,22 +213,6 @@ bool check_is_saved(const char *path)
     return is;
 }
 
-static enum status read_saved(struct runs *runs, const char *path, struct diag *d)
-{
-    struct where where = {.path = path};
-    struct tree_error error = {0};
-    struct mapfile map;
-
-    TRY(mapfile_open(&map, path, d));
-    const struct tree *file =
-        map.text.n <= SAVED_MOST ? tree_read_json(runs->arena, map.text, &error) : NULL;
-    mapfile_close(&map);
-    if (file != NULL && runs_read(runs, file))
-        return ST_OK;
-    return diag_fail(d, ST_FORMAT, "check.bad-baseline", where,
-                     "not a file of strata check --save");
-}
-
 static enum status add_capture(const struct capture *cap, struct runs *runs, struct diag *d)
 {
     struct study st;
@@ -249,8 +233,19 @@ static enum status add_runs(const struct check_job *job, const char *path, struc
     enum status st = ST_OK;
 
     *fleet = NULL;
-    if (check_is_saved(path))
-        return read_saved(runs, path, d);
+    if (check_is_saved(path)) {
+        struct where where = {.path = path};
+        struct tree_error error = {0};
+        struct mapfile map;
+        TRY(mapfile_open(&map, path, d));
+        const struct tree *file =
+            map.text.n <= SAVED_MOST ? tree_read_json(runs->arena, map.text, &error) : NULL;
+        mapfile_close(&map);
+        if (file != NULL && runs_read(runs, file))
+            return ST_OK;
+        return diag_fail(d, ST_FORMAT, "check.bad-baseline", where,
+                         "not a file of strata check --save");
+    }
     TRY(input_load_all(path, &job->input, d, fleet));
     for (size_t i = 0; i < (*fleet)->ranks.n && st == ST_OK; i++)
         st = add_capture((*fleet)->ranks.at[i], runs, d);

@@ -406,22 +406,6 @@ static enum status conclude(struct cluster_run *run)
     return ST_OK;
 }
 
-static enum status work(struct cluster_run *run)
-{
-    struct wire own = {0};
-
-    deal_out(run);
-    if (run->job->keep != NULL)
-        TRY(fs_mkdirs(run->job->keep, run->d));
-    enum status st = make_parts(run, &own);
-    if (st == ST_OK)
-        st = gather(run, &own);
-    vec_free(&own.out);
-    if (st == ST_OK && own_process(run) == 0)
-        st = conclude(run);
-    return st;
-}
-
 enum status flow_cluster(const struct cluster_job *job, struct diag *d, struct cluster_outcome *out)
 {
     struct cluster_run run = {.job = job, .d = d, .out = out, .arena = &out->arena};
@@ -432,7 +416,17 @@ enum status flow_cluster(const struct cluster_job *job, struct diag *d, struct c
     if (has_summaries(&run, &list))
         return own_process(&run) == 0 ? read_summaries(&run, &list) : ST_OK;
     TRY(bundles_find(&job->path, 1, &job->input, run.arena, d, &run.bundles));
-    return work(&run);
+    struct wire own = {0};
+    deal_out(&run);
+    if (run.job->keep != NULL)
+        TRY(fs_mkdirs(run.job->keep, run.d));
+    enum status st = make_parts(&run, &own);
+    if (st == ST_OK)
+        st = gather(&run, &own);
+    vec_free(&own.out);
+    if (st == ST_OK && own_process(&run) == 0)
+        st = conclude(&run);
+    return st;
 }
 
 void cluster_outcome_free(struct cluster_outcome *out)

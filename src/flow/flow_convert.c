@@ -259,23 +259,6 @@ static enum status write_cut(const struct convert_job *job, const struct capture
     return st;
 }
 
-/* `strata query` reads a trace of several devices as ranks, each with the host's events. */
-static void note_devices(const struct convert_job *job, const struct capture *cap, struct diag *d)
-{
-    int32_t least = INT32_MAX, most = INT32_MIN;
-
-    for (size_t i = 0; i < cap->lanes.n; i++) {
-        int32_t device = cap->lanes.at[i].key.device;
-        if (cap->lanes.at[i].key.kind != LANE_STREAM || device < 0)
-            continue;
-        least = device < least ? device : least;
-        most = device > most ? device : most;
-    }
-    if (least < most)
-        diag_add(d, SEV_WARN, "convert.devices", (struct where){.path = job->path},
-                 "several devices in one table; strata query has a rank for each");
-}
-
 enum status flow_convert(const struct convert_job *job, struct diag *d,
                          struct convert_result *result)
 {
@@ -285,8 +268,20 @@ enum status flow_convert(const struct convert_job *job, struct diag *d,
     TRY(convert_format(job, d, &result->format));
     TRY(input_load(job->path, &job->input, d, &result->cap));
     TRY(check_out(job, result->cap, d));
-    if (result->format->is_query)
-        note_devices(job, result->cap, d);
+    if (result->format->is_query) {
+        /* `strata query` reads a trace of several devices as ranks, each with the host's events. */
+        int32_t least = INT32_MAX, most = INT32_MIN;
+        for (size_t i = 0; i < result->cap->lanes.n; i++) {
+            int32_t device = result->cap->lanes.at[i].key.device;
+            if (result->cap->lanes.at[i].key.kind != LANE_STREAM || device < 0)
+                continue;
+            least = device < least ? device : least;
+            most = device > most ? device : most;
+        }
+        if (least < most)
+            diag_add(d, SEV_WARN, "convert.devices", (struct where){.path = job->path},
+                     "several devices in one table; strata query has a rank for each");
+    }
     arena_init(&arena);
     enum status st = write_cut(job, result->cap, &arena, d, result);
     arena_free(&arena);

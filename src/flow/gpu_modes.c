@@ -334,28 +334,6 @@ static enum gpu_outcome by_ncu(struct gpu_mode_run *m)
     return by_counters(m, gpu_metrics_deep);
 }
 
-/* The GPU code of the kernels, from the run that saved the modules. */
-static void keep_code(struct gpu_mode_run *m)
-{
-    static const char *const parts[] = {"trace/timing", "trace/event-1", "trace/timing",
-                                        "timeline"};
-    const struct gpu_recorded *timing = &m->measured.timing, *events = &m->measured.events;
-    struct gpu_collect *c = &m->collect;
-    bool is_event = m->job->mode == PROFILE_EVENT;
-    struct gpu_compiled_job job = {
-        .folder = c->folder,
-        .modules = fs_join(c->arena, c->folder, parts[m->job->mode]),
-        .program = c->argv[0],
-        .launches = is_event ? events->runs.at : timing->launches.at,
-        .n_launches = is_event ? events->runs.n : timing->launches.n,
-        .samples = {m->measured.sampled.samples.at, m->measured.sampled.samples.n,
-                    m->measured.sampled.reasons, m->measured.sampled.n_reasons},
-    };
-
-    m->pages.arena = &m->run->arena;
-    gpu_compiled_keep(&job, m->run, &m->pages, c->diag);
-}
-
 static enum gpu_outcome collect(struct gpu_mode_run *m)
 {
     switch (m->job->mode) {
@@ -382,8 +360,24 @@ static enum gpu_outcome collect(struct gpu_mode_run *m)
 enum gpu_outcome gpu_mode_collect(struct gpu_mode_run *m)
 {
     enum gpu_outcome code = collect(m);
+    static const char *const parts[] = {"trace/timing", "trace/event-1", "trace/timing",
+                                        "timeline"};
+    const struct gpu_recorded *timing = &m->measured.timing, *events = &m->measured.events;
+    struct gpu_collect *c = &m->collect;
+    bool is_event = m->job->mode == PROFILE_EVENT;
+    struct gpu_compiled_job job = {
+        .folder = c->folder,
+        .modules = fs_join(c->arena, c->folder, parts[m->job->mode]),
+        .program = c->argv[0],
+        .launches = is_event ? events->runs.at : timing->launches.at,
+        .n_launches = is_event ? events->runs.n : timing->launches.n,
+        .samples = {m->measured.sampled.samples.at, m->measured.sampled.samples.n,
+                    m->measured.sampled.reasons, m->measured.sampled.n_reasons},
+    };
 
-    keep_code(m);
+    /* The GPU code of the kernels, from the run that saved the modules. */
+    m->pages.arena = &m->run->arena;
+    gpu_compiled_keep(&job, m->run, &m->pages, c->diag);
     return code;
 }
 

@@ -73,21 +73,6 @@ static void take_args(const struct incore_run *run, struct incore_kernel *k, str
 
 /* ---- what the run says ---- */
 
-static void take_pipes(struct incore_kernel *k, const struct pto_outcome *o)
-{
-    for (size_t i = 0; i < o->units.n && k->row.n_pipes < RUN_PIPES; i++) {
-        const struct pto_unit *u = &o->units.at[i];
-        if (u->busy <= 0)
-            continue;
-        k->row.pipes[k->row.n_pipes++] = (struct run_pipe){
-            .name =
-                arena_printf(&k->arena, "%s %s", pto_core_name(u->core), pto_pipe_short(u->pipe)),
-            .cycles = u->busy,
-            .share = num_share(u->busy, o->total),
-        };
-    }
-}
-
 /* The pipe that most of the critical path lies on. */
 static void take_path(struct incore_kernel *k, const struct pto_outcome *o)
 {
@@ -119,7 +104,17 @@ static void take_outcome(struct incore_kernel *k, const struct pto_outcome *o)
         if (o->flows.at[i].src == PTO_GM || o->flows.at[i].dst == PTO_GM)
             gm += o->flows.at[i].bytes;
     k->row.intensity = o->macs > 0 && gm > 0 ? 2.0 * (double)o->macs / (double)gm : -1;
-    take_pipes(k, o);
+    for (size_t i = 0; i < o->units.n && k->row.n_pipes < RUN_PIPES; i++) {
+        const struct pto_unit *u = &o->units.at[i];
+        if (u->busy <= 0)
+            continue;
+        k->row.pipes[k->row.n_pipes++] = (struct run_pipe){
+            .name =
+                arena_printf(&k->arena, "%s %s", pto_core_name(u->core), pto_pipe_short(u->pipe)),
+            .cycles = u->busy,
+            .share = num_share(u->busy, o->total),
+        };
+    }
     take_path(k, o);
 }
 

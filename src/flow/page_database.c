@@ -200,9 +200,13 @@ void flow_page_shapes(struct page_file *page, const struct shape_rows *rows, con
     page_add_missing(page, page_say(page, &page_text.missing_spread));
 }
 
-/* How much of the prediction rests on measurements. */
-static void add_coverage(struct page_file *page, const struct m6 *m)
+void flow_page_m6(struct page_file *page, const struct m6 *m, const struct shape_rows *rows)
 {
+    struct judged j = judge(page, rows);
+
+    add_verdict(page, &j, m->hit_us, m->total_us);
+    flow_page_shapes(page, rows, m->measured, m->trace);
+    /* How much of the prediction rests on measurements. */
     const struct {
         const struct message *label;
         double value;
@@ -220,15 +224,6 @@ static void add_coverage(struct page_file *page, const struct m6 *m)
             page_bar_add(bars, (struct page_bar){.label = page_say(page, shares[i].label),
                                                  .value = shares[i].value,
                                                  .family = PAGE_VECTOR});
-}
-
-void flow_page_m6(struct page_file *page, const struct m6 *m, const struct shape_rows *rows)
-{
-    struct judged j = judge(page, rows);
-
-    add_verdict(page, &j, m->hit_us, m->total_us);
-    flow_page_shapes(page, rows, m->measured, m->trace);
-    add_coverage(page, m);
 }
 
 void flow_page_accuracy(struct page_file *page, const struct accuracy *a, const char *dir)

@@ -339,24 +339,6 @@ static void add_legs(struct page_file *page, const struct pto_kernel *k)
     }
 }
 
-static void add_boxes(struct page_file *page, struct page_map *map, const struct pto_lines *lines,
-                      const struct pto_memory_peak *of)
-{
-    for (size_t i = 0; i < lines->tiles.n; i++) {
-        const struct pto_tile_life *tile = &lines->tiles.at[i];
-        if (tile->space != of->space || tile->is_cube != of->is_cube)
-            continue;
-        vec_push(&map->boxes,
-                 ((struct page_box){.name = wording_plain(arena_str(&page->arena, tile->name)),
-                                    .from = (double)tile->first,
-                                    .to = (double)tile->last,
-                                    .at = (double)tile->lo,
-                                    .size = (double)(tile->hi - tile->lo),
-                                    .family = (int)(map->boxes.n % PAGE_OTHER),
-                                    .row = SIZE_MAX}));
-    }
-}
-
 /* What lay where in the memories of the core. */
 static void add_memory(struct page_file *page, const struct pto_outcome *o,
                        const struct pto_lines *lines)
@@ -374,7 +356,19 @@ static void add_memory(struct page_file *page, const struct pto_outcome *o,
                       PLACE("share", page_share_text(&page->arena, peak->share))));
         map->size = (double)peak->size;
         map->until = (double)o->total;
-        add_boxes(page, map, lines, peak);
+        for (size_t k = 0; k < lines->tiles.n; k++) {
+            const struct pto_tile_life *tile = &lines->tiles.at[k];
+            if (tile->space != peak->space || tile->is_cube != peak->is_cube)
+                continue;
+            vec_push(&map->boxes,
+                     ((struct page_box){.name = wording_plain(arena_str(&page->arena, tile->name)),
+                                        .from = (double)tile->first,
+                                        .to = (double)tile->last,
+                                        .at = (double)tile->lo,
+                                        .size = (double)(tile->hi - tile->lo),
+                                        .family = (int)(map->boxes.n % PAGE_OTHER),
+                                        .row = SIZE_MAX}));
+        }
     }
 }
 

@@ -146,23 +146,6 @@ static enum status bind_scalar(struct pto_kernel *k, const struct text_param *g,
     return ST_OK;
 }
 
-static void find_sizes(struct pto_kernel *k, struct arena *arena)
-{
-    struct pto_gm_scalar *scalars = ARENA_ARRAY(arena, struct pto_gm_scalar, k->args.n + 1);
-    struct pto_gm_size *sizes = ARENA_ARRAY(arena, struct pto_gm_size, k->args.n + 1);
-    bool join = false;
-
-    for (size_t i = 0; i < k->args.n; i++)
-        scalars[i] = (struct pto_gm_scalar){k->args.at[i].is_given, k->bindings.at[i].number};
-    for (size_t i = 0; i < 2; i++) {
-        if (k->sim.function[i])
-            pto_gm_sizes(&k->module, k->sim.function[i], scalars, join, sizes);
-        join = join || k->sim.function[i];
-    }
-    for (size_t i = 0; i < k->args.n; i++)
-        k->args.at[i].size = sizes[i];
-}
-
 static enum status pointer_arg(struct pto_kernel *k, const struct text_param *g, const char *path,
                                struct diag *d, size_t *arg, size_t *bytes)
 {
@@ -233,7 +216,18 @@ enum status pto_kernel_bind(struct pto_kernel *k, const struct pto_setup *setup,
         if (!k->args.at[i].is_given)
             k->bindings.at[i].number = setup->assumed;
     }
-    find_sizes(k, &k->arena);
+    struct pto_gm_scalar *scalars = ARENA_ARRAY(&k->arena, struct pto_gm_scalar, k->args.n + 1);
+    struct pto_gm_size *sizes = ARENA_ARRAY(&k->arena, struct pto_gm_size, k->args.n + 1);
+    bool join = false;
+    for (size_t i = 0; i < k->args.n; i++)
+        scalars[i] = (struct pto_gm_scalar){k->args.at[i].is_given, k->bindings.at[i].number};
+    for (size_t i = 0; i < 2; i++) {
+        if (k->sim.function[i])
+            pto_gm_sizes(&k->module, k->sim.function[i], scalars, join, sizes);
+        join = join || k->sim.function[i];
+    }
+    for (size_t i = 0; i < k->args.n; i++)
+        k->args.at[i].size = sizes[i];
     return bind_buffers(k, setup, d);
 }
 

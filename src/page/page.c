@@ -237,21 +237,6 @@ static void limit_lanes(struct page_file *page)
         page->sets[i]->most_lanes = page->options.max_size / 2 / LANE_BYTES / page->n_sets + 1;
 }
 
-static void tell_left_out(struct page_file *page)
-{
-    size_t left_out = 0, kept = 0;
-
-    for (size_t i = 0; i < page->n_sets; i++) {
-        left_out += page->sets[i]->left_out;
-        kept += page->sets[i]->lanes.n;
-    }
-    if (left_out > 0)
-        page_add_missing(page,
-                         PAGE_TELL(page, &page_text.lanes_left_out,
-                                   PLACE("n", page_count_text(&page->arena, left_out)),
-                                   PLACE("all", page_count_text(&page->arena, left_out + kept))));
-}
-
 static void find_rows(void *ctx, size_t i)
 {
     const struct page_file *page = ctx;
@@ -281,7 +266,16 @@ void page_prepare(struct page_file *page)
     if (page->kind == PAGE_RANKS && page->n_sets > 0)
         page_ranks_find(page);
     pool_for(page->options.pool, 2 * page->n_sets, use_accounting, page);
-    tell_left_out(page);
+    size_t left_out = 0, kept = 0;
+    for (size_t i = 0; i < page->n_sets; i++) {
+        left_out += page->sets[i]->left_out;
+        kept += page->sets[i]->lanes.n;
+    }
+    if (left_out > 0)
+        page_add_missing(page,
+                         PAGE_TELL(page, &page_text.lanes_left_out,
+                                   PLACE("n", page_count_text(&page->arena, left_out)),
+                                   PLACE("all", page_count_text(&page->arena, left_out + kept))));
     size_t all = items_of(page);
     double room = (double)page->options.max_size - fixed_size(page), bytes = estimate(page);
     room = room > (double)page->options.max_size / 8 ? room : (double)page->options.max_size / 8;

@@ -524,22 +524,6 @@ static void put_lanes(struct json_writer *w, const struct page_file *page)
     mem_free(used);
 }
 
-/* Those drawn first, then by place. */
-static void put_steps(struct json_writer *w, const struct page_file *page)
-{
-    size_t n =
-        page->sets[0]->a->n < page->sets[1]->a->n ? page->sets[0]->a->n : page->sets[1]->a->n;
-
-    json_put_array(w, "steps");
-    for (size_t i = 0; i <= n && n > 0; i++) {
-        int64_t pair[2];
-        for (size_t side = 0; side < 2; side++)
-            pair[side] = (int64_t)(i == 0 ? page->diff->step[side] : i - 1);
-        page_json_numbers(w, NULL, pair, 2);
-    }
-    json_write_end(w);
-}
-
 void page_json_diff(struct json_writer *w, struct page_file *page)
 {
     const struct page_diff *diff = page->diff;
@@ -558,6 +542,16 @@ void page_json_diff(struct json_writer *w, struct page_file *page)
     put_classes(w, diff);
     put_ops(w, page, main_group(diff->comparison));
     put_lanes(w, page);
-    put_steps(w, page);
+    /* Those drawn first, then by place. */
+    size_t n =
+        page->sets[0]->a->n < page->sets[1]->a->n ? page->sets[0]->a->n : page->sets[1]->a->n;
+    json_put_array(w, "steps");
+    for (size_t i = 0; i <= n && n > 0; i++) {
+        int64_t pair[2];
+        for (size_t side = 0; side < 2; side++)
+            pair[side] = (int64_t)(i == 0 ? page->diff->step[side] : i - 1);
+        page_json_numbers(w, NULL, pair, 2);
+    }
+    json_write_end(w);
     json_write_end(w);
 }

@@ -131,12 +131,17 @@ static void fill_waits(struct desk *d, const struct page_set *set, const struct 
     desk_use(d, COLUMN_WAIT);
 }
 
-/* Busy time of the families that a bundle is not named after. */
-static void fill_mixes(struct desk *d, const struct page_set *set, const struct page_items *items,
-                       size_t from)
+static void fill_bundles(struct desk *d, const struct page_set *set, const struct page_items *items,
+                         size_t from)
 {
+    for (size_t i = 0; i < d->view.n; i++) {
+        d->columns[COLUMN_MORE][i] = items->more[from + i];
+        d->columns[COLUMN_SLACK][i] = (uint64_t)items->slack[from + i];
+    }
+    desk_use(d, COLUMN_MORE);
+    desk_use(d, COLUMN_SLACK);
+    /* Busy time of the families that a bundle is not named after. */
     size_t at;
-
     vec_bisect(at, items->mixes.n, i, items->mixes.at[i].item < from);
     if (at == items->mixes.n || items->mixes.at[at].item >= from + d->view.n)
         return;
@@ -150,18 +155,6 @@ static void fill_mixes(struct desk *d, const struct page_set *set, const struct 
             if (f != set->whats.at[items->what[mix->item]].family)
                 d->columns[COLUMN_FAMILY + f][mix->item - from] = (uint64_t)mix->by[f];
     }
-}
-
-static void fill_bundles(struct desk *d, const struct page_set *set, const struct page_items *items,
-                         size_t from)
-{
-    for (size_t i = 0; i < d->view.n; i++) {
-        d->columns[COLUMN_MORE][i] = items->more[from + i];
-        d->columns[COLUMN_SLACK][i] = (uint64_t)items->slack[from + i];
-    }
-    desk_use(d, COLUMN_MORE);
-    desk_use(d, COLUMN_SLACK);
-    fill_mixes(d, set, items, from);
 }
 
 static void pack_slices(void *ctx, size_t i)

@@ -203,18 +203,6 @@ static void put_kernels(struct page_html *h, const struct page_set *set)
     page_html_put(h, S("</tbody></table></div></section>\n"));
 }
 
-/* The pictures of a result that is no capture, around its actions. */
-static void put_result(struct page_html *h)
-{
-    page_draw_panels(h, true);
-    put_actions(h);
-    if (h->page->n_sets > 0)
-        page_draw_pipes(h);
-    page_draw_panels(h, false);
-    put_notes(h);
-    put_nav(h);
-}
-
 static void put_captures(struct page_html *h)
 {
     const struct page_file *page = h->page;
@@ -279,9 +267,16 @@ void page_write_screen(struct page_file *page, enum lang lang, struct sink out)
                      "<h1 id=\"verdict-%s\">%s</h1>\n<p id=\"evidence-%s\" class=\"lead\">%s</p>\n",
                      lang_name(h.lang), page_escape_wording(&h, v->text), lang_name(h.lang),
                      page_escape_wording(&h, v->evidence));
-    if (is_result(page))
-        put_result(&h);
-    else if (page->view != NULL && page->n_actions == 0)
+    if (is_result(page)) {
+        /* The pictures of a result that is no capture, around its actions. */
+        page_draw_panels(&h, true);
+        put_actions(&h);
+        if (h.page->n_sets > 0)
+            page_draw_pipes(&h);
+        page_draw_panels(&h, false);
+        put_notes(&h);
+        put_nav(&h);
+    } else if (page->view != NULL && page->n_actions == 0)
         put_nav(&h);
     else
         put_captures(&h);
