@@ -305,14 +305,6 @@ static const char *main_cause(struct arena *arena, const struct run_changes *c, 
                         parts_text(arena, c, &cause));
 }
 
-static const char *chance_text(struct arena *arena, const struct run_changes *c)
-{
-    if (isnan(c->step.p))
-        return arena_printf(arena, "%zu and %zu runs: too few to judge noise, record 4 of each",
-                            c->runs[0], c->runs[1]);
-    return arena_printf(arena, "%zu and %zu runs, p %.2g", c->runs[0], c->runs[1], c->step.p);
-}
-
 #define LIMIT_JUDGED 0.025 /* unless given: of runs that are enough to judge noise */
 #define LIMIT_FEW    0.05
 
@@ -321,13 +313,16 @@ static void decide_slowdown(const struct checking *c, const struct run_changes *
     const struct run_change *step = &changes->step;
     const char *gate = arena_printf(c->arena, "--baseline %s", c->job->baseline);
     double limit = isnan(step->p) ? LIMIT_FEW : LIMIT_JUDGED;
+    const char *chance = isnan(step->p) ? ": too few to judge noise, record 4 of each"
+                                        : arena_printf(c->arena, ", p %.2g", step->p);
 
     limit = isnan(c->job->max_slowdown) ? limit : c->job->max_slowdown;
     decide(c, gate, !runs_are_slower(changes, limit),
-           arena_format(c->arena, "step %s, %+.1f %% over %s (limit %g %%; %s)%s",
+           arena_format(c->arena, "step %s, %+.1f %% over %s (limit %g %%; %zu and %zu runs%s)%s",
                         quantity_text(c->arena, step->after, UNIT_NS), 100 * step->relative,
                         quantity_text(c->arena, step->before, UNIT_NS), 100 * limit,
-                        chance_text(c->arena, changes), main_cause(c->arena, changes, limit)));
+                        changes->runs[0], changes->runs[1], chance,
+                        main_cause(c->arena, changes, limit)));
     c->out->at[c->out->n - 1].is_faster = runs_are_faster(changes, limit);
 }
 

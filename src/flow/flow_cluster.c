@@ -100,18 +100,6 @@ static bool content_key(const struct cluster_run *run, const struct bundle *b, u
     return true;
 }
 
-/* Where the summary of a bundle is kept; NULL: nowhere. */
-static const char *keep_path(const struct cluster_run *run, const struct bundle *b)
-{
-    uint64_t key[2];
-
-    if (run->job->keep == NULL || !content_key(run, b, key))
-        return NULL;
-    return fs_join(run->arena, run->job->keep,
-                   arena_printf(run->arena, "%016llx%016llx.summary", (unsigned long long)key[0],
-                                (unsigned long long)key[1]));
-}
-
 static bool read_kept(const struct cluster_run *run, const char *path, struct str *bytes)
 {
     struct mapfile map;
@@ -183,9 +171,14 @@ static struct str summarize(const struct cluster_run *run, const struct bundle *
 /* The bytes of a part, kept or made. Failing to keep them is told and no failure. */
 static struct str part_of(struct cluster_run *run, const struct bundle *b, bool *is_reused)
 {
-    const char *path = keep_path(run, b);
+    const char *path = NULL; /* where it is kept */
+    uint64_t key[2];
     struct str bytes;
 
+    if (run->job->keep != NULL && content_key(run, b, key))
+        path = fs_join(run->arena, run->job->keep,
+                       arena_printf(run->arena, "%016llx%016llx.summary",
+                                    (unsigned long long)key[0], (unsigned long long)key[1]));
     *is_reused = read_kept(run, path, &bytes);
     if (*is_reused)
         return bytes;

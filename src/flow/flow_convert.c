@@ -89,22 +89,19 @@ static enum status no_steps(const struct convert_job *job, const struct timeline
                      all->steps_n, least, most);
 }
 
-static bool wants_step(const struct convert_job *job, int64_t number)
-{
-    for (size_t i = 0; i < job->steps_n; i++)
-        if (number >= job->steps[i].first && number <= job->steps[i].last)
-            return true;
-    return false;
-}
-
 /* The windows of the chosen steps, merged. */
 static enum status take_steps(const struct convert_job *job, const struct timeline_options *all,
                               struct arena *arena, struct diag *d, struct interval_set *out)
 {
     out->at = ARENA_ARRAY(arena, struct interval, all->steps_n);
-    for (size_t i = 0; i < all->steps_n; i++)
-        if (wants_step(job, all->steps[i].number))
+    for (size_t i = 0; i < all->steps_n; i++) {
+        int64_t number = all->steps[i].number;
+        bool is_wanted = false;
+        for (size_t k = 0; k < job->steps_n && !is_wanted; k++)
+            is_wanted = number >= job->steps[k].first && number <= job->steps[k].last;
+        if (is_wanted)
             out->at[out->n++] = all->steps[i].at;
+    }
     if (out->n == 0)
         return no_steps(job, all, d);
     interval_merge(out);

@@ -79,7 +79,6 @@ static void add_verdict(struct page_file *page, const struct gpu_run *run)
         .id = "gpu",
         .text = s != NULL ? verdict_of(page, run, s) : page_say(page, &gpu_text.brief_nothing),
         .evidence = s != NULL ? evidence_of(page, s) : page_say(page, &page_text.gpu_evidence_none),
-        .confidence = wording_plain(S("")),
         .replay_error = -1,
     };
 }
@@ -96,7 +95,6 @@ static void add_actions(struct page_file *page, const struct gpu_run *run)
             .title = page_capital(page, said(page, run, top[i].name)),
             .evidence = said(page, run, top[i].trigger),
             .show = page_say(page, &page_text.show_opportunities),
-            .confidence = wording_plain(S("")),
             .saving = (nanos)(duration * top[i].gain / 100),
             .share = top[i].gain / 100,
             .is_upper_bound = true,

@@ -35,7 +35,6 @@ static void add_actions(struct page_file *page, const struct incore_view *view)
                           PLACE("time", span_text(page, s->total)),
                           PLACE("longest", span_text(page, s->longest)), PLACE("flag", s->key[2])),
             .show = page_say(page, &page_text.show_waits),
-            .confidence = wording_plain(S("")),
             .link = page_row_address(page, "waits", i),
         };
     }

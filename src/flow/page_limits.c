@@ -28,7 +28,6 @@ void flow_page_bound(struct page_file *page, const struct limit_list *limits)
                         : page_capital(page, page_pair(page, texts)),
         .evidence = is_idle ? wording_plain(S(""))
                             : PAGE_TELL(page, &page_text.to_try, place_wording("help", help)),
-        .confidence = wording_plain(S("")),
         .replay_error = -1,
     };
 }
@@ -51,7 +50,6 @@ void flow_page_limits(struct page_file *page, const struct limit_list *limits, d
             .evidence = PAGE_TELL(page, &page_text.limit_evidence, place_wording("bound", name),
                                   PLACE("share", page_share_text(&page->arena, x->path_share))),
             .show = page_say(page, &page_text.show_what_if),
-            .confidence = wording_plain(S("")),
             .saving = (nanos)((double)x->saved * scale),
             .share = x->saved_share,
             .is_upper_bound = true,

@@ -81,16 +81,13 @@ static struct wording sort_text(struct page_file *page, const struct pto_path_pa
                                             wording_plain(str_of(pto_cause_name(part->cause))))));
 }
 
-static bool has_cores(const struct pto_outcome *o)
-{
-    return (o->present & (o->present - 1)) != 0;
-}
-
 /* "MTE2", or with its core where there are several. */
 static struct str pipe_text(struct page_file *page, const struct pto_outcome *o, uint32_t core,
                             enum pto_pipe pipe)
 {
-    return has_cores(o)
+    bool has_cores = (o->present & (o->present - 1)) != 0;
+
+    return has_cores
                ? arena_format(&page->arena, "%s %s", pto_core_name(core), pto_pipe_short(pipe))
                : str_of(pto_pipe_short(pipe));
 }

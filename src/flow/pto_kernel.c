@@ -269,17 +269,6 @@ static struct pto_options options_of(const struct pto_kernel *k, const struct pt
     return o;
 }
 
-/* The line of the first loop or branch that an argument decides; 0: none. */
-static uint32_t decided_line(const struct pto_kernel *k, struct str name)
-{
-    for (size_t i = 0; i < k->outcome.assumed.n; i++) {
-        const struct pto_assumed *a = &k->outcome.assumed.at[i];
-        if (!a->is_pointer && str_equal(a->name, name))
-            return a->line;
-    }
-    return 0;
-}
-
 /* Scalars that nobody gave a value decide how long a kernel runs. */
 static void warn_of_scalars(struct pto_kernel *k, const struct pto_setup *setup, struct diag *d)
 {
@@ -287,7 +276,12 @@ static void warn_of_scalars(struct pto_kernel *k, const struct pto_setup *setup,
 
     for (size_t i = 0; i < k->args.n; i++) {
         struct str name = k->args.at[i].name;
-        uint32_t line = decided_line(k, name);
+        uint32_t line = 0; /* of the first loop or branch that it decides */
+        for (size_t m = k->outcome.assumed.n; m > 0; m--) {
+            const struct pto_assumed *a = &k->outcome.assumed.at[m - 1];
+            if (!a->is_pointer && str_equal(a->name, name))
+                line = a->line;
+        }
         if (k->args.at[i].is_given || line == 0 || str_starts(name, S("__pypto_spmd_")))
             continue;
         list =

@@ -121,7 +121,6 @@ static void add_verdict(struct page_file *page, const struct page_diff *diff)
                           PLACE("a", page_time_text(arena, (double)diff->time[0])),
                           PLACE("b", page_time_text(arena, (double)diff->time[1])),
                           PLACE("delta", page_delta_text(arena, (double)delta))),
-        .confidence = wording_plain(S("")),
         .replay_error = -1,
     };
     if (diff->n_classes > 0)
@@ -213,7 +212,6 @@ static void add_card(struct page_file *page, const struct candidate *c, const ch
                            place_wording("what", wording_keep(&page->arena, what))),
         .evidence = evidence_of(page, c, verb),
         .show = page_say(page, &page_text.show_timelines),
-        .confidence = wording_plain(S("")),
         .saving = (nanos)c->delta,
         .share = num_share(fabs(c->delta), (double)page->diff->time[0]),
         .link = focus.at.end > focus.at.begin ? page_link(page, set, &focus) : S("#v=diff"),
