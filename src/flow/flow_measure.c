@@ -119,16 +119,9 @@ static void clocks_close(struct flow_clocks *c, struct flow_clock_state *out)
     nvml_close(&c->nvml);
 }
 
-/* ---- the journal ---- */
-
-#define JOURNAL ".strata.measured"
-
 /* ---- the journal: what is measured, but not in its table yet ---- */
 
-static const char *journal_path(struct arena *arena, const char *dir)
-{
-    return fs_join(arena, dir, JOURNAL);
-}
+#define JOURNAL ".strata.measured"
 
 static void journal_add(const char *path, const struct flow_measured *r)
 {
@@ -148,7 +141,7 @@ static void journal_add(const char *path, const struct flow_measured *r)
 /* What a run that was killed has measured goes into its tables. */
 static enum status journal_replay(struct arena *arena, const char *dir, struct diag *d)
 {
-    const char *path = journal_path(arena, dir);
+    const char *path = fs_join(arena, dir, JOURNAL);
     struct mapfile map;
     struct str rest, line;
     enum status st = ST_OK;
@@ -443,7 +436,7 @@ enum status flow_measure(const struct flow_measure_job *given, struct flow_measu
     out->backend = job.options.backend->name;
     if (job.is_writing) {
         TRY(journal_replay(&out->arena, out->dir, d));
-        run.journal = journal_path(&out->arena, out->dir);
+        run.journal = fs_join(&out->arena, out->dir, JOURNAL);
     }
     run.total = count_rows(&job, &files);
     run.clocks = clocks_open(&out->arena, out->backend, out->facts.bus);

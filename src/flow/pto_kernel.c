@@ -117,11 +117,6 @@ int64_t pto_kernel_arg(const struct pto_kernel *k, struct str name, const char *
     return -1;
 }
 
-static const struct pto_type *arg_type(const struct pto_kernel *k, size_t arg)
-{
-    return pto_value_type(&k->module, wider(k), (uint32_t)arg);
-}
-
 static enum status bind_scalar(struct pto_kernel *k, const struct text_param *g, const char *path,
                                struct diag *d)
 {
@@ -130,7 +125,7 @@ static enum status bind_scalar(struct pto_kernel *k, const struct text_param *g,
 
     if (arg < 0)
         return ST_NOT_FOUND;
-    const struct pto_type *type = arg_type(k, (size_t)arg);
+    const struct pto_type *type = pto_value_type(&k->module, wider(k), (uint32_t)((size_t)arg));
     struct pto_binding *b = &k->bindings.at[arg];
     if (type->kind != PTO_TYPE_SCALAR) {
         diag_hint(d, "try", "--input or --fill");

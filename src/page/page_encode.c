@@ -43,11 +43,6 @@ static void desk_use(struct desk *d, size_t column)
     d->view.at[column] = d->columns[column];
 }
 
-static void desk_free(struct desk *d)
-{
-    mem_free(d->columns[0]);
-}
-
 /* What is packed: chunks and their bytes, in order. */
 struct packing {
     const struct page_set *set;
@@ -185,7 +180,7 @@ static void pack_slices(void *ctx, size_t i)
     if (lane->is_merged)
         fill_bundles(&d, j->set, items, from);
     page_deflate_columns(&d.view, chunk->widths, &j->packed[i * j->stride]);
-    desk_free(&d);
+    mem_free(d.columns[0]);
 }
 
 static void cut_slices(struct packing *j, const struct page_set *set)
@@ -242,7 +237,7 @@ static void pack_arrows(void *ctx, size_t i)
     for (size_t c = 0; c < ARROW_COLUMNS; c++)
         desk_use(&d, c);
     page_deflate_columns(&d.view, chunk->widths, &j->packed[i]);
-    desk_free(&d);
+    mem_free(d.columns[0]);
 }
 
 /* Arrows between items, by target; doubles that bundles made are joined. */
@@ -322,7 +317,7 @@ static void pack_gaps(void *ctx, size_t i)
     for (size_t c = 0; c < GAP_COLUMNS; c++)
         desk_use(&d, c);
     page_deflate_columns(&d.view, chunk->widths, &j->packed[i]);
-    desk_free(&d);
+    mem_free(d.columns[0]);
 }
 
 static void encode_gaps(struct page_set *set, struct page_pack *pack)
