@@ -172,7 +172,6 @@ static enum status run(struct cleaning *c)
 {
     const struct incore_clean_job *job = c->job;
     struct incore_study *s = c->study;
-
     struct incore_rules rules = job->rules;
 
     rules.mhz = job->mhz;

@@ -207,17 +207,6 @@ static enum gpu_outcome measure_event(struct gpu_collect *c, struct gpu_plan *pl
     return code;
 }
 
-static void measured_free(struct gpu_measured *m)
-{
-    gpu_recorded_free(&m->timing);
-    gpu_recorded_free(&m->events);
-    gpu_recorded_free(&m->sampled);
-    for (size_t i = 0; i < m->counting.n; i++)
-        gpu_recorded_free(&m->counting.at[i]);
-    vec_free(&m->counting);
-    gpu_variants_free(&m->variants);
-}
-
 /* ---- what each mode makes of them ---- */
 
 /* What one run of ncu is to look at, and where its report goes. */
@@ -582,6 +571,12 @@ enum gpu_outcome gpu_mode_collect(struct gpu_mode_run *m)
 
 void gpu_mode_free(struct gpu_mode_run *m)
 {
-    measured_free(&m->measured);
+    gpu_recorded_free(&m->measured.timing);
+    gpu_recorded_free(&m->measured.events);
+    gpu_recorded_free(&m->measured.sampled);
+    for (size_t i = 0; i < m->measured.counting.n; i++)
+        gpu_recorded_free(&m->measured.counting.at[i]);
+    vec_free(&m->measured.counting);
+    gpu_variants_free(&m->measured.variants);
     gpu_import_free(&m->pages);
 }

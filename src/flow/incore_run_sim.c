@@ -17,12 +17,6 @@ struct bindings {
     struct str workload;
 };
 
-static void note(struct incore_kernel *k, struct bindings *b, struct str name, struct str value,
-                 const char *how)
-{
-    b->workload = incore_kernel_note(k, b->workload, name, value, how);
-}
-
 /* Dimensions that no argument decides are placeholders of the text. */
 static void take_dims(struct incore_kernel *k, const struct words *dims, struct bindings *b)
 {
@@ -35,7 +29,7 @@ static void take_dims(struct incore_kernel *k, const struct words *dims, struct 
         if (!str_contains(k->text, mark))
             continue;
         b->params[b->n_params++] = (struct text_param){.name = name, .value = value};
-        note(k, b, name, value, "");
+        b->workload = incore_kernel_note(k, b->workload, name, value, "");
     }
 }
 
@@ -61,12 +55,14 @@ static void take_args(const struct incore_run *run, struct incore_kernel *k, str
             else if (rule.n > 0)
                 b->fills[b->n_fills++] = (struct text_param){arg->name, rule};
             if (file.n + rule.n > 0)
-                note(k, b, arg->name, file.n > 0 ? file : rule, file.n > 0 ? " (file)" : " (fill)");
+                b->workload =
+                    incore_kernel_note(k, b->workload, arg->name, file.n > 0 ? file : rule,
+                                       file.n > 0 ? " (file)" : " (fill)");
         } else if (value.n > 0) {
             b->args[b->n_args++] = (struct text_param){arg->name, value};
-            note(k, b, arg->name, value, "");
+            b->workload = incore_kernel_note(k, b->workload, arg->name, value, "");
         } else if (!str_starts(arg->name, S("__pypto_spmd_"))) {
-            note(k, b, arg->name, S("1"), " (assumed)");
+            b->workload = incore_kernel_note(k, b->workload, arg->name, S("1"), " (assumed)");
         }
     }
 }

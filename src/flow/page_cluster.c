@@ -459,14 +459,6 @@ static void add_group_table(struct cluster_page *p, struct page_panel *panel)
     page_part(panel)->room = p->c->links->n > 0 ? PAGE_HALF : PAGE_BELOW;
 }
 
-static void add_links(struct cluster_page *p)
-{
-    struct page_panel *panel = page_panel_add(p->page, "links", &page_text.cluster_comm);
-
-    add_matrix(p, panel);
-    add_group_table(p, panel);
-}
-
 /* ---- clocks, what if ---- */
 
 static void add_clocks(struct cluster_page *p, struct page_panel *panel)
@@ -556,6 +548,8 @@ void flow_page_cluster(struct page_file *page, const struct cluster *c)
     add_what_if(&p, ranks);
     add_clocks(&p, ranks);
     add_waits(&p);
-    add_links(&p);
+    struct page_panel *panel = page_panel_add(p.page, "links", &page_text.cluster_comm);
+    add_matrix(&p, panel);
+    add_group_table(&p, panel);
     page_cluster_add_slowest(&p);
 }

@@ -120,10 +120,12 @@ static enum status compile_side(const struct pto_cpp_job *job, struct pto_cpp_ru
     return ST_OK;
 }
 
-static enum status read_source(const struct pto_cpp_job *job, struct pto_cpp_run *r, struct diag *d)
+static enum status compile(const struct pto_cpp_job *job, struct pto_cpp_run *r,
+                           struct cpp_objects *l, struct diag *d)
 {
+    memset(r, 0, sizeof(*r));
+    arena_init(&r->arena);
     struct mapfile map;
-
     TRY(mapfile_open(&map, job->source, d));
     struct str text = arena_str(&r->arena, map.text);
     mapfile_close(&map);
@@ -143,15 +145,6 @@ static enum status read_source(const struct pto_cpp_job *job, struct pto_cpp_run
     r->is_drafted = job->slots == NULL;
     for (size_t i = 0; job->slots && i < job->slots->n; i++)
         vec_push(&r->slots, job->slots->at[i]);
-    return ST_OK;
-}
-
-static enum status compile(const struct pto_cpp_job *job, struct pto_cpp_run *r,
-                           struct cpp_objects *l, struct diag *d)
-{
-    memset(r, 0, sizeof(*r));
-    arena_init(&r->arena);
-    TRY(read_source(job, r, d));
     if (r->side != SHAPE_AIV)
         TRY(compile_side(job, r, true, l, d));
     if (r->side != SHAPE_AIC)

@@ -104,10 +104,9 @@ int64_t pto_kernel_arg(const struct pto_kernel *k, struct str name, const char *
 
     if (name.n > 0 && *name.at == '%')
         name = str_part(name, 1, name.n);
-    for (size_t i = 0; i < k->args.n; i++) {
+    for (size_t i = 0; i < k->args.n; i++)
         if (str_equal(k->args.at[i].name, name))
             return (int64_t)i;
-    }
     if (num_i64(name, &number) && number >= 0 && (uint64_t)number < k->args.n)
         return number;
     (void)diag_fail(d, ST_NOT_FOUND, "pto-sim.no-argument", (struct where){.path = path},
@@ -125,7 +124,7 @@ static enum status bind_scalar(struct pto_kernel *k, const struct text_param *g,
 
     if (arg < 0)
         return ST_NOT_FOUND;
-    const struct pto_type *type = pto_value_type(&k->module, wider(k), (uint32_t)((size_t)arg));
+    const struct pto_type *type = pto_value_type(&k->module, wider(k), (uint32_t)arg);
     struct pto_binding *b = &k->bindings.at[arg];
     if (type->kind != PTO_TYPE_SCALAR) {
         diag_hint(d, "try", "--input or --fill");
@@ -207,10 +206,9 @@ enum status pto_kernel_bind(struct pto_kernel *k, const struct pto_setup *setup,
     }
     for (size_t i = 0; i < setup->n_args; i++)
         TRY(bind_scalar(k, &setup->args[i], setup->path, d));
-    for (size_t i = 0; i < k->args.n; i++) {
+    for (size_t i = 0; i < k->args.n; i++)
         if (!k->args.at[i].is_given)
             k->bindings.at[i].number = setup->assumed;
-    }
     struct pto_gm_scalar *scalars = ARENA_ARRAY(&k->arena, struct pto_gm_scalar, k->args.n + 1);
     struct pto_gm_size *sizes = ARENA_ARRAY(&k->arena, struct pto_gm_size, k->args.n + 1);
     bool join = false;
@@ -302,10 +300,9 @@ static void note_zero_filled(struct pto_kernel *k)
             reads = reads || p->sites.at[i].code == PTO_LOAD_SCALAR ||
                     p->sites.at[i].code == PTO_TGETVAL;
     }
-    for (size_t i = 0; i < k->args.n && reads; i++) {
+    for (size_t i = 0; i < k->args.n && reads; i++)
         if (k->args.at[i].size.is_pointer && !k->args.at[i].is_given && pto_outcome_is_idle(o))
             o->is_degenerate = true;
-    }
 }
 
 /* Copies of the buffers that a run may write to. */

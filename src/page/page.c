@@ -306,9 +306,9 @@ static void put_policy(struct page_html *h, bool is_shell)
     put_sum(h, page_script.sha256);
     page_html_put(h, S("; style-src "));
     put_sum(h, page_style.sha256);
-    page_html_put(h, is_shell ? S("; connect-src 'self'") : S(""));
-    page_html_put(h, S("; worker-src blob:; img-src blob: data:; base-uri 'none'; "
-                       "form-action 'none'\">\n"));
+    page_html_format(
+        h, "%s; worker-src blob:; img-src blob: data:; base-uri 'none'; form-action 'none'\">\n",
+        is_shell ? "; connect-src 'self'" : "");
 }
 
 /* Hatches for idle time, by cause. */
@@ -331,22 +331,6 @@ static const struct str patterns = S_INIT(
     "<rect class=\"hg\" width=\"6\" height=\"6\"/></pattern>\n"
     "</defs></svg>\n");
 
-static void put_facts(struct page_html *h)
-{
-    struct page_file *page = h->page;
-
-    for (h->lang = 0; h->lang < LANGS; h->lang++) {
-        page_html_format(h, "<p class=\"facts static\" lang=\"%s\"%s>", lang_name(h->lang),
-                         h->lang == page->options.lang ? "" : " hidden");
-        for (size_t i = 0; i < page->n_facts; i++) {
-            page_html_put(h, i > 0 ? S(" · ") : S(""));
-            page_html_format(h, "%s", page_escape_wording(h, page->facts[i]));
-        }
-        page_html_put(h, S("</p>\n"));
-    }
-    h->lang = page->options.lang;
-}
-
 static void put_head(struct page_html *h, bool is_shell)
 {
     static const char *const kinds[] = {"capture", "compare", "ranks", "incore", "gpu", "database"};
@@ -365,7 +349,15 @@ static void put_head(struct page_html *h, bool is_shell)
                      "<a class=\"skip\" href=\"#main\">%s</a>\n<header id=\"top\"><strong "
                      "class=\"name\">%s</strong>\n",
                      page_escape_message(h, &page_text.skip), page_escape(h, h->page->title));
-    put_facts(h);
+    struct page_file *page = h->page;
+    for (h->lang = 0; h->lang < LANGS; h->lang++) {
+        page_html_format(h, "<p class=\"facts static\" lang=\"%s\"%s>", lang_name(h->lang),
+                         h->lang == page->options.lang ? "" : " hidden");
+        for (size_t i = 0; i < page->n_facts; i++)
+            page_html_format(h, "%s%s", i > 0 ? " · " : "", page_escape_wording(h, page->facts[i]));
+        page_html_put(h, S("</p>\n"));
+    }
+    h->lang = page->options.lang;
     page_html_put(h, S("<div id=\"tools\"></div></header>\n<main id=\"main\">\n"));
 }
 
