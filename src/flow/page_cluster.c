@@ -49,8 +49,7 @@ static void add_action(struct cluster_page *p, const struct culprit *one)
 
     page->actions[page->n_actions++] = (struct page_action){
         .id = culprit_kind_name(one->kind),
-        .title = PAGE_TELL(page, titles[one->kind],
-                           place_wording("who", wording_keep(&page->arena, who_of(p, one)))),
+        .title = PAGE_TELL(page, titles[one->kind], page_placed(page, "who", who_of(p, one))),
         .evidence = one->evidence,
         .show =
             page_say(page, is_link ? &page_text.cluster_show_link : &page_text.cluster_show_step),

@@ -141,7 +141,7 @@ void flow_page_incore(struct page_file *page, const struct incore_study *study,
     page->verdict.evidence =
         PAGE_TELL(page, &page_text.incore_evidence,
                   PLACE("time", page_time_text(&page->arena, (view->end - view->begin) * 1e3)),
-                  place_wording("help", wording_keep(&page->arena, page->verdict.evidence)));
+                  page_placed(page, "help", page->verdict.evidence));
     flow_page_limits(page, &study->breakdown.limits, 1e-3, "whatif");
     if (page->n_actions == 0)
         add_actions(page, view);

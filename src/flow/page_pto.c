@@ -77,8 +77,7 @@ static struct wording sort_text(struct page_file *page, const struct pto_path_pa
         return page_say(page, sorts[part->sort == PTO_PATH_LATENCY]);
     return PAGE_TELL(
         page, &page_text.path_sync,
-        place_wording("cause", wording_keep(&page->arena,
-                                            wording_plain(str_of(pto_cause_name(part->cause))))));
+        page_placed(page, "cause", wording_plain(str_of(pto_cause_name(part->cause)))));
 }
 
 /* "MTE2", or with its core where there are several. */
@@ -114,7 +113,7 @@ static void put_part(struct page_file *page, struct page_bars *bars, const struc
     if (part->sort == PTO_PATH_WORK)
         sort = PAGE_TELL(page, &page_text.path_part,
                          PLACE("pipe", pipe_text(page, o, part->core, part->pipe)),
-                         place_wording("sort", wording_keep(&page->arena, sort)));
+                         page_placed(page, "sort", sort));
     page_bar_add(bars,
                  (struct page_bar){.label = sort,
                                    .value = (double)n,
@@ -399,7 +398,7 @@ void flow_page_pto(struct page_file *page, const struct pto_kernel *k,
     page->verdict.evidence =
         PAGE_TELL(page, &page_text.pto_evidence, PLACE("cycles", whole(page, (double)o->total)),
                   PLACE("time", page_time_text(&page->arena, o->us * 1e3)),
-                  place_wording("help", wording_keep(&page->arena, page->verdict.evidence)));
+                  page_placed(page, "help", page->verdict.evidence));
     if (!o->is_degenerate)
         flow_page_limits(page, &o->limits, 1, "whatif");
     add_missing(page, k);

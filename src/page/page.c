@@ -156,15 +156,13 @@ static void tell_thinned(struct page_file *page, const struct page_thinning *t)
             for (size_t j = 0; j < set->lanes.at[k].n; j++)
                 whole += !set->lanes.at[k].is_merged || set->items[k].more[j] == 0;
     }
-    page->thinned = PAGE_TELL(
-        page, &page_text.thinned,
-        place_wording("what", wording_keep(&page->arena, thinned_what(page, t))),
-        PLACE("kept", page_count_text(&page->arena, whole)),
-        PLACE("all", page_count_text(&page->arena, all)),
-        place_wording("device",
-                      wording_keep(&page->arena, page_say(page, t->q[THIN_DEVICE] > 0
-                                                                    ? &page_text.device_cut
-                                                                    : &page_text.device_whole))));
+    page->thinned =
+        PAGE_TELL(page, &page_text.thinned, page_placed(page, "what", thinned_what(page, t)),
+                  PLACE("kept", page_count_text(&page->arena, whole)),
+                  PLACE("all", page_count_text(&page->arena, all)),
+                  page_placed(page, "device",
+                              page_say(page, t->q[THIN_DEVICE] > 0 ? &page_text.device_cut
+                                                                   : &page_text.device_whole)));
 }
 
 /* Each set keeps the part of its slices that makes `bytes` of data fit. */

@@ -87,8 +87,7 @@ static bool is_small(const struct page_diff *diff, nanos delta)
 
 static struct wording change_text(struct page_file *page, const struct page_change *c)
 {
-    return PAGE_TELL(page, &page_text.diff_change,
-                     place_wording("class", wording_keep(&page->arena, c->label)),
+    return PAGE_TELL(page, &page_text.diff_change, page_placed(page, "class", c->label),
                      PLACE("delta", page_delta_text(&page->arena, (double)delta_of(c))));
 }
 
@@ -99,8 +98,8 @@ static struct wording largest_changes(struct page_file *page, const struct page_
     if (diff->n_classes < 2)
         return first;
     struct wording second = change_text(page, &diff->classes[1]);
-    return PAGE_TELL(page, &page_text.both, place_wording("a", wording_keep(&page->arena, first)),
-                     place_wording("b", wording_keep(&page->arena, second)));
+    return PAGE_TELL(page, &page_text.both, page_placed(page, "a", first),
+                     page_placed(page, "b", second));
 }
 
 static void add_verdict(struct page_file *page, const struct page_diff *diff)
@@ -208,8 +207,7 @@ static void add_card(struct page_file *page, const struct candidate *c, const ch
     page->actions[page->n_actions++] = (struct page_action){
         .id = c->part >= 0 ? "family" : "operator",
         .verb = verb,
-        .title = PAGE_TELL(page, title_of(c, verb),
-                           place_wording("what", wording_keep(&page->arena, what))),
+        .title = PAGE_TELL(page, title_of(c, verb), page_placed(page, "what", what)),
         .evidence = evidence_of(page, c, verb),
         .show = page_say(page, &page_text.show_timelines),
         .saving = (nanos)c->delta,
