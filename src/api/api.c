@@ -10,7 +10,6 @@
 #include "base/diag.h"
 #include "capture/capture.h"
 #include "flow/flow.h"
-#include "flow/flow_diagnose.h"
 #include "report/report.h"
 
 struct strata {

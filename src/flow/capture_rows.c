@@ -204,17 +204,23 @@ static uint32_t operator_around(const struct capture *cap, const struct op_tree 
     return found != OP_TREE_NONE ? found : innermost;
 }
 
-static double attr_number(const struct capture *cap, size_t slice, const char *name)
+static struct attr attr_of(const struct capture *cap, size_t slice, const char *name)
 {
     strid key = intern_find(&cap->strings, str_of(name));
     struct attr a = {0};
-    double value = 0;
 
     if (key != 0)
         a = attrs_get(&cap->attrs, cap->slices.own[slice], key);
-
     if (a.type == ATTR_NONE && key != 0)
         a = attrs_get(&cap->attrs, cap->slices.set[slice], key);
+    return a;
+}
+
+static double attr_number(const struct capture *cap, size_t slice, const char *name)
+{
+    struct attr a = attr_of(cap, slice, name);
+    double value = 0;
+
     if (a.type == ATTR_INT)
         return (double)a.number;
     if (a.type == ATTR_TEXT)
@@ -245,18 +251,15 @@ static bool take_comm(const struct capture *cap, size_t slice, struct call_group
 {
     double elements = attr_number(cap, slice, "In msg nelems");
     double devices = attr_number(cap, slice, "Group size");
-    strid key = intern_find(&cap->strings, S("dtype"));
-    struct attr type = {0};
-
-    if (key != 0)
-        type = attrs_get(&cap->attrs, cap->slices.own[slice], key);
-    *out = (struct call_group){.is_comm = true};
-    out->op = comm_table(capture_text(cap, cap->slices.name[slice]));
-    if (type.type == ATTR_NONE && key != 0)
-        type = attrs_get(&cap->attrs, cap->slices.set[slice], key);
+    struct attr type = attr_of(cap, slice, "dtype");
     struct str dtype = type.type == ATTR_TEXT ? capture_text(cap, type.text) : S("");
-    out->bytes = elements * tensor_type_of(dtype).bytes;
-    out->devices = devices;
+
+    *out = (struct call_group){
+        .op = comm_table(capture_text(cap, cap->slices.name[slice])),
+        .is_comm = true,
+        .bytes = elements * tensor_type_of(dtype).bytes,
+        .devices = devices,
+    };
     return out->op.n > 0 && out->bytes > 0 && devices >= 1;
 }
 

@@ -71,17 +71,12 @@ static void wire_part(struct wire *w, struct cluster_part *part)
 
 enum { SUM = 4 }; /* bytes of the checksum behind the rest */
 
-static uint32_t sum_of(struct str bytes)
-{
-    return crc32c(0, bytes.at, bytes.n);
-}
-
 struct str cluster_part_encode(struct cluster_part *part, struct arena *arena)
 {
     struct wire w = {.arena = arena};
 
     wire_part(&w, part);
-    uint32_t sum = sum_of((struct str){(const char *)w.out.at, w.out.n});
+    uint32_t sum = crc32c(0, w.out.at, w.out.n);
     for (int i = 0; i < SUM; i++)
         vec_push(&w.out, (uint8_t)(sum >> (8 * i)));
     struct str bytes = arena_str(arena, (struct str){(const char *)w.out.at, w.out.n});
@@ -101,7 +96,7 @@ bool cluster_part_decode(struct str bytes, struct arena *arena, struct cluster_p
     w.in = str_part(bytes, 0, bytes.n - SUM);
     for (int i = 0; i < SUM; i++)
         sum |= (uint32_t)(uint8_t)bytes.at[w.in.n + (size_t)i] << (8 * i);
-    if (sum != sum_of(w.in))
+    if (sum != crc32c(0, w.in.at, w.in.n))
         return false;
     wire_part(&w, part);
     return !w.is_bad && w.in.n == 0;

@@ -25,29 +25,21 @@ static void warn(struct copying *c, const char *path, const char *why)
     diag_add(c->d, SEV_WARN, "incore.copy", (struct where){0}, "could not copy %s: %s", path, why);
 }
 
-/* 0, or what went wrong while reading. */
-static int copy_bytes(int in, struct outfile *out)
-{
-    char buffer[1 << 16];
-    ssize_t got;
-
-    while ((got = read(in, buffer, sizeof(buffer))) != 0)
-        if (got < 0 && errno != EINTR)
-            return errno;
-        else if (got > 0)
-            outfile_write(out, (struct str){buffer, (size_t)got});
-    return 0;
-}
-
 /* The copy has the mode and the times of the file; what went wrong is in `d`. */
 static enum status copy_open(int in, const struct stat *st, const char *to, struct diag *d)
 {
     const struct timespec times[] = {st->st_atim, st->st_mtim};
+    char buffer[1 << 16];
     struct outfile out;
+    ssize_t got;
 
     TRY(outfile_open(&out, to, d));
-    int error = copy_bytes(in, &out);
-    if (error != 0) {
+    while ((got = read(in, buffer, sizeof(buffer))) != 0) {
+        int error = got < 0 ? errno : 0;
+        if (got > 0)
+            outfile_write(&out, (struct str){buffer, (size_t)got});
+        if (error == 0 || error == EINTR)
+            continue;
         outfile_abort(&out);
         return diag_fail(d, ST_IO, "incore.copy", (struct where){0}, "%s", fs_error_text(error));
     }
@@ -76,13 +68,6 @@ static void copy_file(struct copying *c, const char *from, const char *to)
     job_close(in);
 }
 
-static bool is_link(const char *path)
-{
-    struct stat info;
-
-    return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
-}
-
 /* Links are left out: they may lead anywhere, and in circles. */
 static void copy_below(struct copying *c, const char *root, const char *from, const char *to,
                        int depth)
@@ -96,7 +81,8 @@ static void copy_below(struct copying *c, const char *root, const char *from, co
     for (size_t i = 0; i < list.n; i++) {
         const struct fs_entry *e = &list.at[i];
         const char *goal = fs_join(c->arena, to, arena_cstr(c->arena, e->name));
-        if (is_link(e->path)) {
+        struct stat info;
+        if (lstat(e->path, &info) == 0 && S_ISLNK(info.st_mode)) {
             c->links++;
             continue;
         }

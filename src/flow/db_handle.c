@@ -232,24 +232,13 @@ static bool ask_model(struct db_handle *h, struct opset *set, const struct call_
     return true;
 }
 
-static bool ask_roof(const struct db_handle *h, const struct query *q, struct str kernel,
-                     const struct call_work *w, struct db_reply *out)
-{
-    struct query_result r = {.miss = "shape_mismatch"};
-
-    if (h->db.device != NULL)
-        query_analytic(h->db.device, q, kernel, w, &r);
-    if (r.miss == NULL)
-        *out = rounded(r.latency_us, r.low_us, r.high_us, r.source);
-    return r.miss == NULL;
-}
-
 /* A row of any kernel, else the model of the first that has one, else the roof of the device. */
 static struct db_reply ask_compute(struct db_handle *h, const struct db_part *part,
                                    const struct query *q, int64_t count)
 {
     struct query_db scratch = {0};
     struct db_reply reply = miss("csv_not_found");
+    struct query_result roof = {.miss = "shape_mismatch"};
     struct call_work w;
     bool is_done = false, is_placed = false;
 
@@ -266,8 +255,10 @@ static struct db_reply ask_compute(struct db_handle *h, const struct db_part *pa
                 reply = miss(is_placed ? "shape_mismatch" : "invalid_args");
         }
     if (!is_done && query_has_roof(reply.miss, part->kernels[0]) &&
-        query_work(&scratch, q, part->kernels[0], count, &w))
-        ask_roof(h, q, part->kernels[0], &w, &reply);
+        query_work(&scratch, q, part->kernels[0], count, &w) && h->db.device != NULL)
+        query_analytic(h->db.device, q, part->kernels[0], &w, &roof);
+    if (roof.miss == NULL)
+        reply = rounded(roof.latency_us, roof.low_us, roof.high_us, roof.source);
     arena_free(&scratch.arena);
     return reply;
 }
@@ -381,20 +372,6 @@ static const struct {
     {MEMBER(bytes), true},    {MEMBER(num_devices), true}, {MEMBER(tier), true},
 };
 
-static void set_member(struct db_question *q, struct str key, struct str value)
-{
-    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
-        void *member = (char *)q + members[i].at;
-        if (!str_equal(key, members[i].key))
-            continue;
-        if (members[i].is_number)
-            num_i64(value, member);
-        else
-            *(struct str *)member = value;
-        return;
-    }
-}
-
 bool db_question_read(struct str line, struct db_question *out)
 {
     struct json j;
@@ -404,9 +381,19 @@ bool db_question_read(struct str line, struct db_question *out)
     json_open(&j, line, JSON_LENIENT);
     if (json_next(&j) != JSON_OBJECT)
         return false;
-    while (json_key(&j, &key))
-        if (json_value(&j, &value))
-            set_member(out, key, value);
+    while (json_key(&j, &key)) {
+        bool has_value = json_value(&j, &value);
+        for (size_t i = 0; has_value && i < ARRAY_LEN(members); i++) {
+            void *member = (char *)out + members[i].at;
+            if (!str_equal(key, members[i].key))
+                continue;
+            if (members[i].is_number)
+                num_i64(value, member);
+            else
+                *(struct str *)member = value;
+            break;
+        }
+    }
     return j.token == JSON_OBJECT_END;
 }
 

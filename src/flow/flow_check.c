@@ -213,22 +213,6 @@ bool check_is_saved(const char *path)
     return is;
 }
 
-static enum status read_saved(struct runs *runs, const char *path, struct diag *d)
-{
-    struct where where = {.path = path};
-    struct tree_error error = {0};
-    struct mapfile map;
-
-    TRY(mapfile_open(&map, path, d));
-    const struct tree *file =
-        map.text.n <= SAVED_MOST ? tree_read_json(runs->arena, map.text, &error) : NULL;
-    mapfile_close(&map);
-    if (file != NULL && runs_read(runs, file))
-        return ST_OK;
-    return diag_fail(d, ST_FORMAT, "check.bad-baseline", where,
-                     "not a file of strata check --save");
-}
-
 static enum status add_capture(const struct capture *cap, struct runs *runs, struct diag *d)
 {
     struct study st;
@@ -249,8 +233,19 @@ static enum status add_runs(const struct check_job *job, const char *path, struc
     enum status st = ST_OK;
 
     *fleet = NULL;
-    if (check_is_saved(path))
-        return read_saved(runs, path, d);
+    if (check_is_saved(path)) {
+        struct where where = {.path = path};
+        struct tree_error error = {0};
+        struct mapfile map;
+        TRY(mapfile_open(&map, path, d));
+        const struct tree *file =
+            map.text.n <= SAVED_MOST ? tree_read_json(runs->arena, map.text, &error) : NULL;
+        mapfile_close(&map);
+        if (file != NULL && runs_read(runs, file))
+            return ST_OK;
+        return diag_fail(d, ST_FORMAT, "check.bad-baseline", where,
+                         "not a file of strata check --save");
+    }
     TRY(input_load_all(path, &job->input, d, fleet));
     for (size_t i = 0; i < (*fleet)->ranks.n && st == ST_OK; i++)
         st = add_capture((*fleet)->ranks.at[i], runs, d);
@@ -310,14 +305,6 @@ static const char *main_cause(struct arena *arena, const struct run_changes *c, 
                         parts_text(arena, c, &cause));
 }
 
-static const char *chance_text(struct arena *arena, const struct run_changes *c)
-{
-    if (isnan(c->step.p))
-        return arena_printf(arena, "%zu and %zu runs: too few to judge noise, record 4 of each",
-                            c->runs[0], c->runs[1]);
-    return arena_printf(arena, "%zu and %zu runs, p %.2g", c->runs[0], c->runs[1], c->step.p);
-}
-
 #define LIMIT_JUDGED 0.025 /* unless given: of runs that are enough to judge noise */
 #define LIMIT_FEW    0.05
 
@@ -326,13 +313,16 @@ static void decide_slowdown(const struct checking *c, const struct run_changes *
     const struct run_change *step = &changes->step;
     const char *gate = arena_printf(c->arena, "--baseline %s", c->job->baseline);
     double limit = isnan(step->p) ? LIMIT_FEW : LIMIT_JUDGED;
+    const char *chance = isnan(step->p) ? ": too few to judge noise, record 4 of each"
+                                        : arena_printf(c->arena, ", p %.2g", step->p);
 
     limit = isnan(c->job->max_slowdown) ? limit : c->job->max_slowdown;
     decide(c, gate, !runs_are_slower(changes, limit),
-           arena_format(c->arena, "step %s, %+.1f %% over %s (limit %g %%; %s)%s",
+           arena_format(c->arena, "step %s, %+.1f %% over %s (limit %g %%; %zu and %zu runs%s)%s",
                         quantity_text(c->arena, step->after, UNIT_NS), 100 * step->relative,
                         quantity_text(c->arena, step->before, UNIT_NS), 100 * limit,
-                        chance_text(c->arena, changes), main_cause(c->arena, changes, limit)));
+                        changes->runs[0], changes->runs[1], chance,
+                        main_cause(c->arena, changes, limit)));
     c->out->at[c->out->n - 1].is_faster = runs_are_faster(changes, limit);
 }
 

@@ -100,18 +100,6 @@ static bool content_key(const struct cluster_run *run, const struct bundle *b, u
     return true;
 }
 
-/* Where the summary of a bundle is kept; NULL: nowhere. */
-static const char *keep_path(const struct cluster_run *run, const struct bundle *b)
-{
-    uint64_t key[2];
-
-    if (run->job->keep == NULL || !content_key(run, b, key))
-        return NULL;
-    return fs_join(run->arena, run->job->keep,
-                   arena_printf(run->arena, "%016llx%016llx.summary", (unsigned long long)key[0],
-                                (unsigned long long)key[1]));
-}
-
 static bool read_kept(const struct cluster_run *run, const char *path, struct str *bytes)
 {
     struct mapfile map;
@@ -183,9 +171,14 @@ static struct str summarize(const struct cluster_run *run, const struct bundle *
 /* The bytes of a part, kept or made. Failing to keep them is told and no failure. */
 static struct str part_of(struct cluster_run *run, const struct bundle *b, bool *is_reused)
 {
-    const char *path = keep_path(run, b);
+    const char *path = NULL; /* where it is kept */
+    uint64_t key[2];
     struct str bytes;
 
+    if (run->job->keep != NULL && content_key(run, b, key))
+        path = fs_join(run->arena, run->job->keep,
+                       arena_printf(run->arena, "%016llx%016llx.summary",
+                                    (unsigned long long)key[0], (unsigned long long)key[1]));
     *is_reused = read_kept(run, path, &bytes);
     if (*is_reused)
         return bytes;
@@ -406,22 +399,6 @@ static enum status conclude(struct cluster_run *run)
     return ST_OK;
 }
 
-static enum status work(struct cluster_run *run)
-{
-    struct wire own = {0};
-
-    deal_out(run);
-    if (run->job->keep != NULL)
-        TRY(fs_mkdirs(run->job->keep, run->d));
-    enum status st = make_parts(run, &own);
-    if (st == ST_OK)
-        st = gather(run, &own);
-    vec_free(&own.out);
-    if (st == ST_OK && own_process(run) == 0)
-        st = conclude(run);
-    return st;
-}
-
 enum status flow_cluster(const struct cluster_job *job, struct diag *d, struct cluster_outcome *out)
 {
     struct cluster_run run = {.job = job, .d = d, .out = out, .arena = &out->arena};
@@ -432,7 +409,17 @@ enum status flow_cluster(const struct cluster_job *job, struct diag *d, struct c
     if (has_summaries(&run, &list))
         return own_process(&run) == 0 ? read_summaries(&run, &list) : ST_OK;
     TRY(bundles_find(&job->path, 1, &job->input, run.arena, d, &run.bundles));
-    return work(&run);
+    struct wire own = {0};
+    deal_out(&run);
+    if (run.job->keep != NULL)
+        TRY(fs_mkdirs(run.job->keep, run.d));
+    enum status st = make_parts(&run, &own);
+    if (st == ST_OK)
+        st = gather(&run, &own);
+    vec_free(&own.out);
+    if (st == ST_OK && own_process(&run) == 0)
+        st = conclude(&run);
+    return st;
 }
 
 void cluster_outcome_free(struct cluster_outcome *out)

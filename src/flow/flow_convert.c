@@ -89,22 +89,19 @@ static enum status no_steps(const struct convert_job *job, const struct timeline
                      all->steps_n, least, most);
 }
 
-static bool wants_step(const struct convert_job *job, int64_t number)
-{
-    for (size_t i = 0; i < job->steps_n; i++)
-        if (number >= job->steps[i].first && number <= job->steps[i].last)
-            return true;
-    return false;
-}
-
 /* The windows of the chosen steps, merged. */
 static enum status take_steps(const struct convert_job *job, const struct timeline_options *all,
                               struct arena *arena, struct diag *d, struct interval_set *out)
 {
     out->at = ARENA_ARRAY(arena, struct interval, all->steps_n);
-    for (size_t i = 0; i < all->steps_n; i++)
-        if (wants_step(job, all->steps[i].number))
+    for (size_t i = 0; i < all->steps_n; i++) {
+        int64_t number = all->steps[i].number;
+        bool is_wanted = false;
+        for (size_t k = 0; k < job->steps_n && !is_wanted; k++)
+            is_wanted = number >= job->steps[k].first && number <= job->steps[k].last;
+        if (is_wanted)
             out->at[out->n++] = all->steps[i].at;
+    }
     if (out->n == 0)
         return no_steps(job, all, d);
     interval_merge(out);
@@ -259,23 +256,6 @@ static enum status write_cut(const struct convert_job *job, const struct capture
     return st;
 }
 
-/* `strata query` reads a trace of several devices as ranks, each with the host's events. */
-static void note_devices(const struct convert_job *job, const struct capture *cap, struct diag *d)
-{
-    int32_t least = INT32_MAX, most = INT32_MIN;
-
-    for (size_t i = 0; i < cap->lanes.n; i++) {
-        int32_t device = cap->lanes.at[i].key.device;
-        if (cap->lanes.at[i].key.kind != LANE_STREAM || device < 0)
-            continue;
-        least = device < least ? device : least;
-        most = device > most ? device : most;
-    }
-    if (least < most)
-        diag_add(d, SEV_WARN, "convert.devices", (struct where){.path = job->path},
-                 "several devices in one table; strata query has a rank for each");
-}
-
 enum status flow_convert(const struct convert_job *job, struct diag *d,
                          struct convert_result *result)
 {
@@ -285,8 +265,20 @@ enum status flow_convert(const struct convert_job *job, struct diag *d,
     TRY(convert_format(job, d, &result->format));
     TRY(input_load(job->path, &job->input, d, &result->cap));
     TRY(check_out(job, result->cap, d));
-    if (result->format->is_query)
-        note_devices(job, result->cap, d);
+    if (result->format->is_query) {
+        /* `strata query` reads a trace of several devices as ranks, each with the host's events. */
+        int32_t least = INT32_MAX, most = INT32_MIN;
+        for (size_t i = 0; i < result->cap->lanes.n; i++) {
+            int32_t device = result->cap->lanes.at[i].key.device;
+            if (result->cap->lanes.at[i].key.kind != LANE_STREAM || device < 0)
+                continue;
+            least = device < least ? device : least;
+            most = device > most ? device : most;
+        }
+        if (least < most)
+            diag_add(d, SEV_WARN, "convert.devices", (struct where){.path = job->path},
+                     "several devices in one table; strata query has a rank for each");
+    }
     arena_init(&arena);
     enum status st = write_cut(job, result->cap, &arena, d, result);
     arena_free(&arena);

@@ -24,3 +24,14 @@ enum status flow_devices(struct arena *arena, struct device_table *table, const 
     *path = file;
     return st;
 }
+
+enum status flow_chip(struct capture *cap, const char *chip, struct diag *d)
+{
+    if (chip == NULL)
+        return ST_OK;
+    if (device_find(&device_builtin, str_of(chip)) == NULL)
+        return diag_fail(d, ST_NOT_FOUND, "chip.unknown", (struct where){0},
+                         "no chip is called '%s'; strata devices lists them", chip);
+    cap->facts.device_name = capture_intern(cap, str_of(chip));
+    return ST_OK;
+}

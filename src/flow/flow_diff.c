@@ -77,23 +77,6 @@ static void load_side(void *ctx, size_t side)
         input_load_all(l->job->path[side], &l->job->input, &l->diag[side], &l->out->fleet[side]);
 }
 
-/* Two threads read a side each; more of them read one after the other, all at one. */
-static enum status load(const struct diff_job *job, struct diag *d, struct diff_result *out)
-{
-    struct loader l = {.job = job, .out = out};
-    struct pool *pool = job->input.pool;
-    bool is_split = pool != NULL && pool_width(pool) == 2;
-
-    for (int side = 0; side < SIDES; side++)
-        diag_init(&l.diag[side]);
-    pool_for(is_split ? pool : NULL, SIDES, load_side, &l);
-    for (int side = 0; side < SIDES; side++) {
-        diag_merge(d, &l.diag[side]);
-        diag_fini(&l.diag[side]);
-    }
-    return l.status[SIDE_A] != ST_OK ? l.status[SIDE_A] : l.status[SIDE_B];
-}
-
 static void prepare_side(void *ctx, size_t side)
 {
     struct study *studies = ctx;
@@ -181,7 +164,18 @@ enum status flow_diff(const struct diff_job *job, struct arena *arena, struct di
 {
     *out = (struct diff_result){.path = {job->path[SIDE_A], job->path[SIDE_B]},
                                 .options = job->compare};
-    TRY(load(job, d, out));
+    /* Two threads read a side each; more of them read one after the other, all at one. */
+    struct loader l = {.job = job, .out = out};
+    struct pool *pool = job->input.pool;
+    bool is_split = pool != NULL && pool_width(pool) == 2;
+    for (int side = 0; side < SIDES; side++)
+        diag_init(&l.diag[side]);
+    pool_for(is_split ? pool : NULL, SIDES, load_side, &l);
+    for (int side = 0; side < SIDES; side++) {
+        diag_merge(d, &l.diag[side]);
+        diag_fini(&l.diag[side]);
+    }
+    TRY(l.status[SIDE_A] != ST_OK ? l.status[SIDE_A] : l.status[SIDE_B]);
     compare_ranks(job, arena, d, out);
     if (out->n == 0)
         return diag_fail(d, ST_NOT_FOUND, "diff.no-partner", (struct where){0},

@@ -255,23 +255,6 @@ static enum status take_options(const struct gpu_import_job *job, struct gpu_run
     return ST_OK;
 }
 
-/* Launches of pages, with what they tell of the device. */
-static void take_pages(struct gpu_imported *to)
-{
-    struct gpu_run *run = &to->run;
-
-    gpu_source_attach(&to->pages);
-    gpu_ptx_attach(&to->pages);
-    run->mode = S("ncu");
-    for (size_t i = 0; i < to->pages.kernels.n; i++) {
-        vec_push(&run->kernels, to->pages.kernels.at[i]);
-        find_device(run, &run->kernels.at[i]);
-    }
-    to->pages.kernels.n = 0; /* the run owns them now */
-    if (to->pages.lost > 0)
-        gpu_run_note(run, "%llu damaged rows skipped", (unsigned long long)to->pages.lost);
-}
-
 /* The section that leads to the files. */
 static void add_files(struct gpu_imported *to)
 {
@@ -326,12 +309,14 @@ static enum status take_ranges(const struct gpu_import_job *job, struct gpu_impo
     return ST_NOT_FOUND;
 }
 
-/* What an export says of a GPU that the table does not have. */
-static void describe_device(const struct gpu_import_job *job, struct gpu_run *run)
+static void name_device(const struct gpu_import_job *job, struct gpu_run *run,
+                        const struct capture *cap)
 {
+    if (run->device.name.n == 0)
+        run->device.name = arena_str(&run->arena, capture_text(cap, cap->facts.device_name));
+    /* What an export says of a GPU that the table does not have. */
     struct gpu_device *device = &run->device;
     struct nsys_gpu gpu;
-
     if (device->name.n == 0 || device_find(&device_builtin, device->name) != NULL)
         return;
     for (size_t i = 0; i < job->n_paths; i++) {
@@ -347,14 +332,6 @@ static void describe_device(const struct gpu_import_job *job, struct gpu_run *ru
                 arena_format(&run->arena, "%lld.%lld", (long long)gpu.major, (long long)gpu.minor);
         return;
     }
-}
-
-static void name_device(const struct gpu_import_job *job, struct gpu_run *run,
-                        const struct capture *cap)
-{
-    if (run->device.name.n == 0)
-        run->device.name = arena_str(&run->arena, capture_text(cap, cap->facts.device_name));
-    describe_device(job, run);
 }
 
 /* The device that was busy longest, over all traces. */
@@ -406,7 +383,18 @@ static enum status judge(const struct gpu_import_job *job, struct gpu_imported *
     if (to->n_traces > 0) {
         TRY(judge_traces(job, to, spec, d));
     } else {
-        take_pages(to);
+        /* Launches of pages, with what they tell of the device. */
+        struct gpu_run *run = &to->run;
+        gpu_source_attach(&to->pages);
+        gpu_ptx_attach(&to->pages);
+        run->mode = S("ncu");
+        for (size_t i = 0; i < to->pages.kernels.n; i++) {
+            vec_push(&run->kernels, to->pages.kernels.at[i]);
+            find_device(run, &run->kernels.at[i]);
+        }
+        to->pages.kernels.n = 0; /* the run owns them now */
+        if (to->pages.lost > 0)
+            gpu_run_note(run, "%llu damaged rows skipped", (unsigned long long)to->pages.lost);
         add_files(to);
         TRY(make_stages(job, &to->run, spec, d));
     }
@@ -442,22 +430,6 @@ void gpu_imported_free(struct gpu_imported *imported)
 
 /* ---- the folder ---- */
 
-static enum status save_timelines(const struct gpu_imported *from, const char *folder,
-                                  struct arena *arena, struct diag *d)
-{
-    size_t n = 0, written = 0;
-
-    for (size_t i = 0; i < from->n_traces; i++)
-        n += from->traces[i].n;
-    struct timeline **list = ARENA_ARRAY(arena, struct timeline *, n + 1);
-    n = 0;
-    for (size_t i = 0; i < from->n_traces; i++)
-        for (size_t k = 0; k < from->traces[i].n; k++)
-            list[n++] = from->traces[i].timelines[k];
-    return gpu_timeline_save(list, n, fs_join(arena, folder, "timeline"), arena, d,
-                             ARENA_ARRAY(arena, const char *, GPU_TIMELINE_FILES + n), &written);
-}
-
 enum status gpu_imported_save(struct gpu_imported *imported, const char *out, const char *stamp,
                               struct arena *arena, struct diag *d)
 {
@@ -466,8 +438,18 @@ enum status gpu_imported_save(struct gpu_imported *imported, const char *out, co
     TRY(gpu_rundir_open(arena, &imported->run, out, stamp, &dir, d));
     remove_tree_hold(dir.partial);
     enum status st = ST_OK;
-    if (imported->n_traces > 0)
-        st = save_timelines(imported, dir.partial, arena, d);
+    if (imported->n_traces > 0) {
+        size_t n = 0, written = 0;
+        for (size_t i = 0; i < imported->n_traces; i++)
+            n += imported->traces[i].n;
+        struct timeline **list = ARENA_ARRAY(arena, struct timeline *, n + 1);
+        n = 0;
+        for (size_t i = 0; i < imported->n_traces; i++)
+            for (size_t k = 0; k < imported->traces[i].n; k++)
+                list[n++] = imported->traces[i].timelines[k];
+        st = gpu_timeline_save(list, n, fs_join(arena, dir.partial, "timeline"), arena, d,
+                               ARENA_ARRAY(arena, const char *, GPU_TIMELINE_FILES + n), &written);
+    }
     if (st == ST_OK)
         st = gpu_rundir_write(&dir, &imported->run, &imported->pages, d);
     imported->folder = dir.final;

@@ -87,17 +87,6 @@ static bool put_metrics(struct cleaning *c, struct sink sink)
     return incore_metrics_write(&c->study->metrics, sink);
 }
 
-static enum status write_summary(struct cleaning *c)
-{
-    const char *path = path_of(c, "summary.txt");
-    struct text out = {0};
-
-    incore_summary_write(c->study, &c->job->origin, now_text(&c->study->arena, NOW_READ, 0), &out);
-    enum status st = outfile_save(path, text_view(&out), c->d);
-    text_free(&out);
-    return wrote(c, path, st);
-}
-
 static bool put_perfetto(struct cleaning *c, struct sink sink)
 {
     return incore_perfetto_write(c->study, sink);
@@ -161,12 +150,17 @@ static enum status write_more(struct cleaning *c)
 {
     const char *prefix = c->job->origin.kernel != NULL ? c->job->origin.kernel : "trace";
     struct incore_study *s = c->study;
+    struct text summary = {0};
 
     incore_open_judge(s, c->job->mhz, c->d);
     incore_study_tell(s, c->d);
     const char *path = path_of(c, "pipe_breakdown.json");
     TRY(wrote(c, path, record_save(path, &incore_breakdown_record, &s->breakdown, c->d)));
-    TRY(write_summary(c));
+    path = path_of(c, "summary.txt");
+    incore_summary_write(s, &c->job->origin, now_text(&s->arena, NOW_READ, 0), &summary);
+    enum status st = outfile_save(path, text_view(&summary), c->d);
+    text_free(&summary);
+    TRY(wrote(c, path, st));
     if (c->job->lossless)
         TRY(write_lossless(c, arena_printf(&s->arena, "%s.lossless.json", prefix)));
     if (c->job->perfetto)
@@ -178,7 +172,6 @@ static enum status run(struct cleaning *c)
 {
     const struct incore_clean_job *job = c->job;
     struct incore_study *s = c->study;
-
     struct incore_rules rules = job->rules;
 
     rules.mhz = job->mhz;

@@ -139,16 +139,6 @@ static enum status run_all(struct incore_run *run, struct pipeline *p)
     return cancelled() ? ST_CANCELLED : p->status;
 }
 
-static void choose_backend(struct incore_run *run)
-{
-    run->backend = run->job->backend;
-    if (run->backend == INCORE_SIM)
-        return;
-    run->set_env = cann_find_set_env(run->arena, run->job->cann_set_env);
-    if (run->backend == INCORE_AUTO)
-        run->backend = run->set_env != NULL ? INCORE_MSPROF : INCORE_SIM;
-}
-
 enum status flow_incore_run_list(struct incore_run_job *job, struct arena *arena,
                                  struct kernel_sources *out, struct diag *d)
 {
@@ -164,7 +154,11 @@ static enum status prepare(struct incore_run *run, struct incore_run_job *job,
                            struct incore_run_result *result, struct pipeline *p, struct diag *d)
 {
     TRY(flow_incore_run_list(job, run->arena, &run->kernels, d));
-    choose_backend(run);
+    run->backend = run->job->backend;
+    if (run->backend != INCORE_SIM)
+        run->set_env = cann_find_set_env(run->arena, run->job->cann_set_env);
+    if (run->backend == INCORE_AUTO)
+        run->backend = run->set_env != NULL ? INCORE_MSPROF : INCORE_SIM;
     result->backend = run->backend == INCORE_SIM ? "sim" : "msprof";
     result->planned = run->kernels.n;
     TRY(incore_run_survey(run, d));

@@ -8,26 +8,120 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/cancel.h"
 #include "base/fs.h"
+#include "base/now.h"
 #include "base/text.h"
 #include "base/write_all.h"
+#include "driver/clocks.h"
 #include "driver/driver.h"
 #include "perfdb/bench.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
 #include "perfdb/table.h"
 
-#define JOURNAL ".strata.measured"
+/* ---- clocks and power: of a GPU by NVML, of processors by the kernel ---- */
+
+struct flow_clocks {
+    struct nvml nvml;
+    struct nvml_gpu *gpu; /* NULL: processors */
+    struct clock_samples samples;
+    char governor[32];
+};
+
+/* The first number after `name` in a file of lines "name : number"; 0: none. */
+static unsigned number_in(const char *path, const char *name)
+{
+    FILE *f = fopen(path, "re");
+    char line[256];
+    double value = 0;
+
+    while (f != NULL && value <= 0 && fgets(line, sizeof(line), f) != NULL)
+        if (name[0] == 0 || strncmp(line, name, strlen(name)) == 0)
+            value = strtod(line + strcspn(line, "0123456789"), NULL);
+    if (f != NULL)
+        fclose(f);
+    return value > 0 && value < 1e9 ? (unsigned)value : 0;
+}
+
+/* Clock and power of a card that waits for the host say nothing about what is measured on it. */
+static bool is_idle(const struct flow_clocks *c)
+{
+    unsigned long long reasons = 0;
+
+    return NVML_DO(&c->nvml, reasons, c->gpu, &reasons) == NVML_OK &&
+           (reasons & NVML_REASON_IDLE) != 0;
+}
+
+static void clocks_sample(struct flow_clocks *c, const char *backend)
+{
+    enum { EACH_NS = 500 * 1000 * 1000 };
+    nanos now = now_ns();
+
+    if (c->gpu != NULL) {
+        if (now >= c->samples.next && !is_idle(c))
+            clock_sample(&c->samples, &c->nvml, c->gpu, now);
+        return;
+    }
+    if (strcmp(backend, "cpu") != 0 || now < c->samples.next)
+        return;
+    c->samples.next = now + EACH_NS;
+    unsigned khz = number_in("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "");
+    unsigned mhz = khz > 0 ? khz / 1000 : number_in("/proc/cpuinfo", "cpu MHz");
+    if (mhz > 0)
+        vec_push(&c->samples.sm_mhz, mhz);
+}
+
+/* NVML numbers cards by their place on the bus, CUDA as CUDA_VISIBLE_DEVICES says: only the place
+ * is the same card in both. */
+static struct flow_clocks *clocks_open(struct arena *arena, const char *backend, const char *bus)
+{
+    struct flow_clocks *c = ARENA_NEW(arena, struct flow_clocks);
+
+    if (strcmp(backend, "cuda") != 0) {
+        FILE *f = fopen("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "re");
+        if (f != NULL && fgets(c->governor, sizeof(c->governor), f) != NULL)
+            c->governor[strcspn(c->governor, "\n")] = 0;
+        if (f != NULL)
+            fclose(f);
+    } else if (bus[0] != 0 && nvml_open(&c->nvml, arena, NULL) == NVML_OK &&
+               NVML_DO(&c->nvml, by_bus, bus, &c->gpu) != NVML_OK)
+        c->gpu = NULL;
+    clocks_sample(c, backend);
+    return c;
+}
+
+static void clocks_close(struct flow_clocks *c, struct flow_clock_state *out)
+{
+    const struct clock_samples *s = &c->samples;
+    struct clock_summary clock = clock_summarise(s->sm_mhz.at, s->sm_mhz.n);
+    struct clock_summary memory = clock_summarise(s->mem_mhz.at, s->mem_mhz.n);
+
+    *out = (struct flow_clock_state){
+        .readings = s->sm_mhz.n,
+        .is_gpu = c->gpu != NULL,
+        .mhz_min = clock.min,
+        .mhz_median = clock.median,
+        .mhz_max = clock.max,
+        .memory_mhz = memory.median,
+        .power_w = s->power_n > 0 ? s->power_sum_w / (double)s->power_n : NAN,
+        .power_limit_w = s->power_limit_w > 0 ? s->power_limit_w : NAN,
+        .celsius = s->has_temp ? s->temp_end_c : NAN,
+    };
+    if (c->gpu != NULL && s->has_reasons)
+        nvml_reason_names(s->reasons & ~(uint64_t)NVML_REASON_IDLE, out->reasons);
+    else if (c->gpu == NULL)
+        snprintf(out->reasons, sizeof(out->reasons), "%s", c->governor);
+    clock_samples_free(&c->samples);
+    nvml_close(&c->nvml);
+}
 
 /* ---- the journal: what is measured, but not in its table yet ---- */
 
-static const char *journal_path(struct arena *arena, const char *dir)
-{
-    return fs_join(arena, dir, JOURNAL);
-}
+#define JOURNAL ".strata.measured"
 
 static void journal_add(const char *path, const struct flow_measured *r)
 {
@@ -47,7 +141,7 @@ static void journal_add(const char *path, const struct flow_measured *r)
 /* What a run that was killed has measured goes into its tables. */
 static enum status journal_replay(struct arena *arena, const char *dir, struct diag *d)
 {
-    const char *path = journal_path(arena, dir);
+    const char *path = fs_join(arena, dir, JOURNAL);
     struct mapfile map;
     struct str rest, line;
     enum status st = ST_OK;
@@ -135,7 +229,7 @@ static bool look_at_clocks(void *ctx)
 {
     struct run *run = ctx;
 
-    flow_clocks_sample(run->clocks, run->out->backend);
+    clocks_sample(run->clocks, run->out->backend);
     return true;
 }
 
@@ -342,13 +436,13 @@ enum status flow_measure(const struct flow_measure_job *given, struct flow_measu
     out->backend = job.options.backend->name;
     if (job.is_writing) {
         TRY(journal_replay(&out->arena, out->dir, d));
-        run.journal = journal_path(&out->arena, out->dir);
+        run.journal = fs_join(&out->arena, out->dir, JOURNAL);
     }
     run.total = count_rows(&job, &files);
-    run.clocks = flow_clocks_open(&out->arena, out->backend, out->facts.bus);
+    run.clocks = clocks_open(&out->arena, out->backend, out->facts.bus);
     for (size_t i = 0; i < files.n && st == ST_OK && !out->is_stopped; i++)
         st = cancelled() ? ST_CANCELLED : measure_file(&run, files.at[i], d);
-    flow_clocks_close(run.clocks, &out->clocks);
+    clocks_close(run.clocks, &out->clocks);
     return st;
 }
 

@@ -77,13 +77,6 @@ void flow_measure_free(struct flow_measure *m);
 
 void flow_measure_describe(const struct flow_measure *m, struct report *report);
 
-/* Readings beside a run: a few a second, when it is asked, of the GPU at that place on the bus when
- * the back end is one. The state is filled when it ends. */
-struct flow_clocks;
-struct flow_clocks *flow_clocks_open(struct arena *arena, const char *backend, const char *bus);
-void flow_clocks_sample(struct flow_clocks *c, const char *backend);
-void flow_clocks_close(struct flow_clocks *c, struct flow_clock_state *out);
-
 /* A row of an operator table as the operator gets it; lists live in the arena. What is no shape or
  * type is marked, and the operator refuses it. */
 struct op_table;

@@ -9,26 +9,21 @@
 #include "pto/verify.h"
 #include "report/record.h"
 
-/* Replaces the placeholders, if there are any or values for them. */
-static enum status fill(const struct pto_check_job *job, struct diag *d, struct pto_checked *out)
-{
-    out->text = out->map.text;
-    if (job->n_params == 0 && !text_params_any(out->text))
-        return ST_OK;
-    enum status st = text_params_fill(out->map.text, job->path, job->params, job->n_params,
-                                      &out->arena, &out->text, d);
-    if (st != ST_OK)
-        diag_hint(d, "try", "--set NAME=VALUE, one for each ${NAME} in the text");
-    return st;
-}
-
 enum status flow_pto_check(const struct pto_check_job *job, struct diag *d, struct pto_checked *out)
 {
     *out = (struct pto_checked){.path = job->path};
     arena_init(&out->arena);
     pto_module_init(&out->module);
     TRY(mapfile_open(&out->map, job->path, d));
-    TRY(fill(job, d, out));
+    out->text = out->map.text;
+    enum status st = ST_OK;
+    if (job->n_params > 0 || text_params_any(out->text)) /* placeholders, or values for them */
+        st = text_params_fill(out->map.text, job->path, job->params, job->n_params, &out->arena,
+                              &out->text, d);
+    if (st != ST_OK) {
+        diag_hint(d, "try", "--set NAME=VALUE, one for each ${NAME} in the text");
+        return st;
+    }
     struct pto_parser *parser = pto_parser_new();
     if (pto_parse(parser, out->text, &out->module) == ST_OK)
         pto_verify(&out->module);

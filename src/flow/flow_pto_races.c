@@ -42,16 +42,6 @@ static void take_races(struct pto_module *m, struct pto_races *r)
                     (unsigned long long)(r->count - r->found.n));
 }
 
-/* Every function says on which core it runs: an operation that this core lacks is a mistake, not a
- * text that is split later. */
-static bool names_its_cores(const struct pto_module *m)
-{
-    for (size_t i = 0; i < m->functions.n; i++)
-        if (m->functions.at[i].kind == PTO_KIND_NONE)
-            return false;
-    return true;
-}
-
 static void watch_kernel(struct pto_race_watch *w, struct pto_checked *checked, struct str name)
 {
     struct pto_module *m = &checked->module;
@@ -65,8 +55,12 @@ static void watch_kernel(struct pto_race_watch *w, struct pto_checked *checked, 
     w->races.found.n = 0;
     w->races.count = 0;
     if (pto_sim_prepare(&w->sim, m, name, m->arch, false, checked->path, &own) != ST_OK) {
-        bool is_wrong = names_its_cores(m) && own.entries.n > 0 &&
-                        strcmp(own.entries.at[0].code, "pto-run.wrong-core") == 0;
+        /* Where every function says on which core it runs, an operation that this core lacks is a
+         * mistake, not a text that is split later. */
+        bool is_wrong =
+            own.entries.n > 0 && strcmp(own.entries.at[0].code, "pto-run.wrong-core") == 0;
+        for (size_t i = 0; i < m->functions.n; i++)
+            is_wrong = is_wrong && m->functions.at[i].kind != PTO_KIND_NONE;
         take_errors(m, &own, is_wrong ? SEV_ERROR : SEV_WARN,
                     is_wrong ? NULL : "pto-race.unchecked");
     } else {

@@ -5,7 +5,7 @@
 
 #include "analysis/diagnose/whatif_trace.h"
 #include "base/fs.h"
-#include "flow/flow_chip.h"
+#include "flow/flow_devices.h"
 #include "flow/flow_tables.h"
 #include "render/timeline.h"
 

@@ -121,13 +121,6 @@ static void put(struct keeping *k, size_t stage, const char *name, struct str te
         gpu_rundir_put(folder, name, text, k->diag);
 }
 
-/* "module-0123.cubin" with another ending. */
-static const char *with_ending(struct keeping *k, struct str file, const char *ending)
-{
-    return arena_printf(k->arena, "%.*s.%s", STR_ARGS(str_part(file, 0, str_find_char(file, '.'))),
-                        ending);
-}
-
 /* The module itself, once in each stage: a second name for the file, for it may be large. */
 static void keep_module(struct keeping *k, struct wanted *w, const struct fs_entry *file)
 {
@@ -141,15 +134,6 @@ static void keep_module(struct keeping *k, struct wanted *w, const struct fs_ent
 }
 
 /* ---- one module ---- */
-
-/* Instructions of a kernel that two stages have are listed once. */
-static bool is_listed(const struct keeping *k, const struct wanted *w)
-{
-    for (const struct wanted *x = k->wanted.at; x < w; x++)
-        if (x->is_found && str_equal(x->mangled, w->mangled))
-            return true;
-    return false;
-}
 
 static void disassemble(struct keeping *k, const struct wanted *w, const char *path,
                         const struct cubin *c, struct gpu_listing *l)
@@ -243,8 +227,10 @@ static void list_kernel(struct keeping *k, const struct wanted *w, const char *p
 {
     struct gpu_listing l = {.kernel = arena_str(k->pages->arena, w->name)};
 
-    if (is_listed(k, w))
-        return;
+    /* Instructions of a kernel that two stages have are listed once. */
+    for (const struct wanted *x = k->wanted.at; x < w; x++)
+        if (x->is_found && str_equal(x->mangled, w->mangled))
+            return;
     disassemble(k, w, path, c, &l);
     sample(k, w, module, &l);
     if (l.sass.n > 0)
@@ -290,8 +276,9 @@ static void take_module(struct keeping *k, const struct fs_entry *file)
             w->function = *f;
             keep_module(k, w, file);
             w->has_ptx = c.ptx.n > 0;
+            struct str stem = str_part(file->name, 0, str_find_char(file->name, '.'));
             if (w->has_ptx)
-                put(k, w->stage, with_ending(k, file->name, "ptx"), c.ptx);
+                put(k, w->stage, arena_printf(k->arena, "%.*s.ptx", STR_ARGS(stem)), c.ptx);
             list_kernel(k, w, file->path, map.text, &c);
         }
     mapfile_close(&map);

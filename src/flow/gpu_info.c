@@ -12,11 +12,6 @@
 
 /* ---- facts ---- */
 
-static struct str keep(struct gpu_run *run, const char *text)
-{
-    return arena_str(&run->arena, str_of(text));
-}
-
 static struct str on_off(int state)
 {
     return state < 0 ? S("") : state > 0 ? S("on") : S("off");
@@ -25,10 +20,10 @@ static struct str on_off(int state)
 static struct gpu_device describe(struct gpu_run *run, const struct gpu_card *info)
 {
     return (struct gpu_device){
-        .name = keep(run, info->name),
-        .uuid = keep(run, info->uuid),
+        .name = arena_str(&run->arena, str_of(info->name)),
+        .uuid = arena_str(&run->arena, str_of(info->uuid)),
         .cc = arena_format(&run->arena, "%d.%d", info->cc_major, info->cc_minor),
-        .driver = keep(run, info->driver),
+        .driver = arena_str(&run->arena, str_of(info->driver)),
         .cuda = info->cuda > 0
                     ? arena_format(&run->arena, "%d.%d", info->cuda / 1000, info->cuda % 1000 / 10)
                     : S(""),

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/fs.h"
 #include "base/mapfile.h"
@@ -14,6 +15,199 @@
 #include "gpu/timeline_out.h"
 
 enum { NAMES_SHOWN = 8 };
+
+/* ---- the runs of annotation and event mode ---- */
+
+/* Names of the kernels that were seen, most launches first; "none" for none. */
+static struct str seen_names(const struct gpu_variants *v, struct arena *arena)
+{
+    struct str text = S("");
+    size_t n = 0;
+
+    for (size_t i = 0; i < v->at.n && n < NAMES_SHOWN; i++) {
+        bool is_new = true;
+        for (size_t k = 0; k < i && is_new; k++)
+            is_new = !str_equal(v->at.at[k].name, v->at.at[i].name);
+        if (!is_new)
+            continue;
+        text = arena_format(arena, "%.*s%s%.*s", STR_ARGS(text), n > 0 ? ", " : "",
+                            STR_ARGS(v->at.at[i].name));
+        n++;
+    }
+    return n > 0 ? text : S("none");
+}
+
+/* Which kernels there are is told where it is known. */
+static enum gpu_outcome fail_no_kernels(struct gpu_collect *c, const char *by,
+                                        const struct gpu_plan *plan,
+                                        const struct gpu_variants *seen)
+{
+    const char *regex = gpu_selections_regex(plan->selections, plan->stages.n, c->arena);
+
+    diag_fail(c->diag, ST_NOT_FOUND, "gpu.no-kernels", (struct where){0},
+              "no kernel was profiled%s: %s%s matched nothing", by,
+              regex != NULL ? "the expression " : "", regex != NULL ? regex : "the ranges");
+    if (seen != NULL)
+        diag_hint(c->diag, "seen", "%.*s", STR_ARGS(seen_names(seen, c->arena)));
+    diag_hint(c->diag, "try",
+              "another --select expression; child processes must inherit the environment");
+    return GPU_USAGE;
+}
+
+/* Without a plan of the user every kernel that matters is a stage. */
+static void make_stages(struct gpu_plan *plan, const struct gpu_recorded *timing,
+                        struct arena *arena)
+{
+    struct gpu_variants v = {0};
+    struct str *names;
+    const struct gpu_param *dtype = gpu_params_get(&plan->params, "dtype");
+
+    gpu_variants_time(&v, timing->launches.at, timing->launches.n, -1);
+    size_t n = gpu_variants_make_stages(&v, arena, &names);
+    for (size_t i = 0; i < n; i++)
+        vec_push(&plan->stages, ((struct gpu_spec_stage){
+                                    .name = names[i],
+                                    .select = str_of(gpu_regex_of_name(names[i], arena)),
+                                    .dtype = dtype != NULL ? dtype->text : S(""),
+                                }));
+    gpu_variants_free(&v);
+    gpu_plan_select(plan, arena);
+}
+
+/* One counter run, attached to the variants. */
+static enum gpu_outcome count(struct gpu_collect *c, const char *part, struct gpu_pick pick,
+                              struct gpu_metric_set metrics, int stage, struct gpu_measured *out)
+{
+    struct gpu_recorded *r = &out->counting.at[out->counting.n++];
+    enum gpu_outcome code = gpu_collect_counters(c, part, pick, metrics, r, &out->is_degraded);
+
+    out->is_partial |= gpu_recorded_note(r, "not-replayed") != NULL;
+    gpu_variants_count(&out->variants, r->counted.at, r->counted.n, stage, c->arena);
+    return code;
+}
+
+/* Counters of all stages that a regex selects, then of each range. */
+static enum gpu_outcome count_stages(struct gpu_collect *c, struct gpu_plan *plan,
+                                     const struct gpu_profile_job *job,
+                                     struct gpu_metric_set metrics, struct gpu_measured *out)
+{
+    /* Small kernels, too: they can be asked for later. */
+    const char *regex = out->has_own_stages
+                            ? "."
+                            : gpu_selections_regex(plan->selections, plan->stages.n, c->arena);
+    enum gpu_outcome code = GPU_DONE;
+
+    vec_reserve(&out->counting, plan->stages.n + 1); /* variants point into them: not moved */
+    for (size_t i = 0; i <= plan->stages.n && code == GPU_DONE && !out->is_degraded; i++) {
+        const char *range = i > 0 ? plan->selections[i - 1].range : NULL;
+        const char *number = i > 0 ? arena_printf(c->arena, "-%zu", i) : "";
+        struct gpu_pick pick = {i > 0 ? NULL : regex, range, job->skip, job->count};
+        if (pick.regex == NULL && range == NULL)
+            continue;
+        code = count(c, arena_printf(c->arena, "trace/counters%s", number), pick, metrics,
+                     (int)i - 1, out);
+    }
+    return code;
+}
+
+/* Ranges are timed by events: activity records do not tell which range they are in. */
+static enum gpu_outcome time_ranges(struct gpu_collect *c, struct gpu_plan *plan,
+                                    const struct gpu_profile_job *job, struct gpu_measured *out)
+{
+    enum gpu_outcome code = GPU_DONE;
+
+    for (size_t i = 0; i < plan->stages.n && code == GPU_DONE; i++) {
+        struct gpu_recorded events;
+        size_t starts;
+        if (plan->selections[i].range == NULL)
+            continue;
+        struct gpu_pick pick = {.range = plan->selections[i].range, .skip = job->skip};
+        code = gpu_collect_events(c, arena_printf(c->arena, "trace/range-%zu", i + 1), pick, 0, 1,
+                                  &events, &starts);
+        gpu_variants_time(&out->variants, events.runs.at, events.runs.n, (int)i);
+        gpu_recorded_free(&events);
+    }
+    return code;
+}
+
+static enum gpu_outcome check_stages(struct gpu_collect *c, const struct gpu_plan *plan,
+                                     struct gpu_measured *out)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < plan->stages.n; i++) {
+        if (gpu_variants_main(&out->variants, (int)i) != NULL) {
+            found++;
+            continue;
+        }
+        out->is_partial = true;
+        diag_add(c->diag, SEV_LOSS, "gpu.stage-empty", (struct where){0},
+                 "stage %.*s: no kernel matches %.*s; kernels: %.*s",
+                 STR_ARGS(plan->stages.at[i].name), STR_ARGS(plan->stages.at[i].select),
+                 STR_ARGS(seen_names(&out->variants, c->arena)));
+    }
+    return found > 0 ? GPU_DONE : fail_no_kernels(c, "", plan, &out->variants);
+}
+
+/* Partial data stays in `out` whatever the outcome. */
+static enum gpu_outcome measure_annotation(struct gpu_collect *c, struct gpu_plan *plan,
+                                           const struct gpu_profile_job *job,
+                                           struct gpu_metric_set metrics, struct gpu_measured *out)
+{
+    *out = (struct gpu_measured){0};
+    enum gpu_outcome code = gpu_collect_trace(c, "trace/timing", "min", &out->timing);
+    if (code != GPU_DONE && (code != GPU_WORKLOAD || out->timing.launches.n == 0))
+        return code;
+    out->has_own_stages = plan->stages.n == 0;
+    if (out->has_own_stages)
+        make_stages(plan, &out->timing, c->arena);
+    gpu_variants_time(&out->variants, out->timing.launches.at, out->timing.launches.n, -1);
+    if (code == GPU_DONE)
+        code = time_ranges(c, plan, job, out);
+    if (code == GPU_DONE)
+        code = count_stages(c, plan, job, metrics, out);
+    if (code == GPU_DONE && job->is_sampled && !out->is_degraded) {
+        double busy = 0;
+        for (size_t i = 0; i < out->timing.launches.n; i++)
+            busy += (double)out->timing.launches.at[i].duration_ns;
+        code = gpu_collect_samples(c, "trace/samples", busy, &out->sampled);
+    }
+    enum status st = gpu_variants_sort(&out->variants, plan->selections, plan->stages.n, c->diag);
+    if (st != ST_OK)
+        return GPU_USAGE;
+    gpu_variants_split(&out->variants);
+    enum gpu_outcome found = check_stages(c, plan, out);
+    return code != GPU_DONE ? code : found;
+}
+
+static enum gpu_outcome measure_event(struct gpu_collect *c, struct gpu_plan *plan,
+                                      const struct gpu_profile_job *job, struct gpu_measured *out)
+{
+    struct gpu_pick pick = {.skip = job->skip};
+
+    *out = (struct gpu_measured){0};
+    if (plan->stages.n == 0) {
+        vec_push(&plan->stages, ((struct gpu_spec_stage){.name = plan->kernel, .select = S(".")}));
+        gpu_plan_select(plan, c->arena);
+    }
+    pick.regex = plan->selections[0].regex;
+    pick.range = plan->selections[0].range;
+    enum gpu_outcome code = gpu_collect_events(c, "trace/event", pick, job->warmup, job->runs,
+                                               &out->events, &out->starts);
+    gpu_variants_time(&out->variants, out->events.runs.at, out->events.runs.n, 0);
+    gpu_variants_sort(&out->variants, NULL, 0, c->diag);
+    if (code == GPU_DONE && out->events.runs.n == 0) {
+        for (size_t i = 0; i < out->events.seen.n; i++)
+            diag_hint(c->diag, "seen", "%s", out->events.seen.at[i].name);
+        return fail_no_kernels(c, "", plan, &out->variants);
+    }
+    if (out->starts > 1)
+        diag_add(c->diag, SEV_NOTE, "gpu.restarted", (struct where){0},
+                 "the program ran %zu times for %zu timed runs", out->starts, out->events.runs.n);
+    return code;
+}
+
+/* ---- what each mode makes of them ---- */
 
 /* What one run of ncu is to look at, and where its report goes. */
 struct ncu_part {
@@ -34,8 +228,7 @@ static enum gpu_outcome later(enum gpu_outcome code, enum status st)
 
 static enum gpu_outcome by_counters(struct gpu_mode_run *m, struct gpu_metric_set metrics)
 {
-    enum gpu_outcome code =
-        gpu_measure_annotation(&m->collect, m->plan, m->job, metrics, &m->measured);
+    enum gpu_outcome code = measure_annotation(&m->collect, m->plan, m->job, metrics, &m->measured);
 
     m->is_partial |= m->measured.is_partial;
     if (!is_usable(code) || m->measured.variants.at.n == 0)
@@ -46,7 +239,7 @@ static enum gpu_outcome by_counters(struct gpu_mode_run *m, struct gpu_metric_se
 
 static enum gpu_outcome by_events(struct gpu_mode_run *m)
 {
-    enum gpu_outcome code = gpu_measure_event(&m->collect, m->plan, m->job, &m->measured);
+    enum gpu_outcome code = measure_event(&m->collect, m->plan, m->job, &m->measured);
 
     if (!is_usable(code) || m->measured.events.runs.n == 0)
         return code;
@@ -94,16 +287,12 @@ static enum status analyse_timeline(const char *folder, const struct gpu_plan *p
 }
 
 /* A plain run shows which kernels there are. */
-static enum gpu_outcome fail_no_kernels(struct gpu_mode_run *m)
+static enum gpu_outcome fail_no_ncu_kernels(struct gpu_mode_run *m)
 {
     struct gpu_collect *c = &m->collect;
-    const char *regex = gpu_selections_regex(m->plan->selections, m->plan->stages.n, c->arena);
     struct gpu_variants seen = {0};
     struct diag said, *kept = c->diag;
 
-    diag_fail(kept, ST_NOT_FOUND, "gpu.no-kernels", (struct where){0},
-              "no kernel was profiled by ncu: %s%s matched nothing",
-              regex != NULL ? "the expression " : "", regex != NULL ? regex : "the ranges");
     if (c->injected != NULL) {
         diag_init(&said);
         c->diag = &said;
@@ -111,12 +300,11 @@ static enum gpu_outcome fail_no_kernels(struct gpu_mode_run *m)
         c->diag = kept;
         diag_fini(&said);
         gpu_variants_time(&seen, m->measured.timing.launches.at, m->measured.timing.launches.n, -1);
-        diag_hint(kept, "seen", "%.*s", STR_ARGS(gpu_seen_names(&seen, NAMES_SHOWN, c->arena)));
-        gpu_variants_free(&seen);
     }
-    diag_hint(kept, "try",
-              "another --select expression; child processes must inherit the environment");
-    return GPU_USAGE;
+    enum gpu_outcome code =
+        fail_no_kernels(c, " by ncu", m->plan, c->injected != NULL ? &seen : NULL);
+    gpu_variants_free(&seen);
+    return code;
 }
 
 /* What ncu said went wrong: told, and whether our own counters can take its place. */
@@ -147,7 +335,7 @@ static enum gpu_outcome report_trouble(struct gpu_mode_run *m, enum ncu_trouble 
                   "ncu: another profiler is using the GPU");
         return GPU_HELD;
     case NCU_NO_KERNELS:
-        return fail_no_kernels(m);
+        return fail_no_ncu_kernels(m);
     case NCU_FAILED:
         if (r->end == WORKLOAD_FAILED)
             return GPU_WORKLOAD;
@@ -334,28 +522,6 @@ static enum gpu_outcome by_ncu(struct gpu_mode_run *m)
     return by_counters(m, gpu_metrics_deep);
 }
 
-/* The GPU code of the kernels, from the run that saved the modules. */
-static void keep_code(struct gpu_mode_run *m)
-{
-    static const char *const parts[] = {"trace/timing", "trace/event-1", "trace/timing",
-                                        "timeline"};
-    const struct gpu_recorded *timing = &m->measured.timing, *events = &m->measured.events;
-    struct gpu_collect *c = &m->collect;
-    bool is_event = m->job->mode == PROFILE_EVENT;
-    struct gpu_compiled_job job = {
-        .folder = c->folder,
-        .modules = fs_join(c->arena, c->folder, parts[m->job->mode]),
-        .program = c->argv[0],
-        .launches = is_event ? events->runs.at : timing->launches.at,
-        .n_launches = is_event ? events->runs.n : timing->launches.n,
-        .samples = {m->measured.sampled.samples.at, m->measured.sampled.samples.n,
-                    m->measured.sampled.reasons, m->measured.sampled.n_reasons},
-    };
-
-    m->pages.arena = &m->run->arena;
-    gpu_compiled_keep(&job, m->run, &m->pages, c->diag);
-}
-
 static enum gpu_outcome collect(struct gpu_mode_run *m)
 {
     switch (m->job->mode) {
@@ -382,13 +548,35 @@ static enum gpu_outcome collect(struct gpu_mode_run *m)
 enum gpu_outcome gpu_mode_collect(struct gpu_mode_run *m)
 {
     enum gpu_outcome code = collect(m);
+    static const char *const parts[] = {"trace/timing", "trace/event-1", "trace/timing",
+                                        "timeline"};
+    const struct gpu_recorded *timing = &m->measured.timing, *events = &m->measured.events;
+    struct gpu_collect *c = &m->collect;
+    bool is_event = m->job->mode == PROFILE_EVENT;
+    struct gpu_compiled_job job = {
+        .folder = c->folder,
+        .modules = fs_join(c->arena, c->folder, parts[m->job->mode]),
+        .program = c->argv[0],
+        .launches = is_event ? events->runs.at : timing->launches.at,
+        .n_launches = is_event ? events->runs.n : timing->launches.n,
+        .samples = {m->measured.sampled.samples.at, m->measured.sampled.samples.n,
+                    m->measured.sampled.reasons, m->measured.sampled.n_reasons},
+    };
 
-    keep_code(m);
+    /* The GPU code of the kernels, from the run that saved the modules. */
+    m->pages.arena = &m->run->arena;
+    gpu_compiled_keep(&job, m->run, &m->pages, c->diag);
     return code;
 }
 
 void gpu_mode_free(struct gpu_mode_run *m)
 {
-    gpu_measured_free(&m->measured);
+    gpu_recorded_free(&m->measured.timing);
+    gpu_recorded_free(&m->measured.events);
+    gpu_recorded_free(&m->measured.sampled);
+    for (size_t i = 0; i < m->measured.counting.n; i++)
+        gpu_recorded_free(&m->measured.counting.at[i]);
+    vec_free(&m->measured.counting);
+    gpu_variants_free(&m->measured.variants);
     gpu_import_free(&m->pages);
 }

@@ -86,18 +86,6 @@ struct gpu_measured {
     bool has_own_stages;         /* the user named none */
 };
 
-/* Partial data stays in `out` whatever the outcome. */
-enum gpu_outcome gpu_measure_annotation(struct gpu_collect *c, struct gpu_plan *plan,
-                                        const struct gpu_profile_job *job,
-                                        struct gpu_metric_set metrics, struct gpu_measured *out);
-enum gpu_outcome gpu_measure_event(struct gpu_collect *c, struct gpu_plan *plan,
-                                   const struct gpu_profile_job *job, struct gpu_measured *out);
-
-void gpu_measured_free(struct gpu_measured *m);
-
-/* Names of the kernels that were seen, most launches first, at most `most`; "none" for none. */
-struct str gpu_seen_names(const struct gpu_variants *v, size_t most, struct arena *arena);
-
 /*
  * The GPU code of a run: which of the modules that the program loaded hold the
  * kernels of its stages, and what they tell.

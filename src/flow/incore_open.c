@@ -207,29 +207,6 @@ static enum status load_capture(struct incore_study *s, struct incore_rules rule
     return ST_OK;
 }
 
-/* One way or the other. */
-static enum status read_path(struct incore_study *s, struct incore_rules rules, struct diag *d)
-{
-    bool is_json = str_ends(str_of(s->bin), S(".json"));
-
-    if (!rules.is_compat && core_summary_is_log(str_basename(str_of(s->bin)))) {
-        diag_hint(d, "try", "the folder that contains it");
-        return diag_fail(d, ST_FORMAT, "incore.no-trace", (struct where){.path = s->bin},
-                         "counters only; the trace is needed as well");
-    }
-    if (!rules.is_compat && (fs_is_dir(s->bin) || is_dump(s->bin)))
-        return load_capture(s, rules, d);
-    TRY(mapfile_open(&s->map, s->bin, d));
-    if (is_json && !rules.is_compat &&
-        incore_probe(str_part(s->map.text, 0, HEAD)) == INCORE_ONE_CORE)
-        return load_capture(s, rules, d);
-    if (is_json)
-        s->trace = s->map.text;
-    else
-        TRY(incore_study_blocks(s, s->map.text, rules.salvage, d));
-    return incore_study_read(s, rules, d);
-}
-
 /* The one thing to read for a path. */
 static enum status choose(struct incore_study *s, const char *path, bool is_compat, struct diag *d)
 {
@@ -258,7 +235,24 @@ enum status incore_open(struct incore_study *s, const char *path, struct incore_
 {
     incore_study_init(s, NULL);
     TRY(choose(s, path, rules.is_compat, d));
-    return read_path(s, rules, d);
+    /* One way or the other. */
+    bool is_json = str_ends(str_of(s->bin), S(".json"));
+    if (!rules.is_compat && core_summary_is_log(str_basename(str_of(s->bin)))) {
+        diag_hint(d, "try", "the folder that contains it");
+        return diag_fail(d, ST_FORMAT, "incore.no-trace", (struct where){.path = s->bin},
+                         "counters only; the trace is needed as well");
+    }
+    if (!rules.is_compat && (fs_is_dir(s->bin) || is_dump(s->bin)))
+        return load_capture(s, rules, d);
+    TRY(mapfile_open(&s->map, s->bin, d));
+    if (is_json && !rules.is_compat &&
+        incore_probe(str_part(s->map.text, 0, HEAD)) == INCORE_ONE_CORE)
+        return load_capture(s, rules, d);
+    if (is_json)
+        s->trace = s->map.text;
+    else
+        TRY(incore_study_blocks(s, s->map.text, rules.salvage, d));
+    return incore_study_read(s, rules, d);
 }
 
 void incore_open_capture(struct incore_study *s, const struct capture *cap)

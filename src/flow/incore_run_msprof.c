@@ -146,10 +146,8 @@ static bool generate_own(struct making *m)
         bool is_assumed = value.n == 0 && !k->entry.params[i].is_pointer;
         if (value.n == 0 && !is_assumed)
             continue;
-        workload =
-            arena_format(m->arena, "%.*s%s%.*s=%.*s%s", STR_ARGS(workload),
-                         workload.n > 0 ? "; " : "", STR_ARGS(k->entry.params[i].name),
-                         STR_ARGS(is_assumed ? S("1") : value), is_assumed ? " (assumed)" : "");
+        workload = incore_kernel_note(k, workload, k->entry.params[i].name,
+                                      is_assumed ? S("1") : value, is_assumed ? " (assumed)" : "");
     }
     k->row.workload = workload.n > 0 ? workload.at : "synthetic";
     struct gencase_job gen = {

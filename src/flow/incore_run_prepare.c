@@ -18,7 +18,7 @@ static const char latest_name[] = "latest_all_funcs_kernel_insight_export_root.t
 
 /* ---- the build, when a user's script has to make it first ---- */
 
-static void to_words(struct arena *arena, const struct incore_run_job *job, const char ***out)
+static const char **to_words(struct arena *arena, const struct incore_run_job *job)
 {
     size_t max = job->case_args.n + 16, n = 0;
     const char **argv = ARENA_ARRAY(arena, const char *, max);
@@ -39,7 +39,7 @@ static void to_words(struct arena *arena, const struct incore_run_job *job, cons
         for (size_t i = 0; i < job->case_args.n; i++)
             argv[n++] = job->case_args.at[i];
     }
-    *out = argv;
+    return argv;
 }
 
 enum status incore_run_case(struct incore_run_job *job, struct arena *arena, struct diag *d)
@@ -48,7 +48,6 @@ enum status incore_run_case(struct incore_run_job *job, struct arena *arena, str
     const char **env = ARENA_ARRAY(arena, const char *, job->case_env.n + 1);
     struct discover_builds before, after;
     struct cann_done done;
-    const char **argv;
 
     if (job->run_command == NULL && !fs_exists(job->case_script))
         return diag_fail(d, ST_NOT_FOUND, "incore-run.no-case",
@@ -62,8 +61,7 @@ enum status incore_run_case(struct incore_run_job *job, struct arena *arena, str
                 arena_printf(arena, "kernel_insight_case_run_%s", now_text(arena, NOW_NAME, 0)));
     TRY(fs_mkdirs(folder, d));
     const char *log = fs_join(arena, folder, "case_run.log");
-    to_words(arena, job, &argv);
-    struct cann_step step = {.argv = argv, .env = env, .log = log};
+    struct cann_step step = {.argv = to_words(arena, job), .env = env, .log = log};
     TRY(cann_run(&step, arena, &done, d));
     if (done.rc != 0)
         return diag_fail(d, ST_TOOL, "incore-run.case-failed", (struct where){.path = log},

@@ -17,12 +17,6 @@ struct bindings {
     struct str workload;
 };
 
-static void note(struct incore_kernel *k, struct bindings *b, struct str name, struct str value,
-                 const char *how)
-{
-    b->workload = incore_kernel_note(k, b->workload, name, value, how);
-}
-
 /* Dimensions that no argument decides are placeholders of the text. */
 static void take_dims(struct incore_kernel *k, const struct words *dims, struct bindings *b)
 {
@@ -35,7 +29,7 @@ static void take_dims(struct incore_kernel *k, const struct words *dims, struct 
         if (!str_contains(k->text, mark))
             continue;
         b->params[b->n_params++] = (struct text_param){.name = name, .value = value};
-        note(k, b, name, value, "");
+        b->workload = incore_kernel_note(k, b->workload, name, value, "");
     }
 }
 
@@ -61,32 +55,19 @@ static void take_args(const struct incore_run *run, struct incore_kernel *k, str
             else if (rule.n > 0)
                 b->fills[b->n_fills++] = (struct text_param){arg->name, rule};
             if (file.n + rule.n > 0)
-                note(k, b, arg->name, file.n > 0 ? file : rule, file.n > 0 ? " (file)" : " (fill)");
+                b->workload =
+                    incore_kernel_note(k, b->workload, arg->name, file.n > 0 ? file : rule,
+                                       file.n > 0 ? " (file)" : " (fill)");
         } else if (value.n > 0) {
             b->args[b->n_args++] = (struct text_param){arg->name, value};
-            note(k, b, arg->name, value, "");
+            b->workload = incore_kernel_note(k, b->workload, arg->name, value, "");
         } else if (!str_starts(arg->name, S("__pypto_spmd_"))) {
-            note(k, b, arg->name, S("1"), " (assumed)");
+            b->workload = incore_kernel_note(k, b->workload, arg->name, S("1"), " (assumed)");
         }
     }
 }
 
 /* ---- what the run says ---- */
-
-static void take_pipes(struct incore_kernel *k, const struct pto_outcome *o)
-{
-    for (size_t i = 0; i < o->units.n && k->row.n_pipes < RUN_PIPES; i++) {
-        const struct pto_unit *u = &o->units.at[i];
-        if (u->busy <= 0)
-            continue;
-        k->row.pipes[k->row.n_pipes++] = (struct run_pipe){
-            .name =
-                arena_printf(&k->arena, "%s %s", pto_core_name(u->core), pto_pipe_short(u->pipe)),
-            .cycles = u->busy,
-            .share = num_share(u->busy, o->total),
-        };
-    }
-}
 
 /* The pipe that most of the critical path lies on. */
 static void take_path(struct incore_kernel *k, const struct pto_outcome *o)
@@ -119,7 +100,17 @@ static void take_outcome(struct incore_kernel *k, const struct pto_outcome *o)
         if (o->flows.at[i].src == PTO_GM || o->flows.at[i].dst == PTO_GM)
             gm += o->flows.at[i].bytes;
     k->row.intensity = o->macs > 0 && gm > 0 ? 2.0 * (double)o->macs / (double)gm : -1;
-    take_pipes(k, o);
+    for (size_t i = 0; i < o->units.n && k->row.n_pipes < RUN_PIPES; i++) {
+        const struct pto_unit *u = &o->units.at[i];
+        if (u->busy <= 0)
+            continue;
+        k->row.pipes[k->row.n_pipes++] = (struct run_pipe){
+            .name =
+                arena_printf(&k->arena, "%s %s", pto_core_name(u->core), pto_pipe_short(u->pipe)),
+            .cycles = u->busy,
+            .share = num_share(u->busy, o->total),
+        };
+    }
     take_path(k, o);
 }
 

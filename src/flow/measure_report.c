@@ -7,16 +7,6 @@
 #include "flow/flow_measure.h"
 #include "report/report.h"
 
-static const char *state_name(unsigned value)
-{
-    return measure_state_name(value);
-}
-
-static const char *bound_name(unsigned value)
-{
-    return measure_bound_name(value);
-}
-
 enum { STATES = MEASURE_NOT_RUN + 1, BOUNDS = BOUND_MATRIX + 1 };
 
 static const struct field row_fields[] = {
@@ -24,7 +14,8 @@ static const struct field row_fields[] = {
     FIELD(struct flow_measured, path, "path"),
     FIELD(struct flow_measured, line, "line", .head = "line"),
     FIELD(struct flow_measured, shapes, "shapes", .head = "shapes"),
-    FIELD_OF_ENUM(struct flow_measured, state, "state", state_name, STATES, .head = "state"),
+    FIELD_OF_ENUM(struct flow_measured, state, "state", measure_state_name, STATES,
+                  .head = "state"),
     FIELD(struct flow_measured, why, "why", .head = "why", .missing = MISSING_EMPTY),
     FIELD(struct flow_measured, stats.shortest, "min_us", .missing = MISSING_NOT_POSITIVE),
     FIELD(struct flow_measured, stats.median, "median_us", .missing = MISSING_NOT_POSITIVE),
@@ -38,7 +29,7 @@ static const struct field row_fields[] = {
     FIELD(struct flow_measured, cost.written, "bytes_written"),
     FIELD(struct flow_measured, roof.us, "roof_us"),
     FIELD(struct flow_measured, roof.share, "roof_share"),
-    FIELD_OF_ENUM(struct flow_measured, roof.bound, "bound", bound_name, BOUNDS),
+    FIELD_OF_ENUM(struct flow_measured, roof.bound, "bound", measure_bound_name, BOUNDS),
     FIELD(struct flow_measured, roof.is_slow, "slow"),
     FIELD(struct flow_measured, worst, "error_share"),
     FIELD(struct flow_measured, is_logical, "layout_logical"),
@@ -50,7 +41,8 @@ static const struct field slow_fields[] = {
     FIELD(struct flow_measured, shapes, "shapes", .head = "shapes"),
     FIELD(struct flow_measured, stats.shortest, "min_us", .head = "min us"),
     FIELD(struct flow_measured, roof.us, "roof_us", .head = "roof us"),
-    FIELD_OF_ENUM(struct flow_measured, roof.bound, "bound", bound_name, BOUNDS, .head = "bound"),
+    FIELD_OF_ENUM(struct flow_measured, roof.bound, "bound", measure_bound_name, BOUNDS,
+                  .head = "bound"),
 };
 static const struct record slow_record = RECORD(struct flow_measured, slow_fields);
 
@@ -119,19 +111,26 @@ const struct schema flow_measure_schema = {
     .record = &measure_record,
 };
 
-/* At most so many rows that a test holds for, as a table. */
-static size_t some_rows(const struct flow_measure *m, bool (*is)(const struct flow_measured *),
-                        struct flow_measured *out, size_t most)
+/* The first rows that a test holds for, as a table. */
+static void describe_rows(const struct flow_measure *m, bool (*is)(const struct flow_measured *),
+                          struct str heading, const struct record *record, struct report *report)
 {
+    enum { SHOWN = 20 };
+    struct flow_measured rows[SHOWN];
     size_t n = 0;
 
     for (size_t i = 0; i < m->rows.n; i++)
         if (is(&m->rows.at[i])) {
-            if (n < most)
-                out[n] = m->rows.at[i];
+            if (n < SHOWN)
+                rows[n] = m->rows.at[i];
             n++;
         }
-    return n;
+    if (n == 0)
+        return;
+    report_heading(report, heading);
+    report_records(report, record, rows, n < SHOWN ? n : SHOWN, NULL);
+    if (n > SHOWN)
+        report_line(report, "and %zu more, all in the JSON", n - SHOWN);
 }
 
 static bool is_not_done(const struct flow_measured *r)
@@ -161,15 +160,9 @@ static void describe_clocks(const struct flow_clock_state *c, struct report *rep
                 c->mhz_max, power, heat, c->reasons[0] != 0 ? why : "", c->reasons);
 }
 
-static bool has_outliers(const struct flow_measured *r)
-{
-    return r->state == MEASURE_DONE && r->stats.outliers > 0;
-}
-
 void flow_measure_describe(const struct flow_measure *m, struct report *report)
 {
-    enum { SHOWN = 20 };
-    struct flow_measured rows[SHOWN];
+    size_t outliers = 0;
 
     report_line(report, "%s: %s", m->backend, m->facts.device);
     if (m->facts.copy_gbps > 0)
@@ -177,24 +170,14 @@ void flow_measure_describe(const struct flow_measure *m, struct report *report)
                     m->facts.copy_gbps, m->facts.matrix_tflops);
     describe_clocks(&m->clocks, report);
     report_records(report, &op_record, m->ops.at, m->ops.n, NULL);
-    size_t n = some_rows(m, is_not_done, rows, SHOWN);
-    if (n > 0) {
-        report_heading(report, S("Rows without a duration"));
-        report_records(report, &row_record, rows, n < SHOWN ? n : SHOWN, NULL);
-        if (n > SHOWN)
-            report_line(report, "and %zu more, all in the JSON", n - SHOWN);
-    }
-    n = some_rows(m, is_slow, rows, SHOWN);
-    if (n > 0) {
-        report_heading(report, S("More than ten times slower than the device allows"));
-        report_records(report, &slow_record, rows, n < SHOWN ? n : SHOWN, NULL);
-        if (n > SHOWN)
-            report_line(report, "and %zu more, all in the JSON", n - SHOWN);
-    }
-    n = some_rows(m, has_outliers, rows, 0);
-    if (n > 0)
+    describe_rows(m, is_not_done, S("Rows without a duration"), &row_record, report);
+    describe_rows(m, is_slow, S("More than ten times slower than the device allows"), &slow_record,
+                  report);
+    for (size_t i = 0; i < m->rows.n; i++)
+        outliers += m->rows.at[i].state == MEASURE_DONE && m->rows.at[i].stats.outliers > 0;
+    if (outliers > 0)
         report_line(report, "%zu rows have repeats far from their median (outliers in the JSON).",
-                    n);
+                    outliers);
     report_line(report, "Processed %llu runs of %llu rows from %zu csv file(s) under %s.",
                 (unsigned long long)m->repeats, (unsigned long long)m->done, m->ops.n, m->dir);
 }

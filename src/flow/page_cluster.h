@@ -36,9 +36,7 @@ struct wording page_cluster_rank(struct cluster_page *p, int64_t rank);
 struct ranked_rank *page_cluster_choose(struct cluster_page *p, const double *value, size_t most,
                                         size_t *n);
 
-/* Views: page_cluster_links.c, page_cluster_step.c. */
-void page_cluster_add_waits(struct cluster_page *p);
-void page_cluster_add_links(struct cluster_page *p);
+/* The view of page_cluster_step.c. */
 void page_cluster_choose_lanes(struct cluster_page *p);
 void page_cluster_add_slowest(struct cluster_page *p);
 

@@ -62,16 +62,6 @@ static struct judged judge(struct page_file *page, const struct shape_rows *rows
     return j;
 }
 
-static struct wording told(struct page_file *page, const struct message *m, double predicted,
-                           double measured)
-{
-    double share = num_share(predicted - measured, measured);
-
-    return PAGE_TELL(page, m, PLACE("predicted", page_time_text(&page->arena, ns_of(predicted))),
-                     PLACE("measured", page_time_text(&page->arena, ns_of(measured))),
-                     PLACE("share", page_share_text(&page->arena, fabs(share))));
-}
-
 static void add_verdict(struct page_file *page, const struct judged *j, double predicted,
                         double measured)
 {
@@ -80,10 +70,14 @@ static void add_verdict(struct page_file *page, const struct judged *j, double p
                               : share < 0            ? &page_text.db_low
                                                      : &page_text.db_high;
 
-    page->verdict = (struct page_verdict){.id = "database",
-                                          .text = told(page, m, predicted, measured),
-                                          .confidence = wording_plain(S("")),
-                                          .replay_error = -1};
+    page->verdict = (struct page_verdict){
+        .id = "database",
+        .text =
+            PAGE_TELL(page, m, PLACE("predicted", page_time_text(&page->arena, ns_of(predicted))),
+                      PLACE("measured", page_time_text(&page->arena, ns_of(measured))),
+                      PLACE("share", page_share_text(&page->arena, fabs(share)))),
+        .replay_error = -1,
+    };
     if (j->n > 0 && j->off > 0)
         page->verdict.evidence =
             PAGE_TELL(page, &page_text.db_evidence, PLACE("kernel", j->at[0].row->kernel),
@@ -116,7 +110,6 @@ static void add_actions(struct page_file *page, const struct judged *j)
                           PLACE("predicted", page_time_text(&page->arena, ns_of(r->predicted_us))),
                           PLACE("off", page_time_text(&page->arena, ns_of(off(r))))),
             .show = page_say(page, &page_text.show_row),
-            .confidence = wording_plain(S("")),
             .link = page_row_address(page, "errors", i),
         };
     }
@@ -200,9 +193,13 @@ void flow_page_shapes(struct page_file *page, const struct shape_rows *rows, con
     page_add_missing(page, page_say(page, &page_text.missing_spread));
 }
 
-/* How much of the prediction rests on measurements. */
-static void add_coverage(struct page_file *page, const struct m6 *m)
+void flow_page_m6(struct page_file *page, const struct m6 *m, const struct shape_rows *rows)
 {
+    struct judged j = judge(page, rows);
+
+    add_verdict(page, &j, m->hit_us, m->total_us);
+    flow_page_shapes(page, rows, m->measured, m->trace);
+    /* How much of the prediction rests on measurements. */
     const struct {
         const struct message *label;
         double value;
@@ -220,15 +217,6 @@ static void add_coverage(struct page_file *page, const struct m6 *m)
             page_bar_add(bars, (struct page_bar){.label = page_say(page, shares[i].label),
                                                  .value = shares[i].value,
                                                  .family = PAGE_VECTOR});
-}
-
-void flow_page_m6(struct page_file *page, const struct m6 *m, const struct shape_rows *rows)
-{
-    struct judged j = judge(page, rows);
-
-    add_verdict(page, &j, m->hit_us, m->total_us);
-    flow_page_shapes(page, rows, m->measured, m->trace);
-    add_coverage(page, m);
 }
 
 void flow_page_accuracy(struct page_file *page, const struct accuracy *a, const char *dir)
@@ -323,7 +311,6 @@ void flow_page_check(struct page_file *page, const struct check *check, const ch
                           PLACE("tables", check->tables.n)),
         .evidence = PAGE_TELL(page, &page_text.db_check_evidence,
                               PLACE("problems", check->problems), PLACE("notes", check->notes)),
-        .confidence = wording_plain(S("")),
         .replay_error = -1,
     };
     add_tables(page, check);

@@ -45,14 +45,12 @@ static struct wording verdict_of(struct page_file *page, const struct gpu_run *r
 {
     enum gpu_bound bound = gpu_class_shown(&s->class).bound;
 
-    return PAGE_TELL(
-        page, gpu_report_verdict(run, bound),
-        place_wording("bound",
-                      wording_keep(&page->arena, wording_plain(str_of(gpu_bound_name(bound))))),
-        PLACE("stage", mangled_short(&page->arena, s->name)),
-        place_quantity("share", s->share, UNIT_RATIO),
-        place_quantity("time", gpu_run_whole(run), UNIT_NS),
-        place_wording("cause", wording_keep(&page->arena, cause_of(page, s))), PLACE("action", ""));
+    return PAGE_TELL(page, gpu_report_verdict(run, bound),
+                     page_placed(page, "bound", wording_plain(str_of(gpu_bound_name(bound)))),
+                     PLACE("stage", mangled_short(&page->arena, s->name)),
+                     place_quantity("share", s->share, UNIT_RATIO),
+                     place_quantity("time", gpu_run_whole(run), UNIT_NS),
+                     page_placed(page, "cause", cause_of(page, s)), PLACE("action", ""));
 }
 
 /* What the main stage reaches of what it could. */
@@ -79,7 +77,6 @@ static void add_verdict(struct page_file *page, const struct gpu_run *run)
         .id = "gpu",
         .text = s != NULL ? verdict_of(page, run, s) : page_say(page, &gpu_text.brief_nothing),
         .evidence = s != NULL ? evidence_of(page, s) : page_say(page, &page_text.gpu_evidence_none),
-        .confidence = wording_plain(S("")),
         .replay_error = -1,
     };
 }
@@ -96,7 +93,6 @@ static void add_actions(struct page_file *page, const struct gpu_run *run)
             .title = page_capital(page, said(page, run, top[i].name)),
             .evidence = said(page, run, top[i].trigger),
             .show = page_say(page, &page_text.show_opportunities),
-            .confidence = wording_plain(S("")),
             .saving = (nanos)(duration * top[i].gain / 100),
             .share = top[i].gain / 100,
             .is_upper_bound = true,

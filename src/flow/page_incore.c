@@ -10,11 +10,6 @@
 
 enum { WAITS_SHOWN = 6 };
 
-static struct str span_text(struct page_file *page, double us)
-{
-    return page_time_text(&page->arena, us * 1e3);
-}
-
 /* Where less saves nothing that is known: the longest waits, one for each pair of pipes. */
 static void add_actions(struct page_file *page, const struct incore_view *view)
 {
@@ -30,12 +25,11 @@ static void add_actions(struct page_file *page, const struct incore_view *view)
             .id = "wait",
             .title = PAGE_TELL(page, &page_text.wait_title, PLACE("pipe", s->key[1]),
                                PLACE("other", s->key[0])),
-            .evidence =
-                PAGE_TELL(page, &page_text.wait_evidence, PLACE("n", s->count),
-                          PLACE("time", span_text(page, s->total)),
-                          PLACE("longest", span_text(page, s->longest)), PLACE("flag", s->key[2])),
+            .evidence = PAGE_TELL(page, &page_text.wait_evidence, PLACE("n", s->count),
+                                  PLACE("time", page_time_text(&page->arena, s->total * 1e3)),
+                                  PLACE("longest", page_time_text(&page->arena, s->longest * 1e3)),
+                                  PLACE("flag", s->key[2])),
             .show = page_say(page, &page_text.show_waits),
-            .confidence = wording_plain(S("")),
             .link = page_row_address(page, "waits", i),
         };
     }
@@ -144,9 +138,10 @@ void flow_page_incore(struct page_file *page, const struct incore_study *study,
     page_add_fact(page, PAGE_TELL(page, &page_text.instructions, PLACE("n", study->t.instrs.n)));
     page_add_fact(page, PAGE_TELL(page, &page_text.cores, PLACE("n", b->cores.n)));
     flow_page_bound(page, &study->breakdown.limits);
-    page->verdict.evidence = PAGE_TELL(
-        page, &page_text.incore_evidence, PLACE("time", span_text(page, view->end - view->begin)),
-        place_wording("help", wording_keep(&page->arena, page->verdict.evidence)));
+    page->verdict.evidence =
+        PAGE_TELL(page, &page_text.incore_evidence,
+                  PLACE("time", page_time_text(&page->arena, (view->end - view->begin) * 1e3)),
+                  page_placed(page, "help", page->verdict.evidence));
     flow_page_limits(page, &study->breakdown.limits, 1e-3, "whatif");
     if (page->n_actions == 0)
         add_actions(page, view);

@@ -8,20 +8,15 @@
 
 #define LEAST_SAVING 0.01 /* that an action is worth */
 
-static struct wording advice_of(enum limit what)
-{
-    return wording_plain(str_of(limit_advice(what)));
-}
-
 void flow_page_bound(struct page_file *page, const struct limit_list *limits)
 {
     struct str texts[LANGS];
-
     bool is_idle = limits->bound == LIMIT_NOTHING;
 
     for (enum lang lang = 0; lang < LANGS; lang++)
         texts[lang] = limits_text(limits, lang, &page->arena);
-    const struct wording *help = wording_keep(&page->arena, advice_of(limits->bound));
+    const struct wording *help =
+        wording_keep(&page->arena, wording_plain(str_of(limit_advice(limits->bound))));
     page->verdict = (struct page_verdict){
         .id = limit_name(limits->bound),
         .text = is_idle ? page_say(page, &page_text.nothing_to_judge)
@@ -29,7 +24,6 @@ void flow_page_bound(struct page_file *page, const struct limit_list *limits)
         .evidence = is_idle || limits->bound == LIMIT_UNSEEN
                         ? wording_plain(S(""))
                         : PAGE_TELL(page, &page_text.to_try, place_wording("help", help)),
-        .confidence = wording_plain(S("")),
         .replay_error = -1,
     };
 }
@@ -48,11 +42,10 @@ void flow_page_limits(struct page_file *page, const struct limit_list *limits, d
             wording_keep(&page->arena, wording_plain(str_of(limit_name(x->what))));
         page->actions[page->n_actions++] = (struct page_action){
             .id = limit_name(x->what),
-            .title = page_capital(page, advice_of(x->what)),
+            .title = page_capital(page, wording_plain(str_of(limit_advice(x->what)))),
             .evidence = PAGE_TELL(page, &page_text.limit_evidence, place_wording("bound", name),
                                   PLACE("share", page_share_text(&page->arena, x->path_share))),
             .show = page_say(page, &page_text.show_what_if),
-            .confidence = wording_plain(S("")),
             .saving = (nanos)((double)x->saved * scale),
             .share = x->saved_share,
             .is_upper_bound = true,

@@ -50,13 +50,6 @@ static void add_slice(struct time_sum *sum, const struct slices *s, size_t i)
     sum->total += s->dur[i];
 }
 
-static nanos waited_of(const struct capture *cap, size_t slice, strid key)
-{
-    struct attr a = attrs_get(&cap->attrs, cap->slices.own[slice], key);
-
-    return a.type == ATTR_INT ? a.number : 0;
-}
-
 static void finish(struct time_sums *sums)
 {
     hash_free(&sums->known);
@@ -92,7 +85,8 @@ static void sum_lines(const struct capture *cap, const struct pto_lines *lines,
             add_slice(sum, &cap->slices, i);
         else if (sum->count == 0)
             sum->slice = (uint32_t)i;
-        sum->waited += waited_of(cap, i, stall);
+        struct attr waited = attrs_get(&cap->attrs, cap->slices.own[i], stall);
+        sum->waited += waited.type == ATTR_INT ? waited.number : 0;
     }
     for (size_t i = 0; lines != NULL && i < sums->at.n; i++) {
         struct str file;

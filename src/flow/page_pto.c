@@ -77,20 +77,16 @@ static struct wording sort_text(struct page_file *page, const struct pto_path_pa
         return page_say(page, sorts[part->sort == PTO_PATH_LATENCY]);
     return PAGE_TELL(
         page, &page_text.path_sync,
-        place_wording("cause", wording_keep(&page->arena,
-                                            wording_plain(str_of(pto_cause_name(part->cause))))));
-}
-
-static bool has_cores(const struct pto_outcome *o)
-{
-    return (o->present & (o->present - 1)) != 0;
+        page_placed(page, "cause", wording_plain(str_of(pto_cause_name(part->cause)))));
 }
 
 /* "MTE2", or with its core where there are several. */
 static struct str pipe_text(struct page_file *page, const struct pto_outcome *o, uint32_t core,
                             enum pto_pipe pipe)
 {
-    return has_cores(o)
+    bool has_cores = (o->present & (o->present - 1)) != 0;
+
+    return has_cores
                ? arena_format(&page->arena, "%s %s", pto_core_name(core), pto_pipe_short(pipe))
                : str_of(pto_pipe_short(pipe));
 }
@@ -117,7 +113,7 @@ static void put_part(struct page_file *page, struct page_bars *bars, const struc
     if (part->sort == PTO_PATH_WORK)
         sort = PAGE_TELL(page, &page_text.path_part,
                          PLACE("pipe", pipe_text(page, o, part->core, part->pipe)),
-                         place_wording("sort", wording_keep(&page->arena, sort)));
+                         page_placed(page, "sort", sort));
     page_bar_add(bars,
                  (struct page_bar){.label = sort,
                                    .value = (double)n,
@@ -339,24 +335,6 @@ static void add_legs(struct page_file *page, const struct pto_kernel *k)
     }
 }
 
-static void add_boxes(struct page_file *page, struct page_map *map, const struct pto_lines *lines,
-                      const struct pto_memory_peak *of)
-{
-    for (size_t i = 0; i < lines->tiles.n; i++) {
-        const struct pto_tile_life *tile = &lines->tiles.at[i];
-        if (tile->space != of->space || tile->is_cube != of->is_cube)
-            continue;
-        vec_push(&map->boxes,
-                 ((struct page_box){.name = wording_plain(arena_str(&page->arena, tile->name)),
-                                    .from = (double)tile->first,
-                                    .to = (double)tile->last,
-                                    .at = (double)tile->lo,
-                                    .size = (double)(tile->hi - tile->lo),
-                                    .family = (int)(map->boxes.n % PAGE_OTHER),
-                                    .row = SIZE_MAX}));
-    }
-}
-
 /* What lay where in the memories of the core. */
 static void add_memory(struct page_file *page, const struct pto_outcome *o,
                        const struct pto_lines *lines)
@@ -374,7 +352,19 @@ static void add_memory(struct page_file *page, const struct pto_outcome *o,
                       PLACE("share", page_share_text(&page->arena, peak->share))));
         map->size = (double)peak->size;
         map->until = (double)o->total;
-        add_boxes(page, map, lines, peak);
+        for (size_t k = 0; k < lines->tiles.n; k++) {
+            const struct pto_tile_life *tile = &lines->tiles.at[k];
+            if (tile->space != peak->space || tile->is_cube != peak->is_cube)
+                continue;
+            vec_push(&map->boxes,
+                     ((struct page_box){.name = wording_plain(arena_str(&page->arena, tile->name)),
+                                        .from = (double)tile->first,
+                                        .to = (double)tile->last,
+                                        .at = (double)tile->lo,
+                                        .size = (double)(tile->hi - tile->lo),
+                                        .family = (int)(map->boxes.n % PAGE_OTHER),
+                                        .row = SIZE_MAX}));
+        }
     }
 }
 
@@ -408,7 +398,7 @@ void flow_page_pto(struct page_file *page, const struct pto_kernel *k,
     page->verdict.evidence =
         PAGE_TELL(page, &page_text.pto_evidence, PLACE("cycles", whole(page, (double)o->total)),
                   PLACE("time", page_time_text(&page->arena, o->us * 1e3)),
-                  place_wording("help", wording_keep(&page->arena, page->verdict.evidence)));
+                  page_placed(page, "help", page->verdict.evidence));
     if (!o->is_degenerate)
         flow_page_limits(page, &o->limits, 1, "whatif");
     add_missing(page, k);

@@ -4,16 +4,11 @@
 #include "flow/flow_probe.h"
 #include "report/report.h"
 
-static const char *state_name(unsigned value)
-{
-    return measure_state_name(value);
-}
-
 enum { STATES = MEASURE_NOT_RUN + 1 };
 
 static const struct field value_fields[] = {
     FIELD(struct flow_probed, value, "value", .head = "value"),
-    FIELD_OF_ENUM(struct flow_probed, state, "state", state_name, STATES, .head = "state"),
+    FIELD_OF_ENUM(struct flow_probed, state, "state", measure_state_name, STATES, .head = "state"),
     FIELD(struct flow_probed, us, "min_us", .head = "min us", .missing = MISSING_NOT_POSITIVE),
     FIELD(struct flow_probed, why, "why", .head = "why", .missing = MISSING_EMPTY),
 };

@@ -21,6 +21,7 @@
 #include "base/mapfile.h"
 #include "base/now.h"
 #include "base/sandbox.h"
+#include "base/write_all.h"
 #include "driver/cxx.h"
 #include "pto/core.h"
 
@@ -119,17 +120,17 @@ static enum status compile_side(const struct pto_cpp_job *job, struct pto_cpp_ru
     return ST_OK;
 }
 
-static enum status read_source(const struct pto_cpp_job *job, struct pto_cpp_run *r, struct diag *d)
+static enum status compile(const struct pto_cpp_job *job, struct pto_cpp_run *r,
+                           struct cpp_objects *l, struct diag *d)
 {
+    memset(r, 0, sizeof(*r));
+    arena_init(&r->arena);
     struct mapfile map;
-
     TRY(mapfile_open(&map, job->source, d));
     struct str text = arena_str(&r->arena, map.text);
     mapfile_close(&map);
     r->source = text;
-    struct str path = str_of(job->source), base = path;
-    while (str_find_char(base, '/') < base.n)
-        base = str_part(base, str_find_char(base, '/') + 1, base.n);
+    struct str path = str_of(job->source), base = str_basename(path);
     /* A name of the dialect's text. */
     struct str stem = str_part(base, 0, str_find_char(base, '.'));
     char *name = arena_cstr(&r->arena, stem);
@@ -141,21 +142,9 @@ static enum status read_source(const struct pto_cpp_job *job, struct pto_cpp_run
     r->side = job->side >= 0       ? (enum shape)job->side
               : job->vector_source ? SHAPE_MIX
                                    : side_of(path, text);
-    if (job->slots) {
-        for (size_t i = 0; i < job->slots->n; i++)
-            vec_push(&r->slots, job->slots->at[i]);
-        return ST_OK;
-    }
-    r->is_drafted = true;
-    return ST_OK;
-}
-
-static enum status compile(const struct pto_cpp_job *job, struct pto_cpp_run *r,
-                           struct cpp_objects *l, struct diag *d)
-{
-    memset(r, 0, sizeof(*r));
-    arena_init(&r->arena);
-    TRY(read_source(job, r, d));
+    r->is_drafted = job->slots == NULL;
+    for (size_t i = 0; job->slots && i < job->slots->n; i++)
+        vec_push(&r->slots, job->slots->at[i]);
     if (r->side != SHAPE_AIV)
         TRY(compile_side(job, r, true, l, d));
     if (r->side != SHAPE_AIC)
@@ -235,20 +224,6 @@ static void catch_crashes(void)
     signal(SIGTERM, SIG_DFL);
 }
 
-static bool send_all(int out, const void *at, size_t n)
-{
-    const char *p = at;
-
-    while (n > 0) {
-        ssize_t done = write(out, p, n);
-        if (done <= 0)
-            return false;
-        p += done;
-        n -= (size_t)done;
-    }
-    return true;
-}
-
 /* Each core has its copy of the object, since kernels keep their lane in static variables. */
 static int copy_object(const char *object)
 {
@@ -257,7 +232,7 @@ static int copy_object(const char *object)
     ssize_t n = 0;
 
     while (from >= 0 && copy >= 0 && (n = read(from, block, sizeof(block))) > 0)
-        if (!send_all(copy, block, (size_t)n))
+        if (write_all(copy, block, (size_t)n) != 0)
             break;
     if (from < 0 || copy < 0 || n != 0)
         fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0},
@@ -354,8 +329,8 @@ static void run_kernel(const struct pto_cpp_job *job, struct pto_cpp_run *r,
     for (size_t i = 0; i < r->buffers.n; i++)
         ours->reached[i] = buffers[i].reached;
     uint64_t sizes[2] = {text.n, lines.at.n};
-    if (!send_all(out, sizes, sizeof(sizes)) || !send_all(out, text.at, text.n) ||
-        !send_all(out, lines.at.at, lines.at.n * sizeof(*lines.at.at)))
+    if (write_all(out, sizes, sizeof(sizes)) != 0 || write_all(out, text.at, text.n) != 0 ||
+        write_all(out, lines.at.at, lines.at.n * sizeof(*lines.at.at)) != 0)
         fail(NULL, "pto-cpp.memory", (struct strata_pto_place){"", 0}, "no memory for the stream");
     ours->is_done = true;
     _exit(0);
@@ -415,17 +390,16 @@ static enum status wait_for(const struct pto_cpp_job *job, struct pto_cpp_run *r
 
 static enum status receive(struct pto_cpp_run *r, int in, struct diag *d)
 {
-    uint64_t sizes[2];
-    struct where where = {0};
+    uint64_t sizes[2] = {0};
+    bool is_whole = pread(in, sizes, sizeof(sizes), 0) == sizeof(sizes);
 
-    if (pread(in, sizes, sizeof(sizes), 0) != sizeof(sizes))
-        return diag_fail(d, ST_IO, "pto-cpp.memory", where, "the stream of the kernel is lost");
+    if (!is_whole)
+        sizes[0] = sizes[1] = 0;
     size_t bytes = sizes[1] * sizeof(uint32_t);
     char *text = mem_grow(NULL, 1, sizes[0] + 1);
     vec_reserve(&r->lines, sizes[1]);
-    bool is_whole =
-        pread(in, text, sizes[0], sizeof(sizes)) == (ssize_t)sizes[0] &&
-        pread(in, r->lines.at, bytes, (off_t)(sizeof(sizes) + sizes[0])) == (ssize_t)bytes;
+    is_whole = is_whole && pread(in, text, sizes[0], sizeof(sizes)) == (ssize_t)sizes[0] &&
+               pread(in, r->lines.at, bytes, (off_t)(sizeof(sizes) + sizes[0])) == (ssize_t)bytes;
     r->lines.n = is_whole ? sizes[1] : 0;
     text_put(&r->text, (struct str){text, is_whole ? sizes[0] : 0});
     mem_free(text);
@@ -433,7 +407,8 @@ static enum status receive(struct pto_cpp_run *r, int in, struct diag *d)
         r->buffers.at[i].reached = r->memory->reached[i];
     if (is_whole)
         return ST_OK;
-    return diag_fail(d, ST_IO, "pto-cpp.memory", where, "the stream of the kernel is lost");
+    return diag_fail(d, ST_IO, "pto-cpp.memory", (struct where){0},
+                     "the stream of the kernel is lost");
 }
 
 static enum status run_once(const struct pto_cpp_job *job, struct pto_cpp_run *r,

@@ -104,10 +104,9 @@ int64_t pto_kernel_arg(const struct pto_kernel *k, struct str name, const char *
 
     if (name.n > 0 && *name.at == '%')
         name = str_part(name, 1, name.n);
-    for (size_t i = 0; i < k->args.n; i++) {
+    for (size_t i = 0; i < k->args.n; i++)
         if (str_equal(k->args.at[i].name, name))
             return (int64_t)i;
-    }
     if (num_i64(name, &number) && number >= 0 && (uint64_t)number < k->args.n)
         return number;
     (void)diag_fail(d, ST_NOT_FOUND, "pto-sim.no-argument", (struct where){.path = path},
@@ -115,11 +114,6 @@ int64_t pto_kernel_arg(const struct pto_kernel *k, struct str name, const char *
     for (size_t i = 0; i < k->args.n; i++)
         diag_hint(d, "has", "%.*s", STR_ARGS(k->args.at[i].name));
     return -1;
-}
-
-static const struct pto_type *arg_type(const struct pto_kernel *k, size_t arg)
-{
-    return pto_value_type(&k->module, wider(k), (uint32_t)arg);
 }
 
 static enum status bind_scalar(struct pto_kernel *k, const struct text_param *g, const char *path,
@@ -130,7 +124,7 @@ static enum status bind_scalar(struct pto_kernel *k, const struct text_param *g,
 
     if (arg < 0)
         return ST_NOT_FOUND;
-    const struct pto_type *type = arg_type(k, (size_t)arg);
+    const struct pto_type *type = pto_value_type(&k->module, wider(k), (uint32_t)arg);
     struct pto_binding *b = &k->bindings.at[arg];
     if (type->kind != PTO_TYPE_SCALAR) {
         diag_hint(d, "try", "--input or --fill");
@@ -144,23 +138,6 @@ static enum status bind_scalar(struct pto_kernel *k, const struct text_param *g,
                          STR_ARGS(g->name), pto_dtype_name(type->dtype));
     b->is_given = k->args.at[arg].is_given = true;
     return ST_OK;
-}
-
-static void find_sizes(struct pto_kernel *k, struct arena *arena)
-{
-    struct pto_gm_scalar *scalars = ARENA_ARRAY(arena, struct pto_gm_scalar, k->args.n + 1);
-    struct pto_gm_size *sizes = ARENA_ARRAY(arena, struct pto_gm_size, k->args.n + 1);
-    bool join = false;
-
-    for (size_t i = 0; i < k->args.n; i++)
-        scalars[i] = (struct pto_gm_scalar){k->args.at[i].is_given, k->bindings.at[i].number};
-    for (size_t i = 0; i < 2; i++) {
-        if (k->sim.function[i])
-            pto_gm_sizes(&k->module, k->sim.function[i], scalars, join, sizes);
-        join = join || k->sim.function[i];
-    }
-    for (size_t i = 0; i < k->args.n; i++)
-        k->args.at[i].size = sizes[i];
 }
 
 static enum status pointer_arg(struct pto_kernel *k, const struct text_param *g, const char *path,
@@ -229,11 +206,21 @@ enum status pto_kernel_bind(struct pto_kernel *k, const struct pto_setup *setup,
     }
     for (size_t i = 0; i < setup->n_args; i++)
         TRY(bind_scalar(k, &setup->args[i], setup->path, d));
-    for (size_t i = 0; i < k->args.n; i++) {
+    for (size_t i = 0; i < k->args.n; i++)
         if (!k->args.at[i].is_given)
             k->bindings.at[i].number = setup->assumed;
+    struct pto_gm_scalar *scalars = ARENA_ARRAY(&k->arena, struct pto_gm_scalar, k->args.n + 1);
+    struct pto_gm_size *sizes = ARENA_ARRAY(&k->arena, struct pto_gm_size, k->args.n + 1);
+    bool join = false;
+    for (size_t i = 0; i < k->args.n; i++)
+        scalars[i] = (struct pto_gm_scalar){k->args.at[i].is_given, k->bindings.at[i].number};
+    for (size_t i = 0; i < 2; i++) {
+        if (k->sim.function[i])
+            pto_gm_sizes(&k->module, k->sim.function[i], scalars, join, sizes);
+        join = join || k->sim.function[i];
     }
-    find_sizes(k, &k->arena);
+    for (size_t i = 0; i < k->args.n; i++)
+        k->args.at[i].size = sizes[i];
     return bind_buffers(k, setup, d);
 }
 
@@ -275,17 +262,6 @@ static struct pto_options options_of(const struct pto_kernel *k, const struct pt
     return o;
 }
 
-/* The line of the first loop or branch that an argument decides; 0: none. */
-static uint32_t decided_line(const struct pto_kernel *k, struct str name)
-{
-    for (size_t i = 0; i < k->outcome.assumed.n; i++) {
-        const struct pto_assumed *a = &k->outcome.assumed.at[i];
-        if (!a->is_pointer && str_equal(a->name, name))
-            return a->line;
-    }
-    return 0;
-}
-
 /* Scalars that nobody gave a value decide how long a kernel runs. */
 static void warn_of_scalars(struct pto_kernel *k, const struct pto_setup *setup, struct diag *d)
 {
@@ -293,7 +269,12 @@ static void warn_of_scalars(struct pto_kernel *k, const struct pto_setup *setup,
 
     for (size_t i = 0; i < k->args.n; i++) {
         struct str name = k->args.at[i].name;
-        uint32_t line = decided_line(k, name);
+        uint32_t line = 0; /* of the first loop or branch that it decides */
+        for (size_t m = k->outcome.assumed.n; m > 0; m--) {
+            const struct pto_assumed *a = &k->outcome.assumed.at[m - 1];
+            if (!a->is_pointer && str_equal(a->name, name))
+                line = a->line;
+        }
         if (k->args.at[i].is_given || line == 0 || str_starts(name, S("__pypto_spmd_")))
             continue;
         list =
@@ -319,10 +300,9 @@ static void note_zero_filled(struct pto_kernel *k)
             reads = reads || p->sites.at[i].code == PTO_LOAD_SCALAR ||
                     p->sites.at[i].code == PTO_TGETVAL;
     }
-    for (size_t i = 0; i < k->args.n && reads; i++) {
+    for (size_t i = 0; i < k->args.n && reads; i++)
         if (k->args.at[i].size.is_pointer && !k->args.at[i].is_given && pto_outcome_is_idle(o))
             o->is_degenerate = true;
-    }
 }
 
 /* Copies of the buffers that a run may write to. */

@@ -54,33 +54,27 @@ static enum column_kind type_of(unsigned mask)
     return mask != 0 && (mask & (1u << SQL_TEXT | 1u << SQL_BLOB)) == 0 ? COLUMN_REAL : COLUMN_TEXT;
 }
 
-static void put_text(struct query_rows *r, struct column_data *c, const struct sql_value *v)
-{
-    struct arena_mark mark = arena_mark(&r->arena);
-    char number[NUM_TEXT];
-
-    r->bytes += v->type == SQL_TEXT || v->type == SQL_BLOB ? v->text.n : sizeof(number);
-    if (v->type == SQL_TEXT)
-        column_put_text(c, v->text);
-    else if (v->type == SQL_BLOB)
-        column_put_text(c, sql_hex(&r->arena, v->text));
-    else if (v->type == SQL_REAL)
-        column_put_text(c, (struct str){number, num_print_f64(number, v->real)});
-    else
-        column_put_text(c, (struct str){number, (size_t)snprintf(number, sizeof(number), "%" PRId64,
-                                                                 v->number)});
-    arena_rewind(&r->arena, mark);
-}
-
 static void put_cell(struct query_rows *r, struct column_data *c, const struct sql_value *v)
 {
     bool is_number = v->type == SQL_INT || v->type == SQL_REAL;
 
     if (v->type == SQL_NULL)
         column_put_null(c);
-    else if (c->type == COLUMN_TEXT)
-        put_text(r, c, v);
-    else if (c->type == COLUMN_INT && v->type == SQL_INT)
+    else if (c->type == COLUMN_TEXT) {
+        struct arena_mark mark = arena_mark(&r->arena);
+        char number[NUM_TEXT];
+        r->bytes += v->type == SQL_TEXT || v->type == SQL_BLOB ? v->text.n : sizeof(number);
+        if (v->type == SQL_TEXT)
+            column_put_text(c, v->text);
+        else if (v->type == SQL_BLOB)
+            column_put_text(c, sql_hex(&r->arena, v->text));
+        else if (v->type == SQL_REAL)
+            column_put_text(c, (struct str){number, num_print_f64(number, v->real)});
+        else
+            column_put_text(c, (struct str){number, (size_t)snprintf(number, sizeof(number),
+                                                                     "%" PRId64, v->number)});
+        arena_rewind(&r->arena, mark);
+    } else if (c->type == COLUMN_INT && v->type == SQL_INT)
         column_put_int(c, v->number);
     else if (c->type == COLUMN_REAL && is_number)
         column_put_real(c, v->type == SQL_REAL ? v->real : (double)v->number);

@@ -7,11 +7,6 @@
 #include "base/fs.h"
 #include "render/render.h"
 
-static bool is_plain(char c)
-{
-    return char_is_word(c) || c == '.' || c == '-';
-}
-
 static struct str without_slashes(struct str path)
 {
     while (path.n > 0 && path.at[path.n - 1] == '/')
@@ -33,7 +28,7 @@ const char *results_name(struct arena *arena, const char *path)
         }
     char *text = arena_cstr(arena, name.n > 0 ? str_part(name, 0, 200) : S("capture"));
     for (char *c = text; *c != '\0'; c++)
-        if (!is_plain(*c))
+        if (!char_is_word(*c) && *c != '.' && *c != '-')
             *c = '_';
     return text;
 }

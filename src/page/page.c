@@ -156,15 +156,13 @@ static void tell_thinned(struct page_file *page, const struct page_thinning *t)
             for (size_t j = 0; j < set->lanes.at[k].n; j++)
                 whole += !set->lanes.at[k].is_merged || set->items[k].more[j] == 0;
     }
-    page->thinned = PAGE_TELL(
-        page, &page_text.thinned,
-        place_wording("what", wording_keep(&page->arena, thinned_what(page, t))),
-        PLACE("kept", page_count_text(&page->arena, whole)),
-        PLACE("all", page_count_text(&page->arena, all)),
-        place_wording("device",
-                      wording_keep(&page->arena, page_say(page, t->q[THIN_DEVICE] > 0
-                                                                    ? &page_text.device_cut
-                                                                    : &page_text.device_whole))));
+    page->thinned =
+        PAGE_TELL(page, &page_text.thinned, page_placed(page, "what", thinned_what(page, t)),
+                  PLACE("kept", page_count_text(&page->arena, whole)),
+                  PLACE("all", page_count_text(&page->arena, all)),
+                  page_placed(page, "device",
+                              page_say(page, t->q[THIN_DEVICE] > 0 ? &page_text.device_cut
+                                                                   : &page_text.device_whole)));
 }
 
 /* Each set keeps the part of its slices that makes `bytes` of data fit. */
@@ -237,21 +235,6 @@ static void limit_lanes(struct page_file *page)
         page->sets[i]->most_lanes = page->options.max_size / 2 / LANE_BYTES / page->n_sets + 1;
 }
 
-static void tell_left_out(struct page_file *page)
-{
-    size_t left_out = 0, kept = 0;
-
-    for (size_t i = 0; i < page->n_sets; i++) {
-        left_out += page->sets[i]->left_out;
-        kept += page->sets[i]->lanes.n;
-    }
-    if (left_out > 0)
-        page_add_missing(page,
-                         PAGE_TELL(page, &page_text.lanes_left_out,
-                                   PLACE("n", page_count_text(&page->arena, left_out)),
-                                   PLACE("all", page_count_text(&page->arena, left_out + kept))));
-}
-
 static void find_rows(void *ctx, size_t i)
 {
     const struct page_file *page = ctx;
@@ -281,7 +264,16 @@ void page_prepare(struct page_file *page)
     if (page->kind == PAGE_RANKS && page->n_sets > 0)
         page_ranks_find(page);
     pool_for(page->options.pool, 2 * page->n_sets, use_accounting, page);
-    tell_left_out(page);
+    size_t left_out = 0, kept = 0;
+    for (size_t i = 0; i < page->n_sets; i++) {
+        left_out += page->sets[i]->left_out;
+        kept += page->sets[i]->lanes.n;
+    }
+    if (left_out > 0)
+        page_add_missing(page,
+                         PAGE_TELL(page, &page_text.lanes_left_out,
+                                   PLACE("n", page_count_text(&page->arena, left_out)),
+                                   PLACE("all", page_count_text(&page->arena, left_out + kept))));
     size_t all = items_of(page);
     double room = (double)page->options.max_size - fixed_size(page), bytes = estimate(page);
     room = room > (double)page->options.max_size / 8 ? room : (double)page->options.max_size / 8;
@@ -312,9 +304,9 @@ static void put_policy(struct page_html *h, bool is_shell)
     put_sum(h, page_script.sha256);
     page_html_put(h, S("; style-src "));
     put_sum(h, page_style.sha256);
-    page_html_put(h, is_shell ? S("; connect-src 'self'") : S(""));
-    page_html_put(h, S("; worker-src blob:; img-src blob: data:; base-uri 'none'; "
-                       "form-action 'none'\">\n"));
+    page_html_format(
+        h, "%s; worker-src blob:; img-src blob: data:; base-uri 'none'; form-action 'none'\">\n",
+        is_shell ? "; connect-src 'self'" : "");
 }
 
 /* Hatches for idle time, by cause. */
@@ -337,22 +329,6 @@ static const struct str patterns = S_INIT(
     "<rect class=\"hg\" width=\"6\" height=\"6\"/></pattern>\n"
     "</defs></svg>\n");
 
-static void put_facts(struct page_html *h)
-{
-    struct page_file *page = h->page;
-
-    for (h->lang = 0; h->lang < LANGS; h->lang++) {
-        page_html_format(h, "<p class=\"facts static\" lang=\"%s\"%s>", lang_name(h->lang),
-                         h->lang == page->options.lang ? "" : " hidden");
-        for (size_t i = 0; i < page->n_facts; i++) {
-            page_html_put(h, i > 0 ? S(" · ") : S(""));
-            page_html_format(h, "%s", page_escape_wording(h, page->facts[i]));
-        }
-        page_html_put(h, S("</p>\n"));
-    }
-    h->lang = page->options.lang;
-}
-
 static void put_head(struct page_html *h, bool is_shell)
 {
     static const char *const kinds[] = {"capture", "compare", "ranks", "incore", "gpu", "database"};
@@ -371,7 +347,15 @@ static void put_head(struct page_html *h, bool is_shell)
                      "<a class=\"skip\" href=\"#main\">%s</a>\n<header id=\"top\"><strong "
                      "class=\"name\">%s</strong>\n",
                      page_escape_message(h, &page_text.skip), page_escape(h, h->page->title));
-    put_facts(h);
+    struct page_file *page = h->page;
+    for (h->lang = 0; h->lang < LANGS; h->lang++) {
+        page_html_format(h, "<p class=\"facts static\" lang=\"%s\"%s>", lang_name(h->lang),
+                         h->lang == page->options.lang ? "" : " hidden");
+        for (size_t i = 0; i < page->n_facts; i++)
+            page_html_format(h, "%s%s", i > 0 ? " · " : "", page_escape_wording(h, page->facts[i]));
+        page_html_put(h, S("</p>\n"));
+    }
+    h->lang = page->options.lang;
     page_html_put(h, S("<div id=\"tools\"></div></header>\n<main id=\"main\">\n"));
 }
 

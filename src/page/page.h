@@ -218,6 +218,13 @@ static inline struct wording page_say(struct page_file *page, const struct messa
     return wording_of(&page->arena, phrase_plain(m));
 }
 
+/* A text as the place of another, for PAGE_TELL(). */
+static inline struct message_place page_placed(struct page_file *page, const char *name,
+                                               struct wording text)
+{
+    return place_wording(name, wording_keep(&page->arena, text));
+}
+
 /* "#v=timeline&t=...": an address that shows what the focus is on. */
 struct str page_link(struct page_file *page, size_t set, const struct page_focus *focus);
 

@@ -70,9 +70,8 @@ static struct wording sites_of(struct page_file *page, const struct diagnosis_ca
         return c->action;
     if (c->n_evidence < 3)
         return c->evidence[1];
-    return PAGE_TELL(page, &page_text.both,
-                     place_wording("a", wording_keep(&page->arena, c->evidence[1])),
-                     place_wording("b", wording_keep(&page->arena, c->evidence[2])));
+    return PAGE_TELL(page, &page_text.both, page_placed(page, "a", c->evidence[1]),
+                     page_placed(page, "b", c->evidence[2]));
 }
 
 static void add_verdict(struct page_file *page, const struct diagnosis *d)
@@ -89,10 +88,9 @@ static void add_verdict(struct page_file *page, const struct diagnosis *d)
         .replay_error = d->nodes > 0 ? d->identity_error : -1,
     };
     if (d->verdict.action.english.n > 0)
-        page->verdict.evidence = PAGE_TELL(
-            page, &page_text.evidence,
-            place_wording("what", wording_keep(&page->arena, sites_of(page, &d->verdict))),
-            place_wording("confidence", wording_keep(&page->arena, confidence)));
+        page->verdict.evidence = PAGE_TELL(page, &page_text.evidence,
+                                           page_placed(page, "what", sites_of(page, &d->verdict)),
+                                           page_placed(page, "confidence", confidence));
 }
 
 /* ---- what to look at ---- */

@@ -87,8 +87,7 @@ static bool is_small(const struct page_diff *diff, nanos delta)
 
 static struct wording change_text(struct page_file *page, const struct page_change *c)
 {
-    return PAGE_TELL(page, &page_text.diff_change,
-                     place_wording("class", wording_keep(&page->arena, c->label)),
+    return PAGE_TELL(page, &page_text.diff_change, page_placed(page, "class", c->label),
                      PLACE("delta", page_delta_text(&page->arena, (double)delta_of(c))));
 }
 
@@ -99,8 +98,8 @@ static struct wording largest_changes(struct page_file *page, const struct page_
     if (diff->n_classes < 2)
         return first;
     struct wording second = change_text(page, &diff->classes[1]);
-    return PAGE_TELL(page, &page_text.both, place_wording("a", wording_keep(&page->arena, first)),
-                     place_wording("b", wording_keep(&page->arena, second)));
+    return PAGE_TELL(page, &page_text.both, page_placed(page, "a", first),
+                     page_placed(page, "b", second));
 }
 
 static void add_verdict(struct page_file *page, const struct page_diff *diff)
@@ -121,7 +120,6 @@ static void add_verdict(struct page_file *page, const struct page_diff *diff)
                           PLACE("a", page_time_text(arena, (double)diff->time[0])),
                           PLACE("b", page_time_text(arena, (double)diff->time[1])),
                           PLACE("delta", page_delta_text(arena, (double)delta))),
-        .confidence = wording_plain(S("")),
         .replay_error = -1,
     };
     if (diff->n_classes > 0)
@@ -209,11 +207,9 @@ static void add_card(struct page_file *page, const struct candidate *c, const ch
     page->actions[page->n_actions++] = (struct page_action){
         .id = c->part >= 0 ? "family" : "operator",
         .verb = verb,
-        .title = PAGE_TELL(page, title_of(c, verb),
-                           place_wording("what", wording_keep(&page->arena, what))),
+        .title = PAGE_TELL(page, title_of(c, verb), page_placed(page, "what", what)),
         .evidence = evidence_of(page, c, verb),
         .show = page_say(page, &page_text.show_timelines),
-        .confidence = wording_plain(S("")),
         .saving = (nanos)c->delta,
         .share = num_share(fabs(c->delta), (double)page->diff->time[0]),
         .link = focus.at.end > focus.at.begin ? page_link(page, set, &focus) : S("#v=diff"),
@@ -524,22 +520,6 @@ static void put_lanes(struct json_writer *w, const struct page_file *page)
     mem_free(used);
 }
 
-/* Those drawn first, then by place. */
-static void put_steps(struct json_writer *w, const struct page_file *page)
-{
-    size_t n =
-        page->sets[0]->a->n < page->sets[1]->a->n ? page->sets[0]->a->n : page->sets[1]->a->n;
-
-    json_put_array(w, "steps");
-    for (size_t i = 0; i <= n && n > 0; i++) {
-        int64_t pair[2];
-        for (size_t side = 0; side < 2; side++)
-            pair[side] = (int64_t)(i == 0 ? page->diff->step[side] : i - 1);
-        page_json_numbers(w, NULL, pair, 2);
-    }
-    json_write_end(w);
-}
-
 void page_json_diff(struct json_writer *w, struct page_file *page)
 {
     const struct page_diff *diff = page->diff;
@@ -558,6 +538,16 @@ void page_json_diff(struct json_writer *w, struct page_file *page)
     put_classes(w, diff);
     put_ops(w, page, main_group(diff->comparison));
     put_lanes(w, page);
-    put_steps(w, page);
+    /* Those drawn first, then by place. */
+    size_t n =
+        page->sets[0]->a->n < page->sets[1]->a->n ? page->sets[0]->a->n : page->sets[1]->a->n;
+    json_put_array(w, "steps");
+    for (size_t i = 0; i <= n && n > 0; i++) {
+        int64_t pair[2];
+        for (size_t side = 0; side < 2; side++)
+            pair[side] = (int64_t)(i == 0 ? page->diff->step[side] : i - 1);
+        page_json_numbers(w, NULL, pair, 2);
+    }
+    json_write_end(w);
     json_write_end(w);
 }

@@ -43,11 +43,6 @@ static void desk_use(struct desk *d, size_t column)
     d->view.at[column] = d->columns[column];
 }
 
-static void desk_free(struct desk *d)
-{
-    mem_free(d->columns[0]);
-}
-
 /* What is packed: chunks and their bytes, in order. */
 struct packing {
     const struct page_set *set;
@@ -131,12 +126,17 @@ static void fill_waits(struct desk *d, const struct page_set *set, const struct 
     desk_use(d, COLUMN_WAIT);
 }
 
-/* Busy time of the families that a bundle is not named after. */
-static void fill_mixes(struct desk *d, const struct page_set *set, const struct page_items *items,
-                       size_t from)
+static void fill_bundles(struct desk *d, const struct page_set *set, const struct page_items *items,
+                         size_t from)
 {
+    for (size_t i = 0; i < d->view.n; i++) {
+        d->columns[COLUMN_MORE][i] = items->more[from + i];
+        d->columns[COLUMN_SLACK][i] = (uint64_t)items->slack[from + i];
+    }
+    desk_use(d, COLUMN_MORE);
+    desk_use(d, COLUMN_SLACK);
+    /* Busy time of the families that a bundle is not named after. */
     size_t at;
-
     vec_bisect(at, items->mixes.n, i, items->mixes.at[i].item < from);
     if (at == items->mixes.n || items->mixes.at[at].item >= from + d->view.n)
         return;
@@ -150,18 +150,6 @@ static void fill_mixes(struct desk *d, const struct page_set *set, const struct 
             if (f != set->whats.at[items->what[mix->item]].family)
                 d->columns[COLUMN_FAMILY + f][mix->item - from] = (uint64_t)mix->by[f];
     }
-}
-
-static void fill_bundles(struct desk *d, const struct page_set *set, const struct page_items *items,
-                         size_t from)
-{
-    for (size_t i = 0; i < d->view.n; i++) {
-        d->columns[COLUMN_MORE][i] = items->more[from + i];
-        d->columns[COLUMN_SLACK][i] = (uint64_t)items->slack[from + i];
-    }
-    desk_use(d, COLUMN_MORE);
-    desk_use(d, COLUMN_SLACK);
-    fill_mixes(d, set, items, from);
 }
 
 static void pack_slices(void *ctx, size_t i)
@@ -192,7 +180,7 @@ static void pack_slices(void *ctx, size_t i)
     if (lane->is_merged)
         fill_bundles(&d, j->set, items, from);
     page_deflate_columns(&d.view, chunk->widths, &j->packed[i * j->stride]);
-    desk_free(&d);
+    mem_free(d.columns[0]);
 }
 
 static void cut_slices(struct packing *j, const struct page_set *set)
@@ -249,7 +237,7 @@ static void pack_arrows(void *ctx, size_t i)
     for (size_t c = 0; c < ARROW_COLUMNS; c++)
         desk_use(&d, c);
     page_deflate_columns(&d.view, chunk->widths, &j->packed[i]);
-    desk_free(&d);
+    mem_free(d.columns[0]);
 }
 
 /* Arrows between items, by target; doubles that bundles made are joined. */
@@ -329,7 +317,7 @@ static void pack_gaps(void *ctx, size_t i)
     for (size_t c = 0; c < GAP_COLUMNS; c++)
         desk_use(&d, c);
     page_deflate_columns(&d.view, chunk->widths, &j->packed[i]);
-    desk_free(&d);
+    mem_free(d.columns[0]);
 }
 
 static void encode_gaps(struct page_set *set, struct page_pack *pack)

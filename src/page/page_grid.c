@@ -145,12 +145,12 @@ void page_lanes_draw(struct page_html *h, const char *id, const struct page_part
             if (l->spans.at[k].row == l->first[i] && spans++ < SPANS_SHOWN)
                 put_span(h, l, &l->spans.at[k], (int)i * LANE);
     }
-    page_html_format(h,
-                     "<text class=\"axis\" x=\"%d%%\" y=\"%d\">0</text><text class=\"axis\" "
-                     "x=\"100%%\" y=\"%d\" text-anchor=\"end\">%s</text></svg>\n",
-                     LABEL, (int)rows * LANE + 12, (int)rows * LANE + 12,
-                     page_escape(h, page_time_text(&h->page->arena, l->until)));
-    page_html_put(h, S("<ul class=\"legend\">"));
+    page_html_format(
+        h,
+        "<text class=\"axis\" x=\"%d%%\" y=\"%d\">0</text><text class=\"axis\" x=\"100%%\" "
+        "y=\"%d\" text-anchor=\"end\">%s</text></svg>\n<ul class=\"legend\">",
+        LABEL, (int)rows * LANE + 12, (int)rows * LANE + 12,
+        page_escape(h, page_time_text(&h->page->arena, l->until)));
     for (size_t i = 0; i < l->n_legend; i++) {
         page_html_put(h, S("<li>"));
         if (l->legend[i].family >= 0)

@@ -11,11 +11,6 @@
 
 enum { P95 = 95 };
 
-static bool is_kernel(const struct page_what *what)
-{
-    return slice_is_kernel((enum slice_kind)what->kind);
-}
-
 /* Durations of the kernels, entry by entry. */
 struct durations {
     nanos *at;
@@ -65,7 +60,7 @@ static void sum_all(struct summing *s)
         if (set->lanes.at[i].part == LANE_RANGES)
             continue;
         for (size_t k = lane->first; k < lane->first + lane->n; k++)
-            if (is_kernel(&set->whats.at[set->what[k]]))
+            if (slice_is_kernel((enum slice_kind)set->whats.at[set->what[k]].kind))
                 sum_up(s, k);
     }
 }
@@ -162,7 +157,8 @@ struct page_kernels page_kernels_find(const struct page_set *set, struct arena *
     size_t count = 0;
     for (size_t i = 0; i < n; i++) {
         s.durations.first[i] = s.next[i] = count;
-        count += is_kernel(&set->whats.at[i]) ? set->whats.at[i].count : 0;
+        count +=
+            slice_is_kernel((enum slice_kind)set->whats.at[i].kind) ? set->whats.at[i].count : 0;
         s.rows[i].what = (uint32_t)i;
         s.rows[i].wait = -1;
     }

@@ -35,8 +35,7 @@ static void put_link(struct page_html *h, struct str link, struct wording text)
 {
     if (link.n > 0)
         page_html_format(h, "<a href=\"%s\">", page_escape(h, link));
-    page_html_format(h, "%s", page_escape_wording(h, text));
-    page_html_put(h, link.n > 0 ? S("</a>") : S(""));
+    page_html_format(h, "%s%s", page_escape_wording(h, text), link.n > 0 ? "</a>" : "");
 }
 
 /* ---- bars ---- */
@@ -164,9 +163,10 @@ static void draw_table(struct page_html *h, const struct page_table *t)
     for (size_t c = 0; c < columns; c++) {
         if (!page_is_text(t->columns[c].unit) && !has_numbers(t, c))
             continue;
-        page_html_put(h, page_is_text(t->columns[c].unit) ? S("<th scope=\"col\">")
-                                                          : S("<th scope=\"col\" class=\"n\">"));
-        page_html_format(h, "%s</th>", page_escape_message(h, t->columns[c].head));
+        page_html_format(h, "%s%s</th>",
+                         page_is_text(t->columns[c].unit) ? "<th scope=\"col\">"
+                                                          : "<th scope=\"col\" class=\"n\">",
+                         page_escape_message(h, t->columns[c].head));
     }
     page_html_put(h, S("</tr></thead><tbody>\n"));
     for (size_t i = 0; i < n; i++) {
@@ -320,14 +320,14 @@ static void put_point(struct page_html *h, const char *view, const struct page_c
     if (has_link)
         page_html_format(h, "<a href=\"%s\">",
                          page_escape(h, page_row_address(h->page, view, p->row)));
-    page_html_format(h, "<circle class=\"dot f%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"><title>%s",
+    page_html_format(h, "<circle class=\"dot f%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"><title>%s%s",
                      p->family >= 0 ? p->family : 0, place(x, p->x), place(y, p->y),
                      radius_of(c, p),
                      page_escape(h, arena_format(&h->page->arena, "%.*s: %.*s, %.*s",
                                                  STR_ARGS(page_wording(h->page, h->lang, p->name)),
                                                  STR_ARGS(number_of(h, c->x_unit, p->x)),
-                                                 STR_ARGS(number_of(h, c->y_unit, p->y)))));
-    page_html_put(h, has_link ? S("</title></circle></a>\n") : S("</title></circle>\n"));
+                                                 STR_ARGS(number_of(h, c->y_unit, p->y)))),
+                     has_link ? "</title></circle></a>\n" : "</title></circle>\n");
 }
 
 /* Names beside the points, where they do not lie over another name. */

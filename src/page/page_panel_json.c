@@ -93,11 +93,6 @@ static void put_table(struct json_writer *w, struct page_file *page, const struc
     json_write_end(w);
 }
 
-static void put_row(struct json_writer *w, size_t row)
-{
-    json_put_known(w, "row", row != SIZE_MAX, (int64_t)row);
-}
-
 static void put_curve(struct json_writer *w, struct page_file *page, const struct page_curve *c)
 {
     json_write_object(w);
@@ -130,7 +125,7 @@ static void put_chart(struct json_writer *w, struct page_file *page, const struc
         json_put_f64(w, "y", p->y);
         put_rounded(w, "size", p->size);
         json_put_i64(w, "family", p->family);
-        put_row(w, p->row);
+        json_put_known(w, "row", p->row != SIZE_MAX, (int64_t)p->row);
         json_write_end(w);
     }
     json_write_end(w);
@@ -156,7 +151,7 @@ static void put_map(struct json_writer *w, struct page_file *page, const struct 
         put_rounded(w, "at", b->at);
         put_rounded(w, "size", b->size);
         json_put_i64(w, "family", b->family);
-        put_row(w, b->row);
+        json_put_known(w, "row", b->row != SIZE_MAX, (int64_t)b->row);
         json_write_end(w);
     }
     json_write_end(w);

@@ -173,8 +173,7 @@ static void put_part(struct page_html *h, const nanos *by, int part, double from
             page_html_format(h, "%s%s", is_first ? "" : " ", account_class_name(i));
             is_first = false;
         }
-    page_html_put(h, S("\""));
-    page_html_format(h, "><title>%s</title><rect width=\"100%%\" height=\"%d\" ",
+    page_html_format(h, "\"><title>%s</title><rect width=\"100%%\" height=\"%d\" ",
                      page_escape(h, text), BAR);
     put_fill(h, part);
     page_html_put(h, S("/>"));

@@ -60,7 +60,6 @@ void page_tell_fragments(struct page_file *page, const struct page_fragment *fra
         .id = "report",
         .text = page_pair(page, verdicts),
         .evidence = page_pair(page, leads),
-        .confidence = wording_plain(S("")),
         .replay_error = -1,
     };
 }

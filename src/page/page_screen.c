@@ -31,10 +31,10 @@ static void put_action(struct page_html *h, const struct page_action *a, size_t 
                              page_escape_message(h, &page_text.up_to));
         if (has_time)
             page_html_text(h, page_delta_text(arena, shown));
-        if (!is_change) {
-            page_html_put(h, has_time ? S(" · ") : S(""));
-            page_html_text(h, page_share_text(arena, has_time ? a->share : -a->share));
-        }
+        if (!is_change)
+            page_html_format(
+                h, "%s%s", has_time ? " · " : "",
+                page_escape(h, page_share_text(arena, has_time ? a->share : -a->share)));
         page_html_put(h, S("</strong>"));
     }
     page_html_put(h, S("</p></article>\n"));
@@ -144,8 +144,7 @@ static void put_nav(struct page_html *h)
 
 static void put_cell(struct page_html *h, bool is_number, struct str text)
 {
-    page_html_put(h, is_number ? S("<td class=\"n\">") : S("<td>"));
-    page_html_format(h, "%s</td>", page_escape(h, text));
+    page_html_format(h, "%s%s</td>", is_number ? "<td class=\"n\">" : "<td>", page_escape(h, text));
 }
 
 static void put_kernel(struct page_html *h, const struct page_set *set, const struct page_kernel *k,
@@ -172,8 +171,9 @@ static void put_kernel(struct page_html *h, const struct page_set *set, const st
 
 static void put_head(struct page_html *h, const struct message *m, bool is_number)
 {
-    page_html_put(h, is_number ? S("<th scope=\"col\" class=\"n\">") : S("<th scope=\"col\">"));
-    page_html_format(h, "%s</th>", page_escape_message(h, m));
+    page_html_format(h, "%s%s</th>",
+                     is_number ? "<th scope=\"col\" class=\"n\">" : "<th scope=\"col\">",
+                     page_escape_message(h, m));
 }
 
 static void put_kernels(struct page_html *h, const struct page_set *set)
@@ -201,18 +201,6 @@ static void put_kernels(struct page_html *h, const struct page_set *set)
     for (size_t i = 0; i < n; i++)
         put_kernel(h, set, &kernels->at[i], i);
     page_html_put(h, S("</tbody></table></div></section>\n"));
-}
-
-/* The pictures of a result that is no capture, around its actions. */
-static void put_result(struct page_html *h)
-{
-    page_draw_panels(h, true);
-    put_actions(h);
-    if (h->page->n_sets > 0)
-        page_draw_pipes(h);
-    page_draw_panels(h, false);
-    put_notes(h);
-    put_nav(h);
 }
 
 static void put_captures(struct page_html *h)
@@ -279,9 +267,16 @@ void page_write_screen(struct page_file *page, enum lang lang, struct sink out)
                      "<h1 id=\"verdict-%s\">%s</h1>\n<p id=\"evidence-%s\" class=\"lead\">%s</p>\n",
                      lang_name(h.lang), page_escape_wording(&h, v->text), lang_name(h.lang),
                      page_escape_wording(&h, v->evidence));
-    if (is_result(page))
-        put_result(&h);
-    else if (page->view != NULL && page->n_actions == 0)
+    if (is_result(page)) {
+        /* The pictures of a result that is no capture, around its actions. */
+        page_draw_panels(&h, true);
+        put_actions(&h);
+        if (h.page->n_sets > 0)
+            page_draw_pipes(&h);
+        page_draw_panels(&h, false);
+        put_notes(&h);
+        put_nav(&h);
+    } else if (page->view != NULL && page->n_actions == 0)
         put_nav(&h);
     else
         put_captures(&h);

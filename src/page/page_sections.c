@@ -46,24 +46,6 @@ static void put_kernel(struct json_writer *w, const struct page_set *set,
     json_write_end(w);
 }
 
-static void put_device(struct json_writer *w, const struct device *device)
-{
-    if (device == NULL) {
-        json_put_null(w, "device_info");
-        return;
-    }
-    json_put_object(w, "device_info");
-    json_put_text(w, "name", device->name);
-    json_put_text(w, "source", device->source);
-    json_put_object(w, "flops");
-    for (int peak = 0; peak < PEAK_COUNT; peak++)
-        if (device->tflops[peak] > 0)
-            json_put_f64(w, peak_name((enum peak)peak), device->tflops[peak] * 1e12);
-    json_write_end(w);
-    json_put_f64(w, "bandwidth", device->gbps > 0 ? device->gbps * 1e9 : NAN);
-    json_write_end(w);
-}
-
 void page_json_kernels(struct json_writer *w, const struct page_set *set)
 {
     const struct page_kernels *kernels = &set->kernels;
@@ -73,7 +55,20 @@ void page_json_kernels(struct json_writer *w, const struct page_set *set)
         put_kernel(w, set, &kernels->at[i]);
     json_write_end(w);
     json_put_u64(w, "kernels_total", kernels->all);
-    put_device(w, kernels->device);
+    if (kernels->device == NULL) {
+        json_put_null(w, "device_info");
+        return;
+    }
+    json_put_object(w, "device_info");
+    json_put_text(w, "name", kernels->device->name);
+    json_put_text(w, "source", kernels->device->source);
+    json_put_object(w, "flops");
+    for (int peak = 0; peak < PEAK_COUNT; peak++)
+        if (kernels->device->tflops[peak] > 0)
+            json_put_f64(w, peak_name((enum peak)peak), kernels->device->tflops[peak] * 1e12);
+    json_write_end(w);
+    json_put_f64(w, "bandwidth", kernels->device->gbps > 0 ? kernels->device->gbps * 1e9 : NAN);
+    json_write_end(w);
 }
 
 /* ---- layers ---- */
@@ -110,26 +105,6 @@ static void put_pass(struct json_writer *w, const struct page_set *set,
     json_write_end(w);
 }
 
-static void put_role(struct json_writer *w, const struct page_set *set,
-                     const struct arch_role *role)
-{
-    json_write_object(w);
-    json_put_text(w, "name", role->name);
-    json_put_i64(w, "wall", role->wall);
-    json_put_f64(w, "share", num_round(role->share, 6));
-    json_put_u64(w, "kernels", role->kernels);
-    json_put_array(w, "ops");
-    for (size_t i = 0; i < role->n_ops; i++) {
-        json_write_object(w);
-        json_put_str(w, "name", page_name(set, role->ops[i].label));
-        json_put_u64(w, "count", role->ops[i].count);
-        json_put_i64(w, "total", role->ops[i].total);
-        json_write_end(w);
-    }
-    json_write_end(w);
-    json_write_end(w);
-}
-
 static void put_type(struct json_writer *w, const struct page_set *set,
                      const struct arch_type *type)
 {
@@ -141,8 +116,24 @@ static void put_type(struct json_writer *w, const struct page_set *set,
     json_put_f64(w, "median", num_round(type->wall.median, 0));
     json_put_f64(w, "p90", num_round(type->wall.p90, 0));
     json_put_array(w, "roles");
-    for (size_t i = 0; i < type->n_roles; i++)
-        put_role(w, set, &type->roles[i]);
+    for (size_t i = 0; i < type->n_roles; i++) {
+        const struct arch_role *role = &type->roles[i];
+        json_write_object(w);
+        json_put_text(w, "name", role->name);
+        json_put_i64(w, "wall", role->wall);
+        json_put_f64(w, "share", num_round(role->share, 6));
+        json_put_u64(w, "kernels", role->kernels);
+        json_put_array(w, "ops");
+        for (size_t k = 0; k < role->n_ops; k++) {
+            json_write_object(w);
+            json_put_str(w, "name", page_name(set, role->ops[k].label));
+            json_put_u64(w, "count", role->ops[k].count);
+            json_put_i64(w, "total", role->ops[k].total);
+            json_write_end(w);
+        }
+        json_write_end(w);
+        json_write_end(w);
+    }
     json_write_end(w);
     json_write_end(w);
 }

@@ -230,22 +230,6 @@ static void count_lane(void *ctx, size_t i)
     c->lanes[i].all = t.n;
 }
 
-static void count_all(const struct page_set *set, struct tally by[THIN_CLASSES])
-{
-    const struct page_thinning least = {.drops_python = true};
-    struct counting c = {set, &least, mem_grow(NULL, sizeof(struct tally), set->lanes.n + 1)};
-
-    pool_for(set->pool, set->lanes.n, count_lane, &c);
-    memset(by, 0, THIN_CLASSES * sizeof(*by));
-    for (size_t i = 0; i < set->lanes.n; i++) {
-        struct tally *to = &by[class_of(set, &set->lanes.at[i])];
-        to->all += c.lanes[i].all;
-        for (size_t step = 0; step <= LADDER; step++)
-            to->joined[step] += c.lanes[i].joined[step];
-    }
-    mem_free(c.lanes);
-}
-
 struct page_thinning page_thin_choose(const struct page_set *set, size_t most)
 {
     struct page_thinning t = {0};
@@ -255,7 +239,17 @@ struct page_thinning page_thin_choose(const struct page_set *set, size_t most)
     if (set->n_slices <= most)
         return t;
     t.drops_python = true;
-    count_all(set, by);
+    const struct page_thinning least = {.drops_python = true};
+    struct counting c = {set, &least, mem_grow(NULL, sizeof(struct tally), set->lanes.n + 1)};
+    pool_for(set->pool, set->lanes.n, count_lane, &c);
+    memset(by, 0, THIN_CLASSES * sizeof(*by));
+    for (size_t i = 0; i < set->lanes.n; i++) {
+        struct tally *to = &by[class_of(set, &set->lanes.at[i])];
+        to->all += c.lanes[i].all;
+        for (size_t step = 0; step <= LADDER; step++)
+            to->joined[step] += c.lanes[i].joined[step];
+    }
+    mem_free(c.lanes);
     for (int class = 0; class < THIN_CLASSES; class ++)
         n += by[class].all;
     for (int class = 0; class < THIN_CLASSES && n > most; class ++)
