@@ -344,13 +344,11 @@ static bool is_used(struct bundle_group g, const struct bundle_file *file)
     return true;
 }
 
+/* The database of one rank. */
 static bool is_own_run(struct bundle_group g, const struct bundle_file *file)
 {
-    bool has_number = rank_of_file(str_basename(str_of(file->path))) >= 0;
-
-    if (!is_used(g, file))
-        return false;
-    return file->format->role == ROLE_WHOLE || (file->format->role == ROLE_DATABASE && has_number);
+    return file->format->role == ROLE_DATABASE && is_used(g, file) &&
+           rank_of_file(str_basename(str_of(file->path))) >= 0;
 }
 
 /* Files under names of their own: each is a run when one role is there more than once. */
@@ -403,10 +401,10 @@ static bool arrange_databases(struct finder *f, struct bundle_group g)
     if (source_of(g, f->options->source) != INPUT_DB)
         return false;
     for (size_t i = 0; i < g.n; i++)
-        n += g.at[i].format->role == ROLE_DATABASE && is_own_run(g, &g.at[i]);
+        n += is_own_run(g, &g.at[i]);
     for (size_t i = 0; i < g.n && n > 1; i++) {
         struct draft draft = {0};
-        if (g.at[i].format->role != ROLE_DATABASE || !is_own_run(g, &g.at[i]))
+        if (!is_own_run(g, &g.at[i]))
             continue;
         take(f, &draft, g, &g.at[i]);
         finish(f, g, &draft, false);

@@ -93,12 +93,6 @@ static const struct db_column time_columns[] = {
     DB_TIME(struct time_row, op.idle, "idle_time", DB_AS_MS, 0),
 };
 
-/* What a collective is known by in both tables. */
-static uint64_t op_key(strid name, strid group, strid step)
-{
-    return hash_mix((uint64_t)name << 32 | group, step);
-}
-
 static void read_times(struct analysis_db *a, struct hash *places)
 {
     struct capture *cap = a->cap;
@@ -119,7 +113,8 @@ static void read_times(struct analysis_db *a, struct hash *places)
         op->group = capture_intern(cap, row.group);
         op->step = step_id(a, row.step);
         op->is_p2p = str_equal(row.type, S("p2p"));
-        hash_put(places, op_key(op->name, op->group, op->step), (uint32_t)cap->comm_ops.n);
+        hash_put(places, hash_mix((uint64_t)op->name << 32 | op->group, op->step),
+                 (uint32_t)cap->comm_ops.n);
         vec_push(&cap->comm_ops, *op);
     }
 }
@@ -163,7 +158,7 @@ static void read_traffic(struct analysis_db *a, const struct hash *places, struc
         strid transport = capture_intern(cap, band.transport);
         uint32_t row = (uint32_t)rows.n;
         a->i->rows++;
-        if (!hash_get(places, op_key(name, group, step), &place))
+        if (!hash_get(places, hash_mix((uint64_t)name << 32 | group, step), &place))
             continue;
         const struct comm_op *op = &cap->comm_ops.at[place];
         if (op->name != name || op->group != group || op->step != step ||

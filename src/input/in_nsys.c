@@ -29,11 +29,6 @@ static const struct str name_texts[NAMES] = {
     S_INIT("GPU"),
 };
 
-static bool claims(struct str name)
-{
-    return str_ends(name, S(".sqlite")) || str_ends(name, S(".nsys-rep.db"));
-}
-
 /* Tables are left out when they are empty, StringIds too. */
 static const struct str own_tables[] = {
     S_INIT("CUPTI_ACTIVITY_KIND_KERNEL"),      S_INIT("CUPTI_ACTIVITY_KIND_RUNTIME"),
@@ -237,7 +232,7 @@ const struct input_format input_nsys = {
     .role = ROLE_WHOLE,
     .vendor = VENDOR_NVIDIA,
     .source = SOURCE_NSYS,
-    .claims = claims,
+    .names = "*.sqlite, *.nsys-rep.db",
     .streams = true,
     .probe = probe,
     .devices = db_devices_ask,

@@ -29,13 +29,18 @@ const struct input_format *input_format_at(size_t i)
 
 bool input_claims(const struct input_format *format, struct str name)
 {
-    struct str rest = str_of(format->looks_for), one;
+    struct str rest = str_of(format->names != NULL ? format->names : format->looks_for), one;
     bool is_one = false;
 
     if (format->claims != NULL)
         return format->claims(name);
-    while (str_split(&rest, ',', &one))
-        is_one = is_one || str_equal(str_trim(one), name);
+    while (str_split(&rest, ',', &one)) {
+        one = str_trim(one);
+        size_t star = format->names != NULL ? str_find_char(one, '*') : one.n;
+        is_one = is_one || str_equal(one, name) ||
+                 (star < one.n && name.n + 1 >= one.n && str_starts(name, str_part(one, 0, star)) &&
+                  str_ends(name, str_part(one, star + 1, one.n)));
+    }
     return is_one;
 }
 
@@ -303,16 +308,6 @@ static bool is_same_run(const struct capture *a, const struct capture *b)
            nanos_add(y.begin, b->clock.to_unix) < nanos_add(x.end, a->clock.to_unix);
 }
 
-/* Whether another capture of the list tells the same run of the same rank, and better. */
-static const struct capture *better_one(const struct member *list, size_t n, size_t i)
-{
-    for (size_t k = 0; k < n; k++)
-        if (list[k].cap->facts.rank >= 0 && list[k].cap->facts.rank == list[i].cap->facts.rank &&
-            place_of(list[k].cap) < place_of(list[i].cap) && is_same_run(list[k].cap, list[i].cap))
-            return list[k].cap;
-    return NULL;
-}
-
 /* Leaves out captures that tell what a better one tells; gives how many are left. */
 static size_t drop_twins(struct member *list, size_t n, const char *path, struct diag *d)
 {
@@ -320,12 +315,16 @@ static size_t drop_twins(struct member *list, size_t n, const char *path, struct
     size_t kept = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const struct capture *better = better_one(list, n, i);
+        const struct capture *cap = list[i].cap, *better = NULL;
+        for (size_t k = 0; k < n && better == NULL && cap->facts.rank >= 0; k++)
+            if (list[k].cap->facts.rank == cap->facts.rank &&
+                place_of(list[k].cap) < place_of(cap) && is_same_run(list[k].cap, cap))
+                better = list[k].cap;
         goes[i] = better != NULL;
         if (goes[i])
             diag_add(d, SEV_WARN, "input.told-twice", (struct where){.path = path},
-                     "%s holds the same run of rank %lld as %s; skipped", list[i].cap->name,
-                     (long long)list[i].cap->facts.rank, better->name);
+                     "%s holds the same run of rank %lld as %s; skipped", cap->name,
+                     (long long)cap->facts.rank, better->name);
     }
     for (size_t i = 0; i < n; i++) {
         if (goes[i])

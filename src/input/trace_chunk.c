@@ -95,12 +95,6 @@ static void trouble(struct trace_chunk *c, enum trace_trouble kind, uint64_t off
         t->first = offset;
 }
 
-/* The text from `begin` to where the reader is was passed over. */
-static void pass_damage(struct trace_chunk *c, uint64_t begin)
-{
-    damage_add(&c->damage, json_offset(&c->json) - begin, (struct where){.byte = begin + 1});
-}
-
 static strid put(struct trace_chunk *c, struct str raw)
 {
     return trace_strings_put(&c->strings, raw, FORM_TEXT);
@@ -627,7 +621,8 @@ static bool recover(struct trace_chunk *c, uint64_t damaged)
     switch (json_resync(&c->json, marker)) {
     case JSON_NONE:
         trouble(c, TROUBLE_DAMAGED, damaged);
-        pass_damage(c, damaged);
+        damage_add(&c->damage, json_offset(&c->json) - damaged,
+                   (struct where){.byte = damaged + 1});
         return true;
     case JSON_MORE:
         stop_at(c, STOP_CUT, damaged);
@@ -647,7 +642,7 @@ static bool pass_over(struct trace_chunk *c, uint64_t at)
     if (!event_json_value(&c->json, &value))
         return false;
     trouble(c, TROUBLE_NOT_AN_EVENT, at);
-    pass_damage(c, at);
+    damage_add(&c->damage, json_offset(&c->json) - at, (struct where){.byte = at + 1});
     return true;
 }
 

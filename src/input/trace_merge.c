@@ -89,29 +89,25 @@ static void map_strings(struct trace_merge *m, struct trace_chunk *c)
     c->map.strings.n = n;
 }
 
-static strid find_key(const struct trace_merge *m, const struct trace_chunk *c, strid key)
+/* The capture's name for an argument: some have a well-known one. */
+static strid map_key(const struct trace_merge *m, struct trace_chunk *c, strid key)
 {
-    struct trace_arg arg = trace_argument(m->dialect, c->strings.at.at[key].raw);
+    strid *to = &c->map.keys.at[key];
 
+    if (*to != 0)
+        return *to;
+    struct trace_arg arg = trace_argument(m->dialect, c->strings.at.at[key].raw);
     switch (arg.action) {
     case ARG_KEY:
     case ARG_CORE:
     case ARG_TASK:
     case ARG_WAIT:
-        return capture_key(m->cap, arg.key);
+        return *to = capture_key(m->cap, arg.key);
     case ARG_LINK:
-        return capture_key(m->cap, KEY_LINK);
+        return *to = capture_key(m->cap, KEY_LINK);
     default:
-        return key != 0 ? c->map.strings.at[key] : capture_key(m->cap, KEY_CAT);
+        return *to = key != 0 ? c->map.strings.at[key] : capture_key(m->cap, KEY_CAT);
     }
-}
-
-/* The capture's name for an argument: some have a well-known one. */
-static strid map_key(const struct trace_merge *m, struct trace_chunk *c, strid key)
-{
-    if (c->map.keys.at[key] == 0)
-        c->map.keys.at[key] = find_key(m, c, key);
-    return c->map.keys.at[key];
 }
 
 static attr_run map_set(struct trace_merge *m, struct trace_chunk *c, attr_run run)

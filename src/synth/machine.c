@@ -281,19 +281,15 @@ static const char *const call_names[][2] = {
     {"cuModuleLoadData", "aclopCompileAndExecuteV2"},
 };
 
-static const char *npu_name(const char *gpu)
-{
-    for (size_t i = 0; i < ARRAY_LEN(call_names); i++)
-        if (strcmp(call_names[i][0], gpu) == 0)
-            return call_names[i][1];
-    return gpu;
-}
-
 /* Makes a call of `dur` that returns no earlier than `until`. */
 static void plain_call(struct machine *m, const char *name, enum host_work work, nanos dur,
                        nanos until)
 {
-    struct host_event *e = machine_record_call(m, name, npu_name(name));
+    const char *npu = name;
+    for (size_t i = 0; i < ARRAY_LEN(call_names); i++)
+        if (strcmp(call_names[i][0], name) == 0)
+            npu = call_names[i][1];
+    struct host_event *e = machine_record_call(m, name, npu);
     size_t at = m->rank->step.host.n - 1;
     nanos begin = e->begin, end = begin + dur > until ? begin + dur : until;
 

@@ -293,23 +293,6 @@ static void add_gap(struct counting *c, nanos begin, nanos end, const struct mac
     }
 }
 
-static void count(struct counting *c, nanos begin, nanos end)
-{
-    size_t first = 0;
-
-    for (nanos now = begin, next; now < end; now = next) {
-        while (first < c->n && c->tasks[first].end <= now)
-            first++;
-        const struct machine_task *owner = owner_at(c, first, now);
-        next = border_after(c, first, now);
-        next = next < end ? next : end;
-        if (owner != NULL)
-            add(c, now, next, class_of(c, owner));
-        else
-            add_gap(c, now, next, begins_at(c, first, next));
-    }
-}
-
 static void set_windows(struct plant_run *run, const struct counting *c, const struct plant *p,
                         const nanos *marks)
 {
@@ -333,6 +316,7 @@ void plant_truth_account(struct plant_run *run, const struct machine *m, const s
                          const nanos *marks, struct arena *arena)
 {
     struct counting c = {.m = m, .n = m->tasks.n, .run = run};
+    size_t first = 0;
 
     run->steps_n = (size_t)p->steps;
     run->steps = ARENA_ARRAY(arena, struct plant_step_truth, run->steps_n);
@@ -342,7 +326,17 @@ void plant_truth_account(struct plant_run *run, const struct machine *m, const s
     set_windows(run, &c, p, marks);
     find_latency(&c);
     c.least_work = least_work(&m->main);
-    count(&c, run->steps[0].begin, run->steps[run->steps_n - 1].end);
-    run->step_ns = (run->steps[run->steps_n - 1].end - run->steps[0].end) /
-                   (nanos)(run->steps_n > 1 ? run->steps_n - 1 : 1);
+    nanos end = run->steps[run->steps_n - 1].end;
+    for (nanos now = run->steps[0].begin, next; now < end; now = next) {
+        while (first < c.n && c.tasks[first].end <= now)
+            first++;
+        const struct machine_task *owner = owner_at(&c, first, now);
+        next = border_after(&c, first, now);
+        next = next < end ? next : end;
+        if (owner != NULL)
+            add(&c, now, next, class_of(&c, owner));
+        else
+            add_gap(&c, now, next, begins_at(&c, first, next));
+    }
+    run->step_ns = (end - run->steps[0].end) / (nanos)(run->steps_n > 1 ? run->steps_n - 1 : 1);
 }

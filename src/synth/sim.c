@@ -303,7 +303,7 @@ static struct plan make_plan(struct sim *s)
 }
 
 /* The operator that AICPU cores run now and then, in the layer and module of `beside`. */
-static const struct synth_op *aicpu_op(struct sim *s, const struct synth_op *beside)
+static void aicpu_in(struct sim *s, const struct synth_op *beside, bool is_masked)
 {
     struct synth_op *op = ARENA_NEW(&s->names, struct synth_op);
     const char *shape = arena_printf(&s->names, "%lld", (long long)s->options->batch);
@@ -320,17 +320,10 @@ static const struct synth_op *aicpu_op(struct sim *s, const struct synth_op *bes
                             .module = beside->module,
                             .layer = beside->layer,
                             .forward = NO_OP};
-    return op;
-}
-
-static void aicpu_in(struct sim *s, const struct synth_op *beside, bool is_masked)
-{
-    const struct synth_op *work = aicpu_op(s, beside);
-
     for (int i = 0; i < s->ranks_n; i++) {
         struct rank *r = &s->ranks[i];
         struct synth_task under = r->step.tasks.at[r->step.tasks.n - 1];
-        aicpu(s, r, work, is_masked ? &under : NULL);
+        aicpu(s, r, op, is_masked ? &under : NULL);
     }
 }
 

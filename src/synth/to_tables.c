@@ -174,19 +174,6 @@ static struct str head_of(const char *name, const struct dialect *d)
     return S("");
 }
 
-static enum status open_table(struct tables *t, enum table_kind k)
-{
-    struct put *p = &t->put[k];
-    const char *folder = k == TABLE_OP_SUMMARY ? to_msprof_folder(t->to) : to_output_folder(t->to);
-
-    TRY(to_open(t->to, p, folder, files[k].name, 0));
-    if (files[k].has_device && t->dialect.is_new)
-        PUT(p, "Device_id,");
-    put_str(p, head_of(files[k].name, &t->dialect));
-    put_str(p, str_of(files[k].begin != NULL ? files[k].begin : t->dialect.line_end));
-    return ST_OK;
-}
-
 static enum status open_tables(void *self, struct outlet *to)
 {
     struct tables *t = self;
@@ -195,10 +182,18 @@ static enum status open_tables(void *self, struct outlet *to)
     t->sim = to->sim;
     t->rank = to->rank;
     t->dialect = to->dialect;
-    for (int k = 0; k < TABLE_COUNT; k++)
-        if ((to->sim->options->formats & files[k].format) != 0 &&
-            to->sim->options->level >= files[k].level)
-            TRY(open_table(t, (enum table_kind)k));
+    for (int k = 0; k < TABLE_COUNT; k++) {
+        struct put *p = &t->put[k];
+        if ((to->sim->options->formats & files[k].format) == 0 ||
+            to->sim->options->level < files[k].level)
+            continue;
+        TRY(to_open(to, p, k == TABLE_OP_SUMMARY ? to_msprof_folder(to) : to_output_folder(to),
+                    files[k].name, 0));
+        if (files[k].has_device && t->dialect.is_new)
+            PUT(p, "Device_id,");
+        put_str(p, head_of(files[k].name, &t->dialect));
+        put_str(p, str_of(files[k].begin != NULL ? files[k].begin : t->dialect.line_end));
+    }
     return ST_OK;
 }
 
