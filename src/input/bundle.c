@@ -509,35 +509,25 @@ static struct bundle_group drop_repeated(struct finder *f, struct bundle_group g
     return (struct bundle_group){kept, n};
 }
 
-/* How a run was recorded is no data, unless that is what was asked for. */
-static bool has_data(struct bundle_group g)
-{
-    for (size_t i = 0; i < g.n; i++)
-        if (g.at[i].format->role != ROLE_FACTS || g.at[i].is_named)
-            return true;
-    return false;
-}
-
 static void arrange(struct finder *f, struct bundle_group g)
 {
     size_t wholes = 0, rest = 0;
+    bool has_data = false;
 
     g = drop_repeated(f, arrange_incore(f, g));
-    if (!has_data(g))
-        return;
-    for (size_t i = 0; i < g.n; i++) {
-        bool is_whole = g.at[i].format->role == ROLE_WHOLE && is_used(g, &g.at[i]);
-        wholes += is_whole;
-        rest += !is_whole && g.at[i].format->role < ROLE_SIDECAR;
-    }
     for (size_t i = 0; i < g.n; i++) {
         struct draft draft = {0};
-        if (g.at[i].format->role != ROLE_WHOLE || !is_used(g, &g.at[i]))
-            continue;
-        vec_push(&draft.files, g.at[i]);
-        finish(f, g, &draft, false);
+        /* How a run was recorded is no data, unless that is what was asked for. */
+        has_data = has_data || g.at[i].format->role != ROLE_FACTS || g.at[i].is_named;
+        if (g.at[i].format->role == ROLE_WHOLE && is_used(g, &g.at[i])) {
+            vec_push(&draft.files, g.at[i]);
+            finish(f, g, &draft, false);
+            wholes++;
+        } else {
+            rest += g.at[i].format->role < ROLE_SIDECAR;
+        }
     }
-    if (wholes > 0 && rest == 0)
+    if (!has_data || (wholes > 0 && rest == 0))
         return;
     if (are_separate(g)) {
         for (size_t i = 0; i < g.n; i++)

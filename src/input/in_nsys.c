@@ -39,21 +39,16 @@ static const struct str own_tables[] = {
 static int probe(const struct probe *p)
 {
     static const struct str strings = S_INIT("StringIds");
-    static const struct str any[] = {
+    static const struct str others[] = {
         S_INIT("NVTX_EVENTS"),
         S_INIT("META_DATA_EXPORT"),
         S_INIT("TARGET_INFO_SESSION_START_TIME"),
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(own_tables); i++)
-        if (db_probe(p, &own_tables[i], 1))
-            return 90;
-    if (!db_probe(p, &strings, 1))
-        return 0;
-    for (size_t i = 0; i < ARRAY_LEN(any); i++)
-        if (db_probe(p, &any[i], 1))
-            return 90;
-    return 0;
+    return db_probe(p, own_tables, ARRAY_LEN(own_tables)) ||
+                   (db_probe(p, &strings, 1) && db_probe(p, others, ARRAY_LEN(others)))
+               ? 90
+               : 0;
 }
 
 /* ---- numbers of large ids ---- */

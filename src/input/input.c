@@ -370,15 +370,15 @@ static void number(struct member *list, size_t n)
     }
 }
 
-static struct str list_ranks(struct arena *arena, const struct member *list, size_t n)
+static void hint_ranks(struct arena *arena, const int64_t *ranks, size_t n, struct diag *d)
 {
     enum { SHOWN = 8 };
     struct str text = S("");
 
     for (size_t i = 0; i < n && i < SHOWN; i++)
         text = arena_format(arena, "%.*s%s%lld", STR_ARGS(text), i > 0 ? ", " : "",
-                            (long long)list[i].cap->facts.rank);
-    return n > SHOWN ? arena_format(arena, "%.*s, ...", STR_ARGS(text)) : text;
+                            (long long)ranks[i]);
+    diag_hint(d, "try", "--rank with one of %.*s%s", STR_ARGS(text), n > SHOWN ? ", ..." : "");
 }
 
 /* Sorts by rank and keeps the one that was asked for. */
@@ -401,9 +401,11 @@ static enum status choose(struct read_job *job, struct member *list, size_t n, c
         if (wanted < 0 || list[i].cap->facts.rank == wanted)
             fleet_add(fleet, list[i].cap);
     if (fleet->ranks.n == 0) {
+        int64_t *ranks = ARENA_ARRAY(&job->scratch, int64_t, n);
+        for (size_t i = 0; i < n; i++)
+            ranks[i] = list[i].cap->facts.rank;
         if (n > 0)
-            diag_hint(d, "try", "--rank with one of %.*s",
-                      STR_ARGS(list_ranks(&job->scratch, list, n)));
+            hint_ranks(&job->scratch, ranks, n, d);
         diag_fail(d, ST_NOT_FOUND, "input.no-rank", (struct where){.path = path},
                   "no capture of rank %lld", (long long)wanted);
     }
@@ -447,31 +449,20 @@ static enum status gather(struct read_job *job, const char *path, struct diag *d
     return st;
 }
 
-/* What there is to choose from, as far as names tell. */
-static struct str name_ranks(struct arena *arena, const struct bundles *bundles)
-{
-    enum { SHOWN = 8 };
-    struct str text = S("");
-
-    for (size_t i = 0; i < bundles->n && i < SHOWN; i++) {
-        const struct bundle *b = &bundles->at[i];
-        int64_t rank = b->rank >= 0 ? b->rank : b->hint >= 0 ? b->hint : (int64_t)i;
-        text =
-            arena_format(arena, "%.*s%s%lld", STR_ARGS(text), i > 0 ? ", " : "", (long long)rank);
-    }
-    return bundles->n > SHOWN ? arena_format(arena, "%.*s, ...", STR_ARGS(text)) : text;
-}
-
 /* Reads the bundles that were chosen; `most` is how many captures the caller can take. */
 static enum status run(struct read_job *job, const struct bundles *bundles, const char *path,
                        size_t most, struct diag *d, struct fleet *fleet)
 {
     struct where where = {.path = path};
 
+    int64_t *ranks = ARENA_ARRAY(&job->scratch, int64_t, bundles->n); /* as far as names tell */
     bool is_too_much = job->n > most && job->options->rank < 0;
+    for (size_t i = 0; i < bundles->n; i++) {
+        const struct bundle *b = &bundles->at[i];
+        ranks[i] = b->rank >= 0 ? b->rank : b->hint >= 0 ? b->hint : (int64_t)i;
+    }
     if (job->n == 0 || is_too_much)
-        diag_hint(d, "try", "--rank with one of %.*s",
-                  STR_ARGS(name_ranks(&job->scratch, bundles)));
+        hint_ranks(&job->scratch, ranks, bundles->n, d);
     if (is_too_much)
         return diag_fail(d, ST_UNSUPPORTED, "input.several", where,
                          "%zu captures in this folder, but only one can be read", job->n);

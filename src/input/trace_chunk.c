@@ -646,6 +646,16 @@ static bool pass_over(struct trace_chunk *c, uint64_t at)
     return true;
 }
 
+/* The place of the next event when nothing but a comma stands before it; else NULL. */
+static const char *next_event(const char *p, const char *end)
+{
+    if (p == end || *p++ != ',')
+        return NULL;
+    while (p < end && char_is_blank(*p))
+        p++;
+    return p < end && *p == '{' ? p : NULL;
+}
+
 /* Reads events from `at` on while their layouts are known. Returns the end of the last one, or `at`
  * when there was none. */
 static uint64_t read_known(struct trace_chunk *c, uint64_t at, struct trace_event *e)
@@ -655,20 +665,14 @@ static uint64_t read_known(struct trace_chunk *c, uint64_t at, struct trace_even
 
     if (c->limit - c->offset < c->text.n)
         limit = c->text.at + (c->limit - c->offset);
-    while (p < limit && c->paths->credit > 0) {
+    while (p != NULL && p < limit && c->paths->credit > 0) {
         trace_event_start(e, c->offset + (uint64_t)(p - c->text.at));
         p = trace_paths_read(c, p, end, e);
         if (p == NULL)
             break;
         add_event(c, e);
         behind = p;
-        /* The next one is quickly read when nothing but a comma stands before it. */
-        if (p == end || *p++ != ',')
-            break;
-        while (p < end && char_is_blank(*p))
-            p++;
-        if (p == end || *p != '{')
-            break;
+        p = next_event(p, end);
     }
     return c->offset + (uint64_t)(behind - c->text.at);
 }

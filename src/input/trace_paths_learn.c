@@ -329,9 +329,13 @@ static bool learn_member(struct lesson *l)
         if (!pass(l, '{'))
             return false;
         l->is_in_args = true;
-        return here(l) == '}' || learn_member(l);
+        if (here(l) != '}')
+            return learn_member(l);
+        return true;
     }
-    return is_constant(l, key) ? learn_constant(l, key) : learn_value(l, key);
+    if (is_constant(l, key))
+        return learn_constant(l, key);
+    return learn_value(l, key);
 }
 
 void trace_paths_learn(struct trace_paths *t, enum trace_dialect dialect, struct str event, char ph)

@@ -5,8 +5,6 @@
 
 #include <assert.h>
 
-#include "synth/machine_record.h"
-
 enum { SPEED_LOW = 800, SPEED_HIGH = 1300 }; /* of a host, per mille */
 
 /* Host times in ns as recordings of PyTorch show them, less what the profiler adds to them. */
@@ -259,7 +257,8 @@ struct host_event *machine_record_call(struct machine *m, const char *gpu, const
     return e;
 }
 
-nanos machine_done(const struct machine *m, enum synth_stream stream)
+/* End of a stream's work; STREAM_COUNT: of all. */
+static nanos end_of_work(const struct machine *m, enum synth_stream stream)
 {
     nanos done = INT64_MIN;
 
@@ -300,7 +299,7 @@ static void plain_call(struct machine *m, const char *name, enum host_work work,
 
 void machine_call(struct machine *m, const char *name, enum host_work work, nanos dur, bool waits)
 {
-    nanos done = waits ? machine_done(m, STREAM_COUNT) : INT64_MIN;
+    nanos done = waits ? end_of_work(m, STREAM_COUNT) : INT64_MIN;
 
     done = waits && m->queue > done ? m->queue : done;
     plain_call(m, name, work, dur + recorded(m, m->costs.recorded_call),
@@ -310,7 +309,7 @@ void machine_call(struct machine *m, const char *name, enum host_work work, nano
 void machine_sync(struct machine *m, enum synth_stream stream)
 {
     nanos dur = machine_call_cost(m, m->costs.call), back = machine_cost(m, m->costs.sync_return);
-    nanos done = machine_done(m, stream);
+    nanos done = end_of_work(m, stream);
 
     done = m->kind == MACHINE_NPU && m->queue > done ? m->queue : done;
     plain_call(m, stream == STREAM_COUNT ? "cudaDeviceSynchronize" : "cudaStreamSynchronize",

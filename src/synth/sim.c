@@ -388,38 +388,41 @@ static const struct synth_program *program_of(const struct sim *s)
     }
 }
 
-void sim_warm_up(struct sim *s)
+/* The operators [from, to) of a step on all ranks. */
+static void run_step(struct sim *s, int64_t number, const struct plan *plan, size_t from, size_t to,
+                     bool is_cut)
 {
     const struct synth_program *p = program_of(s);
-    struct plan none = {.stall_at = ARENA_ARRAY(&s->names, bool, (size_t)s->model.layers + 1),
-                        .aicpu_at = ARENA_ARRAY(&s->names, int, (size_t)s->model.layers + 1)};
 
-    for (int i = 0; i < s->ranks_n; i++)
-        begin_step(s, &s->ranks[i], p, -1);
-    run(s, p, p->n - (p->n < 12 ? p->n : 12), p->n, &none);
     for (int i = 0; i < s->ranks_n; i++) {
-        end_step(&s->ranks[i], false, 0);
+        begin_step(s, &s->ranks[i], p, number);
+        if (plan->prelaunch > 0)
+            stall(&s->ranks[i], STALL_UNTRACED, PLACE_PRELAUNCH, NO_LAYER, plan->prelaunch);
+    }
+    run(s, p, from, to, plan);
+    for (int i = 0; i < s->ranks_n; i++) {
+        end_step(&s->ranks[i], is_cut, plan->tail);
         sim_order_tasks(&s->ranks[i]);
     }
 }
 
+void sim_warm_up(struct sim *s)
+{
+    struct plan none = {.stall_at = ARENA_ARRAY(&s->names, bool, (size_t)s->model.layers + 1),
+                        .aicpu_at = ARENA_ARRAY(&s->names, int, (size_t)s->model.layers + 1)};
+    size_t n = program_of(s)->n;
+
+    run_step(s, -1, &none, n - (n < 12 ? n : 12), n, false);
+}
+
 void sim_step(struct sim *s, bool is_cut)
 {
-    const struct synth_program *p = program_of(s);
+    size_t n = program_of(s)->n;
 
     arena_free(&s->names);
     arena_init(&s->names);
     struct plan plan = make_plan(s);
-    for (int i = 0; i < s->ranks_n; i++) {
-        begin_step(s, &s->ranks[i], p, s->step);
-        if (plan.prelaunch > 0)
-            stall(&s->ranks[i], STALL_UNTRACED, PLACE_PRELAUNCH, NO_LAYER, plan.prelaunch);
-    }
-    run(s, p, 0, is_cut ? p->n * 3 / 5 : p->n, &plan);
-    for (int i = 0; i < s->ranks_n; i++) {
-        end_step(&s->ranks[i], is_cut, plan.tail);
-        sim_order_tasks(&s->ranks[i]);
-    }
+    run_step(s, s->step, &plan, 0, is_cut ? n * 3 / 5 : n, is_cut);
     s->step++;
 }
 
