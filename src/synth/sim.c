@@ -354,23 +354,6 @@ static void run_op(struct sim *s, const struct synth_program *p, size_t i, const
         aicpu_in(s, op, plan->aicpu_at[op->layer] == 2);
 }
 
-static void run(struct sim *s, const struct synth_program *p, size_t from, size_t to,
-                const struct plan *plan)
-{
-    int layer = NO_LAYER;
-
-    for (size_t i = from; i < to; i++) {
-        const struct synth_op *op = &p->ops[i];
-        if (op->layer != layer && op->layer >= 0 && !op->is_backward && plan->stall_at[op->layer]) {
-            enum stall_kind kind = (enum stall_kind)(s->stalls++ % STALL_KINDS);
-            nanos dur = s->options->bubble * rng_between(&s->rng, 700, 1300) / 1000;
-            stall(&s->ranks[plan->victim], kind, PLACE_INTERNAL, op->layer, dur);
-        }
-        layer = op->layer;
-        run_op(s, p, i, plan);
-    }
-}
-
 static const struct synth_program *program_of(const struct sim *s)
 {
     const struct synth_options *o = s->options;
@@ -399,7 +382,17 @@ static void run_step(struct sim *s, int64_t number, const struct plan *plan, siz
         if (plan->prelaunch > 0)
             stall(&s->ranks[i], STALL_UNTRACED, PLACE_PRELAUNCH, NO_LAYER, plan->prelaunch);
     }
-    run(s, p, from, to, plan);
+    int layer = NO_LAYER;
+    for (size_t i = from; i < to; i++) {
+        const struct synth_op *op = &p->ops[i];
+        if (op->layer != layer && op->layer >= 0 && !op->is_backward && plan->stall_at[op->layer]) {
+            enum stall_kind kind = (enum stall_kind)(s->stalls++ % STALL_KINDS);
+            nanos dur = s->options->bubble * rng_between(&s->rng, 700, 1300) / 1000;
+            stall(&s->ranks[plan->victim], kind, PLACE_INTERNAL, op->layer, dur);
+        }
+        layer = op->layer;
+        run_op(s, p, i, plan);
+    }
     for (int i = 0; i < s->ranks_n; i++) {
         end_step(&s->ranks[i], is_cut, plan->tail);
         sim_order_tasks(&s->ranks[i]);
