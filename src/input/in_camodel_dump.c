@@ -188,7 +188,7 @@ static void add_core(struct capture *cap, struct core *core, const struct camode
     struct camodel_head *heads = mem_grow(NULL, sizeof(*heads), all->list.n + 1);
 
     camodel_heads_find(all, &core->ends, &core->fetches, &core->issues, heads);
-    for (size_t i = 0; i < all->list.n; i++) {
+    for (size_t i = 0; i < all->list.n && core->ends.list.at != NULL; i++) {
         const struct camodel_instr *in = &all->list.at[i];
         const struct camodel_record *r = &core->ends.list.at[in->record];
         bool is_set = str_equal(r->name, S("SET_FLAG")),
@@ -275,6 +275,26 @@ static void finish_core(struct import *import, struct core *core, struct arena *
 
 /* ---- the folder ---- */
 
+static enum status read_log(struct import *import, const struct fs_entry *entry, enum log_type type,
+                            struct core *core, struct arena *arena)
+{
+    struct mapfile map;
+
+    TRY(mapfile_open(&map, entry->path, import->in->diag));
+    struct str text = arena_str(arena, map.text); /* records point into it */
+    mapfile_close(&map);
+    import->bytes += text.n;
+    if (type == LOG_ICACHE) {
+        camodel_misses_read(&core->misses, text, arena);
+        camodel_fetches_read(&core->fetches, text);
+    } else if (type == LOG_CCU) {
+        camodel_issues_read(&core->issues, text);
+    } else {
+        camodel_records_read(type == LOG_INSTR ? &core->ends : &core->begins, text, arena);
+    }
+    return ST_OK;
+}
+
 /* Parts of begins are read from the last to the first, the others in order. */
 static enum status read_core(struct import *import, const struct fs_list *list, struct core *core,
                              struct arena *arena)
@@ -282,24 +302,11 @@ static enum status read_core(struct import *import, const struct fs_list *list, 
     for (size_t i = 0; i < 2 * list->n; i++) {
         bool back = i >= list->n;
         const struct fs_entry *entry = &list->at[back ? 2 * list->n - 1 - i : i];
-        struct mapfile map;
         struct str name;
         enum log_type type = log_type(entry->name, &name);
-        if (type == LOG_NONE || type == LOG_MTE || (type == LOG_POPPED) != back ||
-            !str_equal(name, core->name))
-            continue;
-        TRY(mapfile_open(&map, entry->path, import->in->diag));
-        struct str text = arena_str(arena, map.text); /* records point into it */
-        mapfile_close(&map);
-        import->bytes += text.n;
-        if (type == LOG_ICACHE) {
-            camodel_misses_read(&core->misses, text, arena);
-            camodel_fetches_read(&core->fetches, text);
-        } else if (type == LOG_CCU) {
-            camodel_issues_read(&core->issues, text);
-        } else {
-            camodel_records_read(type == LOG_INSTR ? &core->ends : &core->begins, text, arena);
-        }
+        if (type != LOG_NONE && type != LOG_MTE && (type == LOG_POPPED) == back &&
+            str_equal(name, core->name))
+            TRY(read_log(import, entry, type, core, arena));
     }
     return ST_OK;
 }
