@@ -487,18 +487,6 @@ static bool is_ours(const struct device_reader *r, const struct db_collective *c
     return c->op != DB_NONE && hash_get(&r->device_of_op, (uint64_t)c->op, &unused);
 }
 
-/* What the text export of the same version writes as the core of a collective. */
-static struct str comm_core(struct ascend_db *a)
-{
-    enum { API_COMMUNICATION = 5500 };
-    struct db_strings types;
-
-    db_strings_read(&types, &a->db, "ENUM_API_TYPE");
-    bool is_new = str_equal_nocase(db_strings_text(&types, API_COMMUNICATION), S("communication"));
-    db_strings_free(&types);
-    return is_new ? S("COMMUNICATION") : S("HCCL");
-}
-
 static attr_run comm_set(struct device_reader *r, const struct db_collective *c,
                          const struct db_strings *dtypes, struct str core)
 {
@@ -523,11 +511,16 @@ static void read_collectives(struct device_reader *r)
     struct ascend_db *a = r->a;
     struct lane_key key = {
         .kind = LANE_COMM, .device = (int32_t)a->device, .name = capture_intern(a->cap, S("N/A"))};
-    struct str core = comm_core(a);
-    struct db_strings dtypes;
+    enum { API_COMMUNICATION = 5500 };
+    struct db_strings types, dtypes;
     struct db_rows rows;
     struct db_collective c;
 
+    /* What the text export of the same version writes as the core of a collective. */
+    db_strings_read(&types, &a->db, "ENUM_API_TYPE");
+    bool is_new = str_equal_nocase(db_strings_text(&types, API_COMMUNICATION), S("communication"));
+    struct str core = is_new ? S("COMMUNICATION") : S("HCCL");
+    db_strings_free(&types);
     db_strings_read(&dtypes, &a->db, "ENUM_HCCL_DATA_TYPE");
     DB_SCAN(&rows, &a->db, "COMMUNICATION_OP", comm_columns);
     while (db_take(&rows, &c)) {

@@ -333,18 +333,6 @@ static void take_op(struct host_reader *r, const struct db_rows *rows, const str
                                          : &a->dequeues);
 }
 
-static void read_ops(struct host_reader *r, bool is_told)
-{
-    struct db_rows rows;
-    struct host_op op;
-
-    read_causes(r);
-    read_frames(r);
-    DB_SCAN(&rows, &r->a->db, "PYTORCH_API", op_columns);
-    while (db_take(&rows, &op))
-        take_op(r, &rows, &op, is_told);
-}
-
 /* ---- ranges, garbage collection, steps ---- */
 
 struct range {
@@ -410,10 +398,16 @@ static bool read_steps(struct ascend_db *a)
 void ascend_db_read_host(struct ascend_db *a)
 {
     struct host_reader r = {.a = a};
+    struct db_rows rows;
+    struct host_op op;
 
     arena_init(&r.arena);
     bool is_told = read_steps(a);
-    read_ops(&r, is_told);
+    read_causes(&r);
+    read_frames(&r);
+    DB_SCAN(&rows, &a->db, "PYTORCH_API", op_columns);
+    while (db_take(&rows, &op))
+        take_op(&r, &rows, &op, is_told);
     read_calls(&r);
     read_ranges(&r, "MSTX_EVENTS", false, is_told);
     read_ranges(&r, "GC_RECORD", true, is_told);

@@ -344,13 +344,11 @@ static bool is_used(struct bundle_group g, const struct bundle_file *file)
     return true;
 }
 
+/* The database of one rank. */
 static bool is_own_run(struct bundle_group g, const struct bundle_file *file)
 {
-    bool has_number = rank_of_file(str_basename(str_of(file->path))) >= 0;
-
-    if (!is_used(g, file))
-        return false;
-    return file->format->role == ROLE_WHOLE || (file->format->role == ROLE_DATABASE && has_number);
+    return file->format->role == ROLE_DATABASE && is_used(g, file) &&
+           rank_of_file(str_basename(str_of(file->path))) >= 0;
 }
 
 /* Files under names of their own: each is a run when one role is there more than once. */
@@ -403,10 +401,10 @@ static bool arrange_databases(struct finder *f, struct bundle_group g)
     if (source_of(g, f->options->source) != INPUT_DB)
         return false;
     for (size_t i = 0; i < g.n; i++)
-        n += g.at[i].format->role == ROLE_DATABASE && is_own_run(g, &g.at[i]);
+        n += is_own_run(g, &g.at[i]);
     for (size_t i = 0; i < g.n && n > 1; i++) {
         struct draft draft = {0};
-        if (g.at[i].format->role != ROLE_DATABASE || !is_own_run(g, &g.at[i]))
+        if (!is_own_run(g, &g.at[i]))
             continue;
         take(f, &draft, g, &g.at[i]);
         finish(f, g, &draft, false);
@@ -511,35 +509,25 @@ static struct bundle_group drop_repeated(struct finder *f, struct bundle_group g
     return (struct bundle_group){kept, n};
 }
 
-/* How a run was recorded is no data, unless that is what was asked for. */
-static bool has_data(struct bundle_group g)
-{
-    for (size_t i = 0; i < g.n; i++)
-        if (g.at[i].format->role != ROLE_FACTS || g.at[i].is_named)
-            return true;
-    return false;
-}
-
 static void arrange(struct finder *f, struct bundle_group g)
 {
     size_t wholes = 0, rest = 0;
+    bool has_data = false;
 
     g = drop_repeated(f, arrange_incore(f, g));
-    if (!has_data(g))
-        return;
-    for (size_t i = 0; i < g.n; i++) {
-        bool is_whole = g.at[i].format->role == ROLE_WHOLE && is_used(g, &g.at[i]);
-        wholes += is_whole;
-        rest += !is_whole && g.at[i].format->role < ROLE_SIDECAR;
-    }
     for (size_t i = 0; i < g.n; i++) {
         struct draft draft = {0};
-        if (g.at[i].format->role != ROLE_WHOLE || !is_used(g, &g.at[i]))
-            continue;
-        vec_push(&draft.files, g.at[i]);
-        finish(f, g, &draft, false);
+        /* How a run was recorded is no data, unless that is what was asked for. */
+        has_data = has_data || g.at[i].format->role != ROLE_FACTS || g.at[i].is_named;
+        if (g.at[i].format->role == ROLE_WHOLE && is_used(g, &g.at[i])) {
+            vec_push(&draft.files, g.at[i]);
+            finish(f, g, &draft, false);
+            wholes++;
+        } else {
+            rest += g.at[i].format->role < ROLE_SIDECAR;
+        }
     }
-    if (wholes > 0 && rest == 0)
+    if (!has_data || (wholes > 0 && rest == 0))
         return;
     if (are_separate(g)) {
         for (size_t i = 0; i < g.n; i++)

@@ -90,36 +90,18 @@ static bool take_record(struct str line, struct mte_record *out)
     return true;
 }
 
-static uint32_t instr_of(struct camodel_mte *m, uint64_t id)
+static enum camodel_way way_of(const struct mte_record *r)
 {
-    uint64_t key = hash_mix(id, m->core);
-    uint32_t number = hash_add(&m->instr_ids, key, (uint32_t)m->ways.n);
-
-    if (number == m->ways.n)
-        vec_push(&m->ways, CAMODEL_WAYS);
-    return number;
-}
-
-/* The first unit beside global memory says where an instruction moves. */
-static void take_way(struct camodel_mte *m, const struct mte_record *r)
-{
-    uint32_t instr = instr_of(m, r->instr); /* may move the list */
-    uint8_t *way = &m->ways.at[instr];
-
-    if (*way != CAMODEL_WAYS)
-        return;
     if (str_equal(r->unit, S("L1")))
-        *way = r->writes ? WAY_GM_TO_L1 : WAY_L1_TO_GM;
-    else if (str_starts(r->unit, S("UB")))
-        *way = r->writes ? WAY_GM_TO_UB : WAY_UB_TO_GM;
-    else
-        *way = r->writes ? WAY_GM_TO_TOTAL : WAY_TOTAL_TO_GM;
+        return r->writes ? WAY_GM_TO_L1 : WAY_L1_TO_GM;
+    if (str_starts(r->unit, S("UB")))
+        return r->writes ? WAY_GM_TO_UB : WAY_UB_TO_GM;
+    return r->writes ? WAY_GM_TO_TOTAL : WAY_TOTAL_TO_GM;
 }
 
 /* A request may be told several times: the first size counts, and the last time. */
-static void take_transfer(struct camodel_mte *m, const struct mte_record *r)
+static void take_transfer(struct camodel_mte *m, const struct mte_record *r, uint32_t instr)
 {
-    uint32_t instr = instr_of(m, r->instr);
     uint64_t key = hash_mix((uint64_t)instr, r->request);
     uint32_t number = hash_add(&m->requests, key, (uint32_t)m->transfers.n);
 
@@ -139,12 +121,17 @@ void camodel_mte_read(struct camodel_mte *m, struct str log)
         if (!take_record(str_trim(line), &r))
             continue;
         bool is_memory = str_equal(r.unit, S("B"));
-        if (!r.has_instr || (is_memory && !r.has_request))
+        if (!r.has_instr || (is_memory && !r.has_request)) {
             m->lost++;
-        else if (is_memory)
-            take_transfer(m, &r);
-        else
-            take_way(m, &r);
+            continue;
+        }
+        uint32_t instr = hash_add(&m->instr_ids, hash_mix(r.instr, m->core), (uint32_t)m->ways.n);
+        if (instr == m->ways.n)
+            vec_push(&m->ways, CAMODEL_WAYS);
+        if (is_memory)
+            take_transfer(m, &r, instr);
+        else if (m->ways.at[instr] == CAMODEL_WAYS) /* the first unit beside it tells the way */
+            m->ways.at[instr] = way_of(&r);
     }
 }
 

@@ -18,22 +18,21 @@ static bool head_has(struct str head, struct str table)
 
 bool db_probe(const struct probe *p, const struct str *tables, size_t n)
 {
+    bool is_found = false;
     struct diag quiet;
     struct db db;
-    size_t found = 0;
 
     if (!db_is_sqlite(p->head))
         return false;
-    while (found < n && head_has(p->head, tables[found]))
-        found++;
-    if (found == n)
-        return true;
+    for (size_t i = 0; i < n; i++)
+        if (head_has(p->head, tables[i]))
+            return true;
     diag_init(&quiet);
     if (db_peek(&db, p->path, &quiet) == ST_OK) {
-        for (found = 0; found < n && db_has_table(&db, tables[found]);)
-            found++;
+        for (size_t i = 0; i < n && !is_found; i++)
+            is_found = db_has_table(&db, tables[i]);
         db_close(&db);
     }
     diag_fini(&quiet);
-    return found == n;
+    return is_found;
 }

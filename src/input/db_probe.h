@@ -7,7 +7,7 @@
 
 #include "input/input.h"
 
-/* True when the file is SQLite and has all these tables. */
+/* True when the file is SQLite and has one of these tables. */
 bool db_probe(const struct probe *p, const struct str *tables, size_t n);
 
 #endif

@@ -130,9 +130,10 @@ static size_t join_doubles(struct capture *cap)
 
     intern_init(&rows.keys);
     for (uint32_t i = 0; i < s->n; i++) {
+        if (s->kind[i] != SLICE_COMM)
+            continue;
         nanos us = s->begin[i] / 1000 - (s->begin[i] % 1000 < 0);
-        if (s->kind[i] == SLICE_COMM)
-            vec_push(&rows.list, ((struct row){device_of(cap, i), us, key_of(&rows, cap, i), i}));
+        vec_push(&rows.list, ((struct row){device_of(cap, i), us, key_of(&rows, cap, i), i}));
     }
     if (rows.list.n > 1)
         qsort(rows.list.at, rows.list.n, sizeof(*rows.list.at), by_key);

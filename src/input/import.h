@@ -79,6 +79,15 @@ static inline bool import_is_other_device(const struct import *i, int64_t device
     return import_device(i) >= 0 && device != import_device(i);
 }
 
+/* The lane of this name that a device has, or nobody in particular (-1). */
+static inline lane_id import_lane(struct capture *cap, enum lane_kind kind, int64_t device,
+                                  struct str name)
+{
+    return capture_lane(cap, (struct lane_key){.kind = kind,
+                                               .device = (int32_t)device,
+                                               .name = capture_intern(cap, name)});
+}
+
 /* What became of a row; others are passed over on purpose. */
 enum import_row { ROW_LOST, ROW_TAKEN, ROW_PASSED };
 

@@ -7,6 +7,7 @@
  */
 #include "input/db_devices.h"
 #include "input/db_probe.h"
+#include "input/sidecar.h"
 
 struct analysis_db {
     struct import *i;
@@ -16,26 +17,17 @@ struct analysis_db {
 
 static int probe(const struct probe *p)
 {
-    static const struct str steps = S_INIT("StepTraceTime"), comm = S_INIT("CommAnalyzerTime");
+    static const struct str tables[] = {S_INIT("StepTraceTime"), S_INIT("CommAnalyzerTime")};
 
     if (!db_is_sqlite(p->head))
         return 0;
-    return input_claims(&input_analysis_db, p->name)         ? 95
-           : db_probe(p, &steps, 1) || db_probe(p, &comm, 1) ? 90
-                                                             : 0;
+    return input_claims(&input_analysis_db, p->name) ? 95 : db_probe(p, tables, 2) ? 90 : 0;
 }
 
 static void lose(struct analysis_db *a, const struct db_rows *rows, const char *what)
 {
     import_lose(a->i, import_file(a->i), "analysis-db.bad-row", "row %llu of %s skipped: %s",
                 (unsigned long long)rows->n, rows->table, what);
-}
-
-/* "step50" of the one table is "50" of the other. */
-static strid step_id(struct analysis_db *a, struct str text)
-{
-    str_skip(&text, S("step"));
-    return capture_intern(a->cap, text);
 }
 
 struct db_step_row {
@@ -70,7 +62,7 @@ static void read_steps(struct analysis_db *a)
             lose(a, &rows, "no computing time");
             continue;
         }
-        row.t.step = step_id(a, row.step);
+        row.t.step = sidecar_step(a->cap, row.step); /* "step50" of other tables is "50" here */
         vec_push(&a->cap->step_traces, row.t);
     }
 }
@@ -93,12 +85,6 @@ static const struct db_column time_columns[] = {
     DB_TIME(struct time_row, op.idle, "idle_time", DB_AS_MS, 0),
 };
 
-/* What a collective is known by in both tables. */
-static uint64_t op_key(strid name, strid group, strid step)
-{
-    return hash_mix((uint64_t)name << 32 | group, step);
-}
-
 static void read_times(struct analysis_db *a, struct hash *places)
 {
     struct capture *cap = a->cap;
@@ -117,9 +103,10 @@ static void read_times(struct analysis_db *a, struct hash *places)
         }
         op->name = capture_intern(cap, row.name);
         op->group = capture_intern(cap, row.group);
-        op->step = step_id(a, row.step);
+        op->step = sidecar_step(cap, row.step);
         op->is_p2p = str_equal(row.type, S("p2p"));
-        hash_put(places, op_key(op->name, op->group, op->step), (uint32_t)cap->comm_ops.n);
+        hash_put(places, hash_mix((uint64_t)op->name << 32 | op->group, op->step),
+                 (uint32_t)cap->comm_ops.n);
         vec_push(&cap->comm_ops, *op);
     }
 }
@@ -159,11 +146,11 @@ static void read_traffic(struct analysis_db *a, const struct hash *places, struc
     while (db_take(&rows, &band)) {
         strid name = capture_intern(cap, band.name);
         strid group = capture_intern(cap, band.group);
-        strid step = step_id(a, band.step);
+        strid step = sidecar_step(cap, band.step);
         strid transport = capture_intern(cap, band.transport);
         uint32_t row = (uint32_t)rows.n;
         a->i->rows++;
-        if (!hash_get(places, op_key(name, group, step), &place))
+        if (!hash_get(places, hash_mix((uint64_t)name << 32 | group, step), &place))
             continue;
         const struct comm_op *op = &cap->comm_ops.at[place];
         if (op->name != name || op->group != group || op->step != step ||

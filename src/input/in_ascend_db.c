@@ -15,14 +15,6 @@ static const struct str typical_tables[] = {
     S_INIT("PYTORCH_API"), S_INIT("MSTX_EVENTS"), S_INIT("COMPUTE_TASK_INFO"),
 };
 
-static bool is_ascend_name(struct str name)
-{
-    return str_ends(name, S(".db")) &&
-           (str_starts(name, S("ascend_pytorch_profiler")) ||
-            str_starts(name, S("ascend_mindspore_profiler")) || str_starts(name, S("msprof_")) ||
-            str_starts(name, S("msmonitor_")));
-}
-
 /* Every one has STRING_IDS; the name decides nothing but how sure we are. */
 static int probe(const struct probe *p)
 {
@@ -30,7 +22,7 @@ static int probe(const struct probe *p)
 
     if (!db_is_sqlite(p->head))
         return 0;
-    return is_ascend_name(p->name) ? 95 : db_probe(p, &strings, 1) ? 90 : 0;
+    return input_claims(&input_ascend_db, p->name) ? 95 : db_probe(p, &strings, 1) ? 90 : 0;
 }
 
 bool ascend_db_times(struct ascend_db *a, const struct db_rows *rows, nanos begin, nanos end,
@@ -213,7 +205,8 @@ const struct input_format input_ascend_db = {
     .role = ROLE_DATABASE,
     .vendor = VENDOR_ASCEND,
     .source = SOURCE_DATABASE,
-    .claims = is_ascend_name,
+    .names = "ascend_pytorch_profiler*.db, ascend_mindspore_profiler*.db, msprof_*.db, "
+             "msmonitor_*.db",
     .streams = true,
     .probe = probe,
     .devices = db_devices_ask,

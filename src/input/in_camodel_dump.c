@@ -188,7 +188,7 @@ static void add_core(struct capture *cap, struct core *core, const struct camode
     struct camodel_head *heads = mem_grow(NULL, sizeof(*heads), all->list.n + 1);
 
     camodel_heads_find(all, &core->ends, &core->fetches, &core->issues, heads);
-    for (size_t i = 0; i < all->list.n; i++) {
+    for (size_t i = 0; i < all->list.n && core->ends.list.at != NULL; i++) {
         const struct camodel_instr *in = &all->list.at[i];
         const struct camodel_record *r = &core->ends.list.at[in->record];
         bool is_set = str_equal(r->name, S("SET_FLAG")),

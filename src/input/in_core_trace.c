@@ -5,38 +5,21 @@
  */
 #include "input/incore_events.h"
 
-static bool claims(struct str name)
-{
-    (void)name; /* trace.json is anybody's name */
-    return false;
-}
-
 static int probe(const struct probe *p)
 {
     return incore_probe(p->head) != INCORE_NONE ? 95 : 0;
 }
 
-/* The folder around the file names its core. */
-static struct str core_of(const char *path)
-{
-    struct str whole = str_of(path);
-    struct str file = str_basename(whole);
-
-    if (whole.n > file.n + 1) {
-        struct str folder = str_basename(str_part(whole, 0, whole.n - file.n - 1));
-        if (str_starts(folder, S("core")))
-            return folder;
-    }
-    return S("core");
-}
-
 static enum status read_core_trace(struct import *i)
 {
-    struct str text = i->in->text;
+    struct str text = i->in->text, path = str_of(i->in->path);
     struct incore_text trace = {.i = i, .text = text};
 
-    if (incore_probe(str_part(text, 0, INPUT_HEAD)) == INCORE_ONE_CORE)
-        trace.core = core_of(i->in->path);
+    if (incore_probe(str_part(text, 0, INPUT_HEAD)) == INCORE_ONE_CORE) {
+        size_t before = path.n - str_basename(path).n; /* with the '/' */
+        struct str folder = str_basename(str_part(path, 0, before > 0 ? before - 1 : 0));
+        trace.core = str_starts(folder, S("core")) ? folder : S("core");
+    }
     TRY(incore_events(&trace));
     capture_set_incore(i->cap);
     i->cap->origin = ORIGIN_SIMULATED;
@@ -49,7 +32,7 @@ const struct input_format input_core_trace = {
     .looks_for = "trace.json",
     .role = ROLE_WHOLE,
     .vendor = VENDOR_ASCEND,
-    .claims = claims,
+    .names = "", /* trace.json is anybody's */
     .probe = probe,
     .read = read_core_trace,
 };

@@ -13,17 +13,6 @@ struct columns {
     int name, address, pipe, calls, cycles, time, detail;
 };
 
-/* "core0.veccore0" of "core0.veccore0_instr_exe_2024….csv". */
-static struct str core_of(const char *path)
-{
-    struct str name = str_basename(str_of(path));
-    size_t end = str_find(name, S("_instr_exe"));
-
-    if (end == name.n)
-        end = str_find(name, S("_code_exe"));
-    return end > 0 && end < name.n ? str_part(name, 0, end) : S("core");
-}
-
 struct reader {
     struct capture *cap;
     struct csv csv;
@@ -110,6 +99,9 @@ static enum status read_table(struct import *i)
 {
     const struct import_table *table = i->format->table;
     struct reader r = {.cap = i->cap, .is_code = table == &code_table};
+    /* "core0.veccore0" of "core0.veccore0_instr_exe_2024….csv". */
+    struct str name = str_basename(str_of(i->in->path));
+    size_t end = str_find(name, S("_instr_exe"));
 
     TRY(import_table_open(i, table, &r.csv));
     r.columns = (struct columns){
@@ -121,7 +113,9 @@ static enum status read_table(struct import *i)
         .time = csv_column(&r.csv, S("running_time(us)")),
         .detail = csv_column(&r.csv, S("detail")),
     };
-    r.core = capture_intern(i->cap, core_of(i->in->path));
+    if (end == name.n)
+        end = str_find(name, S("_code_exe"));
+    r.core = capture_intern(i->cap, end > 0 && end < name.n ? str_part(name, 0, end) : S("core"));
     import_table_rows(i, table, &r.csv, &r);
     hash_free(&r.next);
     vec_free(&r.ends);

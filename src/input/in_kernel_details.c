@@ -20,7 +20,7 @@
 #include "input/rank.h"
 
 /* Columns that repeat from row to row and go into the attribute set as text. */
-static const struct {
+static const struct column_attr {
     enum kernel_column column;
     enum capture_key key;
 } text_attrs[] = {
@@ -33,10 +33,7 @@ static const struct {
     {COL_OUTPUT_FORMATS, KEY_OUTPUT_FORMATS},
 };
 
-static const struct {
-    enum kernel_column column;
-    enum capture_key key;
-} number_attrs[] = {
+static const struct column_attr number_attrs[] = {
     {COL_BLOCK_DIM, KEY_BLOCK_DIM},
     {COL_MIX_BLOCK_DIM, KEY_MIX_BLOCK_DIM},
 };

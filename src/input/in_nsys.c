@@ -29,11 +29,6 @@ static const struct str name_texts[NAMES] = {
     S_INIT("GPU"),
 };
 
-static bool claims(struct str name)
-{
-    return str_ends(name, S(".sqlite")) || str_ends(name, S(".nsys-rep.db"));
-}
-
 /* Tables are left out when they are empty, StringIds too. */
 static const struct str own_tables[] = {
     S_INIT("CUPTI_ACTIVITY_KIND_KERNEL"),      S_INIT("CUPTI_ACTIVITY_KIND_RUNTIME"),
@@ -44,21 +39,16 @@ static const struct str own_tables[] = {
 static int probe(const struct probe *p)
 {
     static const struct str strings = S_INIT("StringIds");
-    static const struct str any[] = {
+    static const struct str others[] = {
         S_INIT("NVTX_EVENTS"),
         S_INIT("META_DATA_EXPORT"),
         S_INIT("TARGET_INFO_SESSION_START_TIME"),
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(own_tables); i++)
-        if (db_probe(p, &own_tables[i], 1))
-            return 90;
-    if (!db_probe(p, &strings, 1))
-        return 0;
-    for (size_t i = 0; i < ARRAY_LEN(any); i++)
-        if (db_probe(p, &any[i], 1))
-            return 90;
-    return 0;
+    return db_probe(p, own_tables, ARRAY_LEN(own_tables)) ||
+                   (db_probe(p, &strings, 1) && db_probe(p, others, ARRAY_LEN(others)))
+               ? 90
+               : 0;
 }
 
 /* ---- numbers of large ids ---- */
@@ -237,7 +227,7 @@ const struct input_format input_nsys = {
     .role = ROLE_WHOLE,
     .vendor = VENDOR_NVIDIA,
     .source = SOURCE_NSYS,
-    .claims = claims,
+    .names = "*.sqlite, *.nsys-rep.db",
     .streams = true,
     .probe = probe,
     .devices = db_devices_ask,

@@ -123,7 +123,8 @@ static enum import_row take_kernel(struct import *i, const struct csv *csv, void
     slice.name = capture_intern(i->cap, name);
     /* The stream, or the queue where streams were not recorded. */
     struct str stream = cell(csv, t, COL_STREAM);
-    slice.lane = rocprof_stream(i->cap, device, stream.n > 0 ? stream : cell(csv, t, COL_QUEUE));
+    slice.lane =
+        import_lane(i->cap, LANE_STREAM, device, stream.n > 0 ? stream : cell(csv, t, COL_QUEUE));
     slice.kind = classify_kernel(VENDOR_AMD, S(""), name, S(""));
     take_link(i, csv, t, &slice);
     for (int k = 0; k < 3; k++) { /* rocprof has the products only */
@@ -149,7 +150,7 @@ static enum import_row take_copy(struct import *i, const struct csv *csv, const 
         return ROW_PASSED;
     struct str stream = cell(csv, t, COL_STREAM);
     slice.name = capture_intern(i->cap, name.n > 0 ? name : S("MEMORY_COPY"));
-    slice.lane = rocprof_stream(i->cap, device, stream.n > 0 ? stream : S("copies"));
+    slice.lane = import_lane(i->cap, LANE_STREAM, device, stream.n > 0 ? stream : S("copies"));
     take_link(i, csv, t, &slice);
     capture_slice(i->cap, &slice);
     return ROW_TAKEN;
@@ -246,21 +247,6 @@ static enum status read_table(struct import *i)
     return ST_OK;
 }
 
-static bool claims_kernels(struct str name)
-{
-    return str_ends(name, S("kernel_trace.csv")) || str_equal(name, S("results.csv"));
-}
-
-static bool claims_beside(struct str name)
-{
-    static const struct str ends[] = {
-        S_INIT("hip_api_trace.csv"),     S_INIT("hsa_api_trace.csv"),
-        S_INIT("rccl_api_trace.csv"),    S_INIT("marker_api_trace.csv"),
-        S_INIT("memory_copy_trace.csv"), S_INIT("agent_info.csv")};
-
-    return STR_ANY(str_ends, name, ends);
-}
-
 const struct input_format input_rocprof = {
     .name = "rocprof",
     .summary = "kernel table of rocprof or rocprofv3 (CSV)",
@@ -268,7 +254,7 @@ const struct input_format input_rocprof = {
     .role = ROLE_KERNELS,
     .vendor = VENDOR_AMD,
     .source = SOURCE_KERNEL_TABLE,
-    .claims = claims_kernels,
+    .names = "*kernel_trace.csv, results.csv",
     .table = &kernels,
     .read = read_table,
 };
@@ -279,7 +265,8 @@ const struct input_format input_rocprof_calls = {
     .looks_for = "*_api_trace.csv, *memory_copy_trace.csv, *agent_info.csv",
     .role = ROLE_SIDECAR,
     .vendor = VENDOR_AMD,
-    .claims = claims_beside,
+    .names = "*hip_api_trace.csv, *hsa_api_trace.csv, *rccl_api_trace.csv, *marker_api_trace.csv, "
+             "*memory_copy_trace.csv, *agent_info.csv",
     .table = &beside,
     .read = read_table,
 };

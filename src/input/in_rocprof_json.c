@@ -36,11 +36,6 @@ static uint64_t key_of(const struct document_reader *r, int64_t number)
     return hash_mix(r->process + 1, (uint64_t)number);
 }
 
-static uint64_t operation_key(const struct document_reader *r, int64_t kind, int64_t operation)
-{
-    return hash_mix(key_of(r, kind), (uint64_t)operation);
-}
-
 static strid word(const struct hash *words, uint64_t key)
 {
     uint32_t id = 0;
@@ -138,7 +133,7 @@ static void take_kind(struct document_reader *r, int64_t kind)
         if (!str_equal(key, S("operations")) || !sidecar_enter_list(j))
             continue;
         for (n = 0; json_element(j) && n < MAX_OPERATIONS; n++)
-            hash_put(&r->operations, operation_key(r, kind, n), take_text(r));
+            hash_put(&r->operations, hash_mix(key_of(r, kind), (uint64_t)n), take_text(r));
     }
 }
 
@@ -272,8 +267,8 @@ static lane_id lane_of(struct document_reader *r, const struct activity *a, int3
 {
     int64_t name = a->stream >= 0 ? a->stream : a->queue;
 
-    return rocprof_stream(
-        r->cap, device,
+    return import_lane(
+        r->cap, LANE_STREAM, device,
         name >= 0 ? capture_text(r->cap, capture_intern_format(r->cap, "%lld", (long long)name))
                   : S("copies"));
 }
@@ -296,7 +291,7 @@ static bool add_copy(struct document_reader *r, const struct activity *a, struct
 {
     int32_t to = device_of(r, a->to), device = to >= 0 ? to : device_of(r, a->from);
 
-    slice->name = word(&r->operations, operation_key(r, a->kind, a->operation));
+    slice->name = word(&r->operations, hash_mix(key_of(r, a->kind), (uint64_t)a->operation));
     if (slice->name == 0)
         slice->name = capture_intern(r->cap, S("MEMORY_COPY"));
     slice->kind = SLICE_COPY;
@@ -309,7 +304,7 @@ static bool add_call(struct document_reader *r, const struct activity *a, struct
     strid text = word(&r->markers, key_of(r, a->link));
 
     slice->kind = rocprof_call_kind(capture_text(r->cap, word(&r->kinds, key_of(r, a->kind))));
-    slice->name = word(&r->operations, operation_key(r, a->kind, a->operation));
+    slice->name = word(&r->operations, hash_mix(key_of(r, a->kind), (uint64_t)a->operation));
     if (slice->kind == SLICE_ANNOTATION && text != 0)
         slice->name = text;
     slice->lane = rocprof_thread(r->cap, r->pid, a->thread);
@@ -461,11 +456,6 @@ static int probe(const struct probe *p)
     return sidecar_begins(p->head, root_key) ? 95 : 0;
 }
 
-static bool claims(struct str name)
-{
-    return str_ends(name, S("_results.json"));
-}
-
 const struct input_format input_rocprof_json = {
     .name = "rocprof-json",
     .summary = "document of rocprofv3 (JSON, also gzip)",
@@ -473,7 +463,7 @@ const struct input_format input_rocprof_json = {
     .role = ROLE_WHOLE,
     .vendor = VENDOR_AMD,
     .source = SOURCE_KERNEL_TABLE,
-    .claims = claims,
+    .names = "*_results.json",
     .probe = probe,
     .read = read_rocprof_json,
 };

@@ -21,31 +21,27 @@ static const struct {
     {S_INIT("Preparing"), offsetof(struct step_trace, preparing)},
 };
 
-/* A column that the table lacks leaves its time as it is; false for one without a number. */
-static bool take_times(const struct csv *csv, const int *columns, struct step_trace *row)
-{
-    for (size_t i = 0; i < ARRAY_LEN(times); i++) {
-        struct str text = csv_cell(csv, columns[i]);
-        nanos *time = (nanos *)(void *)((char *)row + times[i].offset);
-        if (columns[i] >= 0 && !num_is_missing(str_trim(text)) && !num_us(text, time))
-            return false;
-    }
-    return true;
-}
-
 /* The sums over all ranks have two columns more: what a row is about, a rank or a pipeline stage,
  * and its number. Those of a stage are the largest of its ranks. */
 static enum import_row take_row(struct import *i, const struct csv *csv, void *ctx)
 {
     struct str step = str_trim(csv_cell(csv, csv_column(csv, S("Step"))));
     int index = csv_column(csv, S("Index"));
+    const int *columns = ctx;
     struct step_trace row = {.rank = UNKNOWN, .device = UNKNOWN, .preparing = -1};
 
     if (str_equal(str_trim(csv_cell(csv, csv_column(csv, S("Type")))), S("stage")))
         return ROW_PASSED;
-    if (csv->is_broken || csv->n_cells != csv_header_count(csv) || !take_times(csv, ctx, &row) ||
+    if (csv->is_broken || csv->n_cells != csv_header_count(csv) ||
         (index >= 0 && !num_i64(csv_cell(csv, index), &row.rank)))
         return ROW_LOST;
+    /* A column that the table lacks leaves its time as it is. */
+    for (size_t k = 0; k < ARRAY_LEN(times); k++) {
+        struct str text = csv_cell(csv, columns[k]);
+        nanos *time = (nanos *)(void *)((char *)&row + times[k].offset);
+        if (columns[k] >= 0 && !num_is_missing(str_trim(text)) && !num_us(text, time))
+            return ROW_LOST;
+    }
     row.step = num_is_missing(step) ? 0 : capture_intern(i->cap, step);
     num_i64(csv_cell(csv, csv_column(csv, S("Device_id"))), &row.device);
     vec_push(&i->cap->step_traces, row);

@@ -63,11 +63,6 @@ struct reader {
     strid bytes_key, node_key, graph_key, queued_key, submitted_key, value_key;
 };
 
-static bool claims(struct str name)
-{
-    return str_starts(name, S("trace-")) && str_ends(name, S(".strata"));
-}
-
 static int probe(const struct probe *p)
 {
     return str_starts(p->head, S(TRACE_MAGIC)) ? 95 : 0;
@@ -112,13 +107,6 @@ static lane_id stream_lane(struct reader *m, uint32_t site)
     if (context != m->context)
         key.process = capture_intern_format(m->cap, "context %llu", (unsigned long long)context);
     return capture_lane(cap, key);
-}
-
-static lane_id named_lane(struct reader *m, struct str name)
-{
-    return capture_lane(m->cap, (struct lane_key){.kind = LANE_OTHER,
-                                                  .device = (int32_t)m->device,
-                                                  .name = capture_intern(m->cap, name)});
 }
 
 static strid shape_of(struct reader *m, uint32_t site, unsigned first)
@@ -209,7 +197,7 @@ static void know_sync(struct reader *m, uint32_t number, struct site *s)
         attr_int(capture_intern(cap, S("context")), (int64_t)field(m, number, PLACE_CONTEXT));
     if (stream != UINT32_MAX)
         list[n++] = attr_int(capture_intern(cap, S("stream")), (int64_t)stream);
-    s->lane = named_lane(m, S("Sync"));
+    s->lane = import_lane(cap, LANE_OTHER, m->device, S("Sync"));
     s->name = capture_intern(cap, str_of(gpu_names_sync((int64_t)type)));
     s->kind = SLICE_WAIT;
     s->set = attrs_set(&cap->attrs, list, n);
@@ -230,7 +218,7 @@ static void know_overhead(struct reader *m, uint32_t number, struct site *s)
 
     if (at < ARRAY_LEN(names))
         name = names[at];
-    s->lane = named_lane(m, S("Overhead"));
+    s->lane = import_lane(m->cap, LANE_OTHER, m->device, S("Overhead"));
     s->name = capture_intern(m->cap, str_of(name));
     s->kind = SLICE_OTHER;
 }
@@ -239,6 +227,11 @@ static void know_overhead(struct reader *m, uint32_t number, struct site *s)
  * device. */
 static const struct site *site_at(struct reader *m, uint32_t number)
 {
+    static void (*const know[])(struct reader * m, uint32_t number, struct site * s) = {
+        [TRACE_SITE_KERNEL] = know_kernel, [TRACE_SITE_COPY] = know_copy,
+        [TRACE_SITE_FILL] = know_copy,     [TRACE_SITE_CALL] = know_call,
+        [TRACE_SITE_SYNC] = know_sync,     [TRACE_SITE_OVERHEAD] = know_overhead,
+    };
     struct site *s = &m->sites[number < m->t.sites.n ? number : 0];
 
     if (s->is_known)
@@ -251,26 +244,8 @@ static const struct site *site_at(struct reader *m, uint32_t number)
                                  field(m, number, PLACE_DEVICE) == (uint64_t)m->device);
     if (!s->is_wanted)
         return NULL;
-    switch (kind) {
-    case TRACE_SITE_KERNEL:
-        know_kernel(m, number, s);
-        break;
-    case TRACE_SITE_COPY:
-    case TRACE_SITE_FILL:
-        know_copy(m, number, s);
-        break;
-    case TRACE_SITE_CALL:
-        know_call(m, number, s);
-        break;
-    case TRACE_SITE_SYNC:
-        know_sync(m, number, s);
-        break;
-    case TRACE_SITE_OVERHEAD:
-        know_overhead(m, number, s);
-        break;
-    default:
-        break;
-    }
+    if (kind < ARRAY_LEN(know) && know[kind] != NULL)
+        know[kind](m, number, s);
     return s;
 }
 
@@ -730,7 +705,7 @@ const struct input_format input_strata_trace = {
     .looks_for = "trace-*.strata",
     .role = ROLE_WHOLE,
     .vendor = VENDOR_NVIDIA,
-    .claims = claims,
+    .names = "trace-*.strata",
     .streams = true,
     .probe = probe,
     .devices = ask_devices,

@@ -43,10 +43,7 @@ static void add_kernel(const struct str info[INFOS], struct capture *cap)
         attrs[1] = attr_int(capture_key(cap, KEY_BLOCK_DIM), blocks);
     capture_slice(cap, &(struct slice){
                            .dur = duration,
-                           .lane = capture_lane(
-                               cap, (struct lane_key){.kind = LANE_STREAM,
-                                                      .device = -1,
-                                                      .name = capture_intern(cap, S("kernel"))}),
+                           .lane = import_lane(cap, LANE_STREAM, -1, S("kernel")),
                            .name = capture_intern(cap, info[INFO_NAME]),
                            .set = attrs_set(&cap->attrs, attrs, 2),
                            .kind = SLICE_COMPUTE,

@@ -450,11 +450,6 @@ static void add_flows(struct reader *r)
 
 /* ---- the document ---- */
 
-static void damaged(struct reader *r, uint64_t at, const char *what)
-{
-    import_lose(r->i, place(r, at), "incore.damaged", "%s", what);
-}
-
 static void read_events(struct reader *r)
 {
     struct json *j = &r->json;
@@ -470,10 +465,9 @@ static void read_events(struct reader *r)
         } else if (!is_element && j->token == JSON_ARRAY_END) {
             break;
         } else {
-            const char *error = j->token == JSON_ERROR ? j->error : NULL;
-            uint64_t error_at = error != NULL ? j->error_at : at;
-            damaged(r, error_at,
-                    error != NULL ? error : "the list of events is truncated or damaged");
+            bool has_error = j->token == JSON_ERROR;
+            import_lose(r->i, place(r, has_error ? j->error_at : at), "incore.damaged", "%s",
+                        has_error ? j->error : "the list of events is truncated or damaged");
             bool has_more = json_resync(j, marker) == JSON_NONE;
             uint64_t end = has_more ? json_offset(j) : r->t->text.n;
             damage_add(&r->i->damage, end - at, place(r, at));
@@ -498,7 +492,7 @@ static enum status read_document(struct reader *r)
         if (border == r->t->text.n || is_cut)
             return diag_fail(r->i->in->diag, ST_FORMAT, "incore.no-events", place(r, at),
                              "%.*s%s%s", STR_ARGS(what), what.n > 0 ? ": " : "", why);
-        damaged(r, at, why);
+        import_lose(r->i, place(r, at), "incore.damaged", "%s", why);
         json_begin_inside(j, JSON_LENIENT, border);
         json_window(j, str_part(r->t->text, border, r->t->text.n), true);
     }
@@ -542,18 +536,6 @@ enum status incore_events(const struct incore_text *t)
 
 /* ---- probing ---- */
 
-/* The first process of a trace of one core is a number. */
-static bool names_pipes(struct str events)
-{
-    struct str rest = str_part(events, str_find(events, S("\"pid\"")) + 5, 8);
-
-    rest = str_trim(rest);
-    if (rest.n == 0 || rest.at[0] != ':')
-        return false;
-    rest = str_trim(str_part(rest, 1, rest.n));
-    return rest.n > 0 && char_is_digit(rest.at[0]);
-}
-
 enum incore_form incore_probe(struct str head)
 {
     struct str text = str_trim(head);
@@ -562,5 +544,11 @@ enum incore_form incore_probe(struct str head)
     if (text.n == 0 || text.at[0] != '{' || !str_contains(top, S("\"profilingType\"")) ||
         !str_contains(top, S("\"op\"")) || !str_contains(top, S("\"traceEvents\"")))
         return INCORE_NONE;
-    return names_pipes(str_part(text, top.n, text.n)) ? INCORE_ONE_CORE : INCORE_CORES;
+    /* The first process of a trace of one core is a number. */
+    struct str events = str_part(text, top.n, text.n);
+    struct str pid = str_trim(str_part(events, str_find(events, S("\"pid\"")) + 5, 8));
+    if (!str_skip(&pid, S(":")))
+        return INCORE_CORES;
+    pid = str_trim(pid);
+    return pid.n > 0 && char_is_digit(pid.at[0]) ? INCORE_ONE_CORE : INCORE_CORES;
 }

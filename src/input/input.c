@@ -29,13 +29,18 @@ const struct input_format *input_format_at(size_t i)
 
 bool input_claims(const struct input_format *format, struct str name)
 {
-    struct str rest = str_of(format->looks_for), one;
+    struct str rest = str_of(format->names != NULL ? format->names : format->looks_for), one;
     bool is_one = false;
 
     if (format->claims != NULL)
         return format->claims(name);
-    while (str_split(&rest, ',', &one))
-        is_one = is_one || str_equal(str_trim(one), name);
+    while (str_split(&rest, ',', &one)) {
+        one = str_trim(one);
+        size_t star = format->names != NULL ? str_find_char(one, '*') : one.n;
+        is_one = is_one || str_equal(one, name) ||
+                 (star < one.n && name.n + 1 >= one.n && str_starts(name, str_part(one, 0, star)) &&
+                  str_ends(name, str_part(one, star + 1, one.n)));
+    }
     return is_one;
 }
 
@@ -303,16 +308,6 @@ static bool is_same_run(const struct capture *a, const struct capture *b)
            nanos_add(y.begin, b->clock.to_unix) < nanos_add(x.end, a->clock.to_unix);
 }
 
-/* Whether another capture of the list tells the same run of the same rank, and better. */
-static const struct capture *better_one(const struct member *list, size_t n, size_t i)
-{
-    for (size_t k = 0; k < n; k++)
-        if (list[k].cap->facts.rank >= 0 && list[k].cap->facts.rank == list[i].cap->facts.rank &&
-            place_of(list[k].cap) < place_of(list[i].cap) && is_same_run(list[k].cap, list[i].cap))
-            return list[k].cap;
-    return NULL;
-}
-
 /* Leaves out captures that tell what a better one tells; gives how many are left. */
 static size_t drop_twins(struct member *list, size_t n, const char *path, struct diag *d)
 {
@@ -320,12 +315,16 @@ static size_t drop_twins(struct member *list, size_t n, const char *path, struct
     size_t kept = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const struct capture *better = better_one(list, n, i);
+        const struct capture *cap = list[i].cap, *better = NULL;
+        for (size_t k = 0; k < n && better == NULL && cap->facts.rank >= 0; k++)
+            if (list[k].cap->facts.rank == cap->facts.rank &&
+                place_of(list[k].cap) < place_of(cap) && is_same_run(list[k].cap, cap))
+                better = list[k].cap;
         goes[i] = better != NULL;
         if (goes[i])
             diag_add(d, SEV_WARN, "input.told-twice", (struct where){.path = path},
-                     "%s holds the same run of rank %lld as %s; skipped", list[i].cap->name,
-                     (long long)list[i].cap->facts.rank, better->name);
+                     "%s holds the same run of rank %lld as %s; skipped", cap->name,
+                     (long long)cap->facts.rank, better->name);
     }
     for (size_t i = 0; i < n; i++) {
         if (goes[i])
@@ -371,15 +370,15 @@ static void number(struct member *list, size_t n)
     }
 }
 
-static struct str list_ranks(struct arena *arena, const struct member *list, size_t n)
+static void hint_ranks(struct arena *arena, const int64_t *ranks, size_t n, struct diag *d)
 {
     enum { SHOWN = 8 };
     struct str text = S("");
 
     for (size_t i = 0; i < n && i < SHOWN; i++)
         text = arena_format(arena, "%.*s%s%lld", STR_ARGS(text), i > 0 ? ", " : "",
-                            (long long)list[i].cap->facts.rank);
-    return n > SHOWN ? arena_format(arena, "%.*s, ...", STR_ARGS(text)) : text;
+                            (long long)ranks[i]);
+    diag_hint(d, "try", "--rank with one of %.*s%s", STR_ARGS(text), n > SHOWN ? ", ..." : "");
 }
 
 /* Sorts by rank and keeps the one that was asked for. */
@@ -402,9 +401,11 @@ static enum status choose(struct read_job *job, struct member *list, size_t n, c
         if (wanted < 0 || list[i].cap->facts.rank == wanted)
             fleet_add(fleet, list[i].cap);
     if (fleet->ranks.n == 0) {
+        int64_t *ranks = ARENA_ARRAY(&job->scratch, int64_t, n);
+        for (size_t i = 0; i < n; i++)
+            ranks[i] = list[i].cap->facts.rank;
         if (n > 0)
-            diag_hint(d, "try", "--rank with one of %.*s",
-                      STR_ARGS(list_ranks(&job->scratch, list, n)));
+            hint_ranks(&job->scratch, ranks, n, d);
         diag_fail(d, ST_NOT_FOUND, "input.no-rank", (struct where){.path = path},
                   "no capture of rank %lld", (long long)wanted);
     }
@@ -448,31 +449,20 @@ static enum status gather(struct read_job *job, const char *path, struct diag *d
     return st;
 }
 
-/* What there is to choose from, as far as names tell. */
-static struct str name_ranks(struct arena *arena, const struct bundles *bundles)
-{
-    enum { SHOWN = 8 };
-    struct str text = S("");
-
-    for (size_t i = 0; i < bundles->n && i < SHOWN; i++) {
-        const struct bundle *b = &bundles->at[i];
-        int64_t rank = b->rank >= 0 ? b->rank : b->hint >= 0 ? b->hint : (int64_t)i;
-        text =
-            arena_format(arena, "%.*s%s%lld", STR_ARGS(text), i > 0 ? ", " : "", (long long)rank);
-    }
-    return bundles->n > SHOWN ? arena_format(arena, "%.*s, ...", STR_ARGS(text)) : text;
-}
-
 /* Reads the bundles that were chosen; `most` is how many captures the caller can take. */
 static enum status run(struct read_job *job, const struct bundles *bundles, const char *path,
                        size_t most, struct diag *d, struct fleet *fleet)
 {
     struct where where = {.path = path};
 
+    int64_t *ranks = ARENA_ARRAY(&job->scratch, int64_t, bundles->n); /* as far as names tell */
     bool is_too_much = job->n > most && job->options->rank < 0;
+    for (size_t i = 0; i < bundles->n; i++) {
+        const struct bundle *b = &bundles->at[i];
+        ranks[i] = b->rank >= 0 ? b->rank : b->hint >= 0 ? b->hint : (int64_t)i;
+    }
     if (job->n == 0 || is_too_much)
-        diag_hint(d, "try", "--rank with one of %.*s",
-                  STR_ARGS(name_ranks(&job->scratch, bundles)));
+        hint_ranks(&job->scratch, ranks, bundles->n, d);
     if (is_too_much)
         return diag_fail(d, ST_UNSUPPORTED, "input.several", where,
                          "%zu captures in this folder, but only one can be read", job->n);

@@ -84,8 +84,10 @@ struct input_format {
     enum input_role role;
     enum vendor vendor;      /* of the device, unless the file itself says otherwise */
     enum source_kind source; /* what the file is to those who read the capture */
-    /* A file of this name should be of this format; NULL: those of `looks_for` as they stand. */
+    /* Files of these names should be of this format. NULL: those that match one of `names`, which
+     * have a * each where anything may stand; without those the ones in `looks_for` as they are. */
     bool (*claims)(struct str name);
+    const char *names;
     bool streams; /* reads large files from their path, in bounded memory; else gets the text */
     int (*probe)(const struct probe *p); /* 0 no ... 100 certain; NULL: see `trace` and `table` */
     int trace;                        /* enum trace_dialect of a trace, plus one; 0: it is none */

@@ -98,26 +98,18 @@ static bool has_tables(const struct fleet *fleet)
     return false;
 }
 
-static bool is_for(const struct reading *r, const struct input_options *o)
+static bool is_for(const struct reading *r, const struct input_options *o, bool is_single)
 {
     const struct input_options *had = &r->options;
 
+    if (r->is_single != is_single && !(is_single && r->fleet->ranks.n == 1))
+        return false;
     if (had->format != o->format &&
         (had->format == NULL || o->format == NULL || strcmp(had->format, o->format) != 0))
         return false;
     return had->source == o->source && had->rank == o->rank && had->device == o->device &&
            had->busy_copies == o->busy_copies && (had->pmu == o->pmu || !has_tables(r->fleet)) &&
            had->joins_devices == o->joins_devices && !(had->mhz < o->mhz || had->mhz > o->mhz);
-}
-
-static struct reading *find(struct input_kept *kept, const struct input_options *options,
-                            bool is_single)
-{
-    for (struct reading *r = kept->readings; r != NULL; r = r->next)
-        if ((r->is_single == is_single || (is_single && r->fleet->ranks.n == 1)) &&
-            is_for(r, options))
-            return r;
-    return NULL;
 }
 
 static void read_path(void *reading)
@@ -170,7 +162,9 @@ static enum status take(struct input_kept *kept, const struct input_options *opt
                         bool is_single, struct diag *d, struct fleet **out)
 {
     pthread_mutex_lock(&kept->lock);
-    struct reading *r = find(kept, options, is_single);
+    struct reading *r = kept->readings;
+    while (r != NULL && !is_for(r, options, is_single))
+        r = r->next;
     if (r == NULL)
         r = read_new(kept, options, is_single);
     pthread_mutex_unlock(&kept->lock);

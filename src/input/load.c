@@ -164,17 +164,6 @@ static struct str kind_of(const struct bundle *b)
     return b->files[0].format->role == ROLE_KERNELS ? S("kernel_table") : S("");
 }
 
-static void keep_losses(struct capture *cap, const struct diag *d)
-{
-    static const struct str rows = S_INIT("kernel-details.");
-
-    for (size_t i = 0; i < d->entries.n; i++)
-        if (d->entries.at[i].severity == SEV_LOSS)
-            vec_push(&cap->losses,
-                     ((struct loss){d->entries.at[i].code, d->entries.at[i].count,
-                                    str_starts(str_of(d->entries.at[i].code), rows)}));
-}
-
 /* What a database that is not read says of the number of kernels. */
 static void ask_beside(struct capture *cap, const struct bundle *b)
 {
@@ -202,7 +191,12 @@ static void finish(struct capture *cap, const struct bundle *b, const struct dev
     if (cap->slices.n > 0 && nanos_add(cap->slices.begin[0], cap->clock.to_unix) < year_2000)
         cap->clock.has_unix = false;
     ask_beside(cap, b);
-    keep_losses(cap, d);
+    for (size_t i = 0; i < d->entries.n; i++) {
+        const struct diag_entry *e = &d->entries.at[i];
+        bool is_row = str_starts(str_of(e->code), S("kernel-details."));
+        if (e->severity == SEV_LOSS)
+            vec_push(&cap->losses, ((struct loss){e->code, e->count, is_row}));
+    }
     if (joined > 0)
         diag_add(d, SEV_NOTE, "input.doubles", (struct where){.path = b->path},
                  "%zu duplicate rows of collectives ignored", joined);

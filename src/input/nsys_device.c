@@ -32,15 +32,6 @@ static lane_id find_stream(struct nsys *s, uint64_t process, int64_t stream)
     return lane;
 }
 
-static lane_id stream_lane(struct nsys *s, uint64_t process, int64_t stream)
-{
-    struct nsys_stream *met = &s->streams[(size_t)stream % NSYS_STREAMS];
-
-    if (!met->is_known || met->process != process || met->stream != stream)
-        *met = (struct nsys_stream){process, stream, find_stream(s, process, stream), true};
-    return met->lane;
-}
-
 /* A row of device work. What only kernels have comes first, then what only copies and fills have.
  */
 struct work_row {
@@ -78,7 +69,11 @@ static bool take_work(struct nsys *s, const struct db_rows *rows, const struct w
         s->main_process = process;
     }
     out->link.process = nsys_number(&s->processes, (int64_t)process);
-    out->slice.lane = stream_lane(s, process, row->stream);
+    int64_t stream = row->stream;
+    struct nsys_stream *met = &s->streams[(size_t)stream % NSYS_STREAMS];
+    if (!met->is_known || met->process != process || met->stream != stream)
+        *met = (struct nsys_stream){process, stream, find_stream(s, process, stream), true};
+    out->slice.lane = met->lane;
     return true;
 }
 
@@ -162,20 +157,6 @@ static attr_run kernel_set(struct nsys *s, const struct work_row *row)
     return attrs_set(&cap->attrs, list, n);
 }
 
-static strid kernel_name(struct nsys *s, const struct db_rows *rows, const struct work_row *row)
-{
-    const int64_t names[] = {row->demangled, row->plain, row->mangled};
-    strid name = 0;
-
-    for (size_t i = 0; i < ARRAY_LEN(names) && name == 0; i++)
-        name = nsys_name(s, names[i]);
-    if (name != 0)
-        return name;
-    import_tell(s->i, SEV_WARN, "nsys.no-name", "row %llu of %s has no name",
-                (unsigned long long)rows->n, rows->table);
-    return capture_intern(s->cap, S("unnamed kernel"));
-}
-
 static enum slice_kind kernel_kind(struct nsys *s, strid name)
 {
     while (s->kernel_kind.n <= name)
@@ -197,7 +178,16 @@ static void read_kernels(struct nsys *s)
     while (db_take(&rows, &row)) {
         if (!take_work(s, &rows, &row, &w))
             continue;
-        w.slice.name = kernel_name(s, &rows, &row);
+        w.slice.name = nsys_name(s, row.demangled);
+        if (w.slice.name == 0)
+            w.slice.name = nsys_name(s, row.plain);
+        if (w.slice.name == 0)
+            w.slice.name = nsys_name(s, row.mangled);
+        if (w.slice.name == 0) {
+            import_tell(s->i, SEV_WARN, "nsys.no-name", "row %llu of %s has no name",
+                        (unsigned long long)rows.n, rows.table);
+            w.slice.name = capture_intern(s->cap, S("unnamed kernel"));
+        }
         w.slice.kind = kernel_kind(s, w.slice.name);
         w.slice.set = kernel_set(s, &row);
         put_work(s, &w);
@@ -382,13 +372,6 @@ static attr_run sync_own(struct nsys *s, const struct sync *y)
     return attrs_own(&cap->attrs, list, n);
 }
 
-static lane_id other_lane(struct nsys *s, int64_t device, struct str name)
-{
-    return capture_lane(s->cap, (struct lane_key){.kind = LANE_OTHER,
-                                                  .device = (int32_t)device,
-                                                  .name = capture_intern(s->cap, name)});
-}
-
 static void read_syncs(struct nsys *s)
 {
     struct db_rows rows;
@@ -400,7 +383,7 @@ static void read_syncs(struct nsys *s)
         if ((y.device != DB_NONE && y.device != s->device) ||
             !nsys_times(s, &rows, y.start, y.end, &slice))
             continue;
-        slice.lane = other_lane(s, s->device, S("Sync"));
+        slice.lane = import_lane(s->cap, LANE_OTHER, s->device, S("Sync"));
         slice.name = capture_intern(s->cap, str_of(gpu_names_sync(y.type)));
         slice.own = sync_own(s, &y);
         capture_slice(s->cap, &slice);
@@ -427,7 +410,7 @@ static void read_overheads(struct nsys *s)
         struct slice slice = {.kind = SLICE_OTHER};
         if (!nsys_times(s, &rows, o.start, o.end, &slice))
             continue;
-        slice.lane = other_lane(s, -1, S("Overhead"));
+        slice.lane = import_lane(cap, LANE_OTHER, -1, S("Overhead"));
         slice.name = nsys_name(s, o.name);
         slice.set = attrs_set(&cap->attrs, &cat, 1);
         capture_slice(cap, &slice);

@@ -1,31 +1,6 @@
 /* nsys: what the export says of the machine, the exporter and itself. */
 #include "input/nsys_in.h"
 
-static void read_gpu(struct nsys *s)
-{
-    static const char *const columns[] = {"id", "name"};
-    struct capture *cap = s->cap;
-    struct db_rows rows;
-    int64_t id;
-
-    db_rows_open(&rows, &s->db, "TARGET_INFO_GPU", columns, ARRAY_LEN(columns));
-    while (db_rows_next(&rows))
-        if (cap->facts.device_name == 0 || (db_i64(&rows, 0, &id) && id == s->device))
-            cap->facts.device_name = capture_intern(cap, db_text(&rows, 1));
-}
-
-static void read_clock(struct nsys *s)
-{
-    static const char *const columns[] = {"utcEpochNs"};
-    struct clock *clock = &s->cap->clock;
-    struct db_rows rows;
-
-    db_rows_open(&rows, &s->db, "TARGET_INFO_SESSION_START_TIME", columns, ARRAY_LEN(columns));
-    while (db_rows_next(&rows))
-        if (!clock->has_unix)
-            clock->has_unix = db_i64(&rows, 0, &clock->to_unix);
-}
-
 static void read_named(struct nsys *s, const char *table, struct str name, const char *prefix,
                        strid *out)
 {
@@ -61,12 +36,22 @@ static void read_complaints(struct nsys *s)
 
 void nsys_read_facts(struct nsys *s)
 {
+    static const char *const gpu[] = {"id", "name"}, *const start[] = {"utcEpochNs"};
     struct facts *facts = &s->cap->facts;
+    struct clock *clock = &s->cap->clock;
+    struct db_rows rows;
+    int64_t id;
 
     facts->kind = capture_intern(s->cap, S("nsys"));
     facts->device = s->device;
-    read_gpu(s);
-    read_clock(s);
+    db_rows_open(&rows, &s->db, "TARGET_INFO_GPU", gpu, ARRAY_LEN(gpu));
+    while (db_rows_next(&rows))
+        if (facts->device_name == 0 || (db_i64(&rows, 0, &id) && id == s->device))
+            facts->device_name = capture_intern(s->cap, db_text(&rows, 1));
+    db_rows_open(&rows, &s->db, "TARGET_INFO_SESSION_START_TIME", start, ARRAY_LEN(start));
+    while (db_rows_next(&rows))
+        if (!clock->has_unix)
+            clock->has_unix = db_i64(&rows, 0, &clock->to_unix);
     read_named(s, "META_DATA_EXPORT", S("EXPORT_SCHEMA_VERSION"), "nsys export schema ",
                &facts->producer);
     read_named(s, "TARGET_INFO_SYSTEM_ENV", S("Hostname"), "", &facts->host);

@@ -22,13 +22,6 @@ struct str rocprof_kernel_name(struct str name)
     return name;
 }
 
-lane_id rocprof_stream(struct capture *cap, int32_t device, struct str name)
-{
-    return capture_lane(cap, (struct lane_key){.kind = LANE_STREAM,
-                                               .device = device,
-                                               .name = capture_intern(cap, name)});
-}
-
 lane_id rocprof_thread(struct capture *cap, int64_t pid, int64_t tid)
 {
     return capture_lane(

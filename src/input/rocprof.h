@@ -12,9 +12,6 @@ int32_t rocprof_device(struct str agent);
 /* A kernel's name without what the linker adds: " [clone .kd]", ".kd". */
 struct str rocprof_kernel_name(struct str name);
 
-/* The stream or queue `name` of a device. */
-lane_id rocprof_stream(struct capture *cap, int32_t device, struct str name);
-
 /* The thread that made a call. */
 lane_id rocprof_thread(struct capture *cap, int64_t pid, int64_t tid);
 

@@ -95,12 +95,6 @@ static void trouble(struct trace_chunk *c, enum trace_trouble kind, uint64_t off
         t->first = offset;
 }
 
-/* The text from `begin` to where the reader is was passed over. */
-static void pass_damage(struct trace_chunk *c, uint64_t begin)
-{
-    damage_add(&c->damage, json_offset(&c->json) - begin, (struct where){.byte = begin + 1});
-}
-
 static strid put(struct trace_chunk *c, struct str raw)
 {
     return trace_strings_put(&c->strings, raw, FORM_TEXT);
@@ -627,7 +621,8 @@ static bool recover(struct trace_chunk *c, uint64_t damaged)
     switch (json_resync(&c->json, marker)) {
     case JSON_NONE:
         trouble(c, TROUBLE_DAMAGED, damaged);
-        pass_damage(c, damaged);
+        damage_add(&c->damage, json_offset(&c->json) - damaged,
+                   (struct where){.byte = damaged + 1});
         return true;
     case JSON_MORE:
         stop_at(c, STOP_CUT, damaged);
@@ -647,8 +642,18 @@ static bool pass_over(struct trace_chunk *c, uint64_t at)
     if (!event_json_value(&c->json, &value))
         return false;
     trouble(c, TROUBLE_NOT_AN_EVENT, at);
-    pass_damage(c, at);
+    damage_add(&c->damage, json_offset(&c->json) - at, (struct where){.byte = at + 1});
     return true;
+}
+
+/* The place of the next event when nothing but a comma stands before it; else NULL. */
+static const char *next_event(const char *p, const char *end)
+{
+    if (p == end || *p++ != ',')
+        return NULL;
+    while (p < end && char_is_blank(*p))
+        p++;
+    return p < end && *p == '{' ? p : NULL;
 }
 
 /* Reads events from `at` on while their layouts are known. Returns the end of the last one, or `at`
@@ -660,20 +665,14 @@ static uint64_t read_known(struct trace_chunk *c, uint64_t at, struct trace_even
 
     if (c->limit - c->offset < c->text.n)
         limit = c->text.at + (c->limit - c->offset);
-    while (p < limit && c->paths->credit > 0) {
+    while (p != NULL && p < limit && c->paths->credit > 0) {
         trace_event_start(e, c->offset + (uint64_t)(p - c->text.at));
         p = trace_paths_read(c, p, end, e);
         if (p == NULL)
             break;
         add_event(c, e);
         behind = p;
-        /* The next one is quickly read when nothing but a comma stands before it. */
-        if (p == end || *p++ != ',')
-            break;
-        while (p < end && char_is_blank(*p))
-            p++;
-        if (p == end || *p != '{')
-            break;
+        p = next_event(p, end);
     }
     return c->offset + (uint64_t)(behind - c->text.at);
 }

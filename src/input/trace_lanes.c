@@ -138,17 +138,6 @@ static bool continues(const struct trace_lanes *t, const struct trace_lane *lane
            t->at.at[*first].hints != 0 && t->at.at[*first].row_of == 0;
 }
 
-static void join_rows(struct trace_lanes *t, lane_id *ids)
-{
-    uint32_t first;
-
-    for (size_t i = 0; i < t->at.n; i++)
-        if (t->at.at[i].hints != 0 && continues(t, &t->at.at[i], &first)) {
-            ids[i] = ids[first];
-            t->at.at[i].class = t->at.at[first].class;
-        }
-}
-
 lane_id *trace_lanes_resolve(struct trace_lanes *t, struct capture *cap, bool has_table)
 {
     lane_id *ids = mem_grow(NULL, sizeof(*ids), t->at.n + 1);
@@ -172,7 +161,11 @@ lane_id *trace_lanes_resolve(struct trace_lanes *t, struct capture *cap, bool ha
         ids[i] = capture_lane(cap, key_of(t, cap, lane, process));
     }
     hash_free(&streams);
-    join_rows(t, ids);
+    for (size_t i = 0; i < t->at.n; i++)
+        if (t->at.at[i].hints != 0 && continues(t, &t->at.at[i], &first)) {
+            ids[i] = ids[first];
+            t->at.at[i].class = t->at.at[first].class;
+        }
     return ids;
 }
 

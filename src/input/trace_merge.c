@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "input/kernel_index.h"
+#include "input/step_name.h"
 #include "input/trace_links.h"
 #include "input/trace_rows.h"
 #include "input/trace_text.h"
@@ -154,12 +155,9 @@ static struct trace_row map_row(struct trace_merge *m, struct trace_chunk *c,
 
     row.lane = c->map.lanes.at[row.lane];
     row.name = c->map.strings.at[row.name];
-    if (row.set != 0) {
-        attr_run *set = &c->map.sets.at[row.set];
-        if (*set == 0)
-            *set = map_set(m, c, row.set);
-        row.set = *set;
-    }
+    if (row.set != 0 && c->map.sets.at[row.set] == 0)
+        c->map.sets.at[row.set] = map_set(m, c, row.set);
+    row.set = row.set != 0 ? c->map.sets.at[row.set] : 0;
     if (row.own != 0)
         row.own = attrs_copy_own(&m->cap->attrs, &c->owns, row.own, &c->map.own);
     return row;
@@ -383,11 +381,9 @@ static void add_marks(struct trace_merge *m)
         struct mark mark = {.name = cap->slices.name[i],
                             .begin = cap->slices.begin[i],
                             .end = slices_end(&cap->slices, i)};
-        struct str name = capture_text(cap, mark.name);
-        if (cap->slices.kind[i] != SLICE_STEP || !trace_step_number(name, &mark.number))
-            continue;
-        mark.source = trace_name(name) == NAME_STEP ? MARK_PROFILER_STEP : MARK_ITERATION;
-        vec_push(&cap->marks, mark);
+        if (cap->slices.kind[i] == SLICE_STEP &&
+            step_name_parse(capture_text(cap, mark.name), &mark.source, &mark.number))
+            vec_push(&cap->marks, mark);
     }
 }
 

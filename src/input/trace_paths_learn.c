@@ -295,18 +295,6 @@ static bool learn_constant(struct lesson *l, struct str key)
     return true;
 }
 
-/* A value that tells layouts apart. */
-static bool learn_letter(struct lesson *l, struct str key)
-{
-    struct str text;
-
-    if (!pass_string(l, &text) || text.n != 1 || text.at[0] == '\\')
-        return false;
-    if (key.at[0] == 'p')
-        l->ph = text.at[0];
-    return true;
-}
-
 /* What tells about processes and threads comes once for each: it must not take the places of those
  * that come often. */
 static bool is_constant(const struct lesson *l, struct str key)
@@ -324,13 +312,19 @@ static bool is_constant(const struct lesson *l, struct str key)
 
 static bool learn_member(struct lesson *l)
 {
-    struct str key;
+    struct str key, text;
 
     if (!pass_string(l, &key) || key.n == 0 || memchr(key.at, '\\', key.n) != NULL ||
         !is_new_key(l, key) || !pass(l, ':'))
         return false;
-    if (!l->is_in_args && (str_equal(key, S("ph")) || str_equal(key, S("bp"))))
-        return learn_letter(l, key);
+    if (!l->is_in_args && (str_equal(key, S("ph")) || str_equal(key, S("bp")))) {
+        /* A value that tells layouts apart. */
+        if (!pass_string(l, &text) || text.n != 1 || text.at[0] == '\\')
+            return false;
+        if (key.at[0] == 'p')
+            l->ph = text.at[0];
+        return true;
+    }
     if (!l->is_in_args && str_equal(key, S("args"))) {
         if (!pass(l, '{'))
             return false;

@@ -273,16 +273,6 @@ static void carry_on(struct reader *r, const struct trace_chunk *c)
     r->carry_tried = rest.n;
 }
 
-static void lose_text(struct reader *r, uint64_t begin, uint64_t end)
-{
-    damage_add(&r->merge.damage, end - begin, (struct where){.byte = begin + 1});
-}
-
-static bool is_blank(struct str s)
-{
-    return str_trim(s).n == 0;
-}
-
 static void end_at(struct reader *r, const struct trace_chunk *c)
 {
     struct str rest = str_part(c->text, (size_t)(c->stop - c->offset), c->text.n);
@@ -292,7 +282,7 @@ static void end_at(struct reader *r, const struct trace_chunk *c)
     if (c->why == STOP_END) {
         if (r->is_object)
             text_put(&r->tail, (struct str){rest.at, rest.n});
-        else if (!is_blank(rest))
+        else if (str_trim(rest).n > 0)
             trace_merge_trouble(&r->merge, TROUBLE_TRAILING_TEXT, c->stop);
         return;
     }
@@ -301,7 +291,8 @@ static void end_at(struct reader *r, const struct trace_chunk *c)
     text_put(&r->tail, (struct str){rest.at + tail, rest.n - tail});
     bool has_tail = tail < rest.n;
     if (c->why == STOP_LOST || has_tail)
-        lose_text(r, c->stop, r->tail_offset - r->tail.n);
+        damage_add(&r->merge.damage, r->tail_offset - r->tail.n - c->stop,
+                   (struct where){.byte = c->stop + 1});
     if (c->why == STOP_LOST)
         return;
     if (has_tail) {
@@ -310,7 +301,8 @@ static void end_at(struct reader *r, const struct trace_chunk *c)
     }
     if (rest.n > 0 && rest.at[0] == ',')
         rest = str_part(rest, 1, rest.n);
-    trace_merge_trouble(&r->merge, is_blank(rest) ? TROUBLE_UNCLOSED : TROUBLE_TRUNCATED, c->stop);
+    trace_merge_trouble(&r->merge, str_trim(rest).n == 0 ? TROUBLE_UNCLOSED : TROUBLE_TRUNCATED,
+                        c->stop);
 }
 
 static bool merge_piece(void *ctx, size_t slot)
@@ -338,7 +330,8 @@ static bool merge_piece(void *ctx, size_t slot)
         trace_chunk_read(c, r->expected);
     }
     if (r->expected == TRACE_NOWHERE)
-        lose_text(r, r->lost_from, c->start);
+        damage_add(&r->merge.damage, c->start - r->lost_from,
+                   (struct where){.byte = r->lost_from + 1});
     trace_merge_add(&r->merge, c);
     r->expected = c->stop;
     if (c->why == STOP_CUT)

@@ -123,18 +123,6 @@ static enum trace_hint work_hint(struct str name)
                                                                             : HINT_COMPUTE;
 }
 
-/* "$file.py:12 function" is Python's; calls of the driver have the number of what they launch. */
-static enum trace_hint host_hint(const struct capture *cap, size_t slice)
-{
-    struct str name = capture_text(cap, cap->slices.name[slice]);
-
-    if (str_starts(name, S("$")))
-        return HINT_PYTHON;
-    if (capture_slice_attr(cap, slice, KEY_LINK).type == ATTR_INT)
-        return HINT_RUNTIME;
-    return HINT_HOST_OP;
-}
-
 void trace_rows_hints(const struct trace_lanes *t, struct capture *cap, size_t first)
 {
     struct slices *s = &cap->slices;
@@ -143,8 +131,16 @@ void trace_rows_hints(const struct trace_lanes *t, struct capture *cap, size_t f
     memset(known, 0, cap->strings.strings.n + 1);
     for (size_t i = first; i < s->n; i++) {
         enum trace_class class = t->at.at[s->lane[i]].class;
-        if (class == CLASS_HOST && t->dialect == TRACE_XLA && s->kind[i] != HINT_STEP)
-            s->kind[i] = (uint8_t)host_hint(cap, i);
+        if (class == CLASS_HOST && t->dialect == TRACE_XLA && s->kind[i] != HINT_STEP) {
+            /* "$file.py:12 function" is Python's; the driver's calls have the number of what they
+             * launch. */
+            if (str_starts(capture_text(cap, s->name[i]), S("$")))
+                s->kind[i] = HINT_PYTHON;
+            else if (capture_slice_attr(cap, i, KEY_LINK).type == ATTR_INT)
+                s->kind[i] = HINT_RUNTIME;
+            else
+                s->kind[i] = HINT_HOST_OP;
+        }
         if (class != CLASS_WORK)
             continue;
         if (known[s->name[i]] == 0)

@@ -80,13 +80,6 @@ enum flow_kind trace_flow_kind(struct str cat)
     return FLOW_OTHER;
 }
 
-bool trace_step_number(struct str name, int64_t *number)
-{
-    enum mark_source source;
-
-    return step_name_parse(name, &source, number);
-}
-
 enum trace_name trace_name(struct str name)
 {
     /* Runtime calls of an Ascend host are named <level>@<call>. */
@@ -100,8 +93,9 @@ enum trace_name trace_name(struct str name)
     enum mark_source source;
     int64_t number;
 
-    if (STR_ANY(str_starts, name, levels))
-        return NAME_CALL;
+    for (size_t i = 0; i < ARRAY_LEN(levels); i++)
+        if (str_starts(name, levels[i]))
+            return NAME_CALL;
     if (classify_is_collective(name))
         return NAME_COLLECTIVE;
     if (!step_name_parse(name, &source, &number))

@@ -65,9 +65,6 @@ enum trace_name {
 
 enum trace_name trace_name(struct str name);
 
-/* The number of a step's name, however it is spelt. */
-bool trace_step_number(struct str name, int64_t *number);
-
 /* What to do with an argument. */
 enum trace_action {
     ARG_SKIP,

@@ -15,8 +15,6 @@ TEST(categories_are_known_in_any_case)
 
 TEST(step_marks_need_a_number)
 {
-    int64_t number;
-
     assert_int_equal(trace_name(S("ProfilerStep#12")), NAME_STEP);
     assert_int_equal(trace_name(S("Iteration#3")), NAME_ITERATION);
     assert_int_equal(trace_name(S("Step 4")), NAME_ITERATION);
@@ -25,9 +23,6 @@ TEST(step_marks_need_a_number)
     assert_int_equal(trace_name(S("iteration_3")), NAME_RANGE);
     assert_int_equal(trace_name(S("HCCL_x")), NAME_COLLECTIVE);
     assert_int_equal(trace_name(S("Hccl@hcom_allReduce_")), NAME_CALL);
-    assert_true(trace_step_number(S("ProfilerStep#12"), &number));
-    assert_int_equal(number, 12);
-    assert_false(trace_step_number(S("Optimizer.step#SGD"), &number));
 }
 
 TEST(arguments_mean_different_things_to_dialects)

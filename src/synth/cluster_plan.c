@@ -112,28 +112,20 @@ struct uses {
 
 enum axis { AXIS_TENSOR, AXIS_EXPERT, AXIS_DATA };
 
-/* The members of the communicator of a rank along an axis. */
-static int members_of(const struct cluster_sim *s, const struct cluster_rank_sim *r, enum axis axis,
-                      int *out)
-{
-    int first = axis == AXIS_EXPERT ? r->data / s->ep * s->ep : 0;
-    int n = axis == AXIS_TENSOR ? s->tp : axis == AXIS_EXPERT ? s->ep : s->dp;
-
-    for (int i = 0; i < n; i++)
-        out[i] = axis == AXIS_TENSOR ? rank_at(s, r->stage, r->data, i)
-                                     : rank_at(s, r->stage, first + i, r->tensor);
-    return n;
-}
-
 static void add_axis(struct cluster_sim *s, struct uses *uses, enum axis axis)
 {
     int *members = ARENA_ARRAY(s->arena, int, (size_t)s->n);
+    int n = axis == AXIS_TENSOR ? s->tp : axis == AXIS_EXPERT ? s->ep : s->dp;
 
     for (int i = 0; i < s->n; i++) {
-        int n = members_of(s, &s->ranks[i], axis, members), id;
+        const struct cluster_rank_sim *r = &s->ranks[i];
+        int first = axis == AXIS_EXPERT ? r->data / s->ep * s->ep : 0;
+        for (int k = 0; k < n; k++)
+            members[k] = axis == AXIS_TENSOR ? rank_at(s, r->stage, r->data, k)
+                                             : rank_at(s, r->stage, first + k, r->tensor);
         if (members[0] != i) /* its first member has made it */
             continue;
-        id = ++s->ids;
+        int id = ++s->ids;
         uint32_t team = add_team(s, id, members, n, false);
         uint32_t twin = axis == AXIS_DATA ? add_team(s, id, members, n, false) : team;
         for (int k = 0; k < n; k++) {

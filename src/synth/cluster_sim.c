@@ -10,12 +10,6 @@ static nanos later(nanos a, nanos b)
     return a > b ? a : b;
 }
 
-static void record(struct cluster_rank_sim *r, const struct cluster_op *op, nanos begin, nanos dur,
-                   nanos launch)
-{
-    vec_push(&r->events, ((struct cluster_event){op, begin, dur, launch}));
-}
-
 /* The host launches what comes next; when the device may begin. */
 static nanos launch(struct cluster_rank_sim *r, nanos *at)
 {
@@ -56,7 +50,7 @@ static void arrive(struct cluster_sim *s, struct cluster_rank_sim *r, const stru
     for (int i = 0; i < t->n; i++)
         if (t->ranks[i] == r->id)
             t->at[i] = begin;
-    record(r, op, begin, -1, at);
+    vec_push(&r->events, ((struct cluster_event){op, begin, -1, at}));
     t->arrived++;
     if (op->kind == CLUSTER_ASYNC)
         r->pending = -1;
@@ -75,7 +69,7 @@ static bool advance(struct cluster_sim *s, struct cluster_rank_sim *r)
     switch (op->kind) {
     case CLUSTER_KERNEL:
         begin = launch(r, &at);
-        record(r, op, begin, op->dur, at);
+        vec_push(&r->events, ((struct cluster_event){op, begin, op->dur, at}));
         r->device = begin + op->dur;
         break;
     case CLUSTER_CALL:
@@ -90,7 +84,7 @@ static bool advance(struct cluster_sim *s, struct cluster_rank_sim *r)
     default:
         /* The host waits for the device, then does something else. */
         r->host = later(r->host, r->device + 4 * US);
-        record(r, op, r->host, op->dur, 0);
+        vec_push(&r->events, ((struct cluster_event){op, r->host, op->dur, 0}));
         r->host += op->dur;
     }
     r->at++;

@@ -30,35 +30,29 @@ static void event_head(struct trace *t, const char *cat, const char *name, int64
          cat, name, pid, tid, put_us(at), put_us(on_clock(t->r, end) - at));
 }
 
-static const char *members(const struct trace *t, const struct cluster_team *team)
-{
-    struct str list = S("");
-
-    for (int i = 0; i < team->n; i++)
-        list = arena_format(t->s->arena, "%.*s%s%d", STR_ARGS(list), i > 0 ? ", " : "",
-                            team->ranks[i]);
-    return list.at;
-}
-
 /* A transfer is told in the group of all stages, with its two ends. */
 static void put_call(struct trace *t, const struct cluster_op *op)
 {
     const struct cluster_team *team = &t->s->teams.at[op->group];
     struct cluster_team stages = {0};
-    int list[1024];
+    struct str list = S("");
+    int ranks[1024];
 
     if (team->is_pair) {
-        stages = (struct cluster_team){.ranks = list, .n = t->s->pp};
+        stages = (struct cluster_team){.ranks = ranks, .n = t->s->pp};
         for (int i = 0; i < t->s->pp && i < 1024; i++)
-            list[i] = i * t->s->dp * t->s->tp + t->r->id % (t->s->dp * t->s->tp);
+            ranks[i] = i * t->s->dp * t->s->tp + t->r->id % (t->s->dp * t->s->tp);
     }
     const struct cluster_team *shown = team->is_pair ? &stages : team;
     int64_t id = team->is_pair ? team->id + t->r->id % (t->s->dp * t->s->tp) : team->id;
+    for (int i = 0; i < shown->n; i++)
+        list = arena_format(t->s->arena, "%.*s%s%d", STR_ARGS(list), i > 0 ? ", " : "",
+                            shown->ranks[i]);
     PUTF(&t->put,
          ", 'Collective name': '%', 'In msg nelems': %, 'Out msg nelems': %, 'Group size': %, "
          "'dtype': 'BFloat16', 'Process Group Name': '%', 'Process Group Description': "
          "'undefined', 'Process Group Ranks': '[%]'",
-         op->name, op->bytes / 2, op->bytes / 2, shown->n, id, members(t, shown));
+         op->name, op->bytes / 2, op->bytes / 2, shown->n, id, list.at);
     if (team->is_pair)
         PUTF(&t->put, ", 'Src Rank': %, 'Dst Rank': %", team->ranks[0], team->ranks[1]);
 }

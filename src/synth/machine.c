@@ -5,8 +5,6 @@
 
 #include <assert.h>
 
-#include "synth/machine_record.h"
-
 enum { SPEED_LOW = 800, SPEED_HIGH = 1300 }; /* of a host, per mille */
 
 /* Host times in ns as recordings of PyTorch show them, less what the profiler adds to them. */
@@ -259,7 +257,8 @@ struct host_event *machine_record_call(struct machine *m, const char *gpu, const
     return e;
 }
 
-nanos machine_done(const struct machine *m, enum synth_stream stream)
+/* End of a stream's work; STREAM_COUNT: of all. */
+static nanos end_of_work(const struct machine *m, enum synth_stream stream)
 {
     nanos done = INT64_MIN;
 
@@ -281,19 +280,15 @@ static const char *const call_names[][2] = {
     {"cuModuleLoadData", "aclopCompileAndExecuteV2"},
 };
 
-static const char *npu_name(const char *gpu)
-{
-    for (size_t i = 0; i < ARRAY_LEN(call_names); i++)
-        if (strcmp(call_names[i][0], gpu) == 0)
-            return call_names[i][1];
-    return gpu;
-}
-
 /* Makes a call of `dur` that returns no earlier than `until`. */
 static void plain_call(struct machine *m, const char *name, enum host_work work, nanos dur,
                        nanos until)
 {
-    struct host_event *e = machine_record_call(m, name, npu_name(name));
+    const char *npu = name;
+    for (size_t i = 0; i < ARRAY_LEN(call_names); i++)
+        if (strcmp(call_names[i][0], name) == 0)
+            npu = call_names[i][1];
+    struct host_event *e = machine_record_call(m, name, npu);
     size_t at = m->rank->step.host.n - 1;
     nanos begin = e->begin, end = begin + dur > until ? begin + dur : until;
 
@@ -304,7 +299,7 @@ static void plain_call(struct machine *m, const char *name, enum host_work work,
 
 void machine_call(struct machine *m, const char *name, enum host_work work, nanos dur, bool waits)
 {
-    nanos done = waits ? machine_done(m, STREAM_COUNT) : INT64_MIN;
+    nanos done = waits ? end_of_work(m, STREAM_COUNT) : INT64_MIN;
 
     done = waits && m->queue > done ? m->queue : done;
     plain_call(m, name, work, dur + recorded(m, m->costs.recorded_call),
@@ -314,7 +309,7 @@ void machine_call(struct machine *m, const char *name, enum host_work work, nano
 void machine_sync(struct machine *m, enum synth_stream stream)
 {
     nanos dur = machine_call_cost(m, m->costs.call), back = machine_cost(m, m->costs.sync_return);
-    nanos done = machine_done(m, stream);
+    nanos done = end_of_work(m, stream);
 
     done = m->kind == MACHINE_NPU && m->queue > done ? m->queue : done;
     plain_call(m, stream == STREAM_COUNT ? "cudaDeviceSynchronize" : "cudaStreamSynchronize",

@@ -179,4 +179,16 @@ void machine_graph_end(struct machine *m);
 void machine_step_begin(struct machine *m, int number);
 void machine_step_end(struct machine *m);
 
+/* ---- for the files of the machine: calls and their costs ---- */
+
+/* A host time with jitter; of a call with what recording it adds. */
+nanos machine_cost(struct machine *m, nanos mean);
+nanos machine_call_cost(struct machine *m, nanos mean);
+
+/* Notes a call on a timeline and gives its number. */
+uint32_t machine_add_call(struct machine_timeline *t, nanos begin, nanos end, enum host_work work);
+
+/* The event of a call of the runtime that begins now. */
+struct host_event *machine_record_call(struct machine *m, const char *gpu, const char *npu);
+
 #endif

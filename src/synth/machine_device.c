@@ -3,8 +3,6 @@
  */
 #include "synth/machine.h"
 
-#include "synth/machine_record.h"
-
 enum { QUEUE_DEPTH = 1024, ENQUEUE = 1200, GRAPH_CALL = 10000, GRAPH_NODE = 130 };
 
 /* A launch on its way: the call that makes it, and where it was recorded. */

@@ -128,28 +128,20 @@ void plant_input(struct plant *p, int step)
 
 /* ---- inside the step ---- */
 
-static void cpu_operators(struct plant *p)
-{
-    static const char *const names[] = {"aten::sort", "aten::histc", "aten::cumsum"};
-    struct machine *m = p->m;
-
-    for (int64_t i = 0; i < p->amount; i++) {
-        machine_op(m, names[i % 3], SHAPE(p, p->tokens, 1024), "FLOAT");
-        machine_work(m, BUSY_OPERATOR, p->pause / p->amount);
-        machine_end(m);
-        machine_python(m);
-    }
-}
-
 void plant_host(struct plant *p, int step)
 {
+    static const char *const names[] = {"aten::sort", "aten::histc", "aten::cumsum"};
     struct machine *m = p->m;
 
     machine_site(m, "host");
     if (machine_draw(m, 0, 7) == 0) /* somebody else's turn */
         m->host += machine_draw(m, 60000, 160000);
-    if (plant_is(p, PLANT_CPU_OPERATOR))
-        cpu_operators(p);
+    for (int64_t i = 0; plant_is(p, PLANT_CPU_OPERATOR) && i < p->amount; i++) {
+        machine_op(m, names[i % 3], SHAPE(p, p->tokens, 1024), "FLOAT");
+        machine_work(m, BUSY_OPERATOR, p->pause / p->amount);
+        machine_end(m);
+        machine_python(m);
+    }
     if (plant_is(p, PLANT_HOST_UNTRACED) ||
         (plant_is(p, PLANT_SLOW_STEP_SAME_WORK) && step == p->odd_step))
         machine_work(m, BUSY_UNTRACED, p->pause * machine_draw(m, 950, 1050) / 1000);

@@ -202,11 +202,12 @@ static void backward_layer(struct plant *p)
 }
 
 /* Scaled and smoothed, in double by accident: operators on the logits. */
-static void loss_in_double(struct plant *p)
+static void loss(struct plant *p)
 {
     bool is_double = p->is_sick;
 
-    for (int64_t i = 0; i < p->amount; i++)
+    plant_linear(p, SLOT_HEAD, p->tokens, p->hidden, p->vocab);
+    for (int64_t i = 0; plant_has(p, PLANT_FP64_USED) && i < p->amount; i++)
         plant_simple(p, &(struct plant_simple){.op = i % 2 == 0 ? "aten::mul" : "aten::sub",
                                                .code = is_double ? OP_P_DOUBLE : OP_P_SINGLE,
                                                .rows = p->tokens,
@@ -214,13 +215,6 @@ static void loss_in_double(struct plant *p)
                                                .tensors = 3,
                                                .width = is_double ? 8 : 4,
                                                .types = is_double ? "DOUBLE" : "FLOAT"});
-}
-
-static void loss(struct plant *p)
-{
-    plant_linear(p, SLOT_HEAD, p->tokens, p->hidden, p->vocab);
-    if (plant_has(p, PLANT_FP64_USED))
-        loss_in_double(p);
     elementwise(p, "aten::_log_softmax", OP_P_LOSS, p->vocab, 3);
     machine_op(p->m, "aten::nll_loss", SHAPE(p, p->tokens, p->vocab), "FLOAT");
     elementwise(p, "aten::nll_loss_forward", OP_P_SUM, 8, 1);

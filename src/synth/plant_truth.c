@@ -49,26 +49,6 @@ static const struct {
     {OP_AICPU, OP_AICPU, "compute.aicpu"},
 };
 
-static const char *copy_class(const struct machine_task *t, enum machine_kind machine)
-{
-    bool is_known = machine == MACHINE_GPU; /* the other one does not say what memory it is */
-
-    switch (t->way) {
-    case COPY_HOST_TO_DEVICE:
-        return !is_known        ? "copy_exposed.h2d"
-               : t->is_pageable ? "copy_exposed.h2d_pageable"
-                                : "copy_exposed.h2d_pinned";
-    case COPY_DEVICE_TO_HOST:
-        return !is_known        ? "copy_exposed.d2h"
-               : t->is_pageable ? "copy_exposed.d2h_pageable"
-                                : "copy_exposed.d2h_pinned";
-    case COPY_ON_DEVICE:
-        return "copy_exposed.d2d";
-    default:
-        return "copy_exposed.memset";
-    }
-}
-
 static int rank_of(const struct machine_task *t)
 {
     return t->kind == TASK_KERNEL ? 2 : t->kind == TASK_COMM ? 1 : 0;
@@ -269,10 +249,19 @@ static const struct machine_task *begins_at(const struct counting *c, size_t fir
 
 static const char *class_of(const struct counting *c, const struct machine_task *t)
 {
+    static const char *const copies[][3] = {
+        {"copy_exposed.h2d", "copy_exposed.h2d_pinned", "copy_exposed.h2d_pageable"},
+        {"copy_exposed.d2h", "copy_exposed.d2h_pinned", "copy_exposed.d2h_pageable"}};
+
     if (t->kind == TASK_COMM)
         return "comm_exposed";
-    if (t->kind == TASK_COPY)
-        return copy_class(t, c->m->kind);
+    if (t->kind == TASK_COPY && t->way == COPY_ON_DEVICE)
+        return "copy_exposed.d2d";
+    if (t->kind == TASK_COPY && t->way == COPY_SET)
+        return "copy_exposed.memset";
+    if (t->kind == TASK_COPY) /* only a GPU says what memory it is */
+        return copies[t->way == COPY_DEVICE_TO_HOST]
+                     [c->m->kind == MACHINE_GPU ? 1 + t->is_pageable : 0];
     if (t->is_optimizer)
         return "compute.optimizer";
     for (size_t i = 0; i < ARRAY_LEN(families); i++)
@@ -290,23 +279,6 @@ static void add_gap(struct counting *c, nanos begin, nanos end, const struct mac
                                     end < s->end ? end : s->end, 0};
         if (part.begin < part.end)
             add_idle(c, part, t);
-    }
-}
-
-static void count(struct counting *c, nanos begin, nanos end)
-{
-    size_t first = 0;
-
-    for (nanos now = begin, next; now < end; now = next) {
-        while (first < c->n && c->tasks[first].end <= now)
-            first++;
-        const struct machine_task *owner = owner_at(c, first, now);
-        next = border_after(c, first, now);
-        next = next < end ? next : end;
-        if (owner != NULL)
-            add(c, now, next, class_of(c, owner));
-        else
-            add_gap(c, now, next, begins_at(c, first, next));
     }
 }
 
@@ -333,6 +305,7 @@ void plant_truth_account(struct plant_run *run, const struct machine *m, const s
                          const nanos *marks, struct arena *arena)
 {
     struct counting c = {.m = m, .n = m->tasks.n, .run = run};
+    size_t first = 0;
 
     run->steps_n = (size_t)p->steps;
     run->steps = ARENA_ARRAY(arena, struct plant_step_truth, run->steps_n);
@@ -342,7 +315,17 @@ void plant_truth_account(struct plant_run *run, const struct machine *m, const s
     set_windows(run, &c, p, marks);
     find_latency(&c);
     c.least_work = least_work(&m->main);
-    count(&c, run->steps[0].begin, run->steps[run->steps_n - 1].end);
-    run->step_ns = (run->steps[run->steps_n - 1].end - run->steps[0].end) /
-                   (nanos)(run->steps_n > 1 ? run->steps_n - 1 : 1);
+    nanos end = run->steps[run->steps_n - 1].end;
+    for (nanos now = run->steps[0].begin, next; now < end; now = next) {
+        while (first < c.n && c.tasks[first].end <= now)
+            first++;
+        const struct machine_task *owner = owner_at(&c, first, now);
+        next = border_after(&c, first, now);
+        next = next < end ? next : end;
+        if (owner != NULL)
+            add(&c, now, next, class_of(&c, owner));
+        else
+            add_gap(&c, now, next, begins_at(&c, first, next));
+    }
+    run->step_ns = (end - run->steps[0].end) / (nanos)(run->steps_n > 1 ? run->steps_n - 1 : 1);
 }

@@ -58,6 +58,4 @@ struct plant_truth {
     size_t runs_n;
 };
 
-extern const struct schema plant_truth_schema; /* ground_truth.json, of a struct plant_truth */
-
 #endif

@@ -303,7 +303,7 @@ static struct plan make_plan(struct sim *s)
 }
 
 /* The operator that AICPU cores run now and then, in the layer and module of `beside`. */
-static const struct synth_op *aicpu_op(struct sim *s, const struct synth_op *beside)
+static void aicpu_in(struct sim *s, const struct synth_op *beside, bool is_masked)
 {
     struct synth_op *op = ARENA_NEW(&s->names, struct synth_op);
     const char *shape = arena_printf(&s->names, "%lld", (long long)s->options->batch);
@@ -320,17 +320,10 @@ static const struct synth_op *aicpu_op(struct sim *s, const struct synth_op *bes
                             .module = beside->module,
                             .layer = beside->layer,
                             .forward = NO_OP};
-    return op;
-}
-
-static void aicpu_in(struct sim *s, const struct synth_op *beside, bool is_masked)
-{
-    const struct synth_op *work = aicpu_op(s, beside);
-
     for (int i = 0; i < s->ranks_n; i++) {
         struct rank *r = &s->ranks[i];
         struct synth_task under = r->step.tasks.at[r->step.tasks.n - 1];
-        aicpu(s, r, work, is_masked ? &under : NULL);
+        aicpu(s, r, op, is_masked ? &under : NULL);
     }
 }
 
@@ -361,23 +354,6 @@ static void run_op(struct sim *s, const struct synth_program *p, size_t i, const
         aicpu_in(s, op, plan->aicpu_at[op->layer] == 2);
 }
 
-static void run(struct sim *s, const struct synth_program *p, size_t from, size_t to,
-                const struct plan *plan)
-{
-    int layer = NO_LAYER;
-
-    for (size_t i = from; i < to; i++) {
-        const struct synth_op *op = &p->ops[i];
-        if (op->layer != layer && op->layer >= 0 && !op->is_backward && plan->stall_at[op->layer]) {
-            enum stall_kind kind = (enum stall_kind)(s->stalls++ % STALL_KINDS);
-            nanos dur = s->options->bubble * rng_between(&s->rng, 700, 1300) / 1000;
-            stall(&s->ranks[plan->victim], kind, PLACE_INTERNAL, op->layer, dur);
-        }
-        layer = op->layer;
-        run_op(s, p, i, plan);
-    }
-}
-
 static const struct synth_program *program_of(const struct sim *s)
 {
     const struct synth_options *o = s->options;
@@ -395,38 +371,51 @@ static const struct synth_program *program_of(const struct sim *s)
     }
 }
 
-void sim_warm_up(struct sim *s)
+/* The operators [from, to) of a step on all ranks. */
+static void run_step(struct sim *s, int64_t number, const struct plan *plan, size_t from, size_t to,
+                     bool is_cut)
 {
     const struct synth_program *p = program_of(s);
-    struct plan none = {.stall_at = ARENA_ARRAY(&s->names, bool, (size_t)s->model.layers + 1),
-                        .aicpu_at = ARENA_ARRAY(&s->names, int, (size_t)s->model.layers + 1)};
 
-    for (int i = 0; i < s->ranks_n; i++)
-        begin_step(s, &s->ranks[i], p, -1);
-    run(s, p, p->n - (p->n < 12 ? p->n : 12), p->n, &none);
     for (int i = 0; i < s->ranks_n; i++) {
-        end_step(&s->ranks[i], false, 0);
+        begin_step(s, &s->ranks[i], p, number);
+        if (plan->prelaunch > 0)
+            stall(&s->ranks[i], STALL_UNTRACED, PLACE_PRELAUNCH, NO_LAYER, plan->prelaunch);
+    }
+    int layer = NO_LAYER;
+    for (size_t i = from; i < to; i++) {
+        const struct synth_op *op = &p->ops[i];
+        if (op->layer != layer && op->layer >= 0 && !op->is_backward && plan->stall_at[op->layer]) {
+            enum stall_kind kind = (enum stall_kind)(s->stalls++ % STALL_KINDS);
+            nanos dur = s->options->bubble * rng_between(&s->rng, 700, 1300) / 1000;
+            stall(&s->ranks[plan->victim], kind, PLACE_INTERNAL, op->layer, dur);
+        }
+        layer = op->layer;
+        run_op(s, p, i, plan);
+    }
+    for (int i = 0; i < s->ranks_n; i++) {
+        end_step(&s->ranks[i], is_cut, plan->tail);
         sim_order_tasks(&s->ranks[i]);
     }
 }
 
+void sim_warm_up(struct sim *s)
+{
+    struct plan none = {.stall_at = ARENA_ARRAY(&s->names, bool, (size_t)s->model.layers + 1),
+                        .aicpu_at = ARENA_ARRAY(&s->names, int, (size_t)s->model.layers + 1)};
+    size_t n = program_of(s)->n;
+
+    run_step(s, -1, &none, n - (n < 12 ? n : 12), n, false);
+}
+
 void sim_step(struct sim *s, bool is_cut)
 {
-    const struct synth_program *p = program_of(s);
+    size_t n = program_of(s)->n;
 
     arena_free(&s->names);
     arena_init(&s->names);
     struct plan plan = make_plan(s);
-    for (int i = 0; i < s->ranks_n; i++) {
-        begin_step(s, &s->ranks[i], p, s->step);
-        if (plan.prelaunch > 0)
-            stall(&s->ranks[i], STALL_UNTRACED, PLACE_PRELAUNCH, NO_LAYER, plan.prelaunch);
-    }
-    run(s, p, 0, is_cut ? p->n * 3 / 5 : p->n, &plan);
-    for (int i = 0; i < s->ranks_n; i++) {
-        end_step(&s->ranks[i], is_cut, plan.tail);
-        sim_order_tasks(&s->ranks[i]);
-    }
+    run_step(s, s->step, &plan, 0, is_cut ? n * 3 / 5 : n, is_cut);
     s->step++;
 }
 

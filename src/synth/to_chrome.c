@@ -35,18 +35,6 @@ static enum status open_chrome(void *self, struct outlet *to)
     return ST_OK;
 }
 
-static void host_event(struct events *c, const struct host_event *e)
-{
-    int64_t tid = (int64_t)e->thread + 1;
-
-    if (e->kind == HOST_STEP)
-        EVENT(c, "{'ph':'X','name':'Step#%','cat':'step','pid':%,'tid':%,'ts':%,'dur':%}", e->id,
-              PID_HOST, tid, stamp(e->begin), put_us(e->dur));
-    else
-        EVENT(c, "{'ph':'X','name':'%','cat':'host','pid':%,'tid':%,'ts':%,'dur':%}", e->name,
-              PID_HOST, tid, stamp(e->begin), put_us(e->dur));
-}
-
 static void device_task(struct events *c, const struct synth_task *t)
 {
     int64_t tid = (int64_t)t->stream + 1;
@@ -67,8 +55,16 @@ static void write_step(void *self)
     struct events *c = self;
     const struct synth_step *step = &c->to->rank->step;
 
-    for (size_t i = 0; i < step->host.n; i++)
-        host_event(c, &step->host.at[i]);
+    for (size_t i = 0; i < step->host.n; i++) {
+        const struct host_event *e = &step->host.at[i];
+        int64_t tid = (int64_t)e->thread + 1;
+        if (e->kind == HOST_STEP)
+            EVENT(c, "{'ph':'X','name':'Step#%','cat':'step','pid':%,'tid':%,'ts':%,'dur':%}",
+                  e->id, PID_HOST, tid, stamp(e->begin), put_us(e->dur));
+        else
+            EVENT(c, "{'ph':'X','name':'%','cat':'host','pid':%,'tid':%,'ts':%,'dur':%}", e->name,
+                  PID_HOST, tid, stamp(e->begin), put_us(e->dur));
+    }
     for (size_t i = 0; i < step->tasks.n; i++)
         device_task(c, &step->tasks.at[i]);
     EVENT(c, "{'ph':'C','name':'tasks','pid':%,'tid':0,'ts':%,'args':{'tasks':%}}", PID_DEVICE,

@@ -14,55 +14,39 @@ static void missing(struct put *p, int columns)
         PUT(p, ",N/A");
 }
 
-/* A share of a time: ",time,ratio". */
-static void share(struct put *p, nanos dur, int permille)
-{
-    PUTF(p, ",%,%", put_short(dur * permille / 1000), put_short(permille));
-}
-
-static void cube_pmu(struct put *p, const struct synth_task *t)
-{
-    nanos busy = t->dur * 94 / 100;
-    int mac = t->op->kind->mac;
-
-    PUTF(p, ",%,%", put_short(busy), busy * 18 / 10 * t->op->kind->blocks);
-    share(p, busy, mac);
-    share(p, busy, 51);
-    share(p, busy, 312);
-    share(p, busy, mac > 700 ? 544 : 844);
-    share(p, busy, 120);
-    PUTF(p, ",%", put_short(4));
-}
-
-static void vector_pmu(struct put *p, const struct synth_task *t, int part)
+/* A unit that is busy for a part of the time, in percent, and its pipes, per mille of that; then
+ * its misses. */
+static void unit_pmu(struct put *p, const struct synth_task *t, int part, const int *pipes,
+                     size_t n, int64_t misses)
 {
     nanos busy = t->dur * part / 100;
 
     PUTF(p, ",%,%", put_short(busy), busy * 18 / 10 * t->op->kind->blocks);
-    share(p, busy, 188);
-    share(p, busy, 85);
-    share(p, busy, 585);
-    share(p, busy, 201);
-    PUTF(p, ",%", put_short(23));
+    for (size_t i = 0; i < n; i++)
+        PUTF(p, ",%,%", put_short(busy * pipes[i] / 1000), put_short(pipes[i]));
+    PUTF(p, ",%", put_short(misses));
 }
 
 static void pmu(struct put *p, bool is_old, const struct synth_task *t)
 {
     const struct op_kind *kind = t->op->kind;
+    static const int vector[] = {188, 85, 585, 201};
+    const int cube[] = {kind->mac, 51, 312, kind->mac > 700 ? 544 : 844, 120};
     bool is_vector = strcmp(kind->core, "AI_VECTOR_CORE") == 0;
 
     if (t->kind == TASK_COMM || t->op->code == OP_AICPU) {
         missing(p, is_old ? PMU_OLD_COLUMNS : PMU_NEW_COLUMNS);
     } else if (is_old) {
-        nanos cube = is_vector ? 0 : t->dur * 9 / 10, vector = is_vector ? t->dur * 9 / 10 : 0;
-        PUTF(p, ",%,%,%,%", put_short(cube), cube * 18 / 10, put_short(vector), vector * 18 / 10);
+        nanos busy = t->dur * 9 / 10, cubes = is_vector ? 0 : busy, vectors = busy - cubes;
+        PUTF(p, ",%,%,%,%", put_short(cubes), cubes * 18 / 10, put_short(vectors),
+             vectors * 18 / 10);
     } else if (is_vector) {
         PUT(p, ",0.0,0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0");
-        vector_pmu(p, t, 93);
+        unit_pmu(p, t, 93, vector, ARRAY_LEN(vector), 23);
         PUT(p, ",0");
     } else {
-        cube_pmu(p, t);
-        vector_pmu(p, t, strcmp(kind->core, "MIX_AIC") == 0 ? 30 : 0);
+        unit_pmu(p, t, 94, cube, ARRAY_LEN(cube), 4);
+        unit_pmu(p, t, strcmp(kind->core, "MIX_AIC") == 0 ? 30 : 0, vector, ARRAY_LEN(vector), 23);
         PUTF(p, ",%", put_short((int64_t)kind->mac * 100));
     }
 }
@@ -174,19 +158,6 @@ static struct str head_of(const char *name, const struct dialect *d)
     return S("");
 }
 
-static enum status open_table(struct tables *t, enum table_kind k)
-{
-    struct put *p = &t->put[k];
-    const char *folder = k == TABLE_OP_SUMMARY ? to_msprof_folder(t->to) : to_output_folder(t->to);
-
-    TRY(to_open(t->to, p, folder, files[k].name, 0));
-    if (files[k].has_device && t->dialect.is_new)
-        PUT(p, "Device_id,");
-    put_str(p, head_of(files[k].name, &t->dialect));
-    put_str(p, str_of(files[k].begin != NULL ? files[k].begin : t->dialect.line_end));
-    return ST_OK;
-}
-
 static enum status open_tables(void *self, struct outlet *to)
 {
     struct tables *t = self;
@@ -195,10 +166,18 @@ static enum status open_tables(void *self, struct outlet *to)
     t->sim = to->sim;
     t->rank = to->rank;
     t->dialect = to->dialect;
-    for (int k = 0; k < TABLE_COUNT; k++)
-        if ((to->sim->options->formats & files[k].format) != 0 &&
-            to->sim->options->level >= files[k].level)
-            TRY(open_table(t, (enum table_kind)k));
+    for (int k = 0; k < TABLE_COUNT; k++) {
+        struct put *p = &t->put[k];
+        if ((to->sim->options->formats & files[k].format) == 0 ||
+            to->sim->options->level < files[k].level)
+            continue;
+        TRY(to_open(to, p, k == TABLE_OP_SUMMARY ? to_msprof_folder(to) : to_output_folder(to),
+                    files[k].name, 0));
+        if (files[k].has_device && t->dialect.is_new)
+            PUT(p, "Device_id,");
+        put_str(p, head_of(files[k].name, &t->dialect));
+        put_str(p, str_of(files[k].begin != NULL ? files[k].begin : t->dialect.line_end));
+    }
     return ST_OK;
 }
 

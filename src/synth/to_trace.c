@@ -56,11 +56,6 @@ static struct put_arg stamp(const struct trace *t, nanos ns)
     return put_stamp(ns, t->dialect.quote);
 }
 
-static int64_t tid_of(const struct trace *t, enum synth_thread thread)
-{
-    return rank_tid(t->rank, thread);
-}
-
 /* One end of an arrow of the framework: ph is s or f. */
 static void arrow(struct trace *t, const char *ph, const char *name, int64_t id, int64_t pid,
                   int64_t tid, nanos at, const char *cat)
@@ -119,7 +114,7 @@ static void framework_event(struct trace *t, const struct host_event *e)
     if (e->kind == HOST_STEP)
         PUTF(p, "#%", e->id);
     PUTF(p, "', 'pid': %, 'tid': %, 'ts': %, 'dur': %, 'cat': '%', 'args': ", t->rank->pid,
-         tid_of(t, e->thread), stamp(t, e->begin), put_short(e->dur), cats[e->kind]);
+         rank_tid(t->rank, e->thread), stamp(t, e->begin), put_short(e->dur), cats[e->kind]);
     if (e->kind == HOST_OP || e->kind == HOST_STEP || e->kind == HOST_RANGE)
         put_op_args(t, e);
     else if (e->kind == HOST_PYTHON)
@@ -130,7 +125,7 @@ static void framework_event(struct trace *t, const struct host_event *e)
     events_end(&t->events);
     if (e->kind == HOST_ENQUEUE || e->kind == HOST_DEQUEUE)
         arrow(t, e->kind == HOST_ENQUEUE ? "s" : "f", "enqueue_to_dequeue", e->id, t->rank->pid,
-              tid_of(t, e->thread), e->begin, "async_task_queue");
+              rank_tid(t->rank, e->thread), e->begin, "async_task_queue");
 }
 
 static void cann_event(struct trace *t, const struct host_event *e)
@@ -141,7 +136,7 @@ static void cann_event(struct trace *t, const struct host_event *e)
     const char *mode = is_acl ? (str_starts(str_of(e->name), S("aclrt")) ? "ACL_RTS" : "ACL_NN")
                        : e->kind == HOST_HCCL ? "master"
                                               : e->name;
-    int64_t tid = tid_of(t, e->thread);
+    int64_t tid = rank_tid(t->rank, e->thread);
 
     EVENT(&t->events,
           "{'name': '%%', 'pid': %, 'tid': %, 'ts': %, 'dur': %, 'args': {'Thread Id': %, 'Mode': "
@@ -160,7 +155,8 @@ static void host_event(struct trace *t, const struct host_event *e)
         return;
     else if (e->kind == HOST_GC)
         EVENT(&t->events, "{'ph': 'X', 'name': 'GC', 'pid': %, 'tid': %, 'ts': %, 'dur': %}",
-              t->rank->pid + 1, tid_of(t, e->thread), stamp(t, e->begin), put_short(e->dur));
+              t->rank->pid + 1, rank_tid(t->rank, e->thread), stamp(t, e->begin),
+              put_short(e->dur));
     else
         framework_event(t, e);
 }
@@ -169,7 +165,7 @@ static void host_event(struct trace *t, const struct host_event *e)
 static void flows_to(struct trace *t, const struct synth_task *task, int64_t pid, int64_t tid)
 {
     int64_t id = t->dialect.is_old ? task->connection : task->connection << 32;
-    int64_t api_tid = tid_of(t, task->api_thread);
+    int64_t api_tid = rank_tid(t->rank, task->api_thread);
 
     if (!t->dialect.is_old && !t->dialect.is_new)
         id |= 0xffffffff;
@@ -184,8 +180,8 @@ static void flows_to(struct trace *t, const struct synth_task *task, int64_t pid
     if (task->launched == 0 || t->is_msprof)
         return;
     id = t->dialect.is_new ? ++t->flows : task->begin;
-    arrow(t, "s", "torch_to_npu", id, t->rank->pid, tid_of(t, task->launch_thread), task->launched,
-          "async_npu");
+    arrow(t, "s", "torch_to_npu", id, t->rank->pid, rank_tid(t->rank, task->launch_thread),
+          task->launched, "async_npu");
     arrow(t, "f", "torch_to_npu", id, pid, tid, task->begin, "async_npu");
 }
 
@@ -326,8 +322,9 @@ static void write_step(void *self)
     if (!t->is_msprof)
         for (size_t i = 0; i < step->grads.n; i++) {
             const struct grad_link *g = &step->grads.at[i];
-            arrow(t, "s", "fwdbwd", g->id, pid, tid_of(t, THREAD_MAIN), g->from, "fwdbwd");
-            arrow(t, "f", "fwdbwd", g->id, pid, tid_of(t, THREAD_BACKWARD), g->to, "fwdbwd");
+            arrow(t, "s", "fwdbwd", g->id, pid, rank_tid(t->rank, THREAD_MAIN), g->from, "fwdbwd");
+            arrow(t, "f", "fwdbwd", g->id, pid, rank_tid(t->rank, THREAD_BACKWARD), g->to,
+                  "fwdbwd");
         }
     counters(t, step);
     overlap(t, 0, &sets->computing);
@@ -372,7 +369,7 @@ static enum status close_trace(void *self)
     if (!t->is_msprof) {
         name_process(t, t->rank->pid, "Python", "CPU", 0);
         for (int k = 0; k < t->rank->threads; k++) {
-            int64_t tid = tid_of(t, (enum synth_thread)k);
+            int64_t tid = rank_tid(t->rank, (enum synth_thread)k);
             name_thread(t, t->rank->pid, tid, "Thread", tid);
         }
         name_process(t, t->rank->pid + 1, "Python GC", "CPU", 0);
@@ -382,7 +379,7 @@ static enum status close_trace(void *self)
                      k == LANE_COMM ? t->dialect.comm_lane : lanes[k].name, lanes[k].label,
                      t->dialect.is_old ? lanes[k].sort_old : lanes[k].sort);
     for (int k = 0; k < THREAD_BACKWARD; k++) {
-        int64_t tid = tid_of(t, (enum synth_thread)k);
+        int64_t tid = rank_tid(t->rank, (enum synth_thread)k);
         name_thread(t, lane_pid(t, LANE_CANN), tid, "Thread", tid);
     }
     for (int k = 0; k < t->rank->streams; k++) {
