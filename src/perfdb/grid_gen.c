@@ -251,8 +251,8 @@ enum status grid_generate(const struct grid_job *job, const struct grid_pattern 
     struct grid_out o = {.job = job, .pattern = pattern, .kernel = kernel, .d = d, .arena = arena};
 
     enum status st = pass(&o);
-    if (st == ST_OK && job->cap > 0 &&
-        o.n > job->cap) { /* draws a sample, and again for its rows */
+    if (st == ST_OK && job->cap > 0 && o.n > job->cap) {
+        /* Draws the sample and runs the generator again for its rows. */
         uint32_t n = (uint32_t)o.n, *place = mem_grow(NULL, sizeof(*place), n);
         uint32_t *drawn = mem_grow(NULL, sizeof(*drawn), job->cap);
         grid_random_sample(job->random, n, job->cap, drawn);
