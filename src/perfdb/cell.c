@@ -28,8 +28,10 @@ struct str cell_trim(struct str text)
 struct str cell_bare(struct str text)
 {
     text = cell_trim(text);
-    while (text.n > 0 && text.at[0] == '"')
-        text = str_part(text, 1, text.n);
+    while (text.n > 0 && text.at[0] == '"') {
+        text.at++;
+        text.n--;
+    }
     while (text.n > 0 && text.at[text.n - 1] == '"')
         text.n--;
     return text;

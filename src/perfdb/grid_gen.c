@@ -83,11 +83,13 @@ uint32_t grid_random_next(struct grid_random *r)
 {
     uint32_t *w = r->word;
 
-    for (size_t i = 0; r->next >= N && i < N; i++) {
-        uint32_t y = (w[i] & 0x80000000u) | (w[(i + 1) % N] & 0x7fffffffu);
-        w[i] = w[(i + M) % N] ^ (y >> 1) ^ ((y & 1) != 0 ? 0x9908b0dfu : 0);
+    if (r->next >= N) {
+        for (size_t i = 0; i < N; i++) {
+            uint32_t y = (w[i] & 0x80000000u) | (w[(i + 1) % N] & 0x7fffffffu);
+            w[i] = w[(i + M) % N] ^ (y >> 1) ^ ((y & 1) != 0 ? 0x9908b0dfu : 0);
+        }
+        r->next = 0;
     }
-    r->next = r->next >= N ? 0 : r->next;
     uint32_t y = w[r->next++];
     y ^= y >> 11;
     y ^= (y << 7) & 0x9d2c5680u;
