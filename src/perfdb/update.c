@@ -137,8 +137,7 @@ static struct str common_ep_size(const struct update_offer *offer)
     struct str one = {0};
 
     for (size_t i = 0; i < offer->n_merge + offer->n_match; i++) {
-        bool is_merge = i < offer->n_merge;
-        uint32_t at = is_merge ? offer->merge[i] : offer->match[i - offer->n_merge];
+        uint32_t at = i < offer->n_merge ? offer->merge[i] : offer->match[i - offer->n_merge];
         struct str ep = offer->summary->cases.at[at].ep_size;
         if (ep.n > 0 && one.n > 0 && !str_equal(one, ep))
             return S("");
