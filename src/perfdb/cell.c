@@ -166,8 +166,9 @@ size_t cell_print6(char *buf, double value)
 struct str cell_text6(struct arena *arena, double value)
 {
     char buf[CELL_TEXT];
+    size_t n = cell_print6(buf, value);
 
-    return arena_str(arena, (struct str){buf, cell_print6(buf, value)});
+    return arena_str(arena, (struct str){buf, n});
 }
 
 struct cell_slots cell_slots(struct arena *arena, struct str text)
