@@ -296,8 +296,7 @@ const char *op_fia_prepare(struct op_call *c, const struct op_row *row)
     bool has_rope = row->in[FIA_QUERY_ROPE].is_given;
     for (size_t i = 0; i < ARRAY_LEN(slots); i++)
         add_or_empty(c, &row->in[slots[i]]);
-    bool is_paged = row->in[FIA_TABLE].is_given;
-    problem = is_paged ? fia_cache(c, row) : fia_plain(c, row);
+    problem = row->in[FIA_TABLE].is_given ? fia_cache(c, row) : fia_plain(c, row);
     if (problem != NULL)
         return problem;
     fia_views(c, row);

@@ -7,16 +7,23 @@
 #include "measure/op_inside.h"
 
 /* "(5, 16, 1, 512)", or "None". */
+static struct str numbers_text(struct arena *arena, const int64_t *at, size_t n)
+{
+    struct str text = S("");
+
+    for (size_t i = 0; i < n; i++)
+        text =
+            arena_format(arena, "%.*s%s%lld", STR_ARGS(text), i > 0 ? ", " : "", (long long)at[i]);
+    return text;
+}
+
+/* "(5, 16, 1, 512)", or "None". */
 static const char *shape_text(struct arena *arena, const struct op_slot *slot)
 {
-    struct str text = S("(");
-
     if (!slot->is_given)
         return "None";
-    for (size_t i = 0; i < slot->t.rank; i++)
-        text = arena_format(arena, "%.*s%s%lld", STR_ARGS(text), i > 0 ? ", " : "",
-                            (long long)slot->t.dim[i]);
-    return arena_printf(arena, "%.*s%s)", STR_ARGS(text), slot->t.rank == 1 ? "," : "");
+    return arena_printf(arena, "(%.*s%s)", STR_ARGS(numbers_text(arena, slot->t.dim, slot->t.rank)),
+                        slot->t.rank == 1 ? "," : "");
 }
 
 static int64_t known(int64_t value, int64_t otherwise)
@@ -65,16 +72,6 @@ static const char *query_lengths(struct arena *arena, const struct op_row *row,
                                                 (long long)query->t.dim[0], (long long)n);
 }
 
-static const char *values_text(struct arena *arena, struct op_list list)
-{
-    struct str text = S("");
-
-    for (size_t i = 0; i < list.n; i++)
-        text = arena_format(arena, "%.*s%s%lld", STR_ARGS(text), i > 0 ? ", " : "",
-                            (long long)list.at[i]);
-    return text.at;
-}
-
 static const char *kv_lengths(struct arena *arena, const struct op_row *row,
                               struct op_fia_args *out)
 {
@@ -90,7 +87,7 @@ static const char *kv_lengths(struct arena *arena, const struct op_row *row,
             return arena_printf(arena,
                                 "Runtime block_table_valid_blocks length does not match batch "
                                 "size: values=[%s], batch_size=%lld",
-                                values_text(arena, valid), (long long)n);
+                                numbers_text(arena, valid.at, valid.n).at, (long long)n);
         int64_t *list = ARENA_ARRAY(arena, int64_t, valid.n);
         for (size_t i = 0; i < valid.n; i++)
             list[i] = (valid.at[i] > 1 ? valid.at[i] : 1) * out->block_size;

@@ -364,8 +364,7 @@ const char *op_dispatch_prepare(struct op_call *c, const struct op_row *row)
     struct op_arg *index = OP_MADE(c, DTYPE_I32, c->m, c->top_k);
     index->fill = row->is_random_routing ? FILL_RANDOM : FILL_COUNT;
     index->below = c->experts;
-    struct op_arg *probs = OP_MADE(c, DTYPE_F32, c->m, c->top_k);
-    probs->fill = row->is_random_routing ? FILL_RANDOM : FILL_ONE;
+    OP_MADE(c, DTYPE_F32, c->m, c->top_k)->fill = row->is_random_routing ? FILL_RANDOM : FILL_ONE;
     c->scale = row->is_random_routing ? 1 : 1.0 / (double)c->top_k; /* balanced: 1/k each */
     op_out_like(c, row, &row->in[0].t);
     OP_OUT(c, row, DTYPE_I32, c->experts)->t.dtype = DTYPE_I32;

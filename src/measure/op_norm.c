@@ -353,31 +353,25 @@ const char *op_split_qkv_prepare(struct op_call *c, const struct op_row *row)
     return NULL;
 }
 
-/* One head: normalised, then its first `rotary` places turned by halves. */
-static void norm_and_turn(const struct op_call *c, double *x, const struct tensor *weight,
-                          int64_t position)
-{
-    int64_t half = c->rotary / 2, at = position * c->rotary;
-
-    normalise(x, c->top_k, weight, c->eps);
-    for (int64_t i = 0; i < half; i++) {
-        double cosine = tensor_at(&c->in[SPLIT_CACHE].t, at + i);
-        double sine = tensor_at(&c->in[SPLIT_CACHE].t, at + half + i);
-        double a = x[i], b = x[half + i];
-        x[i] = a * cosine - b * sine;
-        x[half + i] = b * cosine + a * sine;
-    }
-}
-
 size_t op_split_qkv_unit(const struct op_call *c, int64_t unit, struct op_span *spans,
                          struct arena *scratch)
 {
-    int64_t width = c->n + 2 * c->k;
-    int64_t position = (int64_t)tensor_at(&c->in[SPLIT_POSITIONS].t, unit);
+    int64_t width = c->n + 2 * c->k, half = c->rotary / 2;
+    int64_t at = (int64_t)tensor_at(&c->in[SPLIT_POSITIONS].t, unit) * c->rotary;
     double *x = op_load(&c->in[SPLIT_IN].t, unit * width, width, scratch);
 
-    for (int64_t i = 0; i < c->n + c->k; i += c->top_k)
-        norm_and_turn(c, &x[i], &c->in[i < c->n ? SPLIT_Q_WEIGHT : SPLIT_K_WEIGHT].t, position);
+    /* Heads are normalised, then their first `rotary` places turned by halves. */
+    for (double *y = x; y < x + c->n + c->k; y += c->top_k) {
+        bool is_q = y < x + c->n;
+        normalise(y, c->top_k, &c->in[is_q ? SPLIT_Q_WEIGHT : SPLIT_K_WEIGHT].t, c->eps);
+        for (int64_t i = 0; i < half; i++) {
+            double cosine = tensor_at(&c->in[SPLIT_CACHE].t, at + i);
+            double sine = tensor_at(&c->in[SPLIT_CACHE].t, at + half + i);
+            double a = y[i], b = y[half + i];
+            y[i] = a * cosine - b * sine;
+            y[half + i] = b * cosine + a * sine;
+        }
+    }
     op_store(c, spans, 0, unit * c->n, c->n, x);
     op_store(c, spans, 1, unit * c->k, c->k, x + c->n);
     return op_store(c, spans, 2, unit * c->k, c->k, x + c->n + c->k);

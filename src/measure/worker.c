@@ -31,16 +31,8 @@ struct child {
 
 static void say(int to, const struct word *word)
 {
-    size_t at = 0;
-
-    while (at < sizeof(*word)) {
-        ssize_t n = write(to, (const char *)word + at, sizeof(*word) - at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            _exit(1);
-        at += (size_t)n;
-    }
+    if (write_all(to, word, sizeof(*word)) != 0)
+        _exit(1);
 }
 
 /* The child: rows from `first` on. With no operator only what the device can do. */

@@ -435,19 +435,25 @@ enum status bench_plan(struct bench_plan *plan, const struct bench_job *job, str
     return ST_OK;
 }
 
-static enum status write_report(struct bench_plan *plan, const struct bench_job *job,
-                                struct diag *d)
+enum status bench_write(struct bench_plan *plan, const struct bench_job *job, struct diag *d)
 {
     struct arena *arena = &plan->arena;
     const char *folder = fs_join(arena, job->dir, "reports");
-    struct str stamp = str_of(now_text(arena, NOW_NAME, 0));
-    struct str hotspots =
-        arena_format(arena, "duration_gap_hotspots_full_%.*s.csv", STR_ARGS(stamp));
-    struct str name = arena_format(arena, "profile_update_report_%.*s.md", STR_ARGS(stamp));
 
+    for (size_t i = 0; i < plan->updates.n; i++) {
+        const struct update *u = &plan->updates.at[i];
+        if (cancelled())
+            return ST_CANCELLED;
+        lock_clean(arena_cstr(arena, fia_folder(u->path)));
+        if (u->is_changed)
+            TRY(table_write(&u->table, u->path, TABLE_NO_BOM, d));
+    }
+    const char *stamp = now_text(arena, NOW_NAME, 0);
+    struct str hotspots = arena_format(arena, "duration_gap_hotspots_full_%s.csv", stamp);
     TRY(fs_mkdir_own(folder, d));
     plan->hotspots_path = fs_join(arena, folder, hotspots.at);
-    plan->report_path = fs_join(arena, folder, name.at);
+    plan->report_path =
+        fs_join(arena, folder, arena_printf(arena, "profile_update_report_%s.md", stamp));
     struct text csv = {0};
     record_csv(text_sink(&csv), &hotspot_record, plan->gaps.at, plan->gaps.n, NULL);
     enum status st = table_write_text(plan->hotspots_path, text_view(&csv), d);
@@ -457,19 +463,6 @@ static enum status write_report(struct bench_plan *plan, const struct bench_job 
                             arena_format(arena, "%.*sFull hotspot CSV: %.*s\n",
                                          STR_ARGS(plan->report), STR_ARGS(hotspots)),
                             d);
-}
-
-enum status bench_write(struct bench_plan *plan, const struct bench_job *job, struct diag *d)
-{
-    for (size_t i = 0; i < plan->updates.n; i++) {
-        const struct update *u = &plan->updates.at[i];
-        if (cancelled())
-            return ST_CANCELLED;
-        lock_clean(arena_cstr(&plan->arena, fia_folder(u->path)));
-        if (u->is_changed)
-            TRY(table_write(&u->table, u->path, TABLE_NO_BOM, d));
-    }
-    return write_report(plan, job, d);
 }
 
 void bench_plan_free(struct bench_plan *plan)

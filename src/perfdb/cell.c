@@ -28,8 +28,10 @@ struct str cell_trim(struct str text)
 struct str cell_bare(struct str text)
 {
     text = cell_trim(text);
-    while (text.n > 0 && text.at[0] == '"')
-        text = str_part(text, 1, text.n);
+    while (text.n > 0 && text.at[0] == '"') {
+        text.at++;
+        text.n--;
+    }
     while (text.n > 0 && text.at[text.n - 1] == '"')
         text.n--;
     return text;
@@ -90,17 +92,12 @@ static bool odd_number(struct str text, double *out)
     bool is_negative = word.n > 0 && word.at[0] == '-';
     if (word.n > 0 && (word.at[0] == '-' || word.at[0] == '+'))
         word = str_part(word, 1, word.n);
-    if (str_equal_nocase(word, S("nan"))) {
+    bool is_infinite = str_equal_nocase(word, S("inf")) || str_equal_nocase(word, S("infinity"));
+    if (str_equal_nocase(word, S("nan")))
         *out = NAN;
-        return true;
-    }
-    if (str_equal_nocase(word, S("inf")) || str_equal_nocase(word, S("infinity"))) {
-        *out = is_negative ? -INFINITY : INFINITY;
-        return true;
-    }
-    if (text.n >= sizeof(plain) || !spell_plainly(text, plain, &n))
+    else if (!is_infinite && (text.n >= sizeof(plain) || !spell_plainly(text, plain, &n)))
         return false;
-    if (!num_f64((struct str){plain, n}, out)) /* a number, but too large for a double */
+    else if (is_infinite || !num_f64((struct str){plain, n}, out)) /* too large for a double */
         *out = is_negative ? -INFINITY : INFINITY;
     return true;
 }

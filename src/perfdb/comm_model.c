@@ -368,14 +368,6 @@ ORDER_BY(compare_fits, struct comm_fit,
 
 ORDER_BY(by_group, struct comm_point, ORDER(x->ranks, y->ranks) ?: ORDER(x->tier, y->tier));
 
-static void add_point(struct sums *s, const struct comm_point *p)
-{
-    if (!(p->us > 0) || !isfinite(p->us))
-        return;
-    double x = 1 / p->us, y = (double)p->bytes / p->us;
-    *s = (struct sums){s->xx + x * x, s->xy + x * y, s->yy + y * y, s->x + x, s->y + y};
-}
-
 /* One step of Gauss and Newton for the sum of squares of log(line / time), in the logarithms of
  * both parts, so that these stay above 0. */
 static struct comm_line refine_once(struct comm_line line, const struct comm_point *points,
@@ -443,8 +435,11 @@ void comm_model_fit(struct comm_model *model, enum collective op, const struct c
         const struct comm_point *first = &sorted[i];
         struct comm_fit fit = {.op = op, .ranks = first->ranks, .tier = first->tier};
         struct sums s = {0};
-        for (; i < n && by_group(first, &sorted[i]) == 0; i++)
-            add_point(&s, &sorted[i]);
+        for (; i < n && by_group(first, &sorted[i]) == 0; i++) {
+            double us = sorted[i].us, x = 1 / us, y = (double)sorted[i].bytes / us;
+            if (us > 0 && isfinite(us))
+                s = (struct sums){s.xx + x * x, s.xy + x * y, s.yy + y * y, s.x + x, s.y + y};
+        }
         fit.line = solve(s);
         for (size_t k = 0; k < REFINEMENTS; k++)
             fit.line = refine_once(fit.line, first, i - (size_t)(first - sorted));

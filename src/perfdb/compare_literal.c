@@ -29,20 +29,10 @@ static bool next_is(struct reader *r, char c)
     return r->at < r->end && *r->at == c;
 }
 
-/* A backslash escape; the rarer ones (\x41, \N{...}) do not occur in names of kernels. */
-static bool read_escape(char c, char *out)
-{
-    static const char from[] = "\\'\"nrt", to[] = "\\'\"\n\r\t";
-    const char *found = c != '\0' ? strchr(from, c) : NULL;
-
-    if (found == NULL)
-        return false;
-    *out = to[found - from];
-    return true;
-}
-
 static bool read_text(struct reader *r, struct literal *out)
 {
+    /* The rarer escapes (\x41, \N{...}) do not occur in names of kernels. */
+    static const char from[] = "\\'\"nrt", to[] = "\\'\"\n\r\t";
     char quote = *r->at++;
     const char *end = r->at;
     size_t n = 0;
@@ -52,8 +42,14 @@ static bool read_text(struct reader *r, struct literal *out)
     char *copy = arena_alloc(r->arena, (size_t)(end - r->at));
     while (r->at < r->end && *r->at != quote) {
         char c = *r->at++;
-        if (c == '\n' || (c == '\\' && (r->at == r->end || !read_escape(*r->at++, &c))))
+        if (c == '\\') {
+            const char *found = r->at < r->end && *r->at != '\0' ? strchr(from, *r->at++) : NULL;
+            if (found == NULL)
+                return false;
+            c = to[found - from];
+        } else if (c == '\n') {
             return false;
+        }
         copy[n++] = c;
     }
     if (r->at == r->end)

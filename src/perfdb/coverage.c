@@ -330,7 +330,7 @@ static void measure_axis(struct coverage_job *j, struct str name, const struct c
                          struct coverage_points *points)
 {
     struct coverage_axis axis = {.name = arena_str(&j->c->arena, name)};
-    size_t n = ranked_set(points->at.at, points->at.n);
+    size_t n = points->at.n > 0 ? ranked_set(points->at.at, points->at.n) : 0;
 
     coverage_measure(&j->c->arena, rule, points->at.at, n, &axis);
     j->c->missing += axis.missing.n;

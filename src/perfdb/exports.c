@@ -121,8 +121,7 @@ static struct str renamed(struct str type)
 
 static uint32_t type_id(struct kernels *k, struct str type)
 {
-    uint64_t hash = hash_bytes(type);
-    uint32_t id = hash_add(&k->by_type, hash, (uint32_t)k->types.n);
+    uint32_t id = hash_add(&k->by_type, hash_bytes(type), (uint32_t)k->types.n);
 
     /* On the rare collision of two names every type is looked at. */
     if (id < k->types.n && !str_equal(k->types.at[id], type))
@@ -192,8 +191,7 @@ static void take_kernel(void *ctx, const struct rows *rows, const struct columns
         note_fia(k, in, out);
     if (str_equal_nocase(cell_bare(in), S("N/A")) || str_equal_nocase(cell_bare(out), S("N/A")))
         return;
-    struct str type = renamed(rows_cell(rows, c->type, scratch));
-    struct kernel_group *g = group_of(k, type, in, out);
+    struct kernel_group *g = group_of(k, renamed(rows_cell(rows, c->type, scratch)), in, out);
     double duration = cell_f64(csv_cell(&rows->csv, c->duration));
     for (size_t i = 0; i < IDENTITY_N; i++) { /* from the first row that has them */
         if (g->cells[i].n > 0)

@@ -147,8 +147,7 @@ enum status fia_meta_add(struct fia_metas *metas, struct kernels *k, const char 
         struct fia_meta m = {.input_shapes = row->input_shapes,
                              .output_shapes = row->output_shapes,
                              .profile = arena_str(&k->arena, profile)};
-        bool is_paired = row->index < calls.at.n;
-        struct str shapes = is_paired ? calls.at.at[row->index] : row->input_shapes;
+        struct str shapes = row->index < calls.at.n ? calls.at.at[row->index] : row->input_shapes;
         st = take_slots(&m, &k->arena, shapes, path, d);
         hash_put(&metas->by_shapes, key_of(m.input_shapes, m.output_shapes), (uint32_t)metas->at.n);
         vec_push(&metas->at, m);

@@ -83,11 +83,13 @@ uint32_t grid_random_next(struct grid_random *r)
 {
     uint32_t *w = r->word;
 
-    for (size_t i = 0; r->next >= N && i < N; i++) {
-        uint32_t y = (w[i] & 0x80000000u) | (w[(i + 1) % N] & 0x7fffffffu);
-        w[i] = w[(i + M) % N] ^ (y >> 1) ^ ((y & 1) != 0 ? 0x9908b0dfu : 0);
+    if (r->next >= N) {
+        for (size_t i = 0; i < N; i++) {
+            uint32_t y = (w[i] & 0x80000000u) | (w[(i + 1) % N] & 0x7fffffffu);
+            w[i] = w[(i + M) % N] ^ (y >> 1) ^ ((y & 1) != 0 ? 0x9908b0dfu : 0);
+        }
+        r->next = 0;
     }
-    r->next = r->next >= N ? 0 : r->next;
     uint32_t y = w[r->next++];
     y ^= y >> 11;
     y ^= (y << 7) & 0x9d2c5680u;
@@ -244,24 +246,6 @@ static enum status pass(struct grid_out *out)
     return st;
 }
 
-/* Draws the sample and runs the generator again for its rows. */
-static enum status keep_sample(struct grid_out *out)
-{
-    uint32_t n = (uint32_t)out->n, k = out->job->cap;
-    uint32_t *drawn = mem_grow(NULL, sizeof(*drawn), k), *place = mem_grow(NULL, sizeof(*place), n);
-
-    grid_random_sample(out->job->random, n, k, drawn);
-    memset(place, 0xff, n * sizeof(*place));
-    for (uint32_t i = 0; i < k; i++)
-        place[drawn[i]] = i;
-    out->place = place;
-    enum status st = pass(out);
-    out->place = NULL;
-    mem_free(place);
-    mem_free(drawn);
-    return st;
-}
-
 enum status grid_generate(const struct grid_job *job, const struct grid_pattern *pattern,
                           struct str kernel, struct arena *arena, struct grid_rows *out,
                           struct diag *d)
@@ -269,8 +253,19 @@ enum status grid_generate(const struct grid_job *job, const struct grid_pattern 
     struct grid_out o = {.job = job, .pattern = pattern, .kernel = kernel, .d = d, .arena = arena};
 
     enum status st = pass(&o);
-    if (st == ST_OK && job->cap > 0 && o.n > job->cap)
-        st = keep_sample(&o);
+    if (st == ST_OK && job->cap > 0 && o.n > job->cap) {
+        /* Draws the sample and runs the generator again for its rows. */
+        uint32_t n = (uint32_t)o.n, *place = mem_grow(NULL, sizeof(*place), n);
+        uint32_t *drawn = mem_grow(NULL, sizeof(*drawn), job->cap);
+        grid_random_sample(job->random, n, job->cap, drawn);
+        memset(place, 0xff, n * sizeof(*place));
+        for (uint32_t i = 0; i < job->cap; i++)
+            place[drawn[i]] = i;
+        o.place = place;
+        st = pass(&o);
+        mem_free(place);
+        mem_free(drawn);
+    }
     *out = (struct grid_rows){ARENA_ARRAY(arena, struct grid_row, o.kept.n), o.kept.n};
     if (o.kept.n > 0)
         memcpy(out->at, o.kept.at, o.kept.n * sizeof(*out->at));

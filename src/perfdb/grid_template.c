@@ -29,21 +29,6 @@ static enum status cannot(const struct loop *l, const struct expr *e, const char
                      why, values);
 }
 
-static enum status meets_constraints(const struct loop *l, bool *is_met)
-{
-    const struct grid_pattern *p = l->out->pattern;
-    struct expr_value v;
-
-    *is_met = true;
-    for (size_t i = 0; *is_met && i < p->constraints_n; i++) {
-        const char *error = expr_run(&p->constraints[i], l->value, &v);
-        if (error != NULL)
-            return cannot(l, &p->constraints[i], error);
-        *is_met = expr_is_true(v);
-    }
-    return ST_OK;
-}
-
 static enum status fill_shapes(const struct loop *l, const struct grid_shape_rule *rules, size_t n,
                                int64_t **dim)
 {
@@ -74,12 +59,17 @@ static enum status make_row(const struct loop *l)
 static enum status make_point(const struct loop *l)
 {
     const struct grid_pattern *p = l->out->pattern;
-    bool is_met;
+    struct expr_value v;
 
-    if (!l->has_pairs) {
-        TRY(meets_constraints(l, &is_met));
-        return is_met ? make_row(l) : ST_OK;
+    for (size_t i = 0; i < p->constraints_n && !l->has_pairs; i++) {
+        const char *error = expr_run(&p->constraints[i], l->value, &v);
+        if (error != NULL)
+            return cannot(l, &p->constraints[i], error);
+        if (!expr_is_true(v))
+            return ST_OK;
     }
+    if (!l->has_pairs)
+        return make_row(l);
     for (size_t i = 0; i < l->pairs.n; i++) {
         l->value[p->var_n] = l->pairs.at[i].n;
         l->value[p->var_k] = l->pairs.at[i].k;

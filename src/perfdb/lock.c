@@ -98,16 +98,6 @@ void lock_clean(const char *dir)
     arena_free(&arena);
 }
 
-static void sign(const struct lock *lock, const char *command)
-{
-    char text[256];
-    int n = snprintf(text, sizeof(text), "%ld %s\n", (long)getpid(), command);
-
-    /* The text is a courtesy to the second writer: without it the lock still holds. */
-    if (ftruncate(lock->fd, 0) == 0 && n > 0)
-        (void)!pwrite(lock->fd, text, strlen(text), 0);
-}
-
 enum status lock_hold(struct lock *lock, const char *dir, const char *command, double wait_s,
                       struct diag *d)
 {
@@ -133,7 +123,11 @@ enum status lock_hold(struct lock *lock, const char *dir, const char *command, d
         lock_release(lock);
         return st;
     }
-    sign(lock, command);
+    /* The text is a courtesy to the second writer: without it the lock still holds. */
+    char text[256];
+    int n = snprintf(text, sizeof(text), "%ld %s\n", (long)getpid(), command);
+    if (ftruncate(lock->fd, 0) == 0 && n > 0)
+        (void)!pwrite(lock->fd, text, strlen(text), 0);
     return ST_OK;
 }
 

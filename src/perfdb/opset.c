@@ -54,12 +54,12 @@ static bool row_lengths(const struct op_table *t, size_t row, const struct opset
         return false;
     if (queries.n == 0 || keys.n == 0 ||
         !work_lengths_read(queries, keys, is_paged, sparse > 0, out)) {
-        double seqs = q.n == 4 ? (double)q.at[0] : 1, each = q.n == 4 ? (double)q.at[2] : 1;
+        double seqs = (double)q.at[0];
         if (!(average > 0) && k.n == 4 && !is_paged)
             average = (double)k.at[2];
-        if (q.n != 4) /* one more token for each of them, unless they are a whole prompt */
-            seqs = (double)q.at[0] == average ? 1 : (double)q.at[0];
-        each = q.n == 4 ? each : (double)q.at[0] / seqs;
+        if (q.n != 4 && seqs == average)
+            seqs = 1; /* a whole prompt; else there is one more token for each of them */
+        double each = q.n == 4 ? (double)q.at[2] : (double)q.at[0] / seqs;
         *out = work_lengths(seqs, each, average, sparse > 0);
     }
     out->sparse = (int64_t)sparse;

@@ -163,9 +163,8 @@ void query_close(struct query_db *db)
 /* Collectives lie beside the software stacks: <device>/hccl/v8.5 for ..._cann8.5. */
 static const char *hccl_folder(struct query_db *db)
 {
-    struct str dir = str_of(db->dir), name = str_basename(dir);
-    size_t cann = str_find(name, S("_cann"));
-    struct str tag = str_part(name, cann + 5, name.n);
+    struct str name = str_basename(str_of(db->dir));
+    struct str tag = str_part(name, str_find(name, S("_cann")) + 5, name.n);
 
     tag = str_part(tag, 0, str_find_char(tag, '_'));
     return arena_format(&db->arena, "%s/../../hccl/v%.*s", db->dir, STR_ARGS(tag)).at;

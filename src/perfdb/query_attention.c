@@ -19,19 +19,15 @@ struct head_shape {
 
 static bool normal_query(struct cell_dims d, int64_t head_size, struct head_shape *out)
 {
-    if (d.n == 3) {
+    if (d.n == 3)
         *out = (struct head_shape){d.at[0], d.at[1], d.at[2], 0};
-        return true;
-    }
-    if (d.n == 4 && d.at[2] == 1) {
+    else if (d.n == 4 && d.at[2] == 1)
         *out = (struct head_shape){d.at[0], d.at[1], d.at[3], d.at[0]};
-        return true;
-    }
-    if (d.n == 2 && head_size > 0 && d.at[1] % head_size == 0) {
+    else if (d.n == 2 && head_size > 0 && d.at[1] % head_size == 0)
         *out = (struct head_shape){d.at[0], d.at[1] / head_size, head_size, 0};
-        return true;
-    }
-    return false;
+    else
+        return false;
+    return true;
 }
 
 struct columns {

@@ -303,40 +303,27 @@ static void gather(struct query_db *db, const struct op_table *t, const struct t
     }
 }
 
-/* Sets of axes to try, fewest first. */
-static bool try_axes(const struct query_points *points, const struct target *target,
-                     int64_t max_dims, double *latency, int *dims)
-{
-    static const unsigned masks[] = {1, 2, 4, 3, 5, 6, 7}; /* M K N MK MN KN MKN */
-    size_t n_axes = target->kind == KIND_MATMUL ? 3 : 1;
-    size_t n_masks = target->kind != KIND_MATMUL || max_dims < 2 ? 1 : ARRAY_LEN(masks);
-
-    for (size_t i = 0; i < n_masks; i++) {
-        int n = __builtin_popcount(masks[i]);
-        if (n <= max_dims && query_points_value(points, (struct query_axes){masks[i], n_axes},
-                                                target->place.at, latency)) {
-            *dims = n;
-            return true;
-        }
-    }
-    return false;
-}
-
 static void answer(struct query_db *db, const struct target *target,
                    const struct query_groups *groups, struct query_result *out)
 {
+    /* Sets of axes to try, fewest first: M K N MK MN KN MKN. */
+    static const unsigned masks[] = {1, 2, 4, 3, 5, 6, 7};
+    bool is_matmul = target->kind == KIND_MATMUL;
     int64_t max_dims = -1;
     double latency;
-    int dims;
 
     num_i64(query_policy(db, target->kernel, "interpolation_policy.max_interpolation_dim"),
             &max_dims);
     max_dims = max_dims >= 1 && max_dims < target->q->max_dims ? max_dims : target->q->max_dims;
-    for (size_t i = 0; i < groups->at.n; i++) {
-        if (!try_axes(&groups->at.at[i].points, target, max_dims, &latency, &dims))
-            continue;
-        *out = query_interpolated(target->kernel, latency, dims);
-        return;
+    size_t n = is_matmul && max_dims >= 2 ? ARRAY_LEN(masks) : 1;
+    for (size_t i = 0; i < groups->at.n * n; i++) {
+        struct query_axes axes = {masks[i % n], is_matmul ? 3 : 1};
+        int dims = __builtin_popcount(axes.mask);
+        if (dims <= max_dims &&
+            query_points_value(&groups->at.at[i / n].points, axes, target->place.at, &latency)) {
+            *out = query_interpolated(target->kernel, latency, dims);
+            return;
+        }
     }
 }
 

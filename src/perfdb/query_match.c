@@ -166,14 +166,6 @@ static struct cell_dims heads_last(struct arena *arena, struct cell_dims d)
     return make_dims(arena, 4, (const int64_t[]){d.at[0], d.at[2], d.at[1], d.at[3]});
 }
 
-/* A head axis of 1: (1,S,D) to (1,S,1,D). */
-static struct cell_dims with_head(struct arena *arena, struct cell_dims d)
-{
-    if (d.n != 3)
-        return d;
-    return make_dims(arena, 4, (const int64_t[]){d.at[0], d.at[1], 1, d.at[2]});
-}
-
 /* Q, K, cos, sin of the model are K, Q, cos, sin of the kernel. */
 static struct query_inputs turn_rope(struct arena *arena, struct query_inputs in)
 {
@@ -182,8 +174,12 @@ static struct query_inputs turn_rope(struct arena *arena, struct query_inputs in
 
     out.at[0] = (struct query_input){heads_last(arena, in.at[1].dims), in.at[1].dtype};
     out.at[1] = (struct query_input){heads_last(arena, in.at[0].dims), in.at[0].dtype};
-    for (size_t i = 2; i < n; i++)
-        out.at[i] = (struct query_input){with_head(arena, in.at[i].dims), in.at[i].dtype};
+    for (size_t i = 2; i < n; i++) {
+        struct cell_dims d = in.at[i].dims;
+        if (d.n == 3) /* a head axis of 1: (1,S,D) to (1,S,1,D) */
+            d = make_dims(arena, 4, (const int64_t[]){d.at[0], d.at[1], 1, d.at[2]});
+        out.at[i] = (struct query_input){d, in.at[i].dtype};
+    }
     return out;
 }
 

@@ -46,23 +46,16 @@ static void put_average_in_front(struct names *names)
     *names = out;
 }
 
-/* The counter of the replay that belongs before this column; empty: none. */
-static struct str bench_before(struct str name)
-{
-    for (size_t i = 0; i < COUNTER_N; i++)
-        if (str_equal(cell_trim(name), column_profiled[i]))
-            return column_bench[i];
-    return S("");
-}
-
+/* The counters of the replay stand before those of the profile. */
 static void put_counters_in(struct names *names)
 {
     struct names out = {0};
 
     for (size_t i = 0; i < names->at.n; i++) {
-        struct str bench = bench_before(names->at.at[i]);
-        if (bench.n > 0 && !has(names, bench) && !has(&out, bench))
-            vec_push(&out.at, bench);
+        for (size_t k = 0; k < COUNTER_N; k++)
+            if (str_equal(cell_trim(names->at.at[i]), column_profiled[k]) &&
+                !has(names, column_bench[k]) && !has(&out, column_bench[k]))
+                vec_push(&out.at, column_bench[k]);
         vec_push(&out.at, names->at.at[i]);
     }
     vec_free(&names->at);
@@ -144,8 +137,7 @@ static struct str common_ep_size(const struct update_offer *offer)
     struct str one = {0};
 
     for (size_t i = 0; i < offer->n_merge + offer->n_match; i++) {
-        bool is_merge = i < offer->n_merge;
-        uint32_t at = is_merge ? offer->merge[i] : offer->match[i - offer->n_merge];
+        uint32_t at = i < offer->n_merge ? offer->merge[i] : offer->match[i - offer->n_merge];
         struct str ep = offer->summary->cases.at[at].ep_size;
         if (ep.n > 0 && one.n > 0 && !str_equal(one, ep))
             return S("");

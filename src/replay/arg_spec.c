@@ -68,12 +68,11 @@ static enum status take_role(const struct reader *r, struct slot *out)
 
     if (role == NULL)
         return ST_OK;
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (str_equal(tree_text(role), names[i])) {
             out->role = (enum slot_role)i;
             return ST_OK;
         }
-    }
     return diag_fail(r->diag, ST_FORMAT, "replay.bad-role", at(r),
                      "arg %" PRId64 ": role is not input, output or inout", out->index);
 }

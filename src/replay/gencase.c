@@ -58,17 +58,13 @@ static const char *const rule_names[] = {"zero", "one", "random", "iota", "const
 
 static bool read_rule(struct str text, struct rule *out)
 {
-    for (size_t i = 0; i < 4; i++)
-        if (str_equal(text, str_of(rule_names[i]))) {
-            out->kind = (int)i;
-            return true;
-        }
-    if (str_equal(text, S("ramp"))) {
-        out->kind = RULE_IOTA;
-        return true;
-    }
-    out->kind = RULE_CONST;
-    return str_starts(text, S("const:")) && num_f64(str_part(text, 6, text.n), &out->value);
+    size_t i = 0;
+
+    while (i < RULE_CONST && !str_equal(text, str_of(rule_names[i])))
+        i++;
+    out->kind = str_equal(text, S("ramp")) ? RULE_IOTA : (int)i;
+    return out->kind != RULE_CONST ||
+           (str_starts(text, S("const:")) && num_f64(str_part(text, 6, text.n), &out->value));
 }
 
 static double value_at(const struct rule *rule, uint64_t i, uint64_t *state)

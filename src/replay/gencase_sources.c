@@ -8,50 +8,34 @@
 
 enum { PARAM_VALUES = 6 };
 
-/* Joins what `one` gives for each parameter by commas; `zeros` more follow. */
-static struct str join(const struct entry *e, struct arena *arena, size_t zeros,
-                       struct str (*one)(const struct entry_param *p, struct arena *arena))
+/* A parameter as it is declared, its name, in the host's function ("aclFloat16 *v1"), in the call
+ * on the device, and in the launch. */
+enum spelling { DECLARED, NAME, ON_HOST, ON_DEVICE, LAUNCHED };
+
+static struct str spell(const struct entry_param *p, enum spelling how, struct arena *arena)
+{
+    if (how == DECLARED)
+        return p->text;
+    if (how == ON_HOST)
+        return arena_format(arena, "%.*s%s%.*s", STR_ARGS(p->is_pointer ? p->host : p->type),
+                            p->is_pointer ? " *" : " ", STR_ARGS(p->name));
+    if (how == NAME || !p->is_pointer)
+        return p->name;
+    if (how == ON_DEVICE)
+        return arena_format(arena, "(__gm__ %.*s *)%.*s", STR_ARGS(p->type), STR_ARGS(p->name));
+    return arena_format(arena, "static_cast<%.*s *>(%.*s_device)", STR_ARGS(p->host),
+                        STR_ARGS(p->name));
+}
+
+/* All parameters, with commas between; `zeros` more follow. */
+static struct str join(const struct entry *e, struct arena *arena, size_t zeros, enum spelling how)
 {
     struct str out = S("");
 
     for (size_t i = 0; i < e->n_params + zeros; i++)
         out = arena_format(arena, "%.*s%s%.*s", STR_ARGS(out), i > 0 ? ", " : "",
-                           STR_ARGS(i < e->n_params ? one(&e->params[i], arena) : S("0")));
+                           STR_ARGS(i < e->n_params ? spell(&e->params[i], how, arena) : S("0")));
     return out;
-}
-
-static struct str declared(const struct entry_param *p, struct arena *arena)
-{
-    (void)arena;
-    return p->text;
-}
-
-static struct str name_of(const struct entry_param *p, struct arena *arena)
-{
-    (void)arena;
-    return p->name;
-}
-
-/* A parameter of the host's function: "aclFloat16 *v1". */
-static struct str on_host(const struct entry_param *p, struct arena *arena)
-{
-    return arena_format(arena, "%.*s%s%.*s", STR_ARGS(p->is_pointer ? p->host : p->type),
-                        p->is_pointer ? " *" : " ", STR_ARGS(p->name));
-}
-
-static struct str on_device(const struct entry_param *p, struct arena *arena)
-{
-    if (!p->is_pointer)
-        return p->name;
-    return arena_format(arena, "(__gm__ %.*s *)%.*s", STR_ARGS(p->type), STR_ARGS(p->name));
-}
-
-static struct str launched(const struct entry_param *p, struct arena *arena)
-{
-    if (!p->is_pointer)
-        return p->name;
-    return arena_format(arena, "static_cast<%.*s *>(%.*s_device)", STR_ARGS(p->host),
-                        STR_ARGS(p->name));
 }
 
 /* `list`, with what follows it in a call; empty stays empty. */
@@ -103,9 +87,9 @@ static void param_values(const struct gencase_job *job, size_t i, struct arena *
 struct str gencase_text(const struct gencase_job *job, const char *name, struct arena *arena)
 {
     const struct entry *e = job->entry;
-    struct str names = join(e, arena, 0, name_of);
+    struct str names = join(e, arena, 0, NAME);
     struct str head = arena_format(arena, "extern \"C\" __global__ AICORE void %.*s(%.*s)",
-                                   STR_ARGS(e->name), STR_ARGS(join(e, arena, 0, declared)));
+                                   STR_ARGS(e->name), STR_ARGS(join(e, arena, 0, DECLARED)));
     struct template_value *params =
         ARENA_ARRAY(arena, struct template_value, e->n_params * PARAM_VALUES);
     struct text out = {0};
@@ -122,12 +106,12 @@ struct str gencase_text(const struct gencase_job *job, const char *name, struct 
         template_flag("bare", e->sort == ENTRY_BARE),
         template_flag("aiv", e->has_aiv),
         {.name = "names", .text = names},
-        {.name = "aiv_names", .text = join(e, arena, e->extra_aiv, name_of)},
+        {.name = "aiv_names", .text = join(e, arena, e->extra_aiv, NAME)},
         {.name = "host_params",
          .text = arena_format(arena, "%.*svoid *stream",
-                              STR_ARGS(and_more(join(e, arena, 0, on_host), arena)))},
-        {.name = "device_args", .text = join(e, arena, 0, on_device)},
-        {.name = "launch_args", .text = and_more(join(e, arena, 0, launched), arena)},
+                              STR_ARGS(and_more(join(e, arena, 0, ON_HOST), arena)))},
+        {.name = "device_args", .text = join(e, arena, 0, ON_DEVICE)},
+        {.name = "launch_args", .text = and_more(join(e, arena, 0, LAUNCHED), arena)},
         {.name = "testcase", .text = str_of(job->testcase)},
         {.name = "soc", .text = str_of(job->soc)},
         {.name = "arch", .text = str_of(job->arch)},

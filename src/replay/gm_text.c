@@ -125,36 +125,29 @@ static bool read_literal(struct scan *s, int64_t *out)
 
 static bool fold(struct str op, int64_t a, int64_t b, int64_t *out)
 {
+    bool divides = b > 0 && a >= 0; /* rounding of the rest differs below zero */
+
     if (str_equal(op, S("arith.addi")))
         return !__builtin_add_overflow(a, b, out);
     if (str_equal(op, S("arith.subi")))
         return !__builtin_sub_overflow(a, b, out);
     if (str_equal(op, S("arith.muli")))
         return !__builtin_mul_overflow(a, b, out);
-    if (str_equal(op, S("arith.minsi")) || str_equal(op, S("arith.minui"))) {
+    if (str_equal(op, S("arith.minsi")) || str_equal(op, S("arith.minui")))
         *out = a < b ? a : b;
-        return true;
-    }
-    if (str_equal(op, S("arith.maxsi")) || str_equal(op, S("arith.maxui"))) {
+    else if (str_equal(op, S("arith.maxsi")) || str_equal(op, S("arith.maxui")))
         *out = a > b ? a : b;
-        return true;
-    }
-    if (b <= 0 || a < 0) /* rounding of the rest differs below zero */
-        return false;
-    if (str_equal(op, S("arith.divsi")) || str_equal(op, S("arith.divui")) ||
-        str_equal(op, S("arith.floordivsi"))) {
+    else if (divides && (str_equal(op, S("arith.divsi")) || str_equal(op, S("arith.divui")) ||
+                         str_equal(op, S("arith.floordivsi"))))
         *out = a / b;
-        return true;
-    }
-    if (str_equal(op, S("arith.ceildivsi")) || str_equal(op, S("arith.ceildivui"))) {
+    else if (divides &&
+             (str_equal(op, S("arith.ceildivsi")) || str_equal(op, S("arith.ceildivui"))))
         *out = a / b + (a % b != 0);
-        return true;
-    }
-    if (str_equal(op, S("arith.remsi")) || str_equal(op, S("arith.remui"))) {
+    else if (divides && (str_equal(op, S("arith.remsi")) || str_equal(op, S("arith.remui"))))
         *out = a % b;
-        return true;
-    }
-    return false;
+    else
+        return false;
+    return true;
 }
 
 static void read_arith(struct scan *s, struct str result, struct str op)

@@ -6,7 +6,6 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/mapfile.h"
-#include "base/text.h"
 #include "replay/lit_python.h"
 #include "replay/paths.h"
 #include "replay/py_eval.h"
@@ -107,18 +106,16 @@ static enum status pick_case(const struct loader *l, const struct tree *cases)
             return ST_OK;
         }
     }
-    struct text names = {0};
+    VEC_OF(struct str) names = {0};
     for (const struct tree *one = cases; one != NULL; one = one->next) {
         struct str name = tree_text(tree_get(one, S("name")));
-        text_put(&names, one != cases ? S(", ") : S(""));
-        text_put(&names, name.n > 0 ? name : S("<unnamed>"));
+        vec_push(&names, name.n > 0 ? name : S("<unnamed>"));
     }
-    enum status st =
-        diag_fail(l->diag, ST_NOT_FOUND, "replay.unknown-case", (struct where){.path = scene->file},
-                  "Unknown case '%.*s'; available cases: %.*s", STR_ARGS(scene->case_name),
-                  STR_ARGS(text_view(&names)));
-    text_free(&names);
-    return st;
+    struct str list = arena_join(l->arena, names.at, names.n, S(", "));
+    vec_free(&names);
+    return diag_fail(
+        l->diag, ST_NOT_FOUND, "replay.unknown-case", (struct where){.path = scene->file},
+        "Unknown case '%.*s'; available cases: %.*s", STR_ARGS(scene->case_name), STR_ARGS(list));
 }
 
 static enum status read_json(const struct loader *l, struct str text)

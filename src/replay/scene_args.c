@@ -59,17 +59,13 @@ static bool role_of(const struct tree *entry, enum slot_role *out)
     static const struct str words[] = {S_INIT("input"), S_INIT("output"), S_INIT("inout")};
     struct str text = entry != NULL && entry->kind == TREE_NAME ? entry->text : tree_text(entry);
 
-    for (size_t i = text.n; i-- > 0;)
-        if (text.at[i] == '.') {
-            text = str_part(text, i + 1, text.n);
-            break;
-        }
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+    while (str_find_char(text, '.') < text.n)
+        text = str_part(text, str_find_char(text, '.') + 1, text.n);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (str_equal(text, names[i]) || str_equal(text, words[i])) {
             *out = (enum slot_role)i;
             return true;
         }
-    }
     return false;
 }
 

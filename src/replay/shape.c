@@ -20,24 +20,16 @@ bool shape_classify(struct str path, struct str text, struct str core_type, enum
         S_INIT("args[48]"),
         S_INIT("args[49]"),
     };
+    bool is_vector = str_equal(core_type, S("aiv"));
 
     *out = SHAPE_MIX;
-    if (str_contains(path, S("/kernels/mix/")))
-        return true;
-    for (size_t i = 0; i < ARRAY_LEN(marks); i++)
-        if (str_contains(text, marks[i]))
-            return true;
-    *out = SHAPE_AIC;
-    if (str_equal(core_type, S("aic")))
-        return true;
-    *out = SHAPE_AIV;
-    if (str_equal(core_type, S("aiv")))
+    if (str_contains(path, S("/kernels/mix/")) || STR_ANY(str_contains, text, marks))
         return true;
     *out = SHAPE_AIC;
-    if (str_contains(path, S("/kernels/aic/")))
+    if (!is_vector && (str_equal(core_type, S("aic")) || str_contains(path, S("/kernels/aic/"))))
         return true;
     *out = SHAPE_AIV;
-    return str_contains(path, S("/kernels/aiv/"));
+    return is_vector || str_contains(path, S("/kernels/aiv/"));
 }
 
 static bool is_chosen(const struct scene_incore *k, const struct kernel_choice *choice)
@@ -55,21 +47,6 @@ static bool is_chosen(const struct scene_incore *k, const struct kernel_choice *
                             str_ends(k->source, wanted));
 }
 
-static void find_reads(struct str text, bool *reads)
-{
-    struct str rest = text;
-
-    while (rest.n > 0) {
-        rest = str_part(rest, str_find(rest, S("args[")), rest.n);
-        rest = str_part(rest, 5, rest.n);
-        size_t i = 0, value = 0;
-        while (i < rest.n && char_is_digit(rest.at[i]) && value < SLOT_COUNT)
-            value = value * 10 + (size_t)(rest.at[i++] - '0');
-        if (i > 0 && i < rest.n && rest.at[i] == ']' && value < SLOT_COUNT)
-            reads[value] = true;
-    }
-}
-
 static enum status examine(struct kernel *k, struct str text, struct diag *d)
 {
     const char *path = k->incore.path;
@@ -83,7 +60,16 @@ static enum status examine(struct kernel *k, struct str text, struct diag *d)
     if (!str_contains(text, S("kernel_entry")) || !str_contains(text, S("int64_t *args")))
         return diag_fail(d, ST_FORMAT, "replay.not-a-kernel", (struct where){.path = path},
                          "Kernel does not look like kernel_entry(args): %s", path);
-    find_reads(text, k->reads);
+    struct str rest = text;
+    while (rest.n > 0) {
+        rest = str_part(rest, str_find(rest, S("args[")), rest.n);
+        rest = str_part(rest, 5, rest.n);
+        size_t i = 0, value = 0;
+        while (i < rest.n && char_is_digit(rest.at[i]) && value < SLOT_COUNT)
+            value = value * 10 + (size_t)(rest.at[i++] - '0');
+        if (i > 0 && i < rest.n && rest.at[i] == ']' && value < SLOT_COUNT)
+            k->reads[value] = true;
+    }
     k->is_runnable = str_contains(text, S("pto/pto-inst.hpp"));
     return ST_OK;
 }
