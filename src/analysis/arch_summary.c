@@ -25,6 +25,21 @@ struct str arch_stack_text(struct arena *arena, const struct arch_stack *s)
     return text;
 }
 
+/* Layers of one kind in a row, and then of another: "19 + 38". */
+static struct str add_runs(struct arena *arena, const struct arch_layers *layers, enum lang lang,
+                           struct str text)
+{
+    struct str list = S("");
+
+    if (layers->n_runs < 2)
+        return text;
+    for (size_t i = 0; i < layers->n_runs; i++)
+        list =
+            arena_format(arena, "%.*s%s%zu", STR_ARGS(list), i > 0 ? " + " : "", layers->runs[i]);
+    return MESSAGE(lang, arena, &arch_text.summary_runs, PLACE("summary", text),
+                   PLACE("runs", list));
+}
+
 /* The parts of a model of several (towers, an encoder and a decoder, a module that is called more
  * often than others) come first, the largest at the front. */
 static struct str add_stacks(struct arena *arena, const struct arch *a, enum lang lang,
@@ -34,20 +49,13 @@ static struct str add_stacks(struct arena *arena, const struct arch *a, enum lan
     size_t n = a->main != NULL;
 
     for (size_t i = 0; i < a->stacks->n && n < ARCH_STACKS_TOLD; i++)
-        if (&a->stacks->at[i] != a->main && (a->stacks->at[i].share >= stack_share || a->is_stated))
+        if (a->stacks->at + i != a->main && (a->stacks->at[i].share >= stack_share || a->is_stated))
             list = arena_format(arena, "%.*s%s%.*s", STR_ARGS(list), n++ > 0 ? ", " : "",
                                 STR_ARGS(arch_stack_text(arena, &a->stacks->at[i])));
     if (n > 0)
         return MESSAGE(lang, arena, n > 1 ? &arch_text.summary_stacks : &arch_text.summary_stack,
                        PLACE("n", n), PLACE("summary", text), PLACE("stacks", list));
-    if (a->layers->n_runs < 2)
-        return text;
-    /* Layers of one kind in a row, and then of another: "19 + 38". */
-    for (size_t i = 0; i < a->layers->n_runs; i++)
-        list = arena_format(arena, "%.*s%s%zu", STR_ARGS(list), i > 0 ? " + " : "",
-                            a->layers->runs[i]);
-    return MESSAGE(lang, arena, &arch_text.summary_runs, PLACE("summary", text),
-                   PLACE("runs", list));
+    return add_runs(arena, a->layers, lang, text);
 }
 
 /* What contradicts the answer stands in front of it. */

@@ -133,7 +133,7 @@ static enum status make_room(struct stream *s)
 /* Reads until `to` is full or the input is over. */
 static enum status take_all(struct stream *s, char *to, size_t room, size_t *got)
 {
-    size_t n;
+    size_t n = 0;
 
     for (*got = 0; *got < room && !s->at_end; *got += n) {
         TRY((s->is_gzip ? unpack_some : read_some)(s, to + *got, room - *got, &n));

@@ -148,11 +148,12 @@ enum status ncu_import(const struct ncu_job *job, const char *folder,
                        const struct progress *progress, struct diag *d)
 {
     for (enum ncu_report_page page = 0; page < NCU_PAGES; page++) {
-        struct diag said, *to = page == NCU_RAW ? d : &said;
+        struct diag said;
         struct arena arena;
         struct str text;
         progress_tick(progress, "reading pages of ncu", page, NCU_PAGES);
         diag_init(&said);
+        struct diag *to = page == NCU_RAW ? d : &said;
         arena_init(&arena);
         enum status st = ncu_page_text(job, page, &arena, &text, to);
         if (st == ST_OK)

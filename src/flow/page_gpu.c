@@ -140,6 +140,18 @@ static void add_limits_of(struct page_file *page, struct page_panel *panel,
         page_part(panel)->note = page_say(page, &page_text.missing_counters);
 }
 
+static void add_limits(struct page_file *page, const struct gpu_run *run,
+                       const struct gpu_stage *main)
+{
+    struct page_panel *panel = page_panel_add(page, "limits", &page_text.nav_limits);
+
+    if (main != NULL)
+        add_limits_of(page, panel, main, true);
+    for (size_t i = 0; i < run->stages.n; i++)
+        if (&run->stages.at[i] != main)
+            add_limits_of(page, panel, &run->stages.at[i], false);
+}
+
 static void add_roof(struct page_chart *c, const struct gpu_run *run, const struct gpu_stage *s)
 {
     double bandwidth = run->peaks.gbps * 1e9, peak = s->peak_tflops * 1e12;
@@ -418,12 +430,7 @@ void flow_page_gpu(struct page_file *page, const struct gpu_run *run)
     page_add_fact(page, PAGE_TELL(page, &page_text.gpu_launches, PLACE("n", run->kernels.n)));
     add_verdict(page, run);
     add_actions(page, run);
-    struct page_panel *panel = page_panel_add(page, "limits", &page_text.nav_limits);
-    if (main != NULL)
-        add_limits_of(page, panel, main, true);
-    for (size_t i = 0; i < run->stages.n; i++)
-        if (&run->stages.at[i] != main)
-            add_limits_of(page, panel, &run->stages.at[i], false);
+    add_limits(page, run, main);
     add_roofline(page, run);
     add_stalls(page, run, main);
     add_hot(page, run);

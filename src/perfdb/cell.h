@@ -65,4 +65,9 @@ static inline bool cell_is_measured(struct str average, struct str profiled)
     return cell_is_duration(average) || cell_is_duration(profiled);
 }
 
+/* The matrix behind a stored shape: (a,b,c,d) in FRACTAL_NZ is (b*c, a*d), other formats are as
+ * they are. False for FRACTAL_NZ with another number of dimensions, or beyond 64 bits. */
+bool cell_logical(struct arena *arena, struct cell_dims dims, struct str format,
+                  struct cell_dims *out);
+
 #endif

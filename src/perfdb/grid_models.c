@@ -294,3 +294,19 @@ struct grid_pairs grid_models_pairs(struct arena *arena, const struct grid_model
     }
     return as_set(arena, &p);
 }
+
+struct grid_pairs grid_models_expert_pairs(struct arena *arena, const struct grid_models *models)
+{
+    struct pairs p = {0};
+
+    for (size_t i = 0; i < models->n; i++) {
+        const struct grid_model *m = &models->at[i];
+        for (size_t t = 0; grid_model_is_moe(m) && t < m->tp_sizes.n; t++) {
+            int64_t n = share(m->expert_inter, m->tp_sizes.at[t]);
+            int64_t k = share(m->hidden, m->tp_sizes.at[t]);
+            add(&p, n, k);
+            add(&p, k, n);
+        }
+    }
+    return as_set(arena, &p);
+}

@@ -56,4 +56,7 @@ struct grid_pairs {
  */
 struct grid_pairs grid_models_pairs(struct arena *arena, const struct grid_models *models);
 
+/* The same of the experts' matrices. */
+struct grid_pairs grid_models_expert_pairs(struct arena *arena, const struct grid_models *models);
+
 #endif

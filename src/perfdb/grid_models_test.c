@@ -32,10 +32,14 @@ TEST(pairs_are_cut_by_every_parallelism)
     assert_int_equal(pairs.at[0].n, 320);
     assert_int_equal(pairs.at[0].k, 5120);
     assert_int_equal(pairs.at[18].n, 25600);
+    assert_int_equal(grid_models_expert_pairs(&arena, &one).n, 0);
     assert_false(grid_model_is_mla(one.at) || grid_model_is_moe(one.at));
 
     one.at = find("glm52", &is_alias);
     assert_true(grid_model_is_mla(one.at) && grid_model_is_moe(one.at));
+    /* max(1, 2048 / 16) and 6144 / 16. */
+    assert_int_equal(grid_models_expert_pairs(&arena, &one).at[0].n, 128);
+    assert_int_equal(grid_models_expert_pairs(&arena, &one).at[0].k, 384);
 }
 
 static enum status config(const char *text, struct grid_model *out)

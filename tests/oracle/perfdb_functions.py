@@ -18,7 +18,6 @@ INPUTS = {
     "comm_topology": ("fn", "op", "ops", "row", "grid", "group", "rank", "num_devices", "tiers", "bytes"),
 }
 ABOUT = ("accept", "level")  # remarks on an expected value
-UNUSED = ("logical_shape", "expert_nk")  # functions and results that strata has no use for
 
 
 def is_input(group, call, key):
@@ -31,7 +30,6 @@ def recorded(evaluate, group, folder):
     is_list = isinstance(calls, list)
     if not is_list:  # one result, made from the files of the case
         calls = [calls]
-    calls = [{k: v for k, v in c.items() if k not in UNUSED} for c in calls if c.get("fn") not in UNUSED]
     inputs = [{k: v for k, v in c.items() if is_input(group, c, k)} for c in calls]
     with tempfile.TemporaryDirectory() as scratch:
         path = pathlib.Path(scratch) / "calls.json"

@@ -26,6 +26,7 @@ static void one(struct eval *e, const struct grid_models *models, struct node *i
     node_set(item, S("key"), node_string(&e->arena, m->key));
     node_set(item, S("mla"), node_bool(&e->arena, grid_model_is_mla(m)));
     node_set(item, S("nk"), pairs_of(e, grid_models_pairs(&e->arena, &single)));
+    node_set(item, S("expert_nk"), pairs_of(e, grid_models_expert_pairs(&e->arena, &single)));
 }
 
 static void run(struct eval *e, struct node *root)

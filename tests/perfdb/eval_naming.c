@@ -49,6 +49,21 @@ static struct node *normalize_dtype(struct eval *e, const struct node *in)
     return node_string(&e->arena, cell_dtype(&e->arena, node_text(in)));
 }
 
+static struct node *logical_shape(struct eval *e, const struct node *in)
+{
+    const struct node *shape = node_at(in, 0);
+    struct cell_dims dims = {ARENA_ARRAY(&e->arena, int64_t, shape != NULL ? shape->n : 0), 0}, out;
+
+    for (size_t i = 0; shape != NULL && i < shape->n; i++)
+        dims.at[dims.n++] = node_i64(node_at(shape, i));
+    if (!cell_logical(&e->arena, dims, node_text(node_at(in, 1)), &out))
+        return node_null(&e->arena);
+    struct node *list = node_array(&e->arena);
+    for (size_t i = 0; i < out.n; i++)
+        node_push(list, node_integer(&e->arena, out.at[i]));
+    return list;
+}
+
 static struct node *valid_duration(struct eval *e, const struct node *in)
 {
     return node_bool(&e->arena, cell_is_measured(node_text(node_get(in, COL_AVERAGE)),
@@ -69,7 +84,8 @@ static const struct function {
     {S_INIT("check_version"), check_version},   {S_INIT("build_version_dir"), build_version_dir},
     {S_INIT("is_version_dir"), is_version_dir}, {S_INIT("extract_version"), extract_version},
     {S_INIT("normalize_op"), normalize_op},     {S_INIT("normalize_dtype"), normalize_dtype},
-    {S_INIT("valid_duration"), valid_duration}, {S_INIT("repeat_count"), repeat_count},
+    {S_INIT("logical_shape"), logical_shape},   {S_INIT("valid_duration"), valid_duration},
+    {S_INIT("repeat_count"), repeat_count},
 };
 
 static void run(struct eval *e, struct node *root)
