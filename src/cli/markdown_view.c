@@ -7,9 +7,8 @@
 
 struct viewer {
     struct report *r;
-    struct table *table;  /* the one that is being read */
-    struct column *heads; /* of it */
-    bool is_apart;        /* a blank line came before */
+    struct table *table; /* the one that is being read */
+    bool is_apart;       /* a blank line came before */
 };
 
 /* Takes the next cell of a row off its front; false after the last. A backslash keeps what follows
@@ -43,15 +42,15 @@ static bool is_rule(struct str row)
 static void begin_table(struct viewer *v, struct str row)
 {
     struct str rest = row, cell;
+    struct column *heads = ARENA_ARRAY(&v->r->arena, struct column, row.n + 1);
     size_t n = 0;
 
-    v->heads = ARENA_ARRAY(&v->r->arena, struct column, row.n + 1);
     while (take_cell(&v->r->arena, &rest, &cell))
-        v->heads[n++] = (struct column){arena_cstr(&v->r->arena, cell), COLUMN_RIGHT, UNIT_PLAIN};
+        heads[n++] = (struct column){arena_cstr(&v->r->arena, cell), COLUMN_RIGHT, UNIT_PLAIN};
     if (n == 0)
         return;
-    v->heads[0].type = COLUMN_TEXT;
-    v->table = report_table(v->r, v->heads, n);
+    heads[0].type = COLUMN_TEXT;
+    v->table = report_table(v->r, heads, n);
 }
 
 /* Columns are aligned as numbers while all their cells are. */
@@ -63,7 +62,7 @@ static void add_row(struct viewer *v, struct str row)
         if (!take_cell(&v->r->arena, &row, &cell))
             cell = S("");
         if (cell.n == 0 || (!char_is_digit(cell.at[0]) && !str_equal(cell, S("-"))))
-            v->heads[c].type = COLUMN_TEXT;
+            v->table->columns[c].type = COLUMN_TEXT;
         table_text(v->r, v->table, cell);
     }
 }

@@ -52,7 +52,7 @@ struct cell {
 };
 
 struct table {
-    const struct column *columns;
+    struct column *columns;
     size_t n_columns;
     const unsigned char
         *drops; /* by column: where room lacks 2 is left out first, 0 last; or NULL */
