@@ -73,7 +73,8 @@ struct gpu_floors gpu_floors_of(struct arena *arena, const struct gpu_run *run)
             all.groups[all.n_groups] = group_of(&all, i);
             all.total_ns += all.groups[all.n_groups++].floor_ns;
         }
-    for (struct gpu_floor *f = all.at; f < all.at + all.n + all.n_groups; f++) {
+    for (size_t k = 0; k < all.n + all.n_groups; k++) {
+        struct gpu_floor *f = &all.at[k];
         const double values[GPU_FLOOR_TEXTS] = {
             f->work.flops,       f->work.bytes,      f->ai,
             f->compute_ns / 1e3, f->memory_ns / 1e3, f->floor_ns / 1e3};

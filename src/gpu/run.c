@@ -352,7 +352,8 @@ void gpu_run_judge(struct gpu_run *run)
 
     for (size_t i = 0; i < run->kernels.n; i++)
         ns[i] = run->kernels.at[i].m[GPU_M_DUR_NS];
-    for (struct gpu_stage *s = run->stages.at; s < run->stages.at + run->stages.n; s++) {
+    for (size_t k = 0; k < run->stages.n; k++) {
+        struct gpu_stage *s = &run->stages.at[k];
         struct stage_time time = measure(run, s, ns);
         s->timing = time.timing;
         s->dur_ns = time.sum > 0 ? time.sum : NAN;

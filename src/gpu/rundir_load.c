@@ -24,7 +24,8 @@ static void take_kernels(struct gpu_run *run, const struct tree *root, const str
          k = k->next, n++)
         for (const struct tree *m = first_of(k, "stalls"); m != NULL; m = m->next)
             gpu_kernel_stall(&run->kernels.at[n], m->key, tree_number(m));
-    for (struct gpu_stage *s = run->stages.at; s < run->stages.at + run->stages.n; s++) {
+    for (size_t k = 0; k < run->stages.n; k++) {
+        struct gpu_stage *s = &run->stages.at[k];
         size_t kept = 0;
         s->work = (struct gpu_work){.flops = NAN, .bytes = NAN};
         gpu_record_read(&gpu_work_record, tree_get(work, s->name), &run->arena, &s->work);

@@ -265,9 +265,11 @@ static void gather_all(struct timeline *t, struct interval window)
     memset(call, 0xff, cap->slices.n * sizeof(*call));
     if (!take_arrows(cap, call))
         take_correlations(cap, call);
-    for (const struct lane *lane = cap->lanes.at; lane < cap->lanes.at + cap->lanes.n; lane++)
+    for (size_t k = 0; k < cap->lanes.n; k++) {
+        const struct lane *lane = &cap->lanes.at[k];
         for (size_t i = lane->first; is_work_lane(lane) && i < lane->first + lane->n; i++)
             work += slice_is_kernel((enum slice_kind)cap->slices.kind[i]);
+    }
     t->ops = mem_grow(NULL, sizeof(*t->ops), work + 1);
     for (uint32_t i = 0; i < t->n_devices; i++)
         gather_device(&g, i);

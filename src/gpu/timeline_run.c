@@ -334,7 +334,8 @@ void timeline_run_sections(struct timeline *t, struct timeline_device *d, struct
         if (gpu_run_opens_group(run, i))
             judge_group(d, run, run->stages.at[i].group);
     d->stage_of = ARENA_ARRAY(&t->arena, struct str, run->kernels.n + 1);
-    for (const struct gpu_stage *s = run->stages.at; s < run->stages.at + run->stages.n; s++) {
+    for (size_t i = 0; i < run->stages.n; i++) {
+        const struct gpu_stage *s = &run->stages.at[i];
         struct str name = arena_str(&t->arena, s->name);
         for (size_t k = 0; k < s->kernels.n; k++)
             if (s->kernels.at[k] < run->kernels.n)

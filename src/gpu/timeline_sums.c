@@ -212,7 +212,8 @@ void timeline_pair_streams(struct timeline *t)
 {
     uint32_t list[TIMELINE_PAIRED];
 
-    for (struct timeline_stream *s = t->streams; s < t->streams + t->n_streams; s++) {
+    for (size_t k = 0; k < t->n_streams; k++) {
+        struct timeline_stream *s = &t->streams[k];
         nanos *gaps = mem_grow(NULL, sizeof(*gaps), s->set.n + 1);
         for (size_t i = 1; i < s->set.n; i++)
             gaps[i - 1] = nanos_sub(s->set.at[i].begin, s->set.at[i - 1].end);
