@@ -67,18 +67,23 @@ struct timed {
 
 ORDER_BY(by_begin, struct timed, ORDER(x->ts, y->ts) ?: ORDER(x->instr, y->instr));
 
-/* The instructions that are work, in order. */
-static void list_steps(struct pace *p, const struct incore_trace *t, struct arena *arena)
+/* The instructions that are work, in order; gives the time of all that is in the trace, marks of
+ * the program too. */
+static int64_t list_steps(struct pace *p, const struct incore_trace *t, struct arena *arena)
 {
     struct timed *order = ARENA_ARRAY(arena, struct timed, t->instrs.n + 1);
+    double begin = INFINITY, end = -INFINITY;
 
     p->steps = ARENA_ARRAY(arena, struct pace_step, t->instrs.n + 1);
     p->step_of = ARENA_ARRAY(arena, uint32_t, t->instrs.n + 1);
     for (uint32_t i = 0; i < t->instrs.n; i++) {
         const struct incore_instr *in = &t->instrs.at[i];
         p->step_of[i] = NO_STEP;
-        if (isfinite(in->ts) && isfinite(in->dur) && fabs(in->ts) < 1e12 && in->dur < 1e12 &&
-            pipe_of(incore_value_text(t, t->groups.at[in->group].tid)) != NULL)
+        if (!isfinite(in->ts) || !isfinite(in->dur) || fabs(in->ts) >= 1e12 || in->dur >= 1e12)
+            continue;
+        begin = fmin(begin, in->ts);
+        end = fmax(end, in->ts + in->dur);
+        if (pipe_of(incore_value_text(t, t->groups.at[in->group].tid)) != NULL)
             order[p->n++] = (struct timed){in->ts, i};
     }
     if (p->n > 0)
@@ -97,6 +102,7 @@ static void list_steps(struct pace *p, const struct incore_trace *t, struct aren
             .last = NO_STEP,
         };
     }
+    return end > begin ? to_ps(end - begin) : 0;
 }
 
 /* Who comes before whom on a pipe; one that starts before the other is over has left it. */
@@ -212,21 +218,6 @@ static void add_path(const struct pace *p, struct limit_list *out)
     }
 }
 
-/* From the first begin to the last end of anything in the trace, marks of the program too. */
-static int64_t whole_time(const struct incore_trace *t)
-{
-    double begin = 1e12, end = -1e12;
-
-    for (size_t i = 0; i < t->instrs.n; i++) {
-        const struct incore_instr *in = &t->instrs.at[i];
-        if (isfinite(in->ts) && isfinite(in->dur) && fabs(in->ts) < 1e12 && in->dur < 1e12) {
-            begin = fmin(begin, in->ts);
-            end = fmax(end, in->ts + in->dur);
-        }
-    }
-    return end > begin ? to_ps(end - begin) : 0;
-}
-
 void incore_pace(const struct incore_trace *t, const struct incore_lanes *lanes,
                  const struct incore_arrows *arrows, struct limit_list *out)
 {
@@ -235,7 +226,7 @@ void incore_pace(const struct incore_trace *t, const struct incore_lanes *lanes,
 
     arena_init(&arena);
     *out = (struct limit_list){0};
-    list_steps(&p, t, &arena);
+    int64_t whole = list_steps(&p, t, &arena);
     join_pipes(&p, t, lanes);
     join_flags(&p, arrows);
     find_last(&p);
@@ -243,7 +234,7 @@ void incore_pace(const struct incore_trace *t, const struct incore_lanes *lanes,
     for (enum limit what; (what = limits_next(out, true)) != LIMIT_NOTHING;)
         limits_try(out, what, replay(&p, what));
     limits_judge(out);
-    if (out->bound != LIMIT_NOTHING && out->total < whole_time(t) / 2)
+    if (out->bound != LIMIT_NOTHING && out->total < whole / 2)
         *out = (struct limit_list){.total = out->total, .bound = LIMIT_UNSEEN};
     vec_free(&p.waits);
     arena_free(&arena);
