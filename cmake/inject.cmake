@@ -2,7 +2,7 @@
 # too, for the unit tests; only the two entries of inject.c are seen from outside.
 file(GLOB inject_c CONFIGURE_DEPENDS src/inject/*.c)
 list(FILTER inject_c EXCLUDE REGEX "_test\\.c$|/inject\\.c$")
-add_library(strata_inject STATIC ${inject_c} src/base/crc32c.c src/base/mangled.c)
+add_library(strata_inject STATIC ${inject_c} src/base/files/crc32c.c src/base/text/mangled.c)
 target_link_libraries(strata_inject PRIVATE strata_flags PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
 add_library(inject MODULE src/inject/inject.c)
 set_target_properties(inject PROPERTIES PREFIX lib OUTPUT_NAME strata-inject)

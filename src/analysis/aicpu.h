@@ -4,7 +4,7 @@
 #ifndef STRATA_ANALYSIS_AICPU_H
 #define STRATA_ANALYSIS_AICPU_H
 
-#include "base/num.h"
+#include "base/text/num.h"
 
 struct study;
 

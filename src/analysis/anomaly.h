@@ -6,7 +6,7 @@
 #ifndef STRATA_ANALYSIS_ANOMALY_H
 #define STRATA_ANALYSIS_ANOMALY_H
 
-#include "base/sink.h"
+#include "base/files/sink.h"
 
 struct arch;
 struct report;

@@ -13,7 +13,7 @@
 #include "analysis/arch_layers.h"
 #include "analysis/arch_stacks.h"
 #include "analysis/arch_types.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "capture/kinds.h"
 #include "report/message.h"
 

@@ -5,7 +5,7 @@
 #define STRATA_ANALYSIS_ARCH_COMM_H
 
 #include "analysis/arch_markers.h"
-#include "base/interval.h"
+#include "base/tables/interval.h"
 
 struct arch_stream {
     uint32_t lane;

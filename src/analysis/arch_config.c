@@ -6,7 +6,7 @@
 #include "analysis/arch_layers.h"
 #include "analysis/arch_shapes.h"
 #include "analysis/study.h"
-#include "base/char.h"
+#include "base/text/char.h"
 #include "text/arch.h"
 
 const struct config_item *arch_config_get(const struct arch_config *config, const char *name)

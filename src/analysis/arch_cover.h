@@ -5,8 +5,8 @@
 #define STRATA_ANALYSIS_ARCH_COVER_H
 
 #include "base/arena.h"
-#include "base/num.h"
-#include "base/text.h"
+#include "base/text/num.h"
+#include "base/text/text.h"
 #include "report/message.h"
 
 struct arch;

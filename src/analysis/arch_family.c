@@ -9,8 +9,8 @@
 #include "analysis/arch_rules.h"
 #include "analysis/ops.h"
 #include "analysis/study.h"
-#include "base/char.h"
-#include "base/pattern.h"
+#include "base/text/char.h"
+#include "base/text/pattern.h"
 
 ENUM_NAMES(arch_phase_name, enum arch_phase, "unknown", "prefill", "decode")
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
-#include "base/num.h"
+#include "base/text/num.h"
 
 struct arch_rules;
 struct study;

@@ -9,7 +9,7 @@
 #define STRATA_ANALYSIS_ARCH_LAYERS_H
 
 #include "analysis/arch_markers.h"
-#include "base/interval.h"
+#include "base/tables/interval.h"
 
 enum arch_method {
     ARCH_MARKER,

@@ -9,7 +9,7 @@
 #include "analysis/arch_runs.h"
 #include "analysis/arch_shapes.h"
 #include "analysis/study.h"
-#include "base/ranked.h"
+#include "base/tables/ranked.h"
 
 /* Limits that hold for large models on Ascend devices. */
 static const nanos prefill_above = 10000000, decode_below = 1000000;

@@ -9,8 +9,8 @@
 #include "analysis/arch_draw.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
-#include "base/inert.h"
-#include "base/markdown.h"
+#include "base/text/inert.h"
+#include "base/formats/markdown.h"
 #include "text/arch.h"
 
 struct page {

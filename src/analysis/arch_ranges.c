@@ -3,7 +3,7 @@
  */
 #include "analysis/arch_stacks.h"
 #include "analysis/steps.h"
-#include "base/char.h"
+#include "base/text/char.h"
 
 enum { RANGE_GROUPS = 32, NUMBERS_MOST = 1024 };
 

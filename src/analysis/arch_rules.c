@@ -3,8 +3,8 @@
  */
 #include "analysis/arch_rules.h"
 
-#include "base/pattern.h"
-#include "base/yaml.h"
+#include "base/text/pattern.h"
+#include "base/formats/yaml.h"
 
 static const char *const names[FAMILIES] = {
     "attention", "moe_dispatch_fused",

@@ -4,7 +4,7 @@
 #include "analysis/arch_runs.h"
 
 #include "analysis/study.h"
-#include "base/ranked.h"
+#include "base/tables/ranked.h"
 
 enum { FORMS_MOST = 64, LOOP_LEAST = 8, LOOP_MOST = 512, LOOP_LAYERS = 16384 };
 

@@ -7,8 +7,8 @@
 
 #include "analysis/arch_markers.h"
 #include "analysis/study.h"
-#include "base/char.h"
-#include "base/ranked.h"
+#include "base/text/char.h"
+#include "base/tables/ranked.h"
 
 static bool take_number(struct str *rest, int64_t *out)
 {

@@ -7,7 +7,7 @@
 #ifndef STRATA_ANALYSIS_ARCH_SHAPES_H
 #define STRATA_ANALYSIS_ARCH_SHAPES_H
 
-#include "base/num.h"
+#include "base/text/num.h"
 
 struct arch_markers;
 struct arch_ops;

@@ -1,7 +1,7 @@
 #include "analysis/arch.h"
 
 #include "analysis/arch_testing.h"
-#include "base/json_write.h"
+#include "base/formats/json_write.h"
 
 static const struct arch *find(void)
 {

@@ -8,7 +8,7 @@
 
 #include "analysis/arch_draw.h"
 #include "analysis/study.h"
-#include "base/ranked.h"
+#include "base/tables/ranked.h"
 #include "text/arch.h"
 
 /* ---- statistics ---- */

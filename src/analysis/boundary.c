@@ -6,7 +6,7 @@
 #include "analysis/bubbles.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
-#include "base/ranked.h"
+#include "base/tables/ranked.h"
 
 static bool touches(struct interval gap, struct interval span, nanos epsilon)
 {

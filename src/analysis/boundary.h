@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "base/num.h"
+#include "base/text/num.h"
 
 struct study;
 

@@ -8,8 +8,8 @@
 #ifndef STRATA_ANALYSIS_BUBBLES_H
 #define STRATA_ANALYSIS_BUBBLES_H
 
-#include "base/intern.h"
-#include "base/interval.h"
+#include "base/tables/intern.h"
+#include "base/tables/interval.h"
 #include "report/record.h"
 
 struct study;

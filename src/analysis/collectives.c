@@ -9,7 +9,7 @@
 #include "analysis/diagnose/tensor_shapes.h"
 #include "analysis/op_tree.h"
 #include "analysis/steps.h"
-#include "base/char.h"
+#include "base/text/char.h"
 #include "device/device.h"
 #include "text/collectives.h"
 

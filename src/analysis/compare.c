@@ -12,7 +12,7 @@
 #include "analysis/ranksum.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
-#include "base/ranked.h"
+#include "base/tables/ranked.h"
 
 /* Groups beyond these, by service time, are listed and not compared. */
 enum { MAX_GROUPS = 64 };

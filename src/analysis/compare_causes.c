@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "analysis/diagnose/diagnosis.h"
-#include "base/num.h"
+#include "base/text/num.h"
 #include "report/report.h"
 #include "text/diff.h"
 

@@ -10,8 +10,8 @@
 #ifndef STRATA_ANALYSIS_EVIDENCE_H
 #define STRATA_ANALYSIS_EVIDENCE_H
 
-#include "base/intern.h"
-#include "base/num.h"
+#include "base/tables/intern.h"
+#include "base/text/num.h"
 
 struct study;
 

@@ -7,7 +7,7 @@
 #ifndef STRATA_ANALYSIS_EXPOSED_H
 #define STRATA_ANALYSIS_EXPOSED_H
 
-#include "base/num.h"
+#include "base/text/num.h"
 
 struct study;
 

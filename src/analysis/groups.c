@@ -12,7 +12,7 @@
 #include "analysis/ops.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
-#include "base/ranked.h"
+#include "base/tables/ranked.h"
 
 ENUM_NAMES(idle_pattern_name, enum idle_pattern, "prelaunch", "tail", "internal_bubble",
            "inter_step", "mixed", "none")

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/bin_blocks.h"
-#include "base/event_json.h"
-#include "base/hash.h"
-#include "base/num.h"
+#include "base/files/bin_blocks.h"
+#include "base/formats/event_json.h"
+#include "base/tables/hash.h"
+#include "base/text/num.h"
 
 enum {
     MIB = 1 << 20,

@@ -7,7 +7,7 @@
 
 #include "analysis/module_tree.h"
 #include "analysis/steps.h"
-#include "base/ranked.h"
+#include "base/tables/ranked.h"
 #include "capture/cut.h"
 #include "device/device.h"
 

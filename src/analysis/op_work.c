@@ -3,7 +3,7 @@
  */
 #include "analysis/op_work.h"
 
-#include "base/num.h"
+#include "base/text/num.h"
 
 /* ---- what is recorded ---- */
 

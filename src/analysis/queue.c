@@ -7,7 +7,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/op_tree.h"
-#include "base/ranked.h"
+#include "base/tables/ranked.h"
 #include "text/queue.h"
 
 ENUM_NAMES(queue_gap_name, enum queue_gap, "under_2us", "2_to_10us", "10_to_100us", "100us_to_1ms",

@@ -11,7 +11,7 @@
 #include "analysis/ranksum.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
-#include "base/ranked.h"
+#include "base/tables/ranked.h"
 
 #define LONGEST (INT64_MAX / 100000) /* a figure of a file: sums of all of them fit */
 #define CHANCE  0.05                 /* a difference of this p, or less, is not by chance */

@@ -12,7 +12,7 @@
 #ifndef STRATA_ANALYSIS_RUNS_H
 #define STRATA_ANALYSIS_RUNS_H
 
-#include "base/tree.h"
+#include "base/tables/tree.h"
 #include "report/record.h"
 
 struct study;

@@ -9,7 +9,7 @@
 #include "analysis/diagnose/tensor_shapes.h"
 #include "analysis/op_tree.h"
 #include "analysis/steps.h"
-#include "base/ranked.h"
+#include "base/tables/ranked.h"
 #include "text/serving.h"
 
 /* ---- which iterations ---- */

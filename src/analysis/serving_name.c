@@ -1,8 +1,8 @@
 /* The spellings of serving engines. */
 #include "analysis/serving_name.h"
 
-#include "base/char.h"
-#include "base/num.h"
+#include "base/text/char.h"
+#include "base/text/num.h"
 #include "report/record.h"
 
 ENUM_NAMES(serving_kind_name, enum serving_kind, "prefill", "decode", "mixed", "unknown")

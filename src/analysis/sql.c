@@ -5,10 +5,10 @@
 
 #include "analysis/sql_schema.h"
 #include "analysis/study.h"
-#include "base/cancel.h"
-#include "base/db_engine.h"
-#include "base/json_write.h"
-#include "base/now.h"
+#include "base/run/cancel.h"
+#include "base/tables/db_engine.h"
+#include "base/formats/json_write.h"
+#include "base/run/now.h"
 
 struct sql {
     struct sql_view view;

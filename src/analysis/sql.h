@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
-#include "base/num.h"
+#include "base/text/num.h"
 
 struct capture;
 struct sql;

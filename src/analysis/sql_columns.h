@@ -8,7 +8,7 @@
 #define STRATA_ANALYSIS_SQL_COLUMNS_H
 
 #include "analysis/sql_view.h"
-#include "base/columns.h"
+#include "base/tables/columns.h"
 #include "capture/cut.h"
 
 struct sql_columns; /* a table */

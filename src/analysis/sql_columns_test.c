@@ -4,7 +4,7 @@
 
 #include "analysis/sql.h"
 #include "base/testing.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 /* Rows as text, "|" behind each cell; NULL is "-". */
 static void put_number(struct text *out, int64_t number)

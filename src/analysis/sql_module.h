@@ -8,7 +8,7 @@
 
 #include "analysis/sql.h"
 #include "analysis/sql_view.h"
-#include "base/job.h"
+#include "base/run/job.h"
 #include "report/record.h"
 
 /* The small tables. */

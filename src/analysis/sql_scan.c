@@ -3,7 +3,7 @@
  */
 #include "analysis/sql_scan.h"
 
-#include "base/char.h"
+#include "base/text/char.h"
 
 /* The next word or sign of a statement; a false end is an empty one. */
 static struct str next_token(struct str *rest)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/cancel.h"
+#include "base/run/cancel.h"
 #include "base/testing.h"
 #include "capture/capture.h"
 

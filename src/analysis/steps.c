@@ -8,7 +8,7 @@
 #include "analysis/arch.h"
 #include "analysis/serving.h"
 #include "analysis/study.h"
-#include "base/pattern.h"
+#include "base/text/pattern.h"
 
 ENUM_NAMES(step_source_name, enum step_source, "profiler_step", "iteration", "marker",
            "step_id_column", "step_trace", "fia_pass", "pseudo")

@@ -10,7 +10,7 @@
 #ifndef STRATA_ANALYSIS_STEPS_H
 #define STRATA_ANALYSIS_STEPS_H
 
-#include "base/interval.h"
+#include "base/tables/interval.h"
 
 struct study;
 

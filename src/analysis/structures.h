@@ -9,7 +9,7 @@
 #ifndef STRATA_ANALYSIS_STRUCTURES_H
 #define STRATA_ANALYSIS_STRUCTURES_H
 
-#include "base/interval.h"
+#include "base/tables/interval.h"
 
 struct arch;
 struct study;

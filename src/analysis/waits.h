@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "base/num.h"
+#include "base/text/num.h"
 
 struct study;
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "api/api.h"
-#include "base/c_locale.h"
+#include "base/text/c_locale.h"
 #include "base/diag.h"
 #include "capture/capture.h"
 #include "flow/flow.h"

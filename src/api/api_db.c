@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "api/api.h"
-#include "base/c_locale.h"
+#include "base/text/c_locale.h"
 #include "flow/db_handle.h"
 
 struct strata_db {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "api/api.h"
-#include "base/c_locale.h"
-#include "base/num.h"
+#include "base/text/c_locale.h"
+#include "base/text/num.h"
 #include "flow/pto_judge.h"
 
 struct named {

@@ -3,7 +3,7 @@
  */
 #include "cli/captures.h"
 
-#include "base/pool.h"
+#include "base/run/pool.h"
 #include "flow/flow_arch.h"
 
 const char *const captures_sources[] = {"auto", "csv", "trace", "db", NULL};

@@ -3,7 +3,7 @@
  */
 
 #include "analysis/anomaly.h"
-#include "base/pattern.h"
+#include "base/text/pattern.h"
 #include "cli/captures.h"
 #include "cli/page_answer.h"
 #include "flow/flow_anomaly.h"

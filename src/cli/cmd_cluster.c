@@ -1,7 +1,7 @@
 /*
  * strata cluster: all ranks of a run together.
  */
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "cli/answer.h"
 #include "cli/captures.h"
 #include "cli/page_answer.h"

@@ -1,7 +1,7 @@
 /*
  * strata comm bench: collectives between the ranks of this job, measured.
  */
-#include "base/num.h"
+#include "base/text/num.h"
 #include "cli/opt_db.h"
 #include "driver/device_links.h"
 #include "flow/flow_comm_bench.h"

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/fs.h"
-#include "base/proc.h"
-#include "base/text.h"
+#include "base/files/fs.h"
+#include "base/run/proc.h"
+#include "base/text/text.h"
 #include "cli/opt_db.h"
 #include "driver/driver.h"
 #include "perfdb/comm_rounds.h"

@@ -1,7 +1,7 @@
 /*
  * strata comm validate: measured collectives against a model of the links.
  */
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "cli/opt_db.h"
 #include "perfdb/comm_validate.h"
 

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "cli/opt_db.h"
 #include "cli/page_answer.h"
 #include "flow/pages.h"

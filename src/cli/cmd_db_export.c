@@ -1,7 +1,7 @@
 /*
  * strata db export: the tables of a database as one file for other tools.
  */
-#include "base/text.h"
+#include "base/text/text.h"
 #include "cli/opt_db.h"
 #include "flow/union_dataset.h"
 #include "perfdb/sqlview.h"

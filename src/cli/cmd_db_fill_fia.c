@@ -1,7 +1,7 @@
 /*
  * strata db fill-fia: runtime values of fused attention joined to the rows of its table.
  */
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "cli/opt_db.h"
 #include "perfdb/fia.h"
 #include "perfdb/table.h"

@@ -1,8 +1,8 @@
 /*
  * strata db grid: rows with realistic shapes, to be measured by a later replay.
  */
-#include "base/embedded.h"
-#include "base/fs.h"
+#include "base/files/embedded.h"
+#include "base/files/fs.h"
 #include "cli/opt_db.h"
 #include "perfdb/grid_run.h"
 #include "perfdb/grid_shapes.h"

@@ -1,8 +1,8 @@
 /*
  * strata db parse: kernel_details exports become operator tables.
  */
-#include "base/fs.h"
-#include "base/mapfile.h"
+#include "base/files/fs.h"
+#include "base/files/mapfile.h"
 #include "cli/opt_db.h"
 #include "flow/capture_rows.h"
 #include "perfdb/parse.h"

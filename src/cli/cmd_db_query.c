@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/cancel.h"
+#include "base/run/cancel.h"
 #include "cli/opt_db.h"
 #include "flow/db_handle.h"
 #include "perfdb/query.h"

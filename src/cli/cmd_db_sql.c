@@ -1,7 +1,7 @@
 /*
  * strata db sql: SQL over the tables of the database.
  */
-#include "base/csv_write.h"
+#include "base/formats/csv_write.h"
 #include "cli/opt_db.h"
 #include "perfdb/sqlview.h"
 

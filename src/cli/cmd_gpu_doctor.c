@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "cli/session.h"
 #include "driver/clocks.h"
 #include "driver/driver.h"

@@ -2,8 +2,8 @@
  * strata gpu report: regenerate the report of a folder, print one from other files, or validate
  * one.
  */
-#include "base/fs.h"
-#include "base/mapfile.h"
+#include "base/files/fs.h"
+#include "base/files/mapfile.h"
 #include "cli/gpu_options.h"
 #include "cli/markdown_view.h"
 #include "cli/page_answer.h"

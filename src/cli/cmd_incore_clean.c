@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "base/fs.h"
-#include "base/shell_word.h"
+#include "base/files/fs.h"
+#include "base/text/shell_word.h"
 #include "cli/incore_clock.h"
 #include "flow/flow_incore_clean.h"
 #include "pto/chips.h"

@@ -3,7 +3,7 @@
  */
 #include <inttypes.h>
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "cli/captures.h"
 #include "cli/incore_clock.h"
 #include "render/insight.h"

@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 
 #include "analysis/incore_lint.h"
-#include "base/fs.h"
-#include "base/mapfile.h"
+#include "base/files/fs.h"
+#include "base/files/mapfile.h"
 #include "cli/session.h"
 #include "flow/incore_open.h"
 

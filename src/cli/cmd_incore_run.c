@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "cli/session.h"
 #include "flow/flow_incore_run.h"
 #include "replay/paths.h"

@@ -1,8 +1,8 @@
 /*
  * strata pto calibrate: constants of the cost model from measured cycles.
  */
-#include "base/mapfile.h"
-#include "base/outfile.h"
+#include "base/files/mapfile.h"
+#include "base/files/outfile.h"
 #include "cli/session.h"
 #include "pto/calibrate.h"
 #include "report/report.h"

@@ -1,7 +1,7 @@
 /*
  * strata pto check: violations of the dialect's rules in kernels.
  */
-#include "base/inert.h"
+#include "base/text/inert.h"
 #include "cli/pto_params.h"
 #include "cli/session.h"
 #include "flow/flow_pto_races.h"

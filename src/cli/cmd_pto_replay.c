@@ -3,7 +3,7 @@
  */
 #include <inttypes.h>
 
-#include "base/mapfile.h"
+#include "base/files/mapfile.h"
 #include "cli/session.h"
 #include "pto/replay.h"
 

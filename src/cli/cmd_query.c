@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "analysis/sql.h"
-#include "base/csv_write.h"
-#include "base/outfile.h"
-#include "base/stream.h"
+#include "base/formats/csv_write.h"
+#include "base/files/outfile.h"
+#include "base/files/stream.h"
 #include "cli/captures.h"
 #include "cli/compress.h"
 #include "cli/stop.h"

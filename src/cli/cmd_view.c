@@ -9,14 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/cancel.h"
-#include "base/fs.h"
-#include "base/job.h"
-#include "base/large.h"
-#include "base/memory_size.h"
-#include "base/proc.h"
-#include "base/shell_word.h"
-#include "base/write_all.h"
+#include "base/run/cancel.h"
+#include "base/files/fs.h"
+#include "base/run/job.h"
+#include "base/files/large.h"
+#include "base/text/memory_size.h"
+#include "base/run/proc.h"
+#include "base/text/shell_word.h"
+#include "base/files/write_all.h"
 #include "cli/captures.h"
 #include "flow/flow_diff.h"
 #include "view/view_server.h"

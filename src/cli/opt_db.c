@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "perfdb/bench.h"
 #include "perfdb/signature.h"
 #include "perfdb/table.h"

@@ -14,7 +14,7 @@
 #ifndef STRATA_CLI_OPT_DB_H
 #define STRATA_CLI_OPT_DB_H
 
-#include "base/sink.h"
+#include "base/files/sink.h"
 #include "cli/session.h"
 #include "perfdb/lock.h"
 #include "perfdb/place.h"

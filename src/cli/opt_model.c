@@ -3,7 +3,7 @@
  */
 #include "cli/opt_model.h"
 
-#include "base/num.h"
+#include "base/text/num.h"
 #include "cli/opt_db.h"
 
 /* Models that the grids do not have. */

@@ -3,7 +3,7 @@
  */
 #include "cli/page_answer.h"
 
-#include "base/outfile.h"
+#include "base/files/outfile.h"
 #include "capture/fleet.h"
 #include "cli/captures.h"
 #include "flow/flow_diff.h"

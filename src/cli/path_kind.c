@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "flow/flow_gpu_timeline.h"
 
 enum { HEAD = 4096 };

@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/num.h"
+#include "base/text/num.h"
 #include "base/str.h"
 
 /* Narrower terminals are treated as that wide; wider ones are none. */

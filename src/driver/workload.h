@@ -9,8 +9,8 @@
 #ifndef STRATA_DRIVER_WORKLOAD_H
 #define STRATA_DRIVER_WORKLOAD_H
 
-#include "base/proc.h"
-#include "base/progress.h"
+#include "base/run/proc.h"
+#include "base/run/progress.h"
 #include "driver/clocks.h"
 
 enum workload_inject {

@@ -8,9 +8,9 @@
 
 #include "analysis/diagnose/tensor_shapes.h"
 #include "analysis/op_tree.h"
-#include "base/fs.h"
-#include "base/hash.h"
-#include "base/ranked.h"
+#include "base/files/fs.h"
+#include "base/tables/hash.h"
+#include "base/tables/ranked.h"
 #include "capture/classify.h"
 #include "flow/flow.h"
 #include "flow/op_tables.h"

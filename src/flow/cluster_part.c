@@ -4,8 +4,8 @@
 #include "flow/cluster_part.h"
 
 #include "analysis/cluster/summary_file.h"
-#include "base/crc32c.h"
-#include "base/wire.h"
+#include "base/files/crc32c.h"
+#include "base/formats/wire.h"
 
 static void wire_entry(struct wire *w, struct diag_entry *e)
 {

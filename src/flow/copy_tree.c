@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fs.h"
-#include "base/job.h"
+#include "base/files/fs.h"
+#include "base/run/job.h"
 #include "base/limits.h"
 
 struct copying {

@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/char.h"
-#include "base/json_read.h"
-#include "base/num.h"
-#include "base/once.h"
+#include "base/text/char.h"
+#include "base/formats/json_read.h"
+#include "base/text/num.h"
+#include "base/run/once.h"
 #include "capture/classify.h"
 #include "perfdb/opset.h"
 #include "perfdb/query.h"

@@ -6,7 +6,7 @@
 #include "analysis/analysis.h"
 #include "analysis/diagnose/diagnosis.h"
 #include "analysis/study.h"
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "input/input.h"
 #include "render/render.h"
 

@@ -6,7 +6,7 @@
 #include "analysis/anomaly.h"
 #include "analysis/arch.h"
 #include "analysis/study.h"
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "capture/fleet.h"
 #include "flow/results.h"
 #include "report/report.h"

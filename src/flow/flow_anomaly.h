@@ -8,7 +8,7 @@
 #include "analysis/judgement.h"
 #include "analysis/study.h"
 #include "base/diag.h"
-#include "base/json_write.h"
+#include "base/formats/json_write.h"
 #include "flow/flow_arch.h"
 #include "input/input.h"
 #include "report/message.h"

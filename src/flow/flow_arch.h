@@ -6,7 +6,7 @@
 
 #include "analysis/arch_cover.h"
 #include "base/diag.h"
-#include "base/json_write.h"
+#include "base/formats/json_write.h"
 #include "input/input.h"
 
 struct arch;

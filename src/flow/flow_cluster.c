@@ -8,12 +8,12 @@
 #include <sys/stat.h>
 
 #include "analysis/cluster/summary_file.h"
-#include "base/cancel.h"
-#include "base/fs.h"
-#include "base/hash.h"
-#include "base/mapfile.h"
-#include "base/progress.h"
-#include "base/wire.h"
+#include "base/run/cancel.h"
+#include "base/files/fs.h"
+#include "base/tables/hash.h"
+#include "base/files/mapfile.h"
+#include "base/run/progress.h"
+#include "base/formats/wire.h"
 #include "capture/capture.h"
 #include "driver/mpi.h"
 #include "input/import.h"

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/cancel.h"
-#include "base/fs.h"
-#include "base/memory_size.h"
+#include "base/run/cancel.h"
+#include "base/files/fs.h"
+#include "base/text/memory_size.h"
 #include "driver/device_links.h"
 
 enum { TIMES_MOST = 100, FIRST_CALLS = 3, SHORT_BYTES = 1 << 24, ROUNDS = 5 };

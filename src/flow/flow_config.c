@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/limits.h"
-#include "base/mapfile.h"
+#include "base/files/mapfile.h"
 
 void config_find(struct arena *arena, const char *path, struct str text, const char *key,
                  struct config_value *out, struct diag *d)

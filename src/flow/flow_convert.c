@@ -8,8 +8,8 @@
 
 #include "analysis/steps.h"
 #include "analysis/study.h"
-#include "base/cancel.h"
-#include "base/fs.h"
+#include "base/run/cancel.h"
+#include "base/files/fs.h"
 #include "capture/cut.h"
 #include "capture/title.h"
 #include "flow/flow_tables.h"

@@ -4,9 +4,9 @@
 #ifndef STRATA_FLOW_FLOW_CONVERT_H
 #define STRATA_FLOW_FLOW_CONVERT_H
 
-#include "base/interval.h"
-#include "base/sink.h"
-#include "base/vec.h"
+#include "base/tables/interval.h"
+#include "base/files/sink.h"
+#include "base/tables/vec.h"
 #include "input/input.h"
 #include "render/timeline.h"
 #include "report/record.h"
@@ -28,7 +28,7 @@ struct convert_job {
     struct words lanes;      /* globs; none: all */
     bool clip;               /* cut slices at the borders, else they stay whole */
     enum timeline_rows rows; /* of a table */
-    bool csv_safe;           /* base/csv_write.h: is_safe */
+    bool csv_safe;           /* base/formats/csv_write.h: is_safe */
     int64_t width;           /* of a picture; 0: as usual */
     bool is_plain;           /* Arrow and Parquet: not compressed */
     bool is_dry_run;         /* write nothing */

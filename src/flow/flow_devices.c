@@ -3,8 +3,8 @@
  */
 #include "flow/flow_devices.h"
 
-#include "base/fs.h"
-#include "base/mapfile.h"
+#include "base/files/fs.h"
+#include "base/files/mapfile.h"
 #include "flow/flow_config.h"
 
 enum status flow_devices(struct arena *arena, struct device_table *table, const char **path,

@@ -4,7 +4,7 @@
 #include "flow/flow_diff.h"
 
 #include "analysis/study.h"
-#include "base/pool.h"
+#include "base/run/pool.h"
 #include "capture/fleet.h"
 #include "flow/results.h"
 #include "text/diff.h"

@@ -5,14 +5,14 @@
 
 #include <math.h>
 
-#include "base/fs.h"
-#include "base/gz.h"
-#include "base/mapfile.h"
-#include "base/markdown.h"
-#include "base/num.h"
-#include "base/remove_tree.h"
-#include "base/stream.h"
-#include "base/utf16.h"
+#include "base/files/fs.h"
+#include "base/files/gz.h"
+#include "base/files/mapfile.h"
+#include "base/formats/markdown.h"
+#include "base/text/num.h"
+#include "base/files/remove_tree.h"
+#include "base/files/stream.h"
+#include "base/text/utf16.h"
 #include "capture/capture.h"
 #include "capture/fleet.h"
 #include "driver/driver.h"

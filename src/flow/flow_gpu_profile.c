@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/fs.h"
-#include "base/inert.h"
+#include "base/files/fs.h"
+#include "base/text/inert.h"
 #include "driver/ncu_run.h"
 #include "flow/gpu_info.h"
 #include "gpu/report.h"

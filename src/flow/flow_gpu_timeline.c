@@ -3,10 +3,10 @@
  */
 #include "flow/flow_gpu_timeline.h"
 
-#include "base/cancel.h"
-#include "base/fs.h"
-#include "base/remove_tree.h"
-#include "base/shell_word.h"
+#include "base/run/cancel.h"
+#include "base/files/fs.h"
+#include "base/files/remove_tree.h"
+#include "base/text/shell_word.h"
 #include "capture/cut.h"
 #include "capture/fleet.h"
 #include "driver/driver.h"

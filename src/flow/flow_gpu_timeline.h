@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
-#include "base/interval.h"
+#include "base/tables/interval.h"
 #include "input/input.h"
 #include "report/message.h"
 

@@ -5,8 +5,8 @@
 
 #include <inttypes.h>
 
-#include "base/fs.h"
-#include "base/now.h"
+#include "base/files/fs.h"
+#include "base/run/now.h"
 #include "capture/capture.h"
 #include "capture/cut.h"
 #include "flow/copy_tree.h"

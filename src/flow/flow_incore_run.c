@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "base/cancel.h"
-#include "base/fs.h"
-#include "base/pool.h"
-#include "base/remove_tree.h"
+#include "base/run/cancel.h"
+#include "base/files/fs.h"
+#include "base/run/pool.h"
+#include "base/files/remove_tree.h"
 #include "flow/incore_run.h"
 
 enum status incore_run_private(const char *path, struct diag *d)

@@ -10,7 +10,7 @@
 #ifndef STRATA_FLOW_FLOW_INCORE_RUN_H
 #define STRATA_FLOW_FLOW_INCORE_RUN_H
 
-#include "base/progress.h"
+#include "base/run/progress.h"
 #include "replay/discover.h"
 #include "replay/run_index.h"
 

@@ -11,11 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cancel.h"
-#include "base/fs.h"
-#include "base/now.h"
-#include "base/text.h"
-#include "base/write_all.h"
+#include "base/run/cancel.h"
+#include "base/files/fs.h"
+#include "base/run/now.h"
+#include "base/text/text.h"
+#include "base/files/write_all.h"
 #include "driver/clocks.h"
 #include "driver/driver.h"
 #include "perfdb/bench.h"

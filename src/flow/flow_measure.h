@@ -4,7 +4,7 @@
 #ifndef STRATA_FLOW_FLOW_MEASURE_H
 #define STRATA_FLOW_FLOW_MEASURE_H
 
-#include "base/progress.h"
+#include "base/run/progress.h"
 #include "measure/measure.h"
 
 struct report; /* not included: its table is another than the database's */

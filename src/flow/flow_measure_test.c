@@ -1,7 +1,7 @@
 #include "flow/flow_measure.h"
 
-#include "base/fs.h"
-#include "base/mapfile.h"
+#include "base/files/fs.h"
+#include "base/files/mapfile.h"
 #include "base/testing_folder.h"
 #include "flow/build_rows.h"
 

@@ -3,7 +3,7 @@
  */
 #include "flow/flow_pto_check.h"
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "pto/parse.h"
 #include "pto/print.h"
 #include "pto/verify.h"

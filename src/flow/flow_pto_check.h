@@ -4,7 +4,7 @@
 #ifndef STRATA_FLOW_FLOW_PTO_CHECK_H
 #define STRATA_FLOW_FLOW_PTO_CHECK_H
 
-#include "base/mapfile.h"
+#include "base/files/mapfile.h"
 #include "pto/ir.h"
 #include "pto/text_params.h"
 

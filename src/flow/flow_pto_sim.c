@@ -3,7 +3,7 @@
  */
 #include "flow/flow_pto_sim.h"
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "capture/capture.h"
 #include "flow/incore_open.h"
 #include "incore/files.h"

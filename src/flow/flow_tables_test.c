@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "analysis/sql.h"
-#include "base/outfile.h"
+#include "base/files/outfile.h"
 #include "base/testing.h"
 
 static struct capture *sample(void)

@@ -4,7 +4,7 @@
 #include "flow/flow_whatif.h"
 
 #include "analysis/diagnose/whatif_trace.h"
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "flow/flow_devices.h"
 #include "flow/flow_tables.h"
 #include "render/timeline.h"

@@ -3,8 +3,8 @@
  */
 #include "flow/gpu_modes.h"
 
-#include "base/cancel.h"
-#include "base/fs.h"
+#include "base/run/cancel.h"
+#include "base/files/fs.h"
 
 enum {
     STARTS_MOST = 1000,

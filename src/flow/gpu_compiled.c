@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/fs.h"
-#include "base/json_write.h"
-#include "base/mapfile.h"
+#include "base/files/fs.h"
+#include "base/formats/json_write.h"
+#include "base/files/mapfile.h"
 #include "driver/cubin.h"
 #include "driver/cubin_lines.h"
 #include "driver/driver.h"

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fs.h"
-#include "base/mapfile.h"
+#include "base/files/fs.h"
+#include "base/files/mapfile.h"
 #include "driver/driver.h"
 #include "driver/ncu_run.h"
 #include "flow/flow_gpu_timeline.h"

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#include "base/fs.h"
-#include "base/mangled.h"
-#include "base/mapfile.h"
+#include "base/files/fs.h"
+#include "base/text/mangled.h"
+#include "base/files/mapfile.h"
 
 /* What the walk over one file needs. Records of one site share its fields: looked up once, kept by
  * number. */

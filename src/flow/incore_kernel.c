@@ -4,8 +4,8 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "base/cancel.h"
-#include "base/fs.h"
+#include "base/run/cancel.h"
+#include "base/files/fs.h"
 #include "base/limits.h"
 #include "flow/incore_run.h"
 #include "replay/draft.h"

@@ -3,8 +3,8 @@
  */
 #include "flow/incore_open.h"
 
-#include "base/bin_blocks.h"
-#include "base/fs.h"
+#include "base/files/bin_blocks.h"
+#include "base/files/fs.h"
 #include "capture/capture.h"
 #include "capture/cut.h"
 #include "input/bundle.h"

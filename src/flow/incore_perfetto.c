@@ -3,7 +3,7 @@
  */
 #include "flow/incore_open.h"
 
-#include "base/json_read.h"
+#include "base/formats/json_read.h"
 #include "incore/drawing.h"
 #include "render/perfetto_pen.h"
 #include "render/tracks.h"

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 
-#include "base/fs.h"
-#include "base/mapfile.h"
+#include "base/files/fs.h"
+#include "base/files/mapfile.h"
 #include "driver/cann.h"
 #include "flow/flow_incore_replay.h"
 #include "flow/incore_run.h"

@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 
-#include "base/fs.h"
-#include "base/hash.h"
-#include "base/num.h"
-#include "base/proc.h"
+#include "base/files/fs.h"
+#include "base/tables/hash.h"
+#include "base/text/num.h"
+#include "base/run/proc.h"
 #include "flow/flow_incore_replay.h"
 #include "flow/flow_pto_sim.h"
 #include "flow/pto_cpp.h"

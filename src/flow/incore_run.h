@@ -4,8 +4,8 @@
 #ifndef STRATA_FLOW_INCORE_RUN_H
 #define STRATA_FLOW_INCORE_RUN_H
 
-#include "base/mapfile.h"
-#include "base/now.h"
+#include "base/files/mapfile.h"
+#include "base/run/now.h"
 #include "driver/cann.h"
 #include "flow/flow_incore_run.h"
 #include "flow/pto_kernel.h"

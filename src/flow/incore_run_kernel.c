@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "analysis/incore_lint.h"
-#include "base/fs.h"
-#include "base/hash.h"
-#include "base/now.h"
-#include "base/remove_tree.h"
+#include "base/files/fs.h"
+#include "base/tables/hash.h"
+#include "base/run/now.h"
+#include "base/files/remove_tree.h"
 #include "flow/flow_incore_clean.h"
 #include "flow/incore_run.h"
 

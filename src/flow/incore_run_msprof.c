@@ -3,9 +3,9 @@
  */
 #include <stdlib.h>
 
-#include "base/char.h"
-#include "base/fs.h"
-#include "base/remove_tree.h"
+#include "base/text/char.h"
+#include "base/files/fs.h"
+#include "base/files/remove_tree.h"
 #include "flow/copy_tree.h"
 #include "flow/incore_run.h"
 #include "replay/gencase.h"

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/fs.h"
-#include "base/inputs.h"
-#include "base/mapfile.h"
+#include "base/files/fs.h"
+#include "base/files/inputs.h"
+#include "base/files/mapfile.h"
 #include "flow/incore_run.h"
 #include "replay/paths.h"
 

@@ -2,8 +2,8 @@
  * One kernel on the embedded simulator: parsed, bound, run, and written as the vendor's simulator
  * would have left it.
  */
-#include "base/fs.h"
-#include "base/hash.h"
+#include "base/files/fs.h"
+#include "base/tables/hash.h"
 #include "flow/flow_pto_sim.h"
 #include "flow/incore_run.h"
 #include "flow/pto_judge.h"

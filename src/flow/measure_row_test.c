@@ -1,8 +1,8 @@
 #include "flow/flow_measure.h"
 
-#include "base/mapfile.h"
+#include "base/files/mapfile.h"
 #include "base/testing_arena.h"
-#include "base/tree.h"
+#include "base/tables/tree.h"
 #include "perfdb/columns.h"
 #include "perfdb/table.h"
 

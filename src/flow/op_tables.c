@@ -3,8 +3,8 @@
  */
 #include "flow/op_tables.h"
 
-#include "base/fs.h"
-#include "base/hash.h"
+#include "base/files/fs.h"
+#include "base/tables/hash.h"
 #include "perfdb/cell.h"
 #include "perfdb/table.h"
 

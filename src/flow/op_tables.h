@@ -5,7 +5,7 @@
 #define STRATA_FLOW_OP_TABLES_H
 
 #include "base/diag.h"
-#include "base/vec.h"
+#include "base/tables/vec.h"
 #include "perfdb/columns.h"
 
 struct op_table;

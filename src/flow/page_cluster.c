@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/ranked.h"
+#include "base/tables/ranked.h"
 #include "flow/page_cluster.h"
 #include "flow/pages.h"
 #include "page/page_number.h"

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "base/mangled.h"
+#include "base/text/mangled.h"
 #include "flow/pages.h"
 #include "gpu/report.h"
 #include "page/page_number.h"

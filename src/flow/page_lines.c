@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/bin_blocks.h"
-#include "base/hash.h"
+#include "base/files/bin_blocks.h"
+#include "base/tables/hash.h"
 #include "flow/pages.h"
 #include "page/page_panel.h"
 #include "pto/lines.h"

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "base/fs.h"
-#include "base/num.h"
+#include "base/files/fs.h"
+#include "base/text/num.h"
 #include "pto/elem.h"
 
 /* splitmix64: one good number for each state. */

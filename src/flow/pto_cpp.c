@@ -14,14 +14,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/cancel.h"
-#include "base/char.h"
-#include "base/fs.h"
-#include "base/hash.h"
-#include "base/mapfile.h"
-#include "base/now.h"
-#include "base/sandbox.h"
-#include "base/write_all.h"
+#include "base/run/cancel.h"
+#include "base/text/char.h"
+#include "base/files/fs.h"
+#include "base/tables/hash.h"
+#include "base/files/mapfile.h"
+#include "base/run/now.h"
+#include "base/run/sandbox.h"
+#include "base/files/write_all.h"
 #include "driver/cxx.h"
 #include "pto/core.h"
 

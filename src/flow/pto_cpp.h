@@ -2,7 +2,7 @@
  * pto_cpp - a PTO kernel in C++, compiled for this machine and run once: what it did as PTO text,
  * and what its buffers hold afterwards.
  *
- * The kernel runs in a process of its own that can compute and nothing else (base/sandbox.h), so
+ * The kernel runs in a process of its own that can compute and nothing else (base/run/sandbox.h), so
  * whatever it does ends as a message with the line it was at.
  */
 #ifndef STRATA_FLOW_PTO_CPP_H

@@ -15,7 +15,7 @@
 #ifndef STRATA_FLOW_PTO_KERNEL_H
 #define STRATA_FLOW_PTO_KERNEL_H
 
-#include "base/mapfile.h"
+#include "base/files/mapfile.h"
 #include "pto/gm_size.h"
 #include "pto/outcome.h"
 #include "pto/parse.h"

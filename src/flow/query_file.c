@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/now.h"
+#include "base/run/now.h"
 
 enum { CHUNK_BYTES = 16 << 20 }; /* of texts, before a chunk is written with fewer rows */
 

@@ -3,8 +3,8 @@
  */
 #include "flow/results.h"
 
-#include "base/char.h"
-#include "base/fs.h"
+#include "base/text/char.h"
+#include "base/files/fs.h"
 #include "render/render.h"
 
 static struct str without_slashes(struct str path)

@@ -5,7 +5,7 @@
 #define STRATA_FLOW_RESULTS_H
 
 #include "base/diag.h"
-#include "base/sink.h"
+#include "base/files/sink.h"
 #include "report/report.h"
 
 /* The name of a capture as file names carry it: the last part of the path, without the folders a

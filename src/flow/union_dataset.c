@@ -3,7 +3,7 @@
  */
 #include "flow/union_dataset.h"
 
-#include "base/csv.h"
+#include "base/formats/csv.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
 #include "perfdb/table_union.h"

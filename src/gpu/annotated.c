@@ -6,11 +6,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/csv.h"
-#include "base/fs.h"
-#include "base/mapfile.h"
-#include "base/num.h"
-#include "base/pattern.h"
+#include "base/formats/csv.h"
+#include "base/files/fs.h"
+#include "base/files/mapfile.h"
+#include "base/text/num.h"
+#include "base/text/pattern.h"
 #include "gpu/variants.h"
 #include "report/report.h"
 

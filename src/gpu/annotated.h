@@ -5,7 +5,7 @@
 #define STRATA_GPU_ANNOTATED_H
 
 #include "base/diag.h"
-#include "base/vec.h"
+#include "base/tables/vec.h"
 #include "report/record.h"
 
 /* An instruction of a line. */

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/fs.h"
-#include "base/mapfile.h"
-#include "base/markdown.h"
+#include "base/files/fs.h"
+#include "base/files/mapfile.h"
+#include "base/formats/markdown.h"
 
 static struct str change_of(const struct gpu_run *run, const char *metric)
 {

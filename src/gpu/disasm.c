@@ -3,7 +3,7 @@
  */
 #include "gpu/ncu_source.h"
 
-#include "base/num.h"
+#include "base/text/num.h"
 
 /* "\t.section\t.text.NAME,..." and ".text.NAME:" begin the code of a function. */
 static bool begins(struct str line, struct str *name)

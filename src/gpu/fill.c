@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "base/ranked.h"
+#include "base/tables/ranked.h"
 #include "gpu/plan.h"
 
 enum { SHORT_NS = 50000 }; /* events resolve half a microsecond: 1 % of this */

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "base/char.h"
+#include "base/text/char.h"
 
 static const struct metric {
     const char *name, *unit, *counters;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/vec.h"
+#include "base/tables/vec.h"
 
 enum gpu_metric {
 #define GPU_METRIC(sym, name, unit, counters) GPU_M_##sym,

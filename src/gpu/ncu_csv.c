@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-#include "base/char.h"
-#include "base/mangled.h"
-#include "base/num.h"
+#include "base/text/char.h"
+#include "base/text/mangled.h"
+#include "base/text/num.h"
 #include "gpu/ncu_page.h"
 
 static const struct str heads[NCU_HEADS] = {

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/char.h"
+#include "base/text/char.h"
 #include "gpu/ncu_csv.h"
 #include "gpu/ncu_page.h"
 

@@ -10,7 +10,7 @@
 #define STRATA_GPU_NCU_PAGE_H
 
 #include "base/arena.h"
-#include "base/csv.h"
+#include "base/formats/csv.h"
 #include "gpu/ncu_csv.h"
 
 /*

@@ -3,10 +3,10 @@
  */
 #include "gpu/ncu_source.h"
 
-#include "base/csv.h"
-#include "base/fs.h"
-#include "base/mangled.h"
-#include "base/num.h"
+#include "base/formats/csv.h"
+#include "base/files/fs.h"
+#include "base/text/mangled.h"
+#include "base/text/num.h"
 #include "gpu/ncu_csv.h"
 #include "gpu/rundir.h"
 

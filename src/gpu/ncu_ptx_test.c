@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/testing_folder.h"
 #include "gpu/ncu_csv.h"
 #include "gpu/run.h"

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/num.h"
+#include "base/text/num.h"
 #include "gpu/ncu_csv.h"
 #include "gpu/ncu_page.h"
 

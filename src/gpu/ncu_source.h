@@ -5,10 +5,10 @@
 #ifndef STRATA_GPU_NCU_SOURCE_H
 #define STRATA_GPU_NCU_SOURCE_H
 
-#include "base/csv.h"
+#include "base/formats/csv.h"
 #include "base/diag.h"
-#include "base/sink.h"
-#include "base/vec.h"
+#include "base/files/sink.h"
+#include "base/tables/vec.h"
 #include "gpu/kernel.h"
 
 enum {

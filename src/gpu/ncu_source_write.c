@@ -5,9 +5,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/csv_write.h"
-#include "base/num.h"
-#include "base/text.h"
+#include "base/formats/csv_write.h"
+#include "base/text/num.h"
+#include "base/text/text.h"
 #include "gpu/ncu_source.h"
 
 enum { TOP_LINES = 5 };

@@ -11,7 +11,7 @@
  * Cells may also be separated by tabs (--format tsv) or semicolons (spreadsheets of countries that
  * write a comma for the decimal point).
  */
-#include "base/vec.h"
+#include "base/tables/vec.h"
 #include "gpu/ncu_page.h"
 
 enum { COLUMNS = 32 };

@@ -19,8 +19,8 @@
  * The dashes tell where columns begin and end. Names of rules are not printed; that of the section
  * stands for it.
  */
-#include "base/num.h"
-#include "base/vec.h"
+#include "base/text/num.h"
+#include "base/tables/vec.h"
 #include "gpu/ncu_page.h"
 
 enum { COLUMNS = 3, SUMMARY_COLUMNS = 5 };

@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "base/interval.h"
+#include "base/tables/interval.h"
 #include "gpu/timeline.h"
 #include "gpu/variants.h"
 

@@ -5,10 +5,10 @@
 
 #include <math.h>
 
-#include "base/char.h"
-#include "base/expr.h"
-#include "base/fs.h"
-#include "base/num.h"
+#include "base/text/char.h"
+#include "base/text/expr.h"
+#include "base/files/fs.h"
+#include "base/text/num.h"
 
 enum { SLUG_MAX = 96, SLUG_CUT = 80, NAME_MAX_BYTES = 64 };
 

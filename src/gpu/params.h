@@ -5,7 +5,7 @@
 #define STRATA_GPU_PARAMS_H
 
 #include "base/diag.h"
-#include "base/vec.h"
+#include "base/tables/vec.h"
 
 /* A parameter: a number, or a text such as the name of a type. */
 struct gpu_param {

@@ -4,7 +4,7 @@
 #ifndef STRATA_GPU_PLAN_H
 #define STRATA_GPU_PLAN_H
 
-#include "base/progress.h"
+#include "base/run/progress.h"
 #include "gpu/spec.h"
 #include "gpu/variants.h"
 

@@ -5,7 +5,7 @@
 #ifndef STRATA_GPU_REPORT_H
 #define STRATA_GPU_REPORT_H
 
-#include "base/markdown.h"
+#include "base/formats/markdown.h"
 #include "gpu/run.h"
 #include "report/message.h"
 

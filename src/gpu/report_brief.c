@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "base/mangled.h"
+#include "base/text/mangled.h"
 #include "report/report.h"
 #include "text/gpu.h"
 

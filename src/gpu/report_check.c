@@ -1,7 +1,7 @@
 /*
  * The contract of the block, read back: headings, table heads, the forms of numbers.
  */
-#include "base/char.h"
+#include "base/text/char.h"
 #include "gpu/report.h"
 
 struct report_check {

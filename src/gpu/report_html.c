@@ -4,7 +4,7 @@
 #include "gpu/report.h"
 #include "text/gpu.h"
 
-/* Undoes the escapes of base/markdown.h. */
+/* Undoes the escapes of base/formats/markdown.h. */
 static void escape(struct text *t, struct str text)
 {
     static const struct str plain[256] = {

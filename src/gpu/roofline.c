@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "base/ranked.h"
+#include "base/tables/ranked.h"
 
 ENUM_NAMES(gpu_work_source_name, enum gpu_work_source, "none", "formula", "counter")
 

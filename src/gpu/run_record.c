@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "base/json_text.h"
+#include "base/formats/json_text.h"
 #include "gpu/report.h"
 
 enum { TOP = 3 };

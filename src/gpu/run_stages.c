@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/pattern.h"
+#include "base/text/pattern.h"
 #include "gpu/run.h"
 #include "gpu/variants.h"
 

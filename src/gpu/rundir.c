@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/csv_write.h"
-#include "base/fs.h"
-#include "base/json_read.h"
-#include "base/mapfile.h"
+#include "base/formats/csv_write.h"
+#include "base/files/fs.h"
+#include "base/formats/json_read.h"
+#include "base/files/mapfile.h"
 #include "gpu/report.h"
 #include "gpu/run_record.h"
 

@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "gpu/run_record.h"
 #include "gpu/rundir.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "base/mapfile.h"
+#include "base/files/mapfile.h"
 #include "base/testing_folder.h"
 
 static struct gpu_run run;

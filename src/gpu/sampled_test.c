@@ -1,7 +1,7 @@
 #include "gpu/sampled.h"
 
 #include "base/testing_arena.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "gpu/kernel.h"
 
 #define STALLED "smsp__pcsamp_warps_issue_stalled_"

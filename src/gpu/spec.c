@@ -4,7 +4,7 @@
 #include "gpu/spec.h"
 
 #include "base/limits.h"
-#include "base/mapfile.h"
+#include "base/files/mapfile.h"
 
 enum { STAGES_MAX = 1024 };
 

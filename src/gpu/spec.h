@@ -6,7 +6,7 @@
 #ifndef STRATA_GPU_SPEC_H
 #define STRATA_GPU_SPEC_H
 
-#include "base/tree.h"
+#include "base/tables/tree.h"
 #include "gpu/params.h"
 #include "gpu/roofline.h"
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/heap.h"
-#include "base/ranked.h"
+#include "base/tables/heap.h"
+#include "base/tables/ranked.h"
 #include "gpu/timeline_in.h"
 
 /* ---- words ---- */

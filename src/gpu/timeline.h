@@ -13,9 +13,9 @@
 #define STRATA_GPU_TIMELINE_H
 
 #include "base/arena.h"
-#include "base/interval.h"
-#include "base/pool.h"
-#include "base/vec.h"
+#include "base/tables/interval.h"
+#include "base/run/pool.h"
+#include "base/tables/vec.h"
 #include "capture/capture.h"
 
 enum { TIMELINE_NONE = UINT32_MAX };

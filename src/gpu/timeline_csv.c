@@ -4,8 +4,8 @@
  */
 #include <math.h>
 
-#include "base/cancel.h"
-#include "base/mangled.h"
+#include "base/run/cancel.h"
+#include "base/text/mangled.h"
 #include "gpu/timeline_in.h"
 #include "gpu/timeline_out.h"
 

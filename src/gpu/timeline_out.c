@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "base/inert.h"
+#include "base/text/inert.h"
 #include "gpu/timeline_copies.h"
 #include "gpu/timeline_in.h"
 #include "report/report.h"

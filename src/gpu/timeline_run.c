@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "base/markdown.h"
-#include "base/ranked.h"
+#include "base/formats/markdown.h"
+#include "base/tables/ranked.h"
 #include "gpu/timeline_copies.h"
 #include "gpu/timeline_in.h"
 #include "report/report.h"

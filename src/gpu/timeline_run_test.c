@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "base/csv_write.h"
+#include "base/formats/csv_write.h"
 #include "gpu/timeline_testing.h"
 
 static const struct interval all = {0, 0};

@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "base/heap.h"
-#include "base/ranked.h"
+#include "base/tables/heap.h"
+#include "base/tables/ranked.h"
 #include "gpu/timeline_in.h"
 
 /* A union that grows by ranges in order of their begin. */

@@ -3,8 +3,8 @@
  */
 #include "gpu/ncu_page.h"
 
-#include "base/char.h"
-#include "base/num.h"
+#include "base/text/char.h"
+#include "base/text/num.h"
 
 static const struct {
     struct str name, base;

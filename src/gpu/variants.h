@@ -10,7 +10,7 @@
 #define STRATA_GPU_VARIANTS_H
 
 #include "base/diag.h"
-#include "base/pattern.h"
+#include "base/text/pattern.h"
 #include "capture/trace_file.h"
 #include "gpu/run.h"
 

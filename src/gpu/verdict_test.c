@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mapfile.h"
+#include "base/files/mapfile.h"
 #include "base/testing.h"
 #include "base/testing_arena.h"
 #include "gpu/run.h"

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "base/mapfile.h"
-#include "base/num.h"
+#include "base/files/mapfile.h"
+#include "base/text/num.h"
 #include "gpu/report.h"
 
 static void add(struct gpu_versions *v, struct gpu_version one)

@@ -4,7 +4,7 @@
 #ifndef STRATA_GPU_VERSIONS_H
 #define STRATA_GPU_VERSIONS_H
 
-#include "base/vec.h"
+#include "base/tables/vec.h"
 #include "gpu/run.h"
 #include "report/record.h"
 

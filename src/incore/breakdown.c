@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/num.h"
+#include "base/text/num.h"
 
 enum { MOST_USES = 4096 }; /* pipes of cores; the largest chip has 75 cores of some ten pipes */
 

@@ -3,7 +3,7 @@
  */
 #include "incore/files.h"
 
-#include "base/text_out.h"
+#include "base/text/text_out.h"
 
 enum { TELL_EVERY = 16 << 20, ARROWS_EACH = 64 };
 

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "base/json_write.h"
+#include "base/formats/json_write.h"
 #include "base/testing.h"
 #include "incore/drawing.h"
 #include "incore/health.h"

@@ -3,9 +3,9 @@
  */
 #include "incore/device.h"
 
-#include "base/bin_blocks.h"
-#include "base/json_read.h"
-#include "base/num.h"
+#include "base/files/bin_blocks.h"
+#include "base/formats/json_read.h"
+#include "base/text/num.h"
 
 enum { MOST_ADVICE = 64 };
 

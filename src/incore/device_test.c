@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/bin_blocks.h"
+#include "base/files/bin_blocks.h"
 #include "base/testing.h"
 
 static const struct {

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/json_read.h"
+#include "base/formats/json_read.h"
 
 /* Both ends of an instruction are rounded alike, once, so that what did not overlap does not now.
  * In-core times are single-precision numbers of a few milliseconds: a double holds them. */

@@ -5,7 +5,7 @@
 #ifndef STRATA_INCORE_DRAWING_H
 #define STRATA_INCORE_DRAWING_H
 
-#include "base/num.h"
+#include "base/text/num.h"
 #include "incore/flags.h"
 
 struct incore_slice {

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/event_json.h"
-#include "base/num.h"
+#include "base/formats/event_json.h"
+#include "base/text/num.h"
 
 enum { TELL_EVERY = 16 << 20 }; /* bytes between two words to the watch */
 

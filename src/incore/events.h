@@ -10,8 +10,8 @@
 #define STRATA_INCORE_EVENTS_H
 
 #include "base/diag.h"
-#include "base/hash.h"
-#include "base/intern.h"
+#include "base/tables/hash.h"
+#include "base/tables/intern.h"
 
 /* A part of an event's text: from the event's first byte; n 0: absent. */
 struct incore_part {

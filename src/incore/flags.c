@@ -3,8 +3,8 @@
  */
 #include "incore/flags.h"
 
-#include "base/num.h"
-#include "base/radix.h"
+#include "base/text/num.h"
+#include "base/tables/radix.h"
 
 static struct str alias(struct str pipe, bool is_compat)
 {

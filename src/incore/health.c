@@ -5,8 +5,8 @@
 
 #include <inttypes.h>
 
-#include "base/csv.h"
-#include "base/num.h"
+#include "base/formats/csv.h"
+#include "base/text/num.h"
 
 enum { LEAST_VECTOR_CYCLES = 1000 };
 

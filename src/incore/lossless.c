@@ -6,10 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/event_json.h"
-#include "base/hash.h"
-#include "base/num.h"
-#include "base/text_out.h"
+#include "base/formats/event_json.h"
+#include "base/tables/hash.h"
+#include "base/text/num.h"
+#include "base/text/text_out.h"
 #include "incore/rows.h"
 
 static const double slack = 1e-9; /* microseconds: below the last digit of any trace */

@@ -1,6 +1,6 @@
 #include "incore/files.h"
 
-#include "base/json_write.h"
+#include "base/formats/json_write.h"
 #include "base/testing.h"
 
 static struct incore_lossless told;

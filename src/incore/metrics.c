@@ -5,9 +5,9 @@
 
 #include <inttypes.h>
 
-#include "base/char.h"
-#include "base/json_read.h"
-#include "base/text_out.h"
+#include "base/text/char.h"
+#include "base/formats/json_read.h"
+#include "base/text/text_out.h"
 #include "incore/events.h"
 
 struct top {

@@ -7,8 +7,8 @@
 #ifndef STRATA_INCORE_METRICS_H
 #define STRATA_INCORE_METRICS_H
 
-#include "base/intern.h"
-#include "base/sink.h"
+#include "base/tables/intern.h"
+#include "base/files/sink.h"
 #include "base/status.h"
 
 struct incore_cell {

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "base/vec.h"
+#include "base/tables/vec.h"
 
 enum { CAP_KEPT = 64 }; /* a larger tree is not cleared again for each small pipe */
 

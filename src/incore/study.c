@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-#include "base/bin_blocks.h"
+#include "base/files/bin_blocks.h"
 #include "capture/capture.h"
 
 void incore_study_init(struct incore_study *s, const char *name)

@@ -5,8 +5,8 @@
 #ifndef STRATA_INCORE_STUDY_H
 #define STRATA_INCORE_STUDY_H
 
-#include "base/mapfile.h"
-#include "base/text.h"
+#include "base/files/mapfile.h"
+#include "base/text/text.h"
 #include "incore/health.h"
 
 struct capture;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/intern.h"
+#include "base/tables/intern.h"
 
 enum { MOST_STRIPS = 512 };
 

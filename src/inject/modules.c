@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/write_all.h"
+#include "base/files/write_all.h"
 
 enum { PATH_MOST = 4096 };
 

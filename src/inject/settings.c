@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/char.h"
-#include "base/mangled.h"
+#include "base/text/char.h"
+#include "base/text/mangled.h"
 
 enum { NAME_MOST = 512 };
 

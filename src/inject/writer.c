@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/crc32c.h"
-#include "base/write_all.h"
+#include "base/files/crc32c.h"
+#include "base/files/write_all.h"
 
 enum {
     HEAD = sizeof(struct trace_block),

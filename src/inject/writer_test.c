@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/crc32c.h"
+#include "base/files/crc32c.h"
 #include "base/testing.h"
 
 static char path[] = "/tmp/strata-writer-XXXXXX";

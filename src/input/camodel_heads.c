@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "base/char.h"
-#include "base/num.h"
+#include "base/text/char.h"
+#include "base/text/num.h"
 
 enum { LINE_INSTRS = 4, INSTR_BYTES = 4 };
 

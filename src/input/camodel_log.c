@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "base/char.h"
-#include "base/hash.h"
-#include "base/num.h"
+#include "base/text/char.h"
+#include "base/tables/hash.h"
+#include "base/text/num.h"
 
 enum { CLOSE_ENDS = 8 }; /* ends of one run may be logged this many ticks apart */
 

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "base/vec.h"
+#include "base/tables/vec.h"
 
 /* One line of an instruction log. Texts live in the arena given or in the log. */
 struct camodel_record {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/num.h"
+#include "base/text/num.h"
 
 enum { MOST_US = 60000000 }; /* one minute */
 

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-#include "base/hash.h"
-#include "base/vec.h"
+#include "base/tables/hash.h"
+#include "base/tables/vec.h"
 
 enum camodel_way {
     WAY_GM_TO_L1,

@@ -1,7 +1,7 @@
 /* Counters out of the lines of a summary log. */
 #include "input/core_summary.h"
 
-#include "base/num.h"
+#include "base/text/num.h"
 #include "input/rank.h"
 
 bool core_summary_is_log(struct str name)

@@ -11,8 +11,8 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
-#include "base/mapfile.h"
-#include "base/vec.h"
+#include "base/files/mapfile.h"
+#include "base/tables/vec.h"
 #include "capture/trace_file.h"
 
 struct gpu_trace_site {

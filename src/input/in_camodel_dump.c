@@ -5,9 +5,9 @@
  * folder: all its cores are read into one capture. Times are cycles.
  * Format reference: docs/formats/camodel-dump.md
  */
-#include "base/fs.h"
-#include "base/hash.h"
-#include "base/mapfile.h"
+#include "base/files/fs.h"
+#include "base/tables/hash.h"
+#include "base/files/mapfile.h"
 #include "input/camodel_heads.h"
 #include "input/camodel_mte.h"
 #include "input/import.h"

@@ -5,7 +5,7 @@
  * and the slices of a pipe stand one behind the other.
  * Format reference: docs/formats/instr-exe.md
  */
-#include "base/hash.h"
+#include "base/tables/hash.h"
 #include "input/import.h"
 
 /* Columns of both tables; those that a table lacks are -1. */

@@ -13,7 +13,7 @@
  */
 #include <sys/stat.h>
 
-#include "base/stream.h"
+#include "base/files/stream.h"
 #include "capture/classify.h"
 #include "input/import.h"
 #include "input/kernel_columns.h"

@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "base/pool.h"
+#include "base/run/pool.h"
 #include "input/db_probe.h"
 #include "input/nsys_in.h"
 

@@ -4,7 +4,7 @@
  * versions nest them differently.
  * Format reference: docs/formats/profiler-info.md
  */
-#include "base/char.h"
+#include "base/text/char.h"
 #include "input/rank.h"
 #include "input/sidecar.h"
 

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/mangled.h"
-#include "base/mapfile.h"
+#include "base/text/mangled.h"
+#include "base/files/mapfile.h"
 #include "capture/classify.h"
 #include "input/db_devices.h"
 #include "input/gpu_names.h"

@@ -5,7 +5,7 @@
  * Format references: docs/formats/kineto.md, trace-view.md, xla-trace.md, rocprof.md,
  * chrome-trace.md
  */
-#include "base/char.h"
+#include "base/text/char.h"
 #include "input/input.h"
 #include "input/trace_words.h"
 

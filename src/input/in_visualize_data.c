@@ -5,8 +5,8 @@
  * documents of the capture. A fault in the container costs the blocks behind it.
  * Format reference: docs/formats/visualize-data.md
  */
-#include "base/bin_blocks.h"
-#include "base/json_read.h"
+#include "base/files/bin_blocks.h"
+#include "base/formats/json_read.h"
 #include "input/incore_events.h"
 
 static int probe(const struct probe *p)

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
-#include "base/bin_blocks.h"
-#include "base/json_write.h"
+#include "base/files/bin_blocks.h"
+#include "base/formats/json_write.h"
 #include "base/testing.h"
 #include "capture/capture.h"
 #include "input/input.h"

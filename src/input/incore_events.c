@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "base/char.h"
-#include "base/event_json.h"
-#include "base/hash.h"
+#include "base/text/char.h"
+#include "base/formats/event_json.h"
+#include "base/tables/hash.h"
 
 enum {
     MAX_ARGS = 24,

@@ -4,10 +4,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/cancel.h"
-#include "base/pool.h"
-#include "base/progress.h"
-#include "base/utf16.h"
+#include "base/run/cancel.h"
+#include "base/run/pool.h"
+#include "base/run/progress.h"
+#include "base/text/utf16.h"
 #include "capture/cut.h"
 #include "capture/fleet.h"
 #include "input/import.h"

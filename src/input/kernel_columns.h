@@ -4,7 +4,7 @@
 #ifndef STRATA_INPUT_KERNEL_COLUMNS_H
 #define STRATA_INPUT_KERNEL_COLUMNS_H
 
-#include "base/csv.h"
+#include "base/formats/csv.h"
 
 enum kernel_column {
     COL_NAME,

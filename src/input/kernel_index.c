@@ -4,7 +4,7 @@
  */
 #include "input/kernel_index.h"
 
-#include "base/hash.h"
+#include "base/tables/hash.h"
 #include "capture/capture.h"
 
 /* Rows that are alike in name and time are looked at up to a limit: no run has dozens. */

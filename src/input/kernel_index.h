@@ -11,8 +11,8 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
-#include "base/intern.h"
-#include "base/num.h"
+#include "base/tables/intern.h"
+#include "base/text/num.h"
 
 struct capture;
 struct kernel_index;

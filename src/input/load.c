@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "base/gz.h"
-#include "base/mapfile.h"
-#include "base/ranked.h"
+#include "base/files/gz.h"
+#include "base/files/mapfile.h"
+#include "base/tables/ranked.h"
 #include "input/dedup.h"
 #include "input/import.h"
 #include "input/kernel_index.h"

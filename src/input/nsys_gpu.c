@@ -3,7 +3,7 @@
  */
 #include "input/nsys_gpu.h"
 
-#include "base/db.h"
+#include "base/tables/db.h"
 
 struct gpu_row {
     struct str name;

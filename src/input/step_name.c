@@ -1,7 +1,7 @@
 /* The spellings of steps. */
 #include "input/step_name.h"
 
-#include "base/char.h"
+#include "base/text/char.h"
 
 static const struct {
     struct str prefix;

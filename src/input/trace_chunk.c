@@ -4,8 +4,8 @@
  */
 #include "input/trace_chunk.h"
 
-#include "base/char.h"
-#include "base/hash.h"
+#include "base/text/char.h"
+#include "base/tables/hash.h"
 #include "capture/classify.h"
 #include "input/import.h"
 

@@ -14,8 +14,8 @@
 #ifndef STRATA_INPUT_TRACE_CHUNK_H
 #define STRATA_INPUT_TRACE_CHUNK_H
 
-#include "base/json_read.h"
-#include "base/mapwindow.h"
+#include "base/formats/json_read.h"
+#include "base/files/mapwindow.h"
 #include "capture/attrs.h"
 #include "input/damage.h"
 #include "input/trace_event.h"

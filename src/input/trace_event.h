@@ -7,9 +7,9 @@
 #ifndef STRATA_INPUT_TRACE_EVENT_H
 #define STRATA_INPUT_TRACE_EVENT_H
 
-#include "base/event_json.h"
-#include "base/intern.h"
-#include "base/num.h"
+#include "base/formats/event_json.h"
+#include "base/tables/intern.h"
+#include "base/text/num.h"
 #include "input/trace_words.h"
 
 enum { TRACE_ARGS = 64 };

@@ -7,7 +7,7 @@
 #ifndef STRATA_INPUT_TRACE_FACTS_H
 #define STRATA_INPUT_TRACE_FACTS_H
 
-#include "base/json_read.h"
+#include "base/formats/json_read.h"
 #include "capture/capture.h"
 
 struct trace_facts {

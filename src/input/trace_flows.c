@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/pool.h"
-#include "base/radix.h"
+#include "base/run/pool.h"
+#include "base/tables/radix.h"
 
 enum {
     LOOK_BACK = 256, /* slices looked at for one that encloses an end; stacks are not deeper */

@@ -1,7 +1,7 @@
 /* Pieces put together: numbers of the capture, edges, samples, troubles. */
 #include "input/trace_merge.h"
 
-#include "base/hash.h"
+#include "base/tables/hash.h"
 #include "input/kernel_index.h"
 #include "input/step_name.h"
 #include "input/trace_links.h"

@@ -5,8 +5,8 @@
 #include <immintrin.h>
 #endif
 
-#include "base/char.h"
-#include "base/neon.h"
+#include "base/text/char.h"
+#include "base/tables/neon.h"
 #include "input/trace_chunk.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))

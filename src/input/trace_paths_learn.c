@@ -1,7 +1,7 @@
 /*
  * The other half of trace_paths.h: how the layout of an event gets into the tree.
  */
-#include "base/char.h"
+#include "base/text/char.h"
 #include "input/trace_paths.h"
 
 enum { FEW = 32 }; /* texts at one place that may differ by their constants */

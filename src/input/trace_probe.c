@@ -1,5 +1,5 @@
 /* Which dialect of trace a file is, by its first bytes. */
-#include "base/gz.h"
+#include "base/files/gz.h"
 #include "input/trace_read.h"
 
 static bool probe_text(struct str head, struct str name, enum trace_dialect *dialect)

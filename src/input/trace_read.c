@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cancel.h"
-#include "base/mapfile.h"
-#include "base/pool.h"
-#include "base/progress.h"
-#include "base/text.h"
+#include "base/run/cancel.h"
+#include "base/files/mapfile.h"
+#include "base/run/pool.h"
+#include "base/run/progress.h"
+#include "base/text/text.h"
 #include "input/trace_facts.h"
 #include "input/trace_merge.h"
 #include "input/trace_source.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/mapfile.h"
-#include "base/pool.h"
+#include "base/files/mapfile.h"
+#include "base/run/pool.h"
 #include "base/testing.h"
 #include "capture/capture.h"
 #include "input/kernel_index.h"

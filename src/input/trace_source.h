@@ -8,7 +8,7 @@
 #ifndef STRATA_INPUT_TRACE_SOURCE_H
 #define STRATA_INPUT_TRACE_SOURCE_H
 
-#include "base/stream.h"
+#include "base/files/stream.h"
 #include "input/input.h"
 
 struct trace_source {

@@ -1,7 +1,7 @@
 /* The table of texts of a piece. */
 #include "input/trace_strings.h"
 
-#include "base/hash.h"
+#include "base/tables/hash.h"
 
 enum { FIRST_CAP = 1 << 10 };
 

@@ -11,9 +11,9 @@
 
 #include <stdint.h>
 
-#include "base/intern.h"
+#include "base/tables/intern.h"
 #include "base/str.h"
-#include "base/vec.h"
+#include "base/tables/vec.h"
 
 /* What is to be made of a text; the same text in two forms is two texts. */
 enum trace_form {

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "base/json_text.h"
+#include "base/formats/json_text.h"
 #include "capture/classify.h"
 
 /* Of [[8192, 7168], ["x"]]: the outer brackets go, tensors are separated by semicolons, quotes and

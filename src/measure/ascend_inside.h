@@ -7,7 +7,7 @@
 #ifndef STRATA_MEASURE_ASCEND_INSIDE_H
 #define STRATA_MEASURE_ASCEND_INSIDE_H
 
-#include "base/vec.h"
+#include "base/tables/vec.h"
 #include "measure/backend.h"
 
 struct ascend_functions {

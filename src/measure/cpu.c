@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/memory_size.h"
-#include "base/now.h"
+#include "base/text/memory_size.h"
+#include "base/run/now.h"
 #include "measure/backend.h"
 
 /* cblas_sgemm and the values of its enums. */

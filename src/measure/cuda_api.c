@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/embedded.h"
-#include "base/hash.h"
+#include "base/files/embedded.h"
+#include "base/tables/hash.h"
 #include "measure/cuda_inside.h"
 
 struct call {

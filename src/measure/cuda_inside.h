@@ -5,7 +5,7 @@
 #ifndef STRATA_MEASURE_CUDA_INSIDE_H
 #define STRATA_MEASURE_CUDA_INSIDE_H
 
-#include "base/vec.h"
+#include "base/tables/vec.h"
 #include "measure/backend.h"
 
 /* Handles of the libraries; numbers of their enums are beside their use. */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/ranked.h"
+#include "base/tables/ranked.h"
 
 ENUM_NAMES(measure_state_name, enum measure_state, "ok", "rejected", "no memory", "wrong result",
            "failed", "hung", "killed", "not run")

@@ -9,7 +9,7 @@
 #define STRATA_MEASURE_MEASURE_H
 
 #include "base/diag.h"
-#include "base/num.h"
+#include "base/text/num.h"
 #include "measure/backend.h"
 #include "report/record.h"
 

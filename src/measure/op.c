@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "base/num.h"
+#include "base/text/num.h"
 #include "measure/op_inside.h"
 
 #define ENTRY(name, min, max, slots, what)                                                         \

@@ -14,7 +14,7 @@
 #ifndef STRATA_MEASURE_OP_H
 #define STRATA_MEASURE_OP_H
 
-#include "base/pool.h"
+#include "base/run/pool.h"
 #include "measure/tensor.h"
 
 enum { OP_SLOTS = 32, OP_ARGS = 16, OP_OUTPUTS = 4 };

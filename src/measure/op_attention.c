@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/num.h"
+#include "base/text/num.h"
 #include "measure/op_inside.h"
 
 static int32_t *numbers(struct op_call *c, size_t n)

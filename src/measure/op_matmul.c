@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/num.h"
+#include "base/text/num.h"
 #include "measure/op_inside.h"
 
 static int64_t product(int64_t a, int64_t b, int64_t c)

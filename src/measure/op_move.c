@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/num.h"
+#include "base/text/num.h"
 #include "measure/op_inside.h"
 
 enum { CHUNK = 4096 }; /* elements of a unit where there are no rows */

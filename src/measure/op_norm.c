@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "base/num.h"
+#include "base/text/num.h"
 #include "measure/op_inside.h"
 
 /* The rows of the first input, whose last dimension is `n`. */

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/mapfile.h"
+#include "base/files/mapfile.h"
 #include "base/testing_arena.h"
-#include "base/tree.h"
+#include "base/tables/tree.h"
 #include "measure/op_inside.h"
 
 static const struct tree *read_tree(const char *path, struct mapfile *map)

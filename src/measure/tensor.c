@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "base/num.h"
+#include "base/text/num.h"
 
 static const struct {
     const char *name;

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "base/cancel.h"
-#include "base/ranked.h"
+#include "base/run/cancel.h"
+#include "base/tables/ranked.h"
 #include "perfdb/columns.h"
 #include "perfdb/opset.h"
 #include "perfdb/query.h"

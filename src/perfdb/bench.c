@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/cancel.h"
-#include "base/fs.h"
-#include "base/now.h"
-#include "base/num.h"
-#include "base/text.h"
+#include "base/run/cancel.h"
+#include "base/files/fs.h"
+#include "base/run/now.h"
+#include "base/text/num.h"
+#include "base/text/text.h"
 #include "perfdb/cell.h"
 #include "perfdb/fia.h"
 #include "perfdb/lock.h"

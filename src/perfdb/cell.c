@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/char.h"
-#include "base/num.h"
+#include "base/text/char.h"
+#include "base/text/num.h"
 
 static bool is_space(char c)
 {

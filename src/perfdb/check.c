@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/cancel.h"
+#include "base/run/cancel.h"
 #include "capture/classify.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"

@@ -4,7 +4,7 @@
 #ifndef STRATA_PERFDB_CHECK_H
 #define STRATA_PERFDB_CHECK_H
 
-#include "base/vec.h"
+#include "base/tables/vec.h"
 #include "perfdb/place.h"
 #include "report/record.h"
 

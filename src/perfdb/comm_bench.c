@@ -6,10 +6,10 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/fs.h"
-#include "base/mapfile.h"
-#include "base/ranked.h"
-#include "base/text.h"
+#include "base/files/fs.h"
+#include "base/files/mapfile.h"
+#include "base/tables/ranked.h"
+#include "base/text/text.h"
 
 static const char head[] =
     "message_bytes,num_devices,dtype,topology_tier,Duration(us),bandwidth_gbps\r\n";

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "base/fs.h"
-#include "base/mapfile.h"
+#include "base/files/fs.h"
+#include "base/files/mapfile.h"
 #include "base/testing_folder.h"
 
 static struct comm_bench bench;

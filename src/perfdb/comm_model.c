@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/fs.h"
-#include "base/num.h"
+#include "base/files/fs.h"
+#include "base/text/num.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
 #include "perfdb/table.h"

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
-#include "base/vec.h"
+#include "base/tables/vec.h"
 
 /* The first four are those of the public tool, in the order in which it validates them. */
 /* Ranks stand in a grid, outermost dimension first: 48 x 8 x 2 is 48 pods of 8 nodes of 2 dies. The

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/vec.h"
+#include "base/tables/vec.h"
 
 enum { COMM_ROUND_DEVICES = 32, COMM_ROUND_SIZES = 32 };
 

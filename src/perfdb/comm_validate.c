@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/cancel.h"
-#include "base/fs.h"
-#include "base/text.h"
+#include "base/run/cancel.h"
+#include "base/files/fs.h"
+#include "base/text/text.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
 #include "perfdb/table.h"

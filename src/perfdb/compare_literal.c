@@ -3,8 +3,8 @@
  */
 #include "perfdb/compare_literal.h"
 
-#include "base/char.h"
-#include "base/num.h"
+#include "base/text/char.h"
+#include "base/text/num.h"
 
 struct reader {
     struct arena *arena;

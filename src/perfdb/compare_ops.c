@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/json_read.h"
-#include "base/num.h"
-#include "base/text.h"
+#include "base/formats/json_read.h"
+#include "base/text/num.h"
+#include "base/text/text.h"
 #include "capture/classify.h"
 #include "perfdb/compare_literal.h"
 

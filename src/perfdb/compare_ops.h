@@ -8,7 +8,7 @@
 #ifndef STRATA_PERFDB_COMPARE_OPS_H
 #define STRATA_PERFDB_COMPARE_OPS_H
 
-#include "base/yaml.h"
+#include "base/formats/yaml.h"
 #include "perfdb/compare_trace.h"
 #include "report/record.h"
 

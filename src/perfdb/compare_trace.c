@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-#include "base/cancel.h"
-#include "base/event_json.h"
-#include "base/num.h"
+#include "base/run/cancel.h"
+#include "base/formats/event_json.h"
+#include "base/text/num.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
 

@@ -11,9 +11,9 @@
 
 #include <stdint.h>
 
-#include "base/intern.h"
-#include "base/mapfile.h"
-#include "base/vec.h"
+#include "base/tables/intern.h"
+#include "base/files/mapfile.h"
+#include "base/tables/vec.h"
 #include "perfdb/table.h"
 
 enum predicted_arg {

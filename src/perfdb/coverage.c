@@ -5,10 +5,10 @@
 
 #include <stdlib.h>
 
-#include "base/embedded.h"
-#include "base/num.h"
-#include "base/ranked.h"
-#include "base/yaml.h"
+#include "base/files/embedded.h"
+#include "base/text/num.h"
+#include "base/tables/ranked.h"
+#include "base/formats/yaml.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
 #include "perfdb/grid_rules.h"

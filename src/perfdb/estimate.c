@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/ranked.h"
+#include "base/tables/ranked.h"
 
 enum { SAMPLE = 96, FOLDS = 5, BLOCKS = 5, MANY = 1024 };
 

@@ -14,7 +14,7 @@
 #ifndef STRATA_PERFDB_ESTIMATE_H
 #define STRATA_PERFDB_ESTIMATE_H
 
-#include "base/vec.h"
+#include "base/tables/vec.h"
 #include "perfdb/work.h"
 
 struct estimate_point {

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "base/ranked.h"
+#include "base/tables/ranked.h"
 
 /* Sides of tiles of matrix kernels; numbers of cores, beside that of the device. */
 static const double sides[] = {32, 64, 96, 128, 192, 256, 512};

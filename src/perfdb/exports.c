@@ -6,11 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/cancel.h"
-#include "base/fs.h"
+#include "base/run/cancel.h"
+#include "base/files/fs.h"
 #include "base/limits.h"
-#include "base/ranked.h"
-#include "base/vec.h"
+#include "base/tables/ranked.h"
+#include "base/tables/vec.h"
 #include "perfdb/cell.h"
 #include "perfdb/table.h"
 

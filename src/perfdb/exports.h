@@ -12,11 +12,11 @@
 #ifndef STRATA_PERFDB_EXPORTS_H
 #define STRATA_PERFDB_EXPORTS_H
 
-#include "base/csv.h"
+#include "base/formats/csv.h"
 #include "base/diag.h"
-#include "base/hash.h"
-#include "base/stream.h"
-#include "base/vec.h"
+#include "base/tables/hash.h"
+#include "base/files/stream.h"
+#include "base/tables/vec.h"
 #include "perfdb/columns.h"
 #include "perfdb/signature.h"
 

@@ -3,11 +3,11 @@
  */
 #include "perfdb/fia.h"
 
-#include "base/char.h"
-#include "base/fs.h"
-#include "base/json_read.h"
-#include "base/mapfile.h"
-#include "base/num.h"
+#include "base/text/char.h"
+#include "base/files/fs.h"
+#include "base/formats/json_read.h"
+#include "base/files/mapfile.h"
+#include "base/text/num.h"
 #include "perfdb/cell.h"
 
 enum { SLOT_SEQ = 5, SLOT_SEQ_KV = 6, SLOT_BLOCK_TABLE = 14, SLOTS = 31 };

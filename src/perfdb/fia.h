@@ -10,8 +10,8 @@
 #define STRATA_PERFDB_FIA_H
 
 #include "base/diag.h"
-#include "base/hash.h"
-#include "base/vec.h"
+#include "base/tables/hash.h"
+#include "base/tables/vec.h"
 #include "perfdb/exports.h"
 #include "perfdb/table.h"
 #include "report/record.h"

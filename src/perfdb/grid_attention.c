@@ -2,7 +2,7 @@
  * Rows of fused attention: prefill and decode scenes of each model, with what the kernel needs to
  * know at run time.
  */
-#include "base/intern.h"
+#include "base/tables/intern.h"
 #include "perfdb/columns.h"
 #include "perfdb/grid_gen.h"
 

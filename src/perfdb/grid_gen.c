@@ -6,8 +6,8 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "base/char.h"
-#include "base/hash.h"
+#include "base/text/char.h"
+#include "base/tables/hash.h"
 #include "base/limits.h"
 
 enum { N = GRID_RANDOM_WORDS, M = 397 };

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/vec.h"
+#include "base/tables/vec.h"
 #include "perfdb/grid_models.h"
 #include "perfdb/grid_shapes.h"
 

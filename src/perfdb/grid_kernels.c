@@ -1,7 +1,7 @@
 /* Rows of grouped matrix products and of their dispatch over cards, for models with experts. */
 #include <stdlib.h>
 
-#include "base/intern.h"
+#include "base/tables/intern.h"
 #include "perfdb/columns.h"
 #include "perfdb/grid_gen.h"
 

@@ -3,12 +3,12 @@
  */
 #include "perfdb/grid_rules.h"
 
-#include "base/embedded.h"
-#include "base/fs.h"
+#include "base/files/embedded.h"
+#include "base/files/fs.h"
 #include "base/limits.h"
-#include "base/mapfile.h"
-#include "base/num.h"
-#include "base/yaml.h"
+#include "base/files/mapfile.h"
+#include "base/text/num.h"
+#include "base/formats/yaml.h"
 #include "perfdb/grid_gen.h"
 #include "perfdb/grid_shapes.h"
 

@@ -10,8 +10,8 @@
 #define STRATA_PERFDB_GRID_RULES_H
 
 #include "base/diag.h"
-#include "base/expr.h"
-#include "base/intern.h"
+#include "base/text/expr.h"
+#include "base/tables/intern.h"
 
 struct tree;
 

@@ -5,12 +5,12 @@
 
 #include <stdlib.h>
 
-#include "base/cancel.h"
-#include "base/fs.h"
-#include "base/mapfile.h"
-#include "base/num.h"
-#include "base/pool.h"
-#include "base/text.h"
+#include "base/run/cancel.h"
+#include "base/files/fs.h"
+#include "base/files/mapfile.h"
+#include "base/text/num.h"
+#include "base/run/pool.h"
+#include "base/text/text.h"
 #include "perfdb/columns.h"
 #include "perfdb/grid_shapes.h"
 #include "perfdb/signature.h"

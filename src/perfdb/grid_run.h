@@ -12,7 +12,7 @@
 #ifndef STRATA_PERFDB_GRID_RUN_H
 #define STRATA_PERFDB_GRID_RUN_H
 
-#include "base/sink.h"
+#include "base/files/sink.h"
 #include "perfdb/grid_gen.h"
 #include "perfdb/grid_rules.h"
 #include "report/record.h"

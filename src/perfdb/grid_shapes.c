@@ -3,7 +3,7 @@
  */
 #include "perfdb/grid_shapes.h"
 
-#include "base/num.h"
+#include "base/text/num.h"
 #include "perfdb/cell.h"
 
 static bool is_nothing(struct str s)

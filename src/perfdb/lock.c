@@ -11,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/cancel.h"
-#include "base/fs.h"
-#include "base/job.h"
-#include "base/now.h"
+#include "base/run/cancel.h"
+#include "base/files/fs.h"
+#include "base/run/job.h"
+#include "base/run/now.h"
 #include "perfdb/table.h"
 
 enum { POLL_MS = 20 };

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/num.h"
-#include "base/text.h"
+#include "base/text/num.h"
+#include "base/text/text.h"
 #include "capture/classify.h"
 #include "perfdb/compare_literal.h"
 

@@ -8,7 +8,7 @@
 #define STRATA_PERFDB_OPSET_H
 
 #include "base/diag.h"
-#include "base/hash.h"
+#include "base/tables/hash.h"
 #include "perfdb/estimate.h"
 #include "perfdb/table.h"
 

@@ -5,9 +5,9 @@
 
 #include <limits.h>
 
-#include "base/cancel.h"
-#include "base/fs.h"
-#include "base/hash.h"
+#include "base/run/cancel.h"
+#include "base/files/fs.h"
+#include "base/tables/hash.h"
 #include "perfdb/cell.h"
 
 static const uint32_t NO_TABLE = UINT32_MAX;

@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-#include "base/char.h"
-#include "base/fs.h"
-#include "base/mapfile.h"
+#include "base/text/char.h"
+#include "base/files/fs.h"
+#include "base/files/mapfile.h"
 #include "perfdb/cell.h"
 #include "perfdb/table.h"
 

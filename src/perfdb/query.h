@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/vec.h"
-#include "base/yaml.h"
+#include "base/tables/vec.h"
+#include "base/formats/yaml.h"
 #include "device/device.h"
 #include "perfdb/query_match.h"
 #include "report/record.h"

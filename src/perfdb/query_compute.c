@@ -2,7 +2,7 @@
  * Values between rows of compute kernels. Rows of one regime (dtypes, formats, number of inputs,
  * and whatever must not vary) are the points; see docs/perfdb.md for the axes.
  */
-#include "base/num.h"
+#include "base/text/num.h"
 #include "perfdb/columns.h"
 #include "perfdb/query.h"
 #include "perfdb/table.h"

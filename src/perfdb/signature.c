@@ -3,7 +3,7 @@
  */
 #include "perfdb/signature.h"
 
-#include "base/hash.h"
+#include "base/tables/hash.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
 #include "perfdb/table.h"

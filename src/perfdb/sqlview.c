@@ -3,9 +3,9 @@
  */
 #include "perfdb/sqlview.h"
 
-#include "base/cancel.h"
-#include "base/db_engine.h"
-#include "base/num.h"
+#include "base/run/cancel.h"
+#include "base/tables/db_engine.h"
+#include "base/text/num.h"
 #include "perfdb/cell.h"
 #include "perfdb/table.h"
 

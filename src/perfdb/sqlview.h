@@ -9,7 +9,7 @@
 #ifndef STRATA_PERFDB_SQLVIEW_H
 #define STRATA_PERFDB_SQLVIEW_H
 
-#include "base/sink.h"
+#include "base/files/sink.h"
 #include "perfdb/place.h"
 #include "report/record.h"
 

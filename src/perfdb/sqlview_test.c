@@ -1,6 +1,6 @@
 #include "perfdb/sqlview.h"
 
-#include "base/db.h"
+#include "base/tables/db.h"
 #include "base/testing_folder.h"
 
 static struct str heard;

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/csv.h"
-#include "base/csv_write.h"
-#include "base/fs.h"
-#include "base/hash.h"
-#include "base/inert.h"
+#include "base/formats/csv.h"
+#include "base/formats/csv_write.h"
+#include "base/files/fs.h"
+#include "base/tables/hash.h"
+#include "base/text/inert.h"
 #include "base/limits.h"
 #include "perfdb/cell.h"
 

@@ -21,9 +21,9 @@
 
 #include <stdint.h>
 
-#include "base/mapfile.h"
-#include "base/sink.h"
-#include "base/vec.h"
+#include "base/files/mapfile.h"
+#include "base/files/sink.h"
+#include "base/tables/vec.h"
 
 /* A row with more or fewer cells than the header. */
 struct table_ragged {

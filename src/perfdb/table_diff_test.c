@@ -1,6 +1,6 @@
 #include "perfdb/table.h"
 
-#include "base/json_write.h"
+#include "base/formats/json_write.h"
 #include "base/testing.h"
 
 static const char *diff(const char *old, const char *fresh, struct text *out)

@@ -2,7 +2,7 @@
 
 #include <sys/stat.h>
 
-#include "base/json_write.h"
+#include "base/formats/json_write.h"
 #include "base/testing_folder.h"
 #include "perfdb/columns.h"
 

@@ -3,10 +3,10 @@
  */
 #include "perfdb/table_union.h"
 
-#include "base/cancel.h"
-#include "base/csv_write.h"
-#include "base/intern.h"
-#include "base/num.h"
+#include "base/run/cancel.h"
+#include "base/formats/csv_write.h"
+#include "base/tables/intern.h"
+#include "base/text/num.h"
 #include "perfdb/cell.h"
 #include "perfdb/table.h"
 

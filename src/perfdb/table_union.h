@@ -8,10 +8,10 @@
 #ifndef STRATA_PERFDB_TABLE_UNION_H
 #define STRATA_PERFDB_TABLE_UNION_H
 
-#include "base/sink.h"
+#include "base/files/sink.h"
 #include "perfdb/place.h"
 
-/* `is_safe`: no cell is taken for a formula (base/csv_write.h). */
+/* `is_safe`: no cell is taken for a formula (base/formats/csv_write.h). */
 enum status table_union_write(const struct place_files *tree, bool is_safe, struct sink sink,
                               struct diag *d);
 

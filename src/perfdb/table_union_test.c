@@ -1,7 +1,7 @@
 #include "perfdb/table_union.h"
 
 #include "base/testing_folder.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 static enum status write(struct text *out)
 {

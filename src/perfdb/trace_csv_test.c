@@ -1,6 +1,6 @@
 #include "perfdb/compare_trace.h"
 
-#include "base/json_write.h"
+#include "base/formats/json_write.h"
 #include "base/testing.h"
 
 #define HEADER                                                                                     \

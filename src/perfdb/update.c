@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
 #include "perfdb/table.h"

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "base/hash.h"
-#include "base/num.h"
+#include "base/tables/hash.h"
+#include "base/text/num.h"
 
 char work_dtype(struct str name)
 {

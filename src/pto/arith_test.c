@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 #include "base/testing.h"
-#include "base/vec.h"
+#include "base/tables/vec.h"
 
 static struct pto_number whole(int64_t n)
 {

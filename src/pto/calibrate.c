@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/ranked.h"
+#include "base/tables/ranked.h"
 #include "pto/cost_data.h"
 #include "report/record.h"
 

@@ -13,7 +13,7 @@
 #ifndef STRATA_PTO_CALIBRATE_H
 #define STRATA_PTO_CALIBRATE_H
 
-#include "base/sink.h"
+#include "base/files/sink.h"
 #include "pto/measure.h"
 
 struct schema;

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/testing.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "pto/testing_cost.h"
 #include "report/record.h"
 

@@ -3,9 +3,9 @@
  */
 #include "pto/chips.h"
 
-#include "base/csv.h"
-#include "base/embedded.h"
-#include "base/num.h"
+#include "base/formats/csv.h"
+#include "base/files/embedded.h"
+#include "base/text/num.h"
 
 static void read_chip(const struct csv *csv, struct pto_chip *c)
 {

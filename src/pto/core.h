@@ -12,7 +12,7 @@
 #ifndef STRATA_PTO_CORE_H
 #define STRATA_PTO_CORE_H
 
-#include "base/hash.h"
+#include "base/tables/hash.h"
 #include "pto/cost.h"
 #include "pto/fifo_ring.h"
 #include "pto/hazards.h"

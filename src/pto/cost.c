@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "base/csv.h"
-#include "base/num.h"
+#include "base/formats/csv.h"
+#include "base/text/num.h"
 #include "pto/arith.h"
 #include "pto/cost_data.h"
 

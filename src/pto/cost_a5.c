@@ -10,8 +10,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/csv.h"
-#include "base/num.h"
+#include "base/formats/csv.h"
+#include "base/text/num.h"
 
 /* More than one program for the same types. */
 enum variant { PLAIN, HIGH_PRECISION, EVEN, ODD };

@@ -7,8 +7,8 @@
 #ifndef STRATA_PTO_COST_DATA_H
 #define STRATA_PTO_COST_DATA_H
 
-#include "base/hash.h"
-#include "base/vec.h"
+#include "base/tables/hash.h"
+#include "base/tables/vec.h"
 #include "pto/cost.h"
 
 enum { PTO_ARCH_COUNT = PTO_A5 + 1 };

@@ -5,11 +5,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/csv.h"
-#include "base/embedded.h"
+#include "base/formats/csv.h"
+#include "base/files/embedded.h"
 #include "base/limits.h"
-#include "base/mapfile.h"
-#include "base/num.h"
+#include "base/files/mapfile.h"
+#include "base/text/num.h"
 #include "pto/cost_data.h"
 
 static const char *const keys[PTO_COST_KEY_COUNT] = {

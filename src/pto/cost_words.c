@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/embedded.h"
+#include "base/files/embedded.h"
 #include "pto/arith.h"
 #include "pto/cost_data.h"
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/num.h"
+#include "base/text/num.h"
 #include "pto/elem_in.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are copied as they are");

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/run/mem.h"
 #include "pto/func.h"
 
 void pto_ring_free(struct pto_ring *r)

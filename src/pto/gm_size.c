@@ -3,7 +3,7 @@
  */
 #include "pto/gm_size.h"
 
-#include "base/num.h"
+#include "base/text/num.h"
 
 enum { MAX_DEPTH = 16, MAX_ARGS = 64 };
 

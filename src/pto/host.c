@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-#include "base/mem.h"
+#include "base/run/mem.h"
 #include "pto/ir.h"
 
 enum { STACK_BYTES = 8 << 20, STACK_GUARD = 16 << 20, CALL_OPERANDS = 8 };

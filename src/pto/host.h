@@ -13,8 +13,8 @@
 #ifndef STRATA_PTO_HOST_IN_H
 #define STRATA_PTO_HOST_IN_H
 
-#include "base/text.h"
-#include "base/vec.h"
+#include "base/text/text.h"
+#include "base/tables/vec.h"
 #include "pto/types.h"
 #include "strata/pto_host.h"
 

@@ -6,7 +6,7 @@
 
 #include <ucontext.h>
 
-#include "base/intern.h"
+#include "base/tables/intern.h"
 #include "pto/core.h"
 #include "pto/fifo_ring.h"
 #include "pto/func.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/limits.h"
-#include "base/num.h"
+#include "base/text/num.h"
 
 const char *const pto_key_names[PTO_KEY_COUNT] = {
     [PTO_KEY_NONE] = "",

@@ -21,8 +21,8 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
-#include "base/hash.h"
-#include "base/intern.h"
+#include "base/tables/hash.h"
+#include "base/tables/intern.h"
 #include "pto/types.h"
 
 enum { PTO_MAX_RANK = 8 };  /* views have at most 5 dimensions, local arrays a few */

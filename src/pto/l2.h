@@ -14,8 +14,8 @@
 #ifndef STRATA_PTO_L2_H
 #define STRATA_PTO_L2_H
 
-#include "base/hash.h"
-#include "base/vec.h"
+#include "base/tables/hash.h"
+#include "base/tables/vec.h"
 #include "pto/hazards.h"
 
 enum { PTO_L2_SHARES = 256 }; /* that the room is cut into, to know what leaves when */

@@ -3,7 +3,7 @@
  */
 #include "pto/lex.h"
 
-#include "base/char.h"
+#include "base/text/char.h"
 
 static const char *const punctuation = "()[]{}<>,:=*+?";
 

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "base/char.h"
+#include "base/text/char.h"
 #include "base/str.h"
 
 enum pto_token_kind {

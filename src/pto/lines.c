@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/num.h"
+#include "base/text/num.h"
 
 void pto_lines_init(struct pto_lines *l)
 {

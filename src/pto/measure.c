@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 
-#include "base/char.h"
-#include "base/csv.h"
-#include "base/num.h"
+#include "base/text/char.h"
+#include "base/formats/csv.h"
+#include "base/text/num.h"
 
 enum measure_column {
     OP,

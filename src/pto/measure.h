@@ -13,7 +13,7 @@
 #define STRATA_PTO_MEASURE_H
 
 #include "base/diag.h"
-#include "base/vec.h"
+#include "base/tables/vec.h"
 #include "pto/cost.h"
 
 struct pto_measure {

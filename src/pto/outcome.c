@@ -3,7 +3,7 @@
  */
 #include "pto/outcome.h"
 
-#include "base/num.h"
+#include "base/text/num.h"
 
 const char *pto_pipe_short(enum pto_pipe pipe)
 {

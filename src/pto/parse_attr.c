@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/limits.h"
-#include "base/num.h"
+#include "base/text/num.h"
 #include "pto/elem.h"
 #include "pto/parse_in.h"
 

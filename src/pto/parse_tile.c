@@ -1,7 +1,7 @@
 /*
  * Tile types, in the long and the compact syntax.
  */
-#include "base/num.h"
+#include "base/text/num.h"
 #include "pto/parse_type_in.h"
 
 static bool integer(struct pto_cursor *c, int64_t *value)

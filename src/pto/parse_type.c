@@ -3,7 +3,7 @@
  * here. The long tile types repeat thousands of times in a file, so a type is looked up by its
  * bytes first and read only when it is new.
  */
-#include "base/char.h"
+#include "base/text/char.h"
 #include "pto/parse_type_in.h"
 
 bool pto_type_bad(struct pto_cursor *c, const char *code, const char *what, struct str text)

@@ -3,7 +3,7 @@
  */
 #include "pto/path.h"
 
-#include "base/mem.h"
+#include "base/run/mem.h"
 
 const char *pto_reason_name(enum pto_reason reason)
 {

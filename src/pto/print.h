@@ -8,8 +8,8 @@
 #ifndef STRATA_PTO_PRINT_H
 #define STRATA_PTO_PRINT_H
 
-#include "base/sink.h"
-#include "base/text.h"
+#include "base/files/sink.h"
+#include "base/text/text.h"
 #include "pto/ir.h"
 
 /* !pto.tile_buf<..> */

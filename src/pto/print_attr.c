@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/char.h"
+#include "base/text/char.h"
 #include "pto/lex.h"
 #include "pto/print_in.h"
 

@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "base/char.h"
+#include "base/text/char.h"
 #include "pto/forms.h"
 #include "pto/print_in.h"
 

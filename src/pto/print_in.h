@@ -4,7 +4,7 @@
 #ifndef STRATA_PTO_PRINT_IN_H
 #define STRATA_PTO_PRINT_IN_H
 
-#include "base/text_out.h"
+#include "base/text/text_out.h"
 #include "pto/ir.h"
 
 struct pto_printer {

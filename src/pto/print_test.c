@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "base/mapfile.h"
+#include "base/files/mapfile.h"
 #include "pto/forms.h"
 #include "pto/testing_pto.h"
 

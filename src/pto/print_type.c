@@ -1,7 +1,7 @@
 /*
  * The text of types and names: pto_type_text() and pto_value_text() of pto/ir.h.
  */
-#include "base/text.h"
+#include "base/text/text.h"
 #include "pto/ir.h"
 #include "pto/print.h"
 

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/vec.h"
+#include "base/tables/vec.h"
 #include "pto/types.h"
 
 /* Why an instruction did not start when its queue was free. */

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "base/csv.h"
-#include "base/embedded.h"
+#include "base/formats/csv.h"
+#include "base/files/embedded.h"
 #include "pto/forms.h"
 #include "pto/pipes.h"
 

@@ -1,7 +1,7 @@
 /* Every operation has an entry whose example is read, runs, and runs where the entry says. */
 #include "pto/reference.h"
 
-#include "base/embedded.h"
+#include "base/files/embedded.h"
 #include "base/testing.h"
 #include "pto/pipes.h"
 #include "pto/testing_sim.h"

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "base/csv.h"
-#include "base/num.h"
+#include "base/formats/csv.h"
+#include "base/text/num.h"
 #include "report/record.h"
 
 /* The order they are looked at in, which decides who takes a signal first. */

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/char.h"
+#include "base/text/char.h"
 #include "pto/tile.h"
 #include "text/pto.h"
 

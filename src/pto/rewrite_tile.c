@@ -3,7 +3,7 @@
  * doubled or halved in every tile and window that has it, and the loop makes half or twice as many
  * rounds. Along the depth of a product that splits K.
  */
-#include "base/text.h"
+#include "base/text/text.h"
 #include "pto/parse.h"
 #include "pto/print.h"
 #include "pto/rewrite_in.h"

@@ -3,8 +3,8 @@
  */
 #include "pto/text_params.h"
 
-#include "base/char.h"
-#include "base/text.h"
+#include "base/text/char.h"
+#include "base/text/text.h"
 
 /* What is filled, and how far. */
 struct filling {

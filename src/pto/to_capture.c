@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/bin_blocks.h"
-#include "base/char.h"
+#include "base/files/bin_blocks.h"
+#include "base/text/char.h"
 #include "capture/capture.h"
 #include "pto/outcome.h"
 

@@ -3,7 +3,7 @@
  */
 #include "pto/verify_in.h"
 
-#include "base/vec.h"
+#include "base/tables/vec.h"
 
 enum { MOST_GUESTS = 4096 }; /* of a function; more are not checked */
 

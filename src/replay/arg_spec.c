@@ -6,10 +6,10 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/limits.h"
-#include "base/mapfile.h"
-#include "base/num.h"
+#include "base/files/mapfile.h"
+#include "base/text/num.h"
 #include "replay/paths.h"
 #include "report/record_file.h"
 

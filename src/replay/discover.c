@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/fs.h"
-#include "base/intern.h"
-#include "base/mapfile.h"
+#include "base/files/fs.h"
+#include "base/tables/intern.h"
+#include "base/files/mapfile.h"
 #include "replay/paths.h"
 
 enum { FOLDERS_DEEP = 48 };

@@ -3,8 +3,8 @@
  */
 #include "replay/draft.h"
 
-#include "base/char.h"
-#include "base/num.h"
+#include "base/text/char.h"
+#include "base/text/num.h"
 
 enum { COMPUTED_SLOTS = 8 }; /* taken for tensors where the source counts its slots */
 

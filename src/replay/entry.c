@@ -3,7 +3,7 @@
  */
 #include "replay/entry.h"
 
-#include "base/char.h"
+#include "base/text/char.h"
 
 enum { DECLS_MAX = 4096, PARAMS_MAX = 256 };
 

@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-#include "base/fs.h"
-#include "base/mapfile.h"
-#include "base/num.h"
+#include "base/files/fs.h"
+#include "base/files/mapfile.h"
+#include "base/text/num.h"
 #include "report/record_file.h"
 
 /* Larger buffers than this are no test case. */

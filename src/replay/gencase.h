@@ -7,7 +7,7 @@
 #ifndef STRATA_REPLAY_GENCASE_H
 #define STRATA_REPLAY_GENCASE_H
 
-#include "base/sink.h"
+#include "base/files/sink.h"
 #include "replay/entry.h"
 #include "replay/gm_text.h"
 

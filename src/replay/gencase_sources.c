@@ -1,9 +1,9 @@
 /*
  * The sources of a case: templates of data/replay filled with the kernel's parameters.
  */
-#include "base/char.h"
-#include "base/embedded.h"
-#include "base/template.h"
+#include "base/text/char.h"
+#include "base/files/embedded.h"
+#include "base/text/template.h"
 #include "replay/gencase.h"
 
 enum { PARAM_VALUES = 6 };

@@ -3,10 +3,10 @@
  */
 #include "replay/gm_text.h"
 
-#include "base/char.h"
-#include "base/hash.h"
-#include "base/num.h"
-#include "base/vec.h"
+#include "base/text/char.h"
+#include "base/tables/hash.h"
+#include "base/text/num.h"
+#include "base/tables/vec.h"
 
 enum { LIST_MAX = 64 };
 

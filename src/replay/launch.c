@@ -3,8 +3,8 @@
  */
 #include "replay/launch.h"
 
-#include "base/char.h"
-#include "base/num.h"
+#include "base/text/char.h"
+#include "base/text/num.h"
 #include "replay/draft.h"
 
 enum { MOST_OTHERS = 6 };

@@ -12,7 +12,7 @@
 #ifndef STRATA_REPLAY_LAUNCH_H
 #define STRATA_REPLAY_LAUNCH_H
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "replay/entry.h"
 #include "replay/slots.h"
 

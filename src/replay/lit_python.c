@@ -3,7 +3,7 @@
  */
 #include "replay/lit_python.h"
 
-#include "base/num.h"
+#include "base/text/num.h"
 #include "replay/paths.h"
 #include "replay/py_eval.h"
 #include "replay/py_lex.h"

@@ -10,7 +10,7 @@
 #ifndef STRATA_REPLAY_LIT_PYTHON_H
 #define STRATA_REPLAY_LIT_PYTHON_H
 
-#include "base/tree.h"
+#include "base/tables/tree.h"
 
 struct py_class {
     struct str name;

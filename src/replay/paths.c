@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 
 const char *paths_absolute(struct arena *arena, const char *path)
 {

@@ -3,7 +3,7 @@
  */
 #include "replay/py_eval.h"
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "replay/paths.h"
 
 void py_eval_spread(struct arena *arena, const struct tree *from, struct tree *out)

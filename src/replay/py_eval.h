@@ -7,7 +7,7 @@
 #ifndef STRATA_REPLAY_PY_EVAL_H
 #define STRATA_REPLAY_PY_EVAL_H
 
-#include "base/tree.h"
+#include "base/tables/tree.h"
 
 /* a + b, a - b, a * b and a / b, which joins paths; 'd' is a // b. */
 bool py_eval_binary(struct arena *arena, char op, const struct tree *a, const struct tree *b,

@@ -3,7 +3,7 @@
  */
 #include "replay/py_lex.h"
 
-#include "base/char.h"
+#include "base/text/char.h"
 
 static char peek(const struct py_lexer *p, size_t ahead)
 {

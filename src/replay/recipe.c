@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/embedded.h"
-#include "base/template.h"
+#include "base/files/embedded.h"
+#include "base/text/template.h"
 #include "replay/args.h"
 
 /* What the recipes are filled with. */

@@ -3,9 +3,9 @@
  */
 #include "replay/run_index.h"
 
-#include "base/fs.h"
-#include "base/inputs.h"
-#include "base/mapfile.h"
+#include "base/files/fs.h"
+#include "base/files/inputs.h"
+#include "base/files/mapfile.h"
 #include "report/record_file.h"
 
 static const char *text_of(const char *text)

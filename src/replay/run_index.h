@@ -9,7 +9,7 @@
 #define STRATA_REPLAY_RUN_INDEX_H
 
 #include "base/diag.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "report/record.h"
 
 enum { RUN_PIPES = 24, RUN_NOTES = 16, RUN_ADVICE = 2 };

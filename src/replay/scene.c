@@ -3,9 +3,9 @@
  */
 #include "replay/scene.h"
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/limits.h"
-#include "base/mapfile.h"
+#include "base/files/mapfile.h"
 #include "replay/lit_python.h"
 #include "replay/paths.h"
 #include "replay/py_eval.h"

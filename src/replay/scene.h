@@ -8,7 +8,7 @@
 #ifndef STRATA_REPLAY_SCENE_H
 #define STRATA_REPLAY_SCENE_H
 
-#include "base/tree.h"
+#include "base/tables/tree.h"
 
 struct scene_incore {
     int64_t func_id; /* -1: not given */

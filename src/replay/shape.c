@@ -3,9 +3,9 @@
  */
 #include "replay/shape.h"
 
-#include "base/char.h"
+#include "base/text/char.h"
 #include "base/limits.h"
-#include "base/mapfile.h"
+#include "base/files/mapfile.h"
 
 ENUM_NAMES(shape_name, enum shape, "aic-only", "aiv-only", "spmd-mix")
 

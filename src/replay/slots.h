@@ -7,7 +7,7 @@
 #ifndef STRATA_REPLAY_SLOTS_H
 #define STRATA_REPLAY_SLOTS_H
 
-#include "base/tree.h"
+#include "base/tables/tree.h"
 #include "replay/shape.h"
 #include "report/record.h"
 

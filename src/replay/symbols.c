@@ -8,11 +8,11 @@
 #include <libelf.h>
 #include <unistd.h>
 
-#include "base/char.h"
-#include "base/job.h"
+#include "base/text/char.h"
+#include "base/run/job.h"
 #include "base/limits.h"
-#include "base/mapfile.h"
-#include "base/text.h"
+#include "base/files/mapfile.h"
+#include "base/text/text.h"
 
 /* ---- demangling: the part of the Itanium C++ ABI that kernel entries use ---- */
 

@@ -5,11 +5,11 @@
 
 #include <inttypes.h>
 
-#include "base/char.h"
-#include "base/fs.h"
+#include "base/text/char.h"
+#include "base/files/fs.h"
 #include "base/limits.h"
-#include "base/mapfile.h"
-#include "base/num.h"
+#include "base/files/mapfile.h"
+#include "base/text/num.h"
 
 struct reader {
     struct arena *arena;

@@ -5,7 +5,7 @@
 
 #include <sys/stat.h>
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "replay/paths.h"
 
 static const struct platform platforms[] = {

@@ -9,7 +9,7 @@
 #ifndef STRATA_VIEW_VIEW_REQUEST_H
 #define STRATA_VIEW_VIEW_REQUEST_H
 
-#include "base/num.h"
+#include "base/text/num.h"
 #include "base/str.h"
 
 enum view_path {

@@ -16,7 +16,7 @@
 #include "analysis/groups.h"
 #include "analysis/judgement.h"
 #include "analysis/study.h"
-#include "base/json_write.h"
+#include "base/formats/json_write.h"
 #include "report/report.h"
 
 static double now(void)

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "perfdb/bench.h"
 
 static double now(void)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/num.h"
+#include "base/text/num.h"
 #include "flow/pto_kernel.h"
 #include "strata/strata.h"
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/fs.h"
-#include "base/hash.h"
+#include "base/files/fs.h"
+#include "base/tables/hash.h"
 #include "flow/cluster_part.h"
 
 enum { STEPS = 10, TP = 8, STAGES = 8, CALLS = 28 /* of a step */, FAMILIES = 24 };

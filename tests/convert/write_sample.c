@@ -6,8 +6,8 @@
  */
 #include <stdio.h>
 
-#include "base/fs.h"
-#include "base/json_write.h"
+#include "base/files/fs.h"
+#include "base/formats/json_write.h"
 #include "capture/title.h"
 #include "flow/flow_tables.h"
 

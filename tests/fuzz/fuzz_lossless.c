@@ -3,8 +3,8 @@
  */
 #include <stdlib.h>
 
-#include "base/json_read.h"
-#include "base/json_write.h"
+#include "base/formats/json_read.h"
+#include "base/formats/json_write.h"
 #include "incore/files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_write.h"
+#include "base/formats/json_write.h"
 #include "perfdb/columns.h"
 #include "perfdb/fia.h"
 #include "perfdb/place.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_write.h"
+#include "base/formats/json_write.h"
 #include "pto/parse.h"
 #include "pto/pipes.h"
 #include "pto/print.h"

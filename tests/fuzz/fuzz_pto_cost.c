@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "pto/calibrate.h"
 #include "pto/testing_cost.h"
 

@@ -8,7 +8,7 @@
 
 #include "analysis/cluster/cluster.h"
 #include "analysis/cluster/summary_file.h"
-#include "base/crc32c.h"
+#include "base/files/crc32c.h"
 
 enum { HEAD = 28, RANKS = 3 };
 

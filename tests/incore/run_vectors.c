@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/mapfile.h"
+#include "base/files/mapfile.h"
 #include "incore/health.h"
 #include "replay/gencase.h"
 #include "replay/log_hints.h"

@@ -1,4 +1,4 @@
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "eval.h"
 #include "perfdb/columns.h"
 #include "perfdb/query.h"

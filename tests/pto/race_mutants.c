@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "base/mapfile.h"
+#include "base/files/mapfile.h"
 #include "pto/parse.h"
 #include "pto/testing_mutants.h"
 #include "pto/verify.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/cluster/cluster_work.h"
-#include "base/hash.h"
+#include "base/tables/hash.h"
 
 struct place {
     uint64_t key; /* equal: the same stretch of different ranks */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
+#include "base/tables/hash.h"
 
 enum { LIKE = 3 };                     /* communicators that make a median */
 static const double slow_least = 1.25; /* against the median */

@@ -10,7 +10,7 @@
 #define STRATA_ANALYSIS_CLUSTER_CLUSTER_MODEL_H
 
 #include "analysis/cluster/rank_summary.h"
-#include "base/ranked.h"
+#include "base/tables/ranked.h"
 
 enum { CLUSTER_NONE = UINT32_MAX };
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "analysis/steps.h"
-#include "base/hash.h"
-#include "base/ranked.h"
+#include "base/tables/hash.h"
+#include "base/tables/ranked.h"
 
 struct study_options rank_summary_options(void)
 {

@@ -3,8 +3,8 @@
  */
 #include "analysis/cluster/summary_file.h"
 
-#include "base/crc32c.h"
-#include "base/wire.h"
+#include "base/files/crc32c.h"
+#include "base/formats/wire.h"
 
 #define MAGIC "strataRS"
 

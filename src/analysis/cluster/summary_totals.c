@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/cluster/rank_summary.h"
-#include "base/ranked.h"
+#include "base/tables/ranked.h"
 
 /* "step12", "12": the number; -1: none. */
 static int64_t step_number(const struct capture *cap, strid step)

@@ -11,7 +11,7 @@
 #define STRATA_ANALYSIS_DIAGNOSE_ACCOUNTING_H
 
 #include "analysis/diagnose/host_timeline.h"
-#include "base/interval.h"
+#include "base/tables/interval.h"
 #include "report/record.h"
 
 struct study;

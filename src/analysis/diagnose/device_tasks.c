@@ -6,7 +6,7 @@
 #include "analysis/diagnose/limits.h"
 #include "analysis/diagnose/name_tokens.h"
 #include "analysis/study.h"
-#include "base/radix.h"
+#include "base/tables/radix.h"
 
 enum copy_kind copy_kind_of(struct str name)
 {

@@ -5,7 +5,7 @@
 #include "analysis/diagnose/host_timeline.h"
 
 #include "analysis/diagnose/limits.h"
-#include "base/ranked.h"
+#include "base/tables/ranked.h"
 
 nanos host_timeline_median(nanos *values, size_t n)
 {

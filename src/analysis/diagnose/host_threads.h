@@ -4,8 +4,8 @@
 #ifndef STRATA_ANALYSIS_DIAGNOSE_HOST_THREADS_H
 #define STRATA_ANALYSIS_DIAGNOSE_HOST_THREADS_H
 
-#include "base/hash.h"
-#include "base/interval.h"
+#include "base/tables/hash.h"
+#include "base/tables/interval.h"
 #include "capture/capture.h"
 
 struct host_thread {

@@ -13,7 +13,7 @@
 #include "analysis/diagnose/device_tasks.h"
 #include "analysis/diagnose/host_names.h"
 #include "analysis/diagnose/kernel_family.h"
-#include "base/hash.h"
+#include "base/tables/hash.h"
 
 enum { NO_SLICE = UINT32_MAX, NO_CALL = TASK_NO_CALL };
 

@@ -3,7 +3,7 @@
  */
 #include "analysis/diagnose/name_tokens.h"
 
-#include "base/char.h"
+#include "base/text/char.h"
 
 struct str name_tokens_lower(struct str name, char *buf)
 {

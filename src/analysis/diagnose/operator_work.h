@@ -7,8 +7,8 @@
 #define STRATA_ANALYSIS_DIAGNOSE_OPERATOR_WORK_H
 
 #include "analysis/diagnose/tensor_shapes.h"
-#include "base/hash.h"
-#include "base/vec.h"
+#include "base/tables/hash.h"
+#include "base/tables/vec.h"
 #include "capture/capture.h"
 
 struct operator_work {

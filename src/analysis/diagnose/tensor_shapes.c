@@ -4,7 +4,7 @@
 #include "analysis/diagnose/tensor_shapes.h"
 
 #include "analysis/diagnose/name_tokens.h"
-#include "base/num.h"
+#include "base/text/num.h"
 
 static struct tensor_shape read_shape(struct str text)
 {

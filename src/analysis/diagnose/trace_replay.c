@@ -5,7 +5,7 @@
 
 #include "analysis/diagnose/idle.h"
 #include "analysis/diagnose/limits.h"
-#include "base/heap.h"
+#include "base/tables/heap.h"
 
 /* ---- constants of the trace ---- */
 

@@ -11,7 +11,7 @@
 #include "analysis/diagnose/operator_work.h"
 #include "analysis/diagnose/profiler_cost.h"
 #include "analysis/diagnose/trace_replay.h"
-#include "base/pool.h"
+#include "base/run/pool.h"
 #include "device/device.h"
 
 struct study;

@@ -4,7 +4,7 @@
 #ifndef STRATA_PTO_TESTING_PTO_H
 #define STRATA_PTO_TESTING_PTO_H
 
-#include "base/json_write.h"
+#include "base/formats/json_write.h"
 #include "base/testing.h"
 #include "pto/parse.h"
 #include "pto/print.h"

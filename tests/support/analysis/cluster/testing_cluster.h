@@ -5,7 +5,7 @@
 #define STRATA_ANALYSIS_CLUSTER_TESTING_CLUSTER_H
 
 #include "analysis/cluster/rank_summary.h"
-#include "base/hash.h"
+#include "base/tables/hash.h"
 #include "base/testing_arena.h"
 
 enum { TEST_STEPS = 8, TEST_CALLS = 6 /* of a step */, TEST_FAMILIES = 10 };
