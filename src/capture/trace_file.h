@@ -176,7 +176,7 @@ enum trace_device_field {
 
 enum { TRACE_FIELDS_MOST = 32 };
 
-/* One measured kernel, as readers of a trace hand it out (input/gpu_trace.h). */
+/* One measured kernel, as readers of a trace hand it out (input/trace/gpu_trace.h). */
 struct trace_counter {
     const uint64_t *launch; /* enum trace_kernel_field */
     const char *name;       /* mangled */

@@ -21,7 +21,7 @@
 #include "flow/flow_gpu_timeline.h"
 #include "gpu/rundir.h"
 #include "gpu/timeline_out.h"
-#include "input/nsys_gpu.h"
+#include "input/nsys/nsys_gpu.h"
 #include "text/gpu.h"
 
 enum { HEAD = 1 << 16 };

@@ -8,7 +8,7 @@
 #define STRATA_FLOW_GPU_RECORDED_H
 
 #include "gpu/variants.h"
-#include "input/gpu_trace.h"
+#include "input/trace/gpu_trace.h"
 
 struct gpu_recorded {
     size_t files;

@@ -8,8 +8,8 @@
 #include "capture/capture.h"
 #include "capture/cut.h"
 #include "input/bundle.h"
-#include "input/core_summary.h"
-#include "input/incore_events.h"
+#include "input/incore/core_summary.h"
+#include "input/incore/incore_events.h"
 #include "render/insight.h"
 
 enum { HEAD = 64 << 10 }; /* of a trace, for finding out what it is */

@@ -7,7 +7,7 @@
  *     NVTX_INJECTION64_PATH   the same path: NVTX ranges reach the libcupti that we use
  *
  * and writes one file per process, STRATA_TRACE_DIR/trace-PID.strata (trace-PID-2.strata when one
- * process id comes twice), whose form is told in capture/trace_file.h and which input/gpu_trace.h
+ * process id comes twice), whose form is told in capture/trace_file.h and which input/trace/gpu_trace.h
  * reads. Children inherit the environment and write files of their own. The library never prints
  * and never ends the program: what it cannot do becomes a note in the file (TRACE_NOTE), and the
  * program runs on, untraced.

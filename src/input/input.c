@@ -14,7 +14,7 @@
 #include "input/kept.h"
 #include "input/load.h"
 #include "input/spool.h"
-#include "input/trace_read.h"
+#include "input/trace/trace_read.h"
 
 static const struct input_format *const formats[] = {
 #define INPUT(sym) &input_##sym,

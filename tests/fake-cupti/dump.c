@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "capture/capture.h"
-#include "input/gpu_trace.h"
+#include "input/trace/gpu_trace.h"
 #include "input/input.h"
 
 static const char *comma(size_t i)
