@@ -2,7 +2,7 @@
  * strata anomaly: device idle time in each step.
  */
 
-#include "analysis/anomaly.h"
+#include "analysis/idle/anomaly.h"
 #include "base/text/pattern.h"
 #include "cli/captures.h"
 #include "cli/page_answer.h"

@@ -1,8 +1,8 @@
 /*
  * strata arch: the model, reconstructed from its kernels.
  */
-#include "analysis/arch.h"
-#include "analysis/arch_rules.h"
+#include "analysis/arch/arch.h"
+#include "analysis/arch/arch_rules.h"
 #include "cli/captures.h"
 #include "cli/page_answer.h"
 #include "flow/flow_arch.h"

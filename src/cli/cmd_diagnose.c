@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/cluster/cluster.h"
+#include "analysis/ranks/cluster.h"
 #include "analysis/study.h"
 #include "cli/captures.h"
 #include "cli/page_answer.h"

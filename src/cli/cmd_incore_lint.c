@@ -3,7 +3,7 @@
  */
 #include <sys/stat.h>
 
-#include "analysis/incore_lint.h"
+#include "kernels/incore/incore_lint.h"
 #include "base/files/fs.h"
 #include "base/files/mapfile.h"
 #include "cli/session.h"

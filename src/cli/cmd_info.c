@@ -3,7 +3,7 @@
  */
 #include <time.h>
 
-#include "analysis/inventory.h"
+#include "analysis/tables/inventory.h"
 #include "base/text/text.h"
 #include "cli/captures.h"
 #include "report/report.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "analysis/sql.h"
+#include "analysis/sql/sql.h"
 #include "base/formats/csv_write.h"
 #include "base/files/outfile.h"
 #include "base/files/stream.h"

@@ -3,7 +3,7 @@
  */
 #include "cli/mcp_tools.h"
 
-#include "analysis/sql.h"
+#include "analysis/sql/sql.h"
 #include "base/files/inputs.h"
 #include "base/text/text.h"
 #include "cli/frame.h"

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/diagnose/tensor_shapes.h"
-#include "analysis/op_tree.h"
+#include "ops/tensor_shapes.h"
+#include "analysis/ops/op_tree.h"
 #include "base/files/fs.h"
 #include "base/tables/hash.h"
 #include "base/tables/ranked.h"

@@ -3,7 +3,7 @@
  */
 #include "flow/cluster_part.h"
 
-#include "analysis/cluster/summary_file.h"
+#include "analysis/ranks/summary_file.h"
 #include "base/files/crc32c.h"
 #include "base/formats/wire.h"
 

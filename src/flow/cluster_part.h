@@ -5,7 +5,7 @@
 #ifndef STRATA_FLOW_CLUSTER_PART_H
 #define STRATA_FLOW_CLUSTER_PART_H
 
-#include "analysis/cluster/rank_summary.h"
+#include "analysis/ranks/rank_summary.h"
 #include "base/diag.h"
 
 struct cluster_source {

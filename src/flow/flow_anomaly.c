@@ -3,8 +3,8 @@
  */
 #include "flow/flow_anomaly.h"
 
-#include "analysis/anomaly.h"
-#include "analysis/arch.h"
+#include "analysis/idle/anomaly.h"
+#include "analysis/arch/arch.h"
 #include "analysis/study.h"
 #include "base/files/fs.h"
 #include "capture/fleet.h"

@@ -4,8 +4,8 @@
 #ifndef STRATA_FLOW_FLOW_ANOMALY_H
 #define STRATA_FLOW_FLOW_ANOMALY_H
 
-#include "analysis/gate.h"
-#include "analysis/judgement.h"
+#include "analysis/compare/gate.h"
+#include "analysis/idle/judgement.h"
 #include "analysis/study.h"
 #include "base/diag.h"
 #include "base/formats/json_write.h"

@@ -3,8 +3,8 @@
  */
 #include "flow/flow_arch.h"
 
-#include "analysis/arch.h"
-#include "analysis/arch_rules.h"
+#include "analysis/arch/arch.h"
+#include "analysis/arch/arch_rules.h"
 #include "analysis/study.h"
 #include "base/files/fs.h"
 #include "base/files/mapfile.h"

@@ -4,7 +4,7 @@
 #ifndef STRATA_FLOW_FLOW_ARCH_H
 #define STRATA_FLOW_FLOW_ARCH_H
 
-#include "analysis/arch_cover.h"
+#include "analysis/arch/arch_cover.h"
 #include "base/diag.h"
 #include "base/formats/json_write.h"
 #include "input/input.h"

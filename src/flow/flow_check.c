@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "analysis/bubbles.h"
-#include "analysis/steps.h"
+#include "analysis/idle/bubbles.h"
+#include "analysis/steps/steps.h"
 #include "analysis/study.h"
 #include "base/files/mapfile.h"
 #include "base/files/outfile.h"

@@ -3,13 +3,13 @@
  *
  * A gate that cannot be decided (no steps, nothing to compare with) fails. With several captures,
  * or with a file of earlier runs as the baseline, the runs are repeats of one program and compared
- * as two sets (analysis/runs.h).
+ * as two sets (analysis/compare/runs.h).
  */
 #ifndef STRATA_FLOW_FLOW_CHECK_H
 #define STRATA_FLOW_FLOW_CHECK_H
 
-#include "analysis/gate.h"
-#include "analysis/runs.h"
+#include "analysis/compare/gate.h"
+#include "analysis/compare/runs.h"
 #include "flow/flow_diff.h"
 
 struct check_job {

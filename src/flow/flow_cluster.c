@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "analysis/cluster/summary_file.h"
+#include "analysis/ranks/summary_file.h"
 #include "base/run/cancel.h"
 #include "base/files/fs.h"
 #include "base/tables/hash.h"

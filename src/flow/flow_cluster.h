@@ -8,7 +8,7 @@
 #ifndef STRATA_FLOW_FLOW_CLUSTER_H
 #define STRATA_FLOW_FLOW_CLUSTER_H
 
-#include "analysis/cluster/cluster.h"
+#include "analysis/ranks/cluster.h"
 #include "flow/cluster_part.h"
 #include "input/input.h"
 

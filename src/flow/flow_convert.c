@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analysis/steps.h"
+#include "analysis/steps/steps.h"
 #include "analysis/study.h"
 #include "base/run/cancel.h"
 #include "base/files/fs.h"

@@ -4,7 +4,7 @@
 #ifndef STRATA_FLOW_FLOW_DIFF_H
 #define STRATA_FLOW_FLOW_DIFF_H
 
-#include "analysis/compare.h"
+#include "analysis/compare/compare.h"
 #include "base/diag.h"
 #include "input/input.h"
 #include "report/message.h"

@@ -3,7 +3,7 @@
  */
 #include "flow/flow_tables.h"
 
-#include "analysis/sql.h"
+#include "analysis/sql/sql.h"
 
 static const char *table_name(void *ctx, size_t i)
 {

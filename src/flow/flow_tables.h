@@ -4,7 +4,7 @@
 #ifndef STRATA_FLOW_FLOW_TABLES_H
 #define STRATA_FLOW_FLOW_TABLES_H
 
-#include "analysis/sql_columns.h"
+#include "analysis/sql/sql_columns.h"
 #include "render/dataset.h"
 #include "render/timeline.h"
 

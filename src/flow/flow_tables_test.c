@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "analysis/sql.h"
+#include "analysis/sql/sql.h"
 #include "base/files/outfile.h"
 #include "base/testing.h"
 

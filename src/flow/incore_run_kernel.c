@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "analysis/incore_lint.h"
+#include "kernels/incore/incore_lint.h"
 #include "base/files/fs.h"
 #include "base/tables/hash.h"
 #include "base/run/now.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/incore_lint.h"
+#include "kernels/incore/incore_lint.h"
 #include "base/files/bin_blocks.h"
 #include "base/formats/json_write.h"
 #include "base/testing.h"

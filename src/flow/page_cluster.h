@@ -4,7 +4,7 @@
 #ifndef STRATA_FLOW_PAGE_CLUSTER_H
 #define STRATA_FLOW_PAGE_CLUSTER_H
 
-#include "analysis/cluster/cluster.h"
+#include "analysis/ranks/cluster.h"
 #include "page/page_panel.h"
 
 enum {

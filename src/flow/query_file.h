@@ -8,7 +8,7 @@
 #ifndef STRATA_FLOW_QUERY_FILE_H
 #define STRATA_FLOW_QUERY_FILE_H
 
-#include "analysis/sql.h"
+#include "analysis/sql/sql.h"
 #include "render/dataset.h"
 
 struct query_file {

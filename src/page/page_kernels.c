@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/diagnose/operator_work.h"
+#include "analysis/ops/operator_work.h"
 #include "analysis/diagnose/root_limits.h"
 #include "page/page_set.h"
 

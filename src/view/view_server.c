@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 
-#include "analysis/sql.h"
+#include "analysis/sql/sql.h"
 #include "base/run/job.h"
 #include "base/formats/json_write.h"
 #include "capture/part.h"

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/diagnose/stream_gaps.h"
+#include "analysis/idle/stream_gaps.h"
 #include "analysis/diagnose/whatif_answer.h"
 #include "analysis/study.h"
 

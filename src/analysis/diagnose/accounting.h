@@ -10,7 +10,7 @@
 #ifndef STRATA_ANALYSIS_DIAGNOSE_ACCOUNTING_H
 #define STRATA_ANALYSIS_DIAGNOSE_ACCOUNTING_H
 
-#include "analysis/diagnose/host_timeline.h"
+#include "analysis/idle/host_timeline.h"
 #include "base/tables/interval.h"
 #include "report/record.h"
 

@@ -4,7 +4,7 @@
 #include "analysis/diagnose/device_tasks.h"
 
 #include "analysis/diagnose/limits.h"
-#include "analysis/diagnose/name_tokens.h"
+#include "ops/name_tokens.h"
 #include "analysis/study.h"
 #include "base/tables/radix.h"
 

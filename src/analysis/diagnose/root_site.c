@@ -3,7 +3,7 @@
  */
 #include "analysis/diagnose/root_find.h"
 
-#include "analysis/diagnose/idle.h"
+#include "analysis/idle/idle.h"
 #include "analysis/diagnose/limits.h"
 
 struct site_sum {

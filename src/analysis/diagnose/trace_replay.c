@@ -3,7 +3,7 @@
  */
 #include "analysis/diagnose/trace_replay.h"
 
-#include "analysis/diagnose/idle.h"
+#include "analysis/idle/idle.h"
 #include "analysis/diagnose/limits.h"
 #include "base/tables/heap.h"
 

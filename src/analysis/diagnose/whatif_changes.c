@@ -3,7 +3,7 @@
  */
 #include "analysis/diagnose/whatif_changes.h"
 
-#include "analysis/diagnose/idle.h"
+#include "analysis/idle/idle.h"
 #include "analysis/diagnose/limits.h"
 
 static const struct host_call *call_of(const struct whatif *w, const struct replay_node *node)

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "analysis/diagnose/limits.h"
-#include "analysis/diagnose/name_tokens.h"
+#include "ops/name_tokens.h"
 #include "analysis/diagnose/whatif_changes.h"
 
 /* ---- chains of memory-bound kernels ---- */

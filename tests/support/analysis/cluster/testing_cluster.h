@@ -4,7 +4,7 @@
 #ifndef STRATA_ANALYSIS_CLUSTER_TESTING_CLUSTER_H
 #define STRATA_ANALYSIS_CLUSTER_TESTING_CLUSTER_H
 
-#include "analysis/cluster/rank_summary.h"
+#include "analysis/ranks/rank_summary.h"
 #include "base/tables/hash.h"
 #include "base/testing_arena.h"
 
