@@ -8,7 +8,7 @@
 #include "base/text/shell_word.h"
 #include "cli/incore_clock.h"
 #include "flow/flow_incore_clean.h"
-#include "pto/chips.h"
+#include "kernels/pto/cost/chips.h"
 
 struct args {
     struct incore_clean_job job;

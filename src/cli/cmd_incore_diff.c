@@ -3,7 +3,7 @@
  */
 #include "cli/incore_clock.h"
 #include "flow/incore_open.h"
-#include "incore/view.h"
+#include "kernels/incore/view.h"
 #include "report/report.h"
 
 struct args {

@@ -7,7 +7,7 @@
 #include "base/files/fs.h"
 #include "cli/session.h"
 #include "flow/flow_incore_run.h"
-#include "replay/paths.h"
+#include "kernels/replay/paths.h"
 
 static const char *const backends[] = {"auto", "sim", "msprof", NULL};
 static const char *const targets[] = {"auto", "a2a3", "a5", NULL};

@@ -8,7 +8,7 @@
 #include "cli/page_answer.h"
 #include "flow/incore_open.h"
 #include "flow/pages.h"
-#include "incore/view.h"
+#include "kernels/incore/view.h"
 #include "report/report.h"
 
 enum { NAMES = 28 }; /* columns of core and pipe beside the timeline */

@@ -4,7 +4,7 @@
 #include "base/files/mapfile.h"
 #include "base/files/outfile.h"
 #include "cli/session.h"
-#include "pto/calibrate.h"
+#include "kernels/pto/cost/calibrate.h"
 #include "report/report.h"
 
 struct args {

@@ -7,7 +7,7 @@
 #include "cli/pto_params.h"
 #include "cli/pto_sim_show.h"
 #include "flow/pto_cpp.h"
-#include "replay/args.h"
+#include "kernels/replay/args.h"
 
 struct args {
     struct pto_cpp_job job;

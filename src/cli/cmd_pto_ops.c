@@ -2,7 +2,7 @@
  * strata pto ops: the operations of PTO text, with syntax, pipe, cost and an example.
  */
 #include "cli/session.h"
-#include "pto/reference.h"
+#include "kernels/pto/cost/reference.h"
 #include "report/report.h"
 
 static const struct example examples[] = {

@@ -4,8 +4,8 @@
 #include "cli/pto_params.h"
 #include "cli/session.h"
 #include "flow/flow_pto_check.h"
-#include "pto/parse.h"
-#include "pto/print.h"
+#include "kernels/pto/text/parse.h"
+#include "kernels/pto/text/print.h"
 
 struct args {
     struct words set;

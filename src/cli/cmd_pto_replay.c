@@ -5,7 +5,7 @@
 
 #include "base/files/mapfile.h"
 #include "cli/session.h"
-#include "pto/replay.h"
+#include "kernels/pto/judge/replay.h"
 
 struct args {
     int64_t sync_base;

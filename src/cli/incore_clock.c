@@ -3,7 +3,7 @@
  */
 #include "cli/incore_clock.h"
 
-#include "pto/chips.h"
+#include "kernels/pto/cost/chips.h"
 
 int incore_clock(struct session *s, const struct incore_clock *c, double *mhz)
 {

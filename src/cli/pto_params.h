@@ -5,7 +5,7 @@
 #define STRATA_CLI_PTO_PARAMS_H
 
 #include "cli/session.h"
-#include "pto/text_params.h"
+#include "kernels/pto/text/text_params.h"
 
 #define PTO_PARAMS_HELP "value for ${NAME} in the text; repeatable"
 

@@ -11,7 +11,7 @@
 #include "capture/cut.h"
 #include "flow/copy_tree.h"
 #include "flow/incore_open.h"
-#include "incore/files.h"
+#include "kernels/incore/files.h"
 #include "render/insight.h"
 #include "report/record_file.h"
 

@@ -5,7 +5,7 @@
 #define STRATA_FLOW_FLOW_INCORE_CLEAN_H
 
 #include "flow/incore_open.h"
-#include "incore/files.h"
+#include "kernels/incore/files.h"
 
 struct incore_clean_job {
     const char *path; /* visualize_data.bin, trace.json, a folder that holds one, or logs */

@@ -9,9 +9,9 @@
 #include "base/files/fs.h"
 #include "base/files/mapfile.h"
 #include "flow/incore_run.h"
-#include "replay/args.h"
-#include "replay/draft.h"
-#include "replay/paths.h"
+#include "kernels/replay/args.h"
+#include "kernels/replay/draft.h"
+#include "kernels/replay/paths.h"
 
 enum { DRAFT_DIM = 128 };
 

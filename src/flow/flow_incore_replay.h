@@ -1,14 +1,14 @@
 /*
  * flow_incore_replay - one kernel of a larger program, launched alone with chosen arguments.
  *
- * The scene and the arguments become a workspace (replay/workspace.h), which the vendor's
+ * The scene and the arguments become a workspace (kernels/replay/workspace.h), which the vendor's
  * simulator runs; the embedded one runs the same kernel as PTO text instead. Both leave
  * <workspace>/insight_export/OPPROF_<x>/simulator.
  */
 #ifndef STRATA_FLOW_FLOW_INCORE_REPLAY_H
 #define STRATA_FLOW_FLOW_INCORE_REPLAY_H
 
-#include "replay/workspace.h"
+#include "kernels/replay/workspace.h"
 
 enum replay_backend { REPLAY_AUTO, REPLAY_SIM, REPLAY_MSPROF };
 

@@ -11,8 +11,8 @@
 #define STRATA_FLOW_FLOW_INCORE_RUN_H
 
 #include "base/run/progress.h"
-#include "replay/discover.h"
-#include "replay/run_index.h"
+#include "kernels/replay/discover.h"
+#include "kernels/replay/run_index.h"
 
 enum incore_backend { INCORE_AUTO, INCORE_SIM, INCORE_MSPROF };
 

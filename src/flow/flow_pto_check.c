@@ -4,9 +4,9 @@
 #include "flow/flow_pto_check.h"
 
 #include "base/files/fs.h"
-#include "pto/parse.h"
-#include "pto/print.h"
-#include "pto/verify.h"
+#include "kernels/pto/text/parse.h"
+#include "kernels/pto/text/print.h"
+#include "kernels/pto/text/verify.h"
 #include "report/record.h"
 
 enum status flow_pto_check(const struct pto_check_job *job, struct diag *d, struct pto_checked *out)

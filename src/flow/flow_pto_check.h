@@ -5,8 +5,8 @@
 #define STRATA_FLOW_FLOW_PTO_CHECK_H
 
 #include "base/files/mapfile.h"
-#include "pto/ir.h"
-#include "pto/text_params.h"
+#include "kernels/pto/text/ir.h"
+#include "kernels/pto/text/text_params.h"
 
 struct schema;
 

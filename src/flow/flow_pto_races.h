@@ -5,7 +5,7 @@
 #define STRATA_FLOW_FLOW_PTO_RACES_H
 
 #include "flow/flow_pto_check.h"
-#include "pto/race_check.h"
+#include "kernels/pto/judge/race_check.h"
 
 /* What a watch of many texts keeps. */
 struct pto_race_watch {

@@ -6,8 +6,8 @@
 #include "base/files/fs.h"
 #include "capture/capture.h"
 #include "flow/incore_open.h"
-#include "incore/files.h"
-#include "pto/to_capture.h"
+#include "kernels/incore/files.h"
+#include "kernels/pto/sim/to_capture.h"
 
 enum status flow_pto_capture(struct pto_kernel *k, const struct pto_costs *costs,
                              const struct pto_setup *setup, struct diag *d, struct capture **out)

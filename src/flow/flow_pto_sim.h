@@ -6,9 +6,9 @@
 #define STRATA_FLOW_FLOW_PTO_SIM_H
 
 #include "flow/pto_kernel.h"
-#include "incore/view.h"
-#include "pto/lines.h"
-#include "pto/what_if.h"
+#include "kernels/incore/view.h"
+#include "kernels/pto/judge/lines.h"
+#include "kernels/pto/judge/what_if.h"
 #include "render/insight.h"
 
 /* The last run of the kernel as a sealed capture; the longest of its blocks. */

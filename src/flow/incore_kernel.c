@@ -8,7 +8,7 @@
 #include "base/files/fs.h"
 #include "base/limits.h"
 #include "flow/incore_run.h"
-#include "replay/draft.h"
+#include "kernels/replay/draft.h"
 
 void incore_kernel_step(const struct incore_run *run, struct incore_kernel *k, const char *step)
 {

@@ -1,11 +1,11 @@
 /*
- * incore_open - which files a path of `strata incore` stands for, and their study (incore/study.h).
+ * incore_open - which files a path of `strata incore` stands for, and their study (kernels/incore/study.h).
  */
 #ifndef STRATA_FLOW_INCORE_OPEN_H
 #define STRATA_FLOW_INCORE_OPEN_H
 
-#include "incore/device.h"
-#include "incore/study.h"
+#include "kernels/incore/device.h"
+#include "kernels/incore/study.h"
 
 /* What a path stands for: the container or trace in a folder; else, for folders of logs or of
  * traces of single cores, such a folder; else each of the OPPROF_ folders below it. */

@@ -4,7 +4,7 @@
 #include "flow/incore_open.h"
 
 #include "base/formats/json_read.h"
-#include "incore/drawing.h"
+#include "kernels/incore/drawing.h"
 #include "render/perfetto_pen.h"
 #include "render/tracks.h"
 

@@ -10,9 +10,9 @@
 #include "driver/cann.h"
 #include "flow/flow_incore_replay.h"
 #include "flow/incore_run.h"
-#include "replay/log_hints.h"
-#include "replay/paths.h"
-#include "replay/symbols.h"
+#include "kernels/replay/log_hints.h"
+#include "kernels/replay/paths.h"
+#include "kernels/replay/symbols.h"
 #include "report/record_file.h"
 
 enum { STEP_SECONDS = 300, BUILD_SECONDS = 600, BINS_MAX = 256 };

@@ -12,8 +12,8 @@
 #include "flow/flow_incore_replay.h"
 #include "flow/flow_pto_sim.h"
 #include "flow/pto_cpp.h"
-#include "pto/cost.h"
-#include "replay/log_hints.h"
+#include "kernels/pto/cost/cost.h"
+#include "kernels/replay/log_hints.h"
 
 /* ---- the vendor's simulator ---- */
 

@@ -9,10 +9,10 @@
 #include "driver/cann.h"
 #include "flow/flow_incore_run.h"
 #include "flow/pto_kernel.h"
-#include "pto/cost.h"
-#include "replay/entry.h"
-#include "replay/gm_text.h"
-#include "replay/slots.h"
+#include "kernels/pto/cost/cost.h"
+#include "kernels/replay/entry.h"
+#include "kernels/replay/gm_text.h"
+#include "kernels/replay/slots.h"
 
 struct incore_run {
     const struct incore_run_job *job;

@@ -4,7 +4,7 @@
  */
 #include "flow/incore_run.h"
 #include "flow/pto_cpp.h"
-#include "replay/args.h"
+#include "kernels/replay/args.h"
 
 static struct pto_cpp_job job_of(const struct incore_run *run, const struct incore_kernel *k)
 {

@@ -8,10 +8,10 @@
 #include "base/files/remove_tree.h"
 #include "flow/copy_tree.h"
 #include "flow/incore_run.h"
-#include "replay/gencase.h"
-#include "replay/log_hints.h"
-#include "replay/paths.h"
-#include "replay/symbols.h"
+#include "kernels/replay/gencase.h"
+#include "kernels/replay/log_hints.h"
+#include "kernels/replay/paths.h"
+#include "kernels/replay/symbols.h"
 
 enum { TAIL = 800 };
 

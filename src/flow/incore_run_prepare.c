@@ -12,7 +12,7 @@
 #include "base/files/inputs.h"
 #include "base/files/mapfile.h"
 #include "flow/incore_run.h"
-#include "replay/paths.h"
+#include "kernels/replay/paths.h"
 
 static const char latest_name[] = "latest_all_funcs_kernel_insight_export_root.txt";
 

@@ -2,8 +2,8 @@
  * The trace of one kernel as a page: pipes, waits, instructions and source lines.
  */
 #include "flow/pages.h"
-#include "incore/study.h"
-#include "incore/view.h"
+#include "kernels/incore/study.h"
+#include "kernels/incore/view.h"
 #include "page/page_number.h"
 #include "page/page_panel.h"
 #include "text/page.h"

@@ -8,7 +8,7 @@
 #include "base/tables/hash.h"
 #include "flow/pages.h"
 #include "page/page_panel.h"
-#include "pto/lines.h"
+#include "kernels/pto/judge/lines.h"
 #include "text/page.h"
 
 enum { LINES_SHOWN = 6, CODE_WIDTH = 200 };

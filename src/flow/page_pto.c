@@ -8,9 +8,9 @@
 #include "flow/pto_kernel.h"
 #include "page/page_number.h"
 #include "page/page_panel.h"
-#include "pto/lines.h"
-#include "pto/path.h"
-#include "pto/what_if.h"
+#include "kernels/pto/judge/lines.h"
+#include "kernels/pto/judge/path.h"
+#include "kernels/pto/judge/what_if.h"
 #include "text/page.h"
 
 enum {

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "pto/outcome.h"
+#include "kernels/pto/judge/outcome.h"
 #include "report/record.h"
 #include "text/pto.h"
 

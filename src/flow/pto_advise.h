@@ -5,8 +5,8 @@
 #define STRATA_FLOW_PTO_ADVISE_H
 
 #include "flow/pto_kernel.h"
-#include "pto/lines.h"
-#include "pto/rewrite.h"
+#include "kernels/pto/judge/lines.h"
+#include "kernels/pto/judge/rewrite.h"
 
 struct pto_advice {
     struct pto_rewrite change;

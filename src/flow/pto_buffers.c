@@ -7,7 +7,7 @@
 
 #include "base/files/fs.h"
 #include "base/text/num.h"
-#include "pto/elem.h"
+#include "kernels/pto/values/elem.h"
 
 /* splitmix64: one good number for each state. */
 static uint64_t scramble(uint64_t x)

@@ -23,7 +23,7 @@
 #include "base/run/sandbox.h"
 #include "base/files/write_all.h"
 #include "driver/cxx.h"
-#include "pto/core.h"
+#include "kernels/pto/sim/core.h"
 
 enum { LIMIT_MS = 60000 };
 #define MOST_CALLS 1000000

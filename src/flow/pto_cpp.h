@@ -8,13 +8,13 @@
 #ifndef STRATA_FLOW_PTO_CPP_H
 #define STRATA_FLOW_PTO_CPP_H
 
-#include "pto/host.h"
-#include "replay/launch.h"
+#include "kernels/pto/sim/host.h"
+#include "kernels/replay/launch.h"
 
 struct pto_cpp_job {
     const char *source;
     const char *vector_source; /* of the vector cores of a mixed kernel; NULL: the same */
-    const char *entry;         /* function that is run; NULL: by preference (replay/launch.h) */
+    const char *entry;         /* function that is run; NULL: by preference (kernels/replay/launch.h) */
     struct words includes, defines;
     enum pto_arch arch;
     int side;                      /* enum shape, or -1: as path and text say */

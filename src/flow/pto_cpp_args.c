@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "flow/pto_buffers.h"
-#include "replay/draft.h"
+#include "kernels/replay/draft.h"
 
 enum { PAGE = 4096 };
 #define DRAFT_BYTES ((size_t)1 << 30) /* reserved, not used, for a tensor of unknown size */

@@ -5,7 +5,7 @@
 #define STRATA_FLOW_PTO_CPP_PARTS_H
 
 #include "flow/pto_cpp.h"
-#include "pto/core.h"
+#include "kernels/pto/sim/core.h"
 
 enum { PTO_CPP_TENSOR_BYTES = 128 };
 

@@ -3,7 +3,7 @@
  */
 #include "flow/pto_judge.h"
 
-#include "pto/what_if.h"
+#include "kernels/pto/judge/what_if.h"
 
 /* The cycles of a run with other options; -1 when it cannot be made. */
 static int64_t cycles_with(struct pto_kernel *k, const struct pto_costs *costs,

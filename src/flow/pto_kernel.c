@@ -4,8 +4,8 @@
 #include "flow/pto_kernel.h"
 
 #include "flow/pto_buffers.h"
-#include "pto/race_check.h"
-#include "pto/verify.h"
+#include "kernels/pto/judge/race_check.h"
+#include "kernels/pto/text/verify.h"
 #include "report/record.h"
 
 /* Buffers larger than this are refused: a dimension nobody knows would ask for it. */

@@ -16,10 +16,10 @@
 #define STRATA_FLOW_PTO_KERNEL_H
 
 #include "base/files/mapfile.h"
-#include "pto/gm_size.h"
-#include "pto/outcome.h"
-#include "pto/parse.h"
-#include "pto/text_params.h"
+#include "kernels/pto/values/gm_size.h"
+#include "kernels/pto/judge/outcome.h"
+#include "kernels/pto/text/parse.h"
+#include "kernels/pto/text/text_params.h"
 
 struct pto_setup {
     const char *path;      /* of the text; for messages when `text` is set */

@@ -5,7 +5,7 @@
 
 #include "base/formats/json_read.h"
 #include "base/formats/json_write.h"
-#include "incore/files.h"
+#include "kernels/incore/files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/text/text.h"
-#include "pto/calibrate.h"
+#include "kernels/pto/cost/calibrate.h"
 #include "pto/testing_cost.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

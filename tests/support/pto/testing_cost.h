@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "pto/cost.h"
+#include "kernels/pto/cost/cost.h"
 
 /* occupied + latency in whole cycles, half away from zero, as the public tables count. */
 static inline int64_t pto_cost_cycles(struct pto_cost cost)

@@ -5,7 +5,7 @@
 #ifndef STRATA_PTO_TESTING_MUTANTS_H
 #define STRATA_PTO_TESTING_MUTANTS_H
 
-#include "pto/sim.h"
+#include "kernels/pto/sim/sim.h"
 #include "pto/testing_races.h"
 
 enum mutation { MUTANT_NONE, MUTANT_ONE, MUTANT_PAIR, MUTANT_LATE, MUTANT_KINDS };

@@ -6,9 +6,9 @@
 
 #include "base/formats/json_write.h"
 #include "base/testing.h"
-#include "pto/parse.h"
-#include "pto/print.h"
-#include "pto/verify.h"
+#include "kernels/pto/text/parse.h"
+#include "kernels/pto/text/print.h"
+#include "kernels/pto/text/verify.h"
 
 /* Reads and verifies; release with pto_module_fini(). */
 static inline enum status testing_read(struct pto_module *m, struct str text)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pto/race.h"
+#include "kernels/pto/judge/race.h"
 
 enum { JUDGE_NODES = 3000, JUDGE_LANES = PTO_RACE_CORES * PTO_PIPE_COUNT };
 

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pto/parse.h"
-#include "pto/sim.h"
-#include "pto/verify.h"
+#include "kernels/pto/text/parse.h"
+#include "kernels/pto/sim/sim.h"
+#include "kernels/pto/text/verify.h"
 
 enum {
     RANDOM_LINES = 900,

@@ -4,7 +4,7 @@
 #ifndef STRATA_PTO_TESTING_RUN_H
 #define STRATA_PTO_TESTING_RUN_H
 
-#include "pto/outcome.h"
+#include "kernels/pto/judge/outcome.h"
 #include "pto/testing_pto.h"
 
 struct testing_run {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "pto/sim.h"
+#include "kernels/pto/sim/sim.h"
 #include "pto/testing_pto.h"
 
 struct testing_sim {
