@@ -59,7 +59,7 @@ enum trace_tag {
                          driver, chip, passes, preset, clock */
     TRACE_CLOCK,      /* z realtime, monotonic, monotonic raw, cupti, spread of the reading */
     TRACE_METRICS,    /* count, one text each: what counter records from here on hold */
-    TRACE_NOTE,       /* code (text), z result, text: see inject/inject.h */
+    TRACE_NOTE,       /* code (text), z result, text: see gpu/inject/inject.h */
     TRACE_SEEN,       /* kernel name (text), launches, launches that were measured */
     TRACE_EXTERNAL,   /* z correlation (whole), kind, number of the framework */
     TRACE_END,        /* the program ended in order: records, dropped, lost ranges */

@@ -2,10 +2,10 @@
  * strata gpu compare: what changed from one run to another.
  */
 #include "cli/session.h"
-#include "gpu/report.h"
-#include "gpu/run_record.h"
-#include "gpu/rundir.h"
-#include "gpu/versions.h"
+#include "gpu/judge/report.h"
+#include "gpu/collect/run_record.h"
+#include "gpu/collect/rundir.h"
+#include "gpu/judge/versions.h"
 #include "report/report.h"
 
 struct args {

@@ -3,7 +3,7 @@
  */
 #include "cli/gpu_options.h"
 #include "flow/gpu_info.h"
-#include "gpu/report.h"
+#include "gpu/judge/report.h"
 
 struct args {
     struct gpu_ask ask;

@@ -8,9 +8,9 @@
 #include "cli/markdown_view.h"
 #include "cli/page_answer.h"
 #include "flow/pages.h"
-#include "gpu/report.h"
-#include "gpu/run_record.h"
-#include "gpu/rundir.h"
+#include "gpu/judge/report.h"
+#include "gpu/collect/run_record.h"
+#include "gpu/collect/rundir.h"
 #include "report/report.h"
 
 struct args {

@@ -5,7 +5,7 @@
 
 #include "cli/gpu_options.h"
 #include "flow/flow_devices.h"
-#include "gpu/floors.h"
+#include "gpu/judge/floors.h"
 #include "report/report.h"
 
 struct args {

@@ -3,7 +3,7 @@
  */
 #include "cli/captures.h"
 #include "flow/flow_gpu_timeline.h"
-#include "gpu/timeline_out.h"
+#include "gpu/timeline/timeline_out.h"
 
 struct args {
     struct gpu_timeline_job job;

@@ -3,7 +3,7 @@
  */
 #include "cli/gpu_options.h"
 
-#include "gpu/params.h"
+#include "gpu/collect/params.h"
 
 static int check_formula(struct session *s, const char *option, const char *text,
                          const struct gpu_params *params)

@@ -19,8 +19,8 @@
 #include "driver/ncu_run.h"
 #include "flow/flow_devices.h"
 #include "flow/flow_gpu_timeline.h"
-#include "gpu/rundir.h"
-#include "gpu/timeline_out.h"
+#include "gpu/collect/rundir.h"
+#include "gpu/timeline/timeline_out.h"
 #include "input/nsys/nsys_gpu.h"
 #include "text/gpu.h"
 

@@ -9,8 +9,8 @@
 #ifndef STRATA_FLOW_FLOW_GPU_IMPORT_H
 #define STRATA_FLOW_FLOW_GPU_IMPORT_H
 
-#include "gpu/ncu_csv.h"
-#include "gpu/run.h"
+#include "gpu/ncu/ncu_csv.h"
+#include "gpu/collect/run.h"
 #include "report/record.h"
 
 struct gpu_import_job {

@@ -11,9 +11,9 @@
 #include "base/text/inert.h"
 #include "driver/ncu_run.h"
 #include "flow/gpu_info.h"
-#include "gpu/report.h"
-#include "gpu/run_record.h"
-#include "gpu/rundir.h"
+#include "gpu/judge/report.h"
+#include "gpu/collect/run_record.h"
+#include "gpu/collect/rundir.h"
 
 enum { SILENCE_MS = 60000 }; /* of the watchdog */
 

@@ -8,7 +8,7 @@
 #define STRATA_FLOW_FLOW_GPU_PROFILE_H
 
 #include "flow/gpu_session.h"
-#include "gpu/plan.h"
+#include "gpu/collect/plan.h"
 #include "report/record.h"
 
 struct gpu_profile_result {

@@ -11,7 +11,7 @@
 #include "capture/fleet.h"
 #include "driver/driver.h"
 #include "driver/ncu_run.h"
-#include "gpu/timeline_out.h"
+#include "gpu/timeline/timeline_out.h"
 #include "render/render.h"
 #include "render/timeline.h"
 #include "report/report.h"

@@ -12,8 +12,8 @@
 #include "driver/cubin.h"
 #include "driver/cubin_lines.h"
 #include "driver/driver.h"
-#include "gpu/ncu_source.h"
-#include "gpu/rundir.h"
+#include "gpu/ncu/ncu_source.h"
+#include "gpu/collect/rundir.h"
 
 enum {
     KERNELS_MOST = 16,      /* of a stage: those that take longest */

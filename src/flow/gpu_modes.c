@@ -12,7 +12,7 @@
 #include "driver/driver.h"
 #include "driver/ncu_run.h"
 #include "flow/flow_gpu_timeline.h"
-#include "gpu/timeline_out.h"
+#include "gpu/timeline/timeline_out.h"
 
 enum { NAMES_SHOWN = 8 };
 

@@ -6,10 +6,10 @@
 
 #include "flow/gpu_recorded.h"
 #include "flow/gpu_session.h"
-#include "gpu/ncu_csv.h"
-#include "gpu/plan.h"
-#include "gpu/run.h"
-#include "gpu/sampled.h"
+#include "gpu/ncu/ncu_csv.h"
+#include "gpu/collect/plan.h"
+#include "gpu/collect/run.h"
+#include "gpu/collect/sampled.h"
 
 /*
  * Runs the workload under the injection library and reads what it recorded.
@@ -35,7 +35,7 @@ struct gpu_collect {
 };
 
 struct gpu_metric_set {
-    const char *const *names; /* up to NULL; see inject/metric_set.h */
+    const char *const *names; /* up to NULL; see gpu/inject/metric_set.h */
     int passes;               /* at most */
     bool is_replayed; /* every launch has all of them; else launches of a kernel take turns */
 };

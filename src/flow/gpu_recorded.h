@@ -7,7 +7,7 @@
 #ifndef STRATA_FLOW_GPU_RECORDED_H
 #define STRATA_FLOW_GPU_RECORDED_H
 
-#include "gpu/variants.h"
+#include "gpu/judge/variants.h"
 #include "input/trace/gpu_trace.h"
 
 struct gpu_recorded {

@@ -6,7 +6,7 @@
 
 #include "base/text/mangled.h"
 #include "flow/pages.h"
-#include "gpu/report.h"
+#include "gpu/judge/report.h"
 #include "page/page_number.h"
 #include "page/page_panel.h"
 #include "text/gpu.h"
