@@ -10,7 +10,7 @@
 #include "base/text/text.h"
 #include "cli/opt_db.h"
 #include "driver/driver.h"
-#include "perfdb/comm_rounds.h"
+#include "opdb/measure/comm_rounds.h"
 
 struct args {
     double limit_s;

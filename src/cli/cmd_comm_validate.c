@@ -3,7 +3,7 @@
  */
 #include "base/files/fs.h"
 #include "cli/opt_db.h"
-#include "perfdb/comm_validate.h"
+#include "opdb/measure/comm_validate.h"
 
 struct args {
     struct comm_job job;

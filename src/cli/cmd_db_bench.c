@@ -2,8 +2,8 @@
  * strata db bench: replayed durations written back into the database.
  */
 #include "cli/opt_measure.h"
-#include "perfdb/bench.h"
-#include "perfdb/table.h"
+#include "opdb/measure/bench.h"
+#include "opdb/rows/table.h"
 
 struct args {
     struct bench_job job;

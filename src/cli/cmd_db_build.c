@@ -4,7 +4,7 @@
 #include "cli/opt_measure.h"
 #include "cli/opt_model.h"
 #include "flow/build_rows.h"
-#include "perfdb/grid_run.h"
+#include "opdb/grid/grid_run.h"
 
 struct args {
     struct opt_measure measure;

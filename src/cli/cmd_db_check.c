@@ -4,7 +4,7 @@
 #include "cli/opt_db.h"
 #include "cli/page_answer.h"
 #include "flow/pages.h"
-#include "perfdb/check.h"
+#include "opdb/rows/check.h"
 #include "report/report.h"
 
 struct args {

@@ -7,8 +7,8 @@
 #include "cli/opt_db.h"
 #include "cli/page_answer.h"
 #include "flow/pages.h"
-#include "perfdb/compare_ops.h"
-#include "perfdb/compare_shapes.h"
+#include "opdb/compare/compare_ops.h"
+#include "opdb/compare/compare_shapes.h"
 
 struct args {
     const char *trace_dir, *data_dir, *output;

@@ -4,7 +4,7 @@
 #include "cli/opt_db.h"
 #include "cli/page_answer.h"
 #include "flow/pages.h"
-#include "perfdb/compare_shapes.h"
+#include "opdb/compare/compare_shapes.h"
 
 struct args {
     const char *trace, *base, *measured, *output;

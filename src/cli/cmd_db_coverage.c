@@ -2,7 +2,7 @@
  * strata db coverage: whether the points of a database lie densely enough.
  */
 #include "cli/opt_db.h"
-#include "perfdb/coverage.h"
+#include "opdb/compare/coverage.h"
 
 struct args {
     struct coverage_options job;

@@ -4,8 +4,8 @@
 #include "base/text/text.h"
 #include "cli/opt_db.h"
 #include "flow/union_dataset.h"
-#include "perfdb/sqlview.h"
-#include "perfdb/table_union.h"
+#include "opdb/rows/sqlview.h"
+#include "opdb/rows/table_union.h"
 
 struct args {
     struct words ops;

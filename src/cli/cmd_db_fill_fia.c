@@ -3,8 +3,8 @@
  */
 #include "base/files/fs.h"
 #include "cli/opt_db.h"
-#include "perfdb/fia.h"
-#include "perfdb/table.h"
+#include "opdb/rows/fia.h"
+#include "opdb/rows/table.h"
 
 struct args {
     const char *csv, *jsonl, *output, *tag;

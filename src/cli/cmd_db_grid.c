@@ -4,8 +4,8 @@
 #include "base/files/embedded.h"
 #include "base/files/fs.h"
 #include "cli/opt_db.h"
-#include "perfdb/grid_run.h"
-#include "perfdb/grid_shapes.h"
+#include "opdb/grid/grid_run.h"
+#include "opdb/grid/grid_shapes.h"
 
 struct args {
     struct grid_options job;

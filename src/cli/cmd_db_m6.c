@@ -4,7 +4,7 @@
 #include "cli/opt_db.h"
 #include "cli/page_answer.h"
 #include "flow/pages.h"
-#include "perfdb/m6.h"
+#include "opdb/compare/m6.h"
 
 struct args {
     const char *trace, *measured, *sources, *output;

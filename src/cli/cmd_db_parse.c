@@ -5,8 +5,8 @@
 #include "base/files/mapfile.h"
 #include "cli/opt_db.h"
 #include "flow/capture_rows.h"
-#include "perfdb/parse.h"
-#include "perfdb/table.h"
+#include "opdb/rows/parse.h"
+#include "opdb/rows/table.h"
 
 struct args {
     struct place_args place;

@@ -8,8 +8,8 @@
 #include "base/run/cancel.h"
 #include "cli/opt_db.h"
 #include "flow/db_handle.h"
-#include "perfdb/query.h"
-#include "perfdb/work.h"
+#include "opdb/predict/query.h"
+#include "opdb/predict/work.h"
 #include "report/report.h"
 
 struct args {

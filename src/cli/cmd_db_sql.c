@@ -3,7 +3,7 @@
  */
 #include "base/formats/csv_write.h"
 #include "cli/opt_db.h"
-#include "perfdb/sqlview.h"
+#include "opdb/rows/sqlview.h"
 
 struct args {
     struct place_args place;

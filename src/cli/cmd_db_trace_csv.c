@@ -2,7 +2,7 @@
  * strata db trace-csv: the events of a predicted trace as a table.
  */
 #include "cli/opt_db.h"
-#include "perfdb/compare_trace.h"
+#include "opdb/compare/compare_trace.h"
 
 struct args {
     const char *trace, *output;

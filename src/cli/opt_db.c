@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "base/files/fs.h"
-#include "perfdb/bench.h"
-#include "perfdb/signature.h"
-#include "perfdb/table.h"
+#include "opdb/measure/bench.h"
+#include "opdb/rows/signature.h"
+#include "opdb/rows/table.h"
 
 int db_code(enum status status)
 {

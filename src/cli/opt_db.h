@@ -16,8 +16,8 @@
 
 #include "base/files/sink.h"
 #include "cli/session.h"
-#include "perfdb/lock.h"
-#include "perfdb/place.h"
+#include "opdb/rows/lock.h"
+#include "opdb/rows/place.h"
 
 struct op_table;
 
@@ -57,7 +57,7 @@ int db_place(struct session *s, const struct place_args *args, const char **dir)
 enum status db_lock(struct session *s, const char *dir, double wait, struct lock *lock);
 
 /* The operators that were named, as options and as operands, in the order given, in normal form
- * (perfdb/signature.h) and once each. */
+ * (opdb/rows/signature.h) and once each. */
 struct db_ops {
     struct str *at;
     size_t n;

@@ -5,7 +5,7 @@
 #define STRATA_CLI_OPT_MODEL_H
 
 #include "cli/session.h"
-#include "perfdb/grid_run.h"
+#include "opdb/grid/grid_run.h"
 
 struct opt_model {
     const char *model, *config;

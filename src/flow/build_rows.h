@@ -6,7 +6,7 @@
 #define STRATA_FLOW_BUILD_ROWS_H
 
 #include "flow/op_tables.h"
-#include "perfdb/grid_models.h"
+#include "opdb/grid/grid_models.h"
 
 struct build_sizes {
     const int64_t *batches, *lengths; /* sequences at a time; tokens of each */

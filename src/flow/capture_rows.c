@@ -14,10 +14,10 @@
 #include "capture/classify.h"
 #include "flow/flow.h"
 #include "flow/op_tables.h"
-#include "perfdb/cell.h"
-#include "perfdb/compare_literal.h"
-#include "perfdb/query.h"
-#include "perfdb/table.h"
+#include "opdb/rows/cell.h"
+#include "opdb/compare/compare_literal.h"
+#include "opdb/predict/query.h"
+#include "opdb/rows/table.h"
 
 /* Operators that have a table under another name; inputs before the first are outputs. */
 static const struct known_op {

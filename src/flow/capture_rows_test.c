@@ -2,7 +2,7 @@
 
 #include "base/db_testing.h"
 #include "base/testing_folder.h"
-#include "perfdb/table.h"
+#include "opdb/rows/table.h"
 
 static struct capture_rows_count parse(const char *path)
 {

@@ -12,8 +12,8 @@
 #include "base/text/num.h"
 #include "base/run/once.h"
 #include "capture/classify.h"
-#include "perfdb/opset.h"
-#include "perfdb/query.h"
+#include "opdb/rows/opset.h"
+#include "opdb/predict/query.h"
 
 enum { INPUTS = 40, DIMS = 128, NAME = 256 };
 

@@ -8,7 +8,7 @@
 #define STRATA_FLOW_FLOW_COMM_BENCH_H
 
 #include "driver/mpi.h"
-#include "perfdb/comm_bench.h"
+#include "opdb/measure/comm_bench.h"
 
 struct comm_bench_job {
     struct comm_plan plan; /* of all collectives but send_recv, which has groups of two */

@@ -18,10 +18,10 @@
 #include "base/files/write_all.h"
 #include "driver/clocks.h"
 #include "driver/driver.h"
-#include "perfdb/bench.h"
-#include "perfdb/cell.h"
-#include "perfdb/columns.h"
-#include "perfdb/table.h"
+#include "opdb/measure/bench.h"
+#include "opdb/rows/cell.h"
+#include "opdb/rows/columns.h"
+#include "opdb/rows/table.h"
 
 /* ---- clocks and power: of a GPU by NVML, of processors by the kernel ---- */
 

@@ -5,7 +5,7 @@
 #define STRATA_FLOW_FLOW_MEASURE_H
 
 #include "base/run/progress.h"
-#include "measure/measure.h"
+#include "opdb/measure/measure.h"
 
 struct report; /* not included: its table is another than the database's */
 

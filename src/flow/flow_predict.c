@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "flow/capture_rows.h"
-#include "perfdb/opset.h"
+#include "opdb/rows/opset.h"
 
 /* How far below and above its answers an operator may be, over all of its calls. */
 struct predict_error {

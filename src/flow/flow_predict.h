@@ -1,7 +1,7 @@
 /*
  * flow_predict - the time of one step of a model from a database of its operators.
  *
- * The calls of a step (build_rows.h) are asked one by one (perfdb/query.h); equal ones are added
+ * The calls of a step (build_rows.h) are asked one by one (opdb/predict/query.h); equal ones are added
  * up. Kernels that follow one another cost a gap each. Collectives of tensor and expert parallelism
  * are exposed: they come from hcom tables, else from fitted links, else they are counted as
  * missing. The interval adds up the errors of an operator's calls, which share its model, and joins
@@ -11,7 +11,7 @@
 #define STRATA_FLOW_FLOW_PREDICT_H
 
 #include "flow/build_rows.h"
-#include "perfdb/query.h"
+#include "opdb/predict/query.h"
 
 struct predict_row {
     const char *part; /* embedding, layer or head */

@@ -3,9 +3,9 @@
  */
 #include "flow/flow_probe.h"
 
-#include "perfdb/cell.h"
-#include "perfdb/columns.h"
-#include "perfdb/table.h"
+#include "opdb/rows/cell.h"
+#include "opdb/rows/columns.h"
+#include "opdb/rows/table.h"
 
 enum { VALUES_MOST = 256, PLACES_MOST = 16 };
 

@@ -3,10 +3,10 @@
  */
 #include "flow/flow_measure.h"
 
-#include "perfdb/cell.h"
-#include "perfdb/columns.h"
-#include "perfdb/grid_gen.h"
-#include "perfdb/table.h"
+#include "opdb/rows/cell.h"
+#include "opdb/rows/columns.h"
+#include "opdb/grid/grid_gen.h"
+#include "opdb/rows/table.h"
 
 static struct str slot_at(struct cell_slots slots, size_t i)
 {

@@ -3,8 +3,8 @@
 #include "base/files/mapfile.h"
 #include "base/testing_arena.h"
 #include "base/tables/tree.h"
-#include "perfdb/columns.h"
-#include "perfdb/table.h"
+#include "opdb/rows/columns.h"
+#include "opdb/rows/table.h"
 
 /* "1,2,3" of a list of lengths; sums so far when asked for. */
 static struct str numbers(const struct tree *list, bool is_sums)

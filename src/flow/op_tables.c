@@ -5,8 +5,8 @@
 
 #include "base/files/fs.h"
 #include "base/tables/hash.h"
-#include "perfdb/cell.h"
-#include "perfdb/table.h"
+#include "opdb/rows/cell.h"
+#include "opdb/rows/table.h"
 
 struct open_table {
     struct str op;

@@ -6,7 +6,7 @@
 
 #include "base/diag.h"
 #include "base/tables/vec.h"
-#include "perfdb/columns.h"
+#include "opdb/rows/columns.h"
 
 struct op_table;
 

@@ -7,9 +7,9 @@
 #include "flow/pages.h"
 #include "page/page_number.h"
 #include "page/page_panel.h"
-#include "perfdb/accuracy.h"
-#include "perfdb/check.h"
-#include "perfdb/m6.h"
+#include "opdb/predict/accuracy.h"
+#include "opdb/rows/check.h"
+#include "opdb/compare/m6.h"
 #include "text/page.h"
 
 enum { WORST_SHOWN = 8, SHAPE_WIDTH = 60, POINTS = 2000, FINDINGS = 1000 };

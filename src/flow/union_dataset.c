@@ -4,9 +4,9 @@
 #include "flow/union_dataset.h"
 
 #include "base/formats/csv.h"
-#include "perfdb/cell.h"
-#include "perfdb/columns.h"
-#include "perfdb/table_union.h"
+#include "opdb/rows/cell.h"
+#include "opdb/rows/columns.h"
+#include "opdb/rows/table_union.h"
 
 struct typed_csv {
     struct arena arena;

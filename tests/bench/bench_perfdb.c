@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/files/fs.h"
-#include "perfdb/bench.h"
+#include "opdb/measure/bench.h"
 
 static double now(void)
 {

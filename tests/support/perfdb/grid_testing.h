@@ -6,7 +6,7 @@
 #define STRATA_PERFDB_GRID_TESTING_H
 
 #include "base/testing_folder.h"
-#include "perfdb/grid_models.h"
+#include "opdb/grid/grid_models.h"
 
 static struct grid_rules rules;
 static struct grid_models models;
