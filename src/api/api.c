@@ -9,7 +9,7 @@
 #include "base/text/c_locale.h"
 #include "base/diag.h"
 #include "capture/capture.h"
-#include "flow/flow.h"
+#include "answers/answers.h"
 #include "report/report.h"
 
 struct strata {

@@ -1,5 +1,5 @@
 /*
- * The public door to the simulator of PTO kernels, over flow/pto_kernel.h.
+ * The public door to the simulator of PTO kernels, over kernels/pto/pto_kernel.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "api/api.h"
 #include "base/text/c_locale.h"
 #include "base/text/num.h"
-#include "flow/pto_judge.h"
+#include "kernels/pto/pto_judge.h"
 
 struct named {
     char *name, *value;

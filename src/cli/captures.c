@@ -4,7 +4,7 @@
 #include "cli/captures.h"
 
 #include "base/run/pool.h"
-#include "flow/flow_arch.h"
+#include "answers/answer_arch.h"
 
 const char *const captures_sources[] = {"auto", "csv", "trace", "db", NULL};
 

@@ -6,7 +6,7 @@
 #include "base/text/pattern.h"
 #include "cli/captures.h"
 #include "cli/page_answer.h"
-#include "flow/flow_anomaly.h"
+#include "answers/answer_anomaly.h"
 
 struct args {
     struct anomaly_job job;

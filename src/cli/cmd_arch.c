@@ -5,7 +5,7 @@
 #include "analysis/arch/arch_rules.h"
 #include "cli/captures.h"
 #include "cli/page_answer.h"
-#include "flow/flow_arch.h"
+#include "answers/answer_arch.h"
 #include "report/report.h"
 #include "text/arch.h"
 

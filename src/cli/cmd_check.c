@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "cli/captures.h"
-#include "flow/flow_check.h"
-#include "flow/flow_convert.h"
+#include "answers/answer_check.h"
+#include "answers/answer_convert.h"
 #include "render/render.h"
 #include "report/report.h"
 

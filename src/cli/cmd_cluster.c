@@ -6,7 +6,7 @@
 #include "cli/captures.h"
 #include "cli/page_answer.h"
 #include "driver/mpi.h"
-#include "flow/flow_cluster.h"
+#include "analysis/ranks/cluster_job.h"
 #include "report/record_file.h"
 #include "report/report.h"
 

@@ -5,7 +5,7 @@
 
 #include "cli/captures.h"
 #include "cli/compress.h"
-#include "flow/flow_convert.h"
+#include "answers/answer_convert.h"
 
 struct args {
     struct convert_job job;

@@ -3,7 +3,7 @@
  */
 #include "cli/opt_db.h"
 #include "cli/page_answer.h"
-#include "flow/pages.h"
+#include "page/pages.h"
 #include "opdb/predict/accuracy.h"
 #include "report/report.h"
 

@@ -3,7 +3,7 @@
  */
 #include "cli/opt_measure.h"
 #include "cli/opt_model.h"
-#include "flow/build_rows.h"
+#include "opdb/rows/build_rows.h"
 #include "opdb/grid/grid_run.h"
 
 struct args {

@@ -6,7 +6,7 @@
 #include "base/files/fs.h"
 #include "cli/opt_db.h"
 #include "cli/page_answer.h"
-#include "flow/pages.h"
+#include "page/pages.h"
 #include "opdb/compare/compare_ops.h"
 #include "opdb/compare/compare_shapes.h"
 

@@ -3,7 +3,7 @@
  */
 #include "base/text/text.h"
 #include "cli/opt_db.h"
-#include "flow/union_dataset.h"
+#include "opdb/rows/union_dataset.h"
 #include "opdb/rows/sqlview.h"
 #include "opdb/rows/table_union.h"
 

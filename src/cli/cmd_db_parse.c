@@ -4,7 +4,7 @@
 #include "base/files/fs.h"
 #include "base/files/mapfile.h"
 #include "cli/opt_db.h"
-#include "flow/capture_rows.h"
+#include "opdb/rows/capture_rows.h"
 #include "opdb/rows/parse.h"
 #include "opdb/rows/table.h"
 

@@ -3,7 +3,7 @@
  */
 #include "cli/opt_db.h"
 #include "cli/opt_model.h"
-#include "flow/flow_predict.h"
+#include "opdb/predict/predict_job.h"
 #include "render/timeline.h"
 
 struct args {

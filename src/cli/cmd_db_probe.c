@@ -2,7 +2,7 @@
  * strata db probe: which sizes an operator takes.
  */
 #include "cli/opt_measure.h"
-#include "flow/flow_probe.h"
+#include "opdb/measure/probe_job.h"
 #include "report/report.h"
 
 struct args {

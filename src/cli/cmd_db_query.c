@@ -7,7 +7,7 @@
 
 #include "base/run/cancel.h"
 #include "cli/opt_db.h"
-#include "flow/db_handle.h"
+#include "opdb/rows/db_handle.h"
 #include "opdb/predict/query.h"
 #include "opdb/predict/work.h"
 #include "report/report.h"

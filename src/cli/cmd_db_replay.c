@@ -2,7 +2,7 @@
  * strata db replay: operators of a database, measured.
  */
 #include "cli/opt_measure.h"
-#include "flow/flow_measure.h"
+#include "opdb/measure/measure_job.h"
 
 struct args {
     struct opt_measure measure;

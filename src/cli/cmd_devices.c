@@ -2,7 +2,7 @@
  * strata devices: what chips can do, with the source of every peak.
  */
 #include "cli/session.h"
-#include "flow/flow_devices.h"
+#include "device/user_devices.h"
 #include "report/report.h"
 
 static const struct example examples[] = {

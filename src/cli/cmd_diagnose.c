@@ -9,7 +9,7 @@
 #include "analysis/study.h"
 #include "cli/captures.h"
 #include "cli/page_answer.h"
-#include "flow/flow_devices.h"
+#include "device/user_devices.h"
 #include "report/record.h"
 #include "report/report.h"
 #include "text/cluster.h"

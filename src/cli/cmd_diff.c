@@ -3,7 +3,7 @@
  */
 #include "cli/answer.h"
 #include "cli/captures.h"
-#include "flow/flow_diff.h"
+#include "answers/answer_diff.h"
 
 struct args {
     struct diff_job job;

@@ -2,7 +2,7 @@
  * strata gpu import: files of other profilers as the folder of a run.
  */
 #include "cli/gpu_options.h"
-#include "flow/gpu_info.h"
+#include "gpu/collect/gpu_info.h"
 #include "gpu/judge/report.h"
 
 struct args {

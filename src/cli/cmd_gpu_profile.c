@@ -2,8 +2,8 @@
  * strata gpu profile: run a workload and report what bounds its kernels.
  */
 #include "cli/session.h"
-#include "flow/flow_config.h"
-#include "flow/flow_gpu_profile.h"
+#include "base/files/settings.h"
+#include "gpu/collect/gpu_profile_job.h"
 
 struct args {
     struct gpu_profile_job job;

@@ -7,7 +7,7 @@
 #include "cli/gpu_options.h"
 #include "cli/markdown_view.h"
 #include "cli/page_answer.h"
-#include "flow/pages.h"
+#include "page/pages.h"
 #include "gpu/judge/report.h"
 #include "gpu/collect/run_record.h"
 #include "gpu/collect/rundir.h"

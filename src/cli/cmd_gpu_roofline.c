@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "cli/gpu_options.h"
-#include "flow/flow_devices.h"
+#include "device/user_devices.h"
 #include "gpu/judge/floors.h"
 #include "report/report.h"
 

@@ -2,7 +2,7 @@
  * strata gpu timeline: what a GPU did over time, from a recorded trace.
  */
 #include "cli/captures.h"
-#include "flow/flow_gpu_timeline.h"
+#include "gpu/timeline/gpu_timeline_job.h"
 #include "gpu/timeline/timeline_out.h"
 
 struct args {

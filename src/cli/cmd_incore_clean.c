@@ -7,7 +7,7 @@
 #include "base/files/fs.h"
 #include "base/text/shell_word.h"
 #include "cli/incore_clock.h"
-#include "flow/flow_incore_clean.h"
+#include "kernels/incore/incore_clean_job.h"
 #include "kernels/pto/cost/chips.h"
 
 struct args {

@@ -2,7 +2,7 @@
  * strata incore diff: two runs of one kernel.
  */
 #include "cli/incore_clock.h"
-#include "flow/incore_open.h"
+#include "kernels/incore/incore_open.h"
 #include "kernels/incore/view.h"
 #include "report/report.h"
 

@@ -7,7 +7,7 @@
 #include "base/files/fs.h"
 #include "base/files/mapfile.h"
 #include "cli/session.h"
-#include "flow/incore_open.h"
+#include "kernels/incore/incore_open.h"
 
 static const struct example examples[] = {
     {"strata incore lint examples/incore/visualize_data.bin", "a valid file"},

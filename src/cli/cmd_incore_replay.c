@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "cli/session.h"
-#include "flow/flow_incore_replay.h"
+#include "kernels/incore/incore_replay_job.h"
 
 /* The last two are generators; the public tool has them under this name. */
 static const char *const backends[] = {"auto", "sim", "msprof", "simpler", "ptoas", NULL};

@@ -6,7 +6,7 @@
 
 #include "base/files/fs.h"
 #include "cli/session.h"
-#include "flow/flow_incore_run.h"
+#include "kernels/incore/incore_run_job.h"
 #include "kernels/replay/paths.h"
 
 static const char *const backends[] = {"auto", "sim", "msprof", NULL};

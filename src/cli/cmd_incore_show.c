@@ -6,8 +6,8 @@
 #include "cli/captures.h"
 #include "cli/incore_clock.h"
 #include "cli/page_answer.h"
-#include "flow/incore_open.h"
-#include "flow/pages.h"
+#include "kernels/incore/incore_open.h"
+#include "page/pages.h"
 #include "kernels/incore/view.h"
 #include "report/report.h"
 

@@ -6,7 +6,7 @@
 #include "capture/capture.h"
 #include "cli/pto_params.h"
 #include "cli/pto_sim_show.h"
-#include "flow/pto_cpp.h"
+#include "kernels/pto/pto_cpp.h"
 #include "kernels/replay/args.h"
 
 struct args {

@@ -4,7 +4,7 @@
 #include "base/text/inert.h"
 #include "cli/pto_params.h"
 #include "cli/session.h"
-#include "flow/flow_pto_races.h"
+#include "kernels/pto/pto_races_job.h"
 
 struct args {
     struct words set;

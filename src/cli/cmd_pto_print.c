@@ -3,7 +3,7 @@
  */
 #include "cli/pto_params.h"
 #include "cli/session.h"
-#include "flow/flow_pto_check.h"
+#include "kernels/pto/pto_check_job.h"
 #include "kernels/pto/text/parse.h"
 #include "kernels/pto/text/print.h"
 

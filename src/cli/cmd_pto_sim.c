@@ -7,8 +7,8 @@
 #include "cli/page_answer.h"
 #include "cli/pto_params.h"
 #include "cli/pto_sim_show.h"
-#include "flow/pages.h"
-#include "flow/pto_buffers.h"
+#include "page/pages.h"
+#include "kernels/pto/pto_buffers.h"
 #include "report/report.h"
 #include "text/pto.h"
 

@@ -11,7 +11,7 @@
 #include "cli/captures.h"
 #include "cli/compress.h"
 #include "cli/stop.h"
-#include "flow/query_file.h"
+#include "analysis/sql/query_file.h"
 
 enum to { TO_TABLE, TO_CSV, TO_JSON, TO_ARROW, TO_PARQUET, TO_NOT_GIVEN = -1 };
 

@@ -18,7 +18,7 @@
 #include "base/text/shell_word.h"
 #include "base/files/write_all.h"
 #include "cli/captures.h"
-#include "flow/flow_diff.h"
+#include "answers/answer_diff.h"
 #include "view/view_server.h"
 
 struct args {

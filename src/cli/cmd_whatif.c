@@ -2,7 +2,7 @@
  * strata whatif: what a change to the program would save.
  */
 #include "cli/captures.h"
-#include "flow/flow_whatif.h"
+#include "answers/answer_whatif.h"
 #include "report/report.h"
 
 struct args {

@@ -5,7 +5,7 @@
 #define STRATA_CLI_OPT_MEASURE_H
 
 #include "cli/opt_db.h"
-#include "flow/flow_measure.h"
+#include "opdb/measure/measure_job.h"
 
 struct opt_measure {
     struct flow_measure_job job;

@@ -6,8 +6,8 @@
 #include "base/files/outfile.h"
 #include "capture/fleet.h"
 #include "cli/captures.h"
-#include "flow/flow_diff.h"
-#include "flow/pages.h"
+#include "answers/answer_diff.h"
+#include "page/pages.h"
 
 /* Begins the page with the captures it shows, if any. */
 static struct page_file *begin(struct session *s, enum page_kind kind, struct capture *const *caps,

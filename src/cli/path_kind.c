@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/files/fs.h"
-#include "flow/flow_gpu_timeline.h"
+#include "gpu/timeline/gpu_timeline_job.h"
 
 enum { HEAD = 4096 };
 

@@ -5,9 +5,9 @@
 #define STRATA_CLI_PTO_SIM_SHOW_H
 
 #include "cli/session.h"
-#include "flow/flow_pto_sim.h"
-#include "flow/pto_advise.h"
-#include "flow/pto_buffers.h"
+#include "kernels/pto/pto_sim_job.h"
+#include "kernels/pto/pto_advise.h"
+#include "kernels/pto/pto_buffers.h"
 
 /* A buffer that was compared with what was expected. */
 struct pto_checked_arg {

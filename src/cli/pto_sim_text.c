@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-#include "flow/pto_judge.h"
+#include "kernels/pto/pto_judge.h"
 #include "report/report.h"
 #include "text/pto.h"
 

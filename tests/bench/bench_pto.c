@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "base/text/num.h"
-#include "flow/pto_kernel.h"
+#include "kernels/pto/pto_kernel.h"
 #include "strata/strata.h"
 
 enum { VARIANTS = 1000, MOST_PARAMS = 16 };

@@ -7,7 +7,7 @@
 
 #include "base/files/fs.h"
 #include "base/tables/hash.h"
-#include "flow/cluster_part.h"
+#include "analysis/ranks/cluster_part.h"
 
 enum { STEPS = 10, TP = 8, STAGES = 8, CALLS = 28 /* of a step */, FAMILIES = 24 };
 

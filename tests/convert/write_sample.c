@@ -9,7 +9,7 @@
 #include "base/files/fs.h"
 #include "base/formats/json_write.h"
 #include "capture/title.h"
-#include "flow/flow_tables.h"
+#include "answers/answer_tables.h"
 
 static struct capture *cap;
 static uint32_t seed = 1;

@@ -39,7 +39,7 @@ struct kernel_sources {
 enum status discover_kernels(const struct discover_job *job, struct arena *arena,
                              struct kernel_sources *out, struct diag *d);
 
-/* Can the source be compiled for this machine (flow/pto_cpp.h)? */
+/* Can the source be compiled for this machine (kernels/pto/pto_cpp.h)? */
 bool discover_is_cpp(struct str source);
 
 /* Of struct field_items: the kernels found. */
