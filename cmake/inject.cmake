@@ -1,6 +1,6 @@
 # libstrata-inject.so: what the CUDA driver loads into a profiled program. Its parts are an archive
 # too, for the unit tests; only the two entries of inject.c are seen from outside.
-file(GLOB inject_c CONFIGURE_DEPENDS src/inject/*.c)
+file(GLOB inject_c CONFIGURE_DEPENDS src/gpu/inject/*.c)
 list(FILTER inject_c EXCLUDE REGEX "_test\\.c$|/inject\\.c$")
 add_library(strata_inject STATIC ${inject_c} src/base/files/crc32c.c src/base/text/mangled.c)
 target_link_libraries(strata_inject PRIVATE strata_flags PUBLIC Threads::Threads ${CMAKE_DL_LIBS})

@@ -3,12 +3,12 @@
  */
 #include "answers/answer_anomaly.h"
 
-#include "analysis/idle/anomaly.h"
 #include "analysis/arch/arch.h"
+#include "analysis/idle/anomaly.h"
 #include "analysis/study.h"
+#include "answers/results.h"
 #include "base/files/fs.h"
 #include "capture/fleet.h"
-#include "answers/results.h"
 #include "report/report.h"
 
 static const char *file_name(struct arena *arena, const struct capture *cap, bool is_alone)
@@ -86,8 +86,8 @@ static void analyse(const struct anomaly_job *job, size_t i, struct arena *arena
     study_end(&st);
 }
 
-enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, struct diag *d,
-                         struct anomaly_result *out)
+enum status answer_anomaly(const struct anomaly_job *job, struct arena *arena, struct diag *d,
+                           struct anomaly_result *out)
 {
     enum status st = ST_OK;
 

@@ -1,15 +1,15 @@
 /*
- * flow_anomaly - captures in, a report and its JSON document for each out.
+ * answer_anomaly - captures in, a report and its JSON document for each out.
  */
-#ifndef STRATA_FLOW_FLOW_ANOMALY_H
-#define STRATA_FLOW_FLOW_ANOMALY_H
+#ifndef STRATA_ANSWERS_ANSWER_ANOMALY_H
+#define STRATA_ANSWERS_ANSWER_ANOMALY_H
 
 #include "analysis/compare/gate.h"
 #include "analysis/idle/judgement.h"
 #include "analysis/study.h"
+#include "answers/answer_arch.h"
 #include "base/diag.h"
 #include "base/formats/json_write.h"
-#include "answers/answer_arch.h"
 #include "input/input.h"
 #include "report/message.h"
 
@@ -46,8 +46,8 @@ struct anomaly_result {
 };
 
 /* `arena` holds the paths. Call anomaly_result_free() in any case. */
-enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, struct diag *d,
-                         struct anomaly_result *out);
+enum status answer_anomaly(const struct anomaly_job *job, struct arena *arena, struct diag *d,
+                           struct anomaly_result *out);
 void anomaly_result_free(struct anomaly_result *result);
 
 /* The document of one capture as it is; those of several as one "strata.anomaly-set/1". */

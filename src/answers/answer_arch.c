@@ -6,10 +6,10 @@
 #include "analysis/arch/arch.h"
 #include "analysis/arch/arch_rules.h"
 #include "analysis/study.h"
+#include "answers/results.h"
 #include "base/files/fs.h"
 #include "base/files/mapfile.h"
 #include "capture/fleet.h"
-#include "answers/results.h"
 #include "text/arch.h"
 
 void arch_document_fill(struct study *st, const struct arch *a, enum lang lang, struct arena *arena,
@@ -109,8 +109,8 @@ enum status arch_result_save(struct arch_result *result, const char *path, const
     return is_alone ? ST_OK : save(folder, &result->cover, d);
 }
 
-enum status flow_arch(const struct arch_job *job, struct arena *arena, struct diag *d,
-                      struct arch_result *out)
+enum status answer_arch(const struct arch_job *job, struct arena *arena, struct diag *d,
+                        struct arch_result *out)
 {
     struct arch_rules rules;
 

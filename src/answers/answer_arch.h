@@ -1,8 +1,8 @@
 /*
- * flow_arch - captures in, an architecture report (Markdown and its JSON twin) for each out.
+ * answer_arch - captures in, an architecture report (Markdown and its JSON twin) for each out.
  */
-#ifndef STRATA_FLOW_FLOW_ARCH_H
-#define STRATA_FLOW_FLOW_ARCH_H
+#ifndef STRATA_ANSWERS_ANSWER_ARCH_H
+#define STRATA_ANSWERS_ANSWER_ARCH_H
 
 #include "analysis/arch/arch_cover.h"
 #include "base/diag.h"
@@ -42,8 +42,8 @@ struct arch_result {
 };
 
 /* `arena` holds paths and summaries. Call arch_result_free() in any case. */
-enum status flow_arch(const struct arch_job *job, struct arena *arena, struct diag *d,
-                      struct arch_result *out);
+enum status answer_arch(const struct arch_job *job, struct arena *arena, struct diag *d,
+                        struct arch_result *out);
 void arch_result_free(struct arch_result *result);
 
 /* The twin of one capture as it is; those of several as one "strata.arch-set/1". */

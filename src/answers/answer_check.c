@@ -174,7 +174,7 @@ static enum status check_with_baseline(const struct check_job *job, struct arena
                                   .compare = {.min_ratio = 0.01, .min_time = 10000}};
     struct diff_result made;
 
-    enum status st = flow_diff(&diff, arena, d, &made);
+    enum status st = answer_diff(&diff, arena, d, &made);
     if (st == ST_OK) {
         const struct fleet *fleet = made.fleet[SIDE_B];
         out->at = ARENA_ARRAY(arena, struct gate_result, most_results(job, fleet->ranks.n));
@@ -422,8 +422,8 @@ static enum status check_repeats(const struct check_job *job, struct arena *aren
     return st;
 }
 
-enum status flow_check(const struct check_job *job, struct arena *arena, struct diag *d,
-                       struct gate_results *out)
+enum status answer_check(const struct check_job *job, struct arena *arena, struct diag *d,
+                         struct gate_results *out)
 {
     *out = (struct gate_results){0};
     if (job->save != NULL || job->n_repeats > 1 || check_is_saved(job->path) ||

@@ -1,12 +1,12 @@
 /*
- * flow_check - captures against limits and, if given, against a baseline: which gates hold.
+ * answer_check - captures against limits and, if given, against a baseline: which gates hold.
  *
  * A gate that cannot be decided (no steps, nothing to compare with) fails. With several captures,
  * or with a file of earlier runs as the baseline, the runs are repeats of one program and compared
  * as two sets (analysis/compare/runs.h).
  */
-#ifndef STRATA_FLOW_FLOW_CHECK_H
-#define STRATA_FLOW_FLOW_CHECK_H
+#ifndef STRATA_ANSWERS_ANSWER_CHECK_H
+#define STRATA_ANSWERS_ANSWER_CHECK_H
 
 #include "analysis/compare/gate.h"
 #include "analysis/compare/runs.h"
@@ -54,8 +54,8 @@ extern const struct schema check_gates_schema; /* of a struct gate_results */
 bool check_is_saved(const char *path);
 
 /* The results live in `arena`. */
-enum status flow_check(const struct check_job *job, struct arena *arena, struct diag *d,
-                       struct gate_results *out);
+enum status answer_check(const struct check_job *job, struct arena *arena, struct diag *d,
+                         struct gate_results *out);
 
 /* The results as JUnit XML, and as annotations of a GitHub workflow. */
 void gate_results_junit(const struct gate_results *results, const char *path, struct text *out);

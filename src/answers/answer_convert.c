@@ -1,5 +1,5 @@
 /*
- * flow_convert: reads a capture, cuts the wanted part out and has it written.
+ * answer_convert: reads a capture, cuts the wanted part out and has it written.
  */
 #include "answers/answer_convert.h"
 
@@ -8,11 +8,11 @@
 
 #include "analysis/steps/steps.h"
 #include "analysis/study.h"
-#include "base/run/cancel.h"
+#include "answers/answer_tables.h"
 #include "base/files/fs.h"
+#include "base/run/cancel.h"
 #include "capture/cut.h"
 #include "capture/title.h"
-#include "answers/answer_tables.h"
 
 enum { LANES_TOLD = 8 }; /* in the hint of a pattern that fits none */
 
@@ -197,14 +197,14 @@ static enum status save_with_tables(const struct convert_job *job, const struct 
                                     struct convert_result *result)
 {
     struct timeline_options how = *options;
-    struct flow_tables tables;
-    enum status st = flow_tables_init(&tables, cut, d);
+    struct answer_tables tables;
+    enum status st = answer_tables_init(&tables, cut, d);
 
     how.tables = &tables.tables;
     tables.is_plain = job->is_plain;
     if (st == ST_OK)
         st = save(job, cut, &how, d, result);
-    flow_tables_fini(&tables);
+    answer_tables_fini(&tables);
     return st;
 }
 
@@ -256,8 +256,8 @@ static enum status write_cut(const struct convert_job *job, const struct capture
     return st;
 }
 
-enum status flow_convert(const struct convert_job *job, struct diag *d,
-                         struct convert_result *result)
+enum status answer_convert(const struct convert_job *job, struct diag *d,
+                           struct convert_result *result)
 {
     struct arena arena;
 

@@ -1,11 +1,11 @@
 /*
- * flow_convert - a capture in, the same or a part of it in another format out.
+ * answer_convert - a capture in, the same or a part of it in another format out.
  */
-#ifndef STRATA_FLOW_FLOW_CONVERT_H
-#define STRATA_FLOW_FLOW_CONVERT_H
+#ifndef STRATA_ANSWERS_ANSWER_CONVERT_H
+#define STRATA_ANSWERS_ANSWER_CONVERT_H
 
-#include "base/tables/interval.h"
 #include "base/files/sink.h"
+#include "base/tables/interval.h"
 #include "base/tables/vec.h"
 #include "input/input.h"
 #include "render/timeline.h"
@@ -51,8 +51,8 @@ enum status convert_format(const struct convert_job *job, struct diag *d,
 
 /* Call convert_result_free() in any case. A `sink` that fails is no failure of the job: it keeps
  * the reason itself. */
-enum status flow_convert(const struct convert_job *job, struct diag *d,
-                         struct convert_result *result);
+enum status answer_convert(const struct convert_job *job, struct diag *d,
+                           struct convert_result *result);
 void convert_result_free(struct convert_result *result);
 
 /* Step numbers and ranges of them, both ends included, parted by commas; "5-" has no end. Gives

@@ -79,6 +79,6 @@ TEST(what_is_no_range_is_refused)
         assert_false(convert_range_parse(wrong[i], &range));
 }
 
-TEST_MAIN("flow/flow_convert", TA(steps_are_numbers_and_ranges), TA(what_is_no_step_is_refused),
-          T(a_time_has_a_unit), T(times_have_units_and_either_end_may_be_open),
-          T(what_is_no_range_is_refused))
+TEST_MAIN("answers/answer_convert", TA(steps_are_numbers_and_ranges),
+          TA(what_is_no_step_is_refused), T(a_time_has_a_unit),
+          T(times_have_units_and_either_end_may_be_open), T(what_is_no_range_is_refused))

@@ -4,9 +4,9 @@
 #include "answers/answer_diff.h"
 
 #include "analysis/study.h"
+#include "answers/results.h"
 #include "base/run/pool.h"
 #include "capture/fleet.h"
-#include "answers/results.h"
 #include "text/diff.h"
 
 bool diff_percent(struct str text, double *out)
@@ -159,8 +159,8 @@ static void compare_ranks(const struct diff_job *job, struct arena *arena, struc
         warn_unmatched(b->ranks.at[j++], 'B', d);
 }
 
-enum status flow_diff(const struct diff_job *job, struct arena *arena, struct diag *d,
-                      struct diff_result *out)
+enum status answer_diff(const struct diff_job *job, struct arena *arena, struct diag *d,
+                        struct diff_result *out)
 {
     *out = (struct diff_result){.path = {job->path[SIDE_A], job->path[SIDE_B]},
                                 .options = job->compare};

@@ -1,8 +1,8 @@
 /*
- * flow_diff - two captures in, what changed from the first to the second out, rank by rank.
+ * answer_diff - two captures in, what changed from the first to the second out, rank by rank.
  */
-#ifndef STRATA_FLOW_FLOW_DIFF_H
-#define STRATA_FLOW_FLOW_DIFF_H
+#ifndef STRATA_ANSWERS_ANSWER_DIFF_H
+#define STRATA_ANSWERS_ANSWER_DIFF_H
 
 #include "analysis/compare/compare.h"
 #include "base/diag.h"
@@ -54,8 +54,8 @@ bool diff_gate_parse(struct arena *arena, const char *text, struct diff_gate *ou
                      const char **problem);
 
 /* `arena` holds the result. Call diff_result_free() in any case. */
-enum status flow_diff(const struct diff_job *job, struct arena *arena, struct diag *d,
-                      struct diff_result *out);
+enum status answer_diff(const struct diff_job *job, struct arena *arena, struct diag *d,
+                        struct diff_result *out);
 void diff_result_free(struct diff_result *result);
 
 #endif

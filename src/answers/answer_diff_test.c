@@ -33,5 +33,5 @@ TEST(gates_name_a_metric_and_maybe_a_group)
     assert_non_null(strstr(problem, "underfeed_ms"));
 }
 
-TEST_MAIN("flow_diff", T(percents_are_read_with_and_without_their_sign),
+TEST_MAIN("answers/answer_diff", T(percents_are_read_with_and_without_their_sign),
           TA(gates_name_a_metric_and_maybe_a_group))

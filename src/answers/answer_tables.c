@@ -21,14 +21,14 @@ static const char *table_declaration(void *ctx, size_t i)
 
 static void fill(void *ctx, size_t chunk, struct column_chunk *out)
 {
-    const struct flow_tables *t = ctx;
+    const struct answer_tables *t = ctx;
 
     sql_columns_fill(t->open, chunk, out);
 }
 
 static const struct dataset_source *open_table(void *ctx, const char *table)
 {
-    struct flow_tables *t = ctx;
+    struct answer_tables *t = ctx;
 
     t->open = sql_columns_open(&t->view, table, t->cut);
     t->source =
@@ -41,17 +41,17 @@ static const struct dataset_source *open_table(void *ctx, const char *table)
 
 static void close_table(void *ctx)
 {
-    struct flow_tables *t = ctx;
+    struct answer_tables *t = ctx;
 
     sql_columns_close(t->open);
     t->open = NULL;
 }
 
-enum status flow_tables_init(struct flow_tables *t, const struct cut *cut, struct diag *d)
+enum status answer_tables_init(struct answer_tables *t, const struct cut *cut, struct diag *d)
 {
     const struct capture *cap = cut->cap;
 
-    *t = (struct flow_tables){
+    *t = (struct answer_tables){
         .tables = {table_name, table_declaration, open_table, close_table, t},
         .cut = cut,
         .notes = {{S("strata.source"), str_of(cap->name)},
@@ -61,7 +61,7 @@ enum status flow_tables_init(struct flow_tables *t, const struct cut *cut, struc
     return sql_view_init(&t->view, &cap, 1, d);
 }
 
-void flow_tables_fini(struct flow_tables *t)
+void answer_tables_fini(struct answer_tables *t)
 {
     sql_view_fini(&t->view);
 }

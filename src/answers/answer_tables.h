@@ -1,14 +1,14 @@
 /*
- * flow_tables - the tables of a capture, or of a part of it, for the formats that hold tables.
+ * answer_tables - the tables of a capture, or of a part of it, for the formats that hold tables.
  */
-#ifndef STRATA_FLOW_FLOW_TABLES_H
-#define STRATA_FLOW_FLOW_TABLES_H
+#ifndef STRATA_ANSWERS_ANSWER_TABLES_H
+#define STRATA_ANSWERS_ANSWER_TABLES_H
 
 #include "analysis/sql/sql_columns.h"
 #include "render/dataset.h"
 #include "render/timeline.h"
 
-struct flow_tables {
+struct answer_tables {
     struct timeline_tables tables; /* for struct timeline_options */
     struct sql_view view;
     const struct cut *cut;
@@ -19,7 +19,7 @@ struct flow_tables {
 };
 
 /* `cut` outlives it. */
-enum status flow_tables_init(struct flow_tables *t, const struct cut *cut, struct diag *d);
-void flow_tables_fini(struct flow_tables *t);
+enum status answer_tables_init(struct answer_tables *t, const struct cut *cut, struct diag *d);
+void answer_tables_fini(struct answer_tables *t);
 
 #endif

@@ -76,19 +76,19 @@ static void read_table(sqlite3 *db, const char *statement, struct text *out)
 
 static void write_database(const struct capture *cap, const char *path, struct diag *d)
 {
-    struct flow_tables tables;
+    struct answer_tables tables;
     struct outfile file;
     const char *why = NULL;
     struct cut cut;
 
     cut_init(&cut, cap, &(struct cut_options){0});
-    assert_int_equal(flow_tables_init(&tables, &cut, d), ST_OK);
+    assert_int_equal(answer_tables_init(&tables, &cut, d), ST_OK);
     assert_int_equal(outfile_open(&file, path, d), ST_OK);
     struct timeline_options how = {.tables = &tables.tables, .why = &why};
     assert_true(timeline_sqlite.write(&cut, &how, outfile_sink(&file)));
     assert_null(why);
     assert_int_equal(outfile_commit(&file, OUTFILE_FAST, d), ST_OK);
-    flow_tables_fini(&tables);
+    answer_tables_fini(&tables);
     cut_fini(&cut);
 }
 
@@ -141,7 +141,7 @@ TEST(a_database_has_the_rows_of_every_query)
 TEST(a_database_that_cannot_be_begun_gives_a_reason)
 {
     struct capture *cap = sample();
-    struct flow_tables tables;
+    struct answer_tables tables;
     struct text out = {0};
     const char *why = NULL;
     struct diag diag;
@@ -149,17 +149,17 @@ TEST(a_database_that_cannot_be_begun_gives_a_reason)
 
     diag_init(&diag);
     cut_init(&cut, cap, &(struct cut_options){0});
-    assert_int_equal(flow_tables_init(&tables, &cut, &diag), ST_OK);
+    assert_int_equal(answer_tables_init(&tables, &cut, &diag), ST_OK);
     struct timeline_options how = {
         .tables = &tables.tables, .why = &why, .folder = "/nowhere/at/all"};
     assert_false(timeline_sqlite.write(&cut, &how, text_sink(&out)));
     assert_string_equal(why, "No such file or directory");
     assert_int_equal(out.n, 0);
-    flow_tables_fini(&tables);
+    answer_tables_fini(&tables);
     cut_fini(&cut);
     capture_free(cap);
     diag_fini(&diag);
 }
 
-TEST_MAIN("flow/flow_tables", T(a_database_has_the_rows_of_every_query),
+TEST_MAIN("answers/answer_tables", T(a_database_has_the_rows_of_every_query),
           T(a_database_that_cannot_be_begun_gives_a_reason))

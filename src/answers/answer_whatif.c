@@ -4,16 +4,16 @@
 #include "answers/answer_whatif.h"
 
 #include "analysis/diagnose/whatif_trace.h"
+#include "answers/answer_tables.h"
 #include "base/files/fs.h"
 #include "device/user_devices.h"
-#include "answers/answer_tables.h"
 #include "render/timeline.h"
 
 static enum status write_trace(struct whatif *w, const struct whatif_job *job, struct diag *d)
 {
     const struct timeline_format *format = timeline_by_ending(str_of(job->out));
     struct outfile file;
-    struct flow_tables tables;
+    struct answer_tables tables;
     const char *why = NULL;
     struct cut cut;
 
@@ -23,7 +23,7 @@ static enum status write_trace(struct whatif *w, const struct whatif_job *job, s
     TRY(outfile_open(&file, job->out, d));
     struct capture *predicted = whatif_trace(w, job->changes, job->n);
     cut_init(&cut, predicted, &(struct cut_options){0});
-    enum status st = flow_tables_init(&tables, &cut, d);
+    enum status st = answer_tables_init(&tables, &cut, d);
     if (st == ST_OK)
         format->write(
             &cut,
@@ -32,7 +32,7 @@ static enum status write_trace(struct whatif *w, const struct whatif_job *job, s
     if (why != NULL)
         st = diag_fail(d, ST_IO, "convert.tables", (struct where){.path = job->out},
                        "the tables cannot be written: %s", why);
-    flow_tables_fini(&tables);
+    answer_tables_fini(&tables);
     cut_fini(&cut);
     capture_free(predicted);
     if (st == ST_OK)
@@ -41,8 +41,8 @@ static enum status write_trace(struct whatif *w, const struct whatif_job *job, s
     return st;
 }
 
-enum status flow_whatif(const struct whatif_job *job, struct diag *d,
-                        struct whatif_outcome *outcome)
+enum status answer_whatif(const struct whatif_job *job, struct diag *d,
+                          struct whatif_outcome *outcome)
 {
     struct whatif w;
     enum status status = ST_OK;
@@ -50,7 +50,7 @@ enum status flow_whatif(const struct whatif_job *job, struct diag *d,
     *outcome = (struct whatif_outcome){0};
     TRY(input_load(job->path, &job->input, d, &outcome->cap));
     study_begin(&outcome->study, outcome->cap, study_defaults());
-    TRY(flow_chip(outcome->cap, job->chip, d));
+    TRY(user_devices_chip(outcome->cap, job->chip, d));
     const struct accounting *a = study_accounting(&outcome->study);
     if (a->n == 0 || a->tasks.n == 0)
         return diag_fail(d, ST_NOT_FOUND, "whatif.no-device-work",

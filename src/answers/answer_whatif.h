@@ -1,8 +1,8 @@
 /*
- * flow_whatif - a capture in, predicted step times of changed runs out, and a predicted trace.
+ * answer_whatif - a capture in, predicted step times of changed runs out, and a predicted trace.
  */
-#ifndef STRATA_FLOW_FLOW_WHATIF_H
-#define STRATA_FLOW_FLOW_WHATIF_H
+#ifndef STRATA_ANSWERS_ANSWER_WHATIF_H
+#define STRATA_ANSWERS_ANSWER_WHATIF_H
 
 #include "analysis/diagnose/whatif_answer.h"
 #include "analysis/study.h"
@@ -24,8 +24,8 @@ struct whatif_outcome {
 };
 
 /* Call whatif_outcome_free() in any case. */
-enum status flow_whatif(const struct whatif_job *job, struct diag *d,
-                        struct whatif_outcome *outcome);
+enum status answer_whatif(const struct whatif_job *job, struct diag *d,
+                          struct whatif_outcome *outcome);
 void whatif_outcome_free(struct whatif_outcome *outcome);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * flow: loading, asking an analysis and rendering, each by name.
+ * Asking an analysis and rendering, each by name.
  */
 #include "answers/answers.h"
 
@@ -7,19 +7,10 @@
 #include "analysis/diagnose/diagnosis.h"
 #include "analysis/study.h"
 #include "base/files/fs.h"
-#include "input/input.h"
 #include "render/render.h"
 
-enum status flow_load(const char *path, const char *format, struct diag *d, struct capture **out)
-{
-    struct input_options options = input_defaults();
-
-    options.format = format;
-    return input_load(path, &options, d, out);
-}
-
-enum status flow_analyze(const struct capture *cap, const char *analysis, struct diag *d,
-                         struct report **out)
+enum status answer_analyze(const struct capture *cap, const char *analysis, struct diag *d,
+                           struct report **out)
 {
     const struct analysis *chosen = analysis_named(str_of(analysis));
     struct study st;
@@ -35,8 +26,8 @@ enum status flow_analyze(const struct capture *cap, const char *analysis, struct
     return ST_OK;
 }
 
-enum status flow_render(const struct report *r, const char *format, const char *path,
-                        struct diag *d)
+enum status answer_render(const struct report *r, const char *format, const char *path,
+                          struct diag *d)
 {
     const struct renderer *chosen = render_find(str_of(format));
     struct outfile file;
@@ -49,9 +40,9 @@ enum status flow_render(const struct report *r, const char *format, const char *
     return outfile_commit(&file, OUTFILE_FAST, d);
 }
 
-static struct flow_cause cause_of(struct arena *arena, const struct diagnosis_cause *c)
+static struct answer_cause cause_of(struct arena *arena, const struct diagnosis_cause *c)
 {
-    return (struct flow_cause){
+    return (struct answer_cause){
         .id = c->id,
         .saving_ms = (double)c->saving / 1e6,
         .saving_share = c->saving_share,
@@ -61,26 +52,26 @@ static struct flow_cause cause_of(struct arena *arena, const struct diagnosis_ca
     };
 }
 
-struct flow_diagnosis *flow_diagnose(const struct capture *cap)
+struct answer_diagnosis *answer_diagnose(const struct capture *cap)
 {
-    struct flow_diagnosis *out = mem_grow(NULL, sizeof(*out), 1);
+    struct answer_diagnosis *out = mem_grow(NULL, sizeof(*out), 1);
     struct study st;
 
-    *out = (struct flow_diagnosis){0};
+    *out = (struct answer_diagnosis){0};
     arena_init(&out->arena);
     study_begin(&st, cap, study_with_passes());
     const struct diagnosis *d = study_diagnosis(&st);
     out->text = arena_cstr(&out->arena, d->text.english);
     out->verdict = cause_of(&out->arena, &d->verdict);
     out->n = d->n_causes;
-    out->causes = ARENA_ARRAY(&out->arena, struct flow_cause, out->n);
+    out->causes = ARENA_ARRAY(&out->arena, struct answer_cause, out->n);
     for (size_t i = 0; i < out->n; i++)
         out->causes[i] = cause_of(&out->arena, &d->causes[i]);
     study_end(&st);
     return out;
 }
 
-void flow_diagnosis_free(struct flow_diagnosis *d)
+void answer_diagnosis_free(struct answer_diagnosis *d)
 {
     if (d == NULL)
         return;

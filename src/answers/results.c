@@ -3,8 +3,8 @@
  */
 #include "answers/results.h"
 
-#include "base/text/char.h"
 #include "base/files/fs.h"
+#include "base/text/char.h"
 #include "render/render.h"
 
 static struct str without_slashes(struct str path)

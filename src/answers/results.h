@@ -1,8 +1,8 @@
 /*
  * results - where the files of an analysis go.
  */
-#ifndef STRATA_FLOW_RESULTS_H
-#define STRATA_FLOW_RESULTS_H
+#ifndef STRATA_ANSWERS_RESULTS_H
+#define STRATA_ANSWERS_RESULTS_H
 
 #include "base/diag.h"
 #include "base/files/sink.h"

@@ -13,4 +13,4 @@ TEST(a_captures_name_is_the_last_part_of_its_path)
     assert_string_equal(results_name(&arena, "/"), "capture");
 }
 
-TEST_MAIN("results", TA(a_captures_name_is_the_last_part_of_its_path))
+TEST_MAIN("answers/results", TA(a_captures_name_is_the_last_part_of_its_path))

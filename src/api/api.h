@@ -13,8 +13,8 @@
  *         return api_answer(find, &(struct find_call){...}, out);
  *     }
  *
- * The work runs in a job (base/run/job.h) of the result, in the C locale: what it allocates may stay
- * there, and goes with the result.
+ * The work runs in a job (base/run/job.h) of the result, in the C locale: what it allocates may
+ * stay there, and goes with the result.
  */
 #ifndef STRATA_API_API_H
 #define STRATA_API_API_H

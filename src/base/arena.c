@@ -14,8 +14,8 @@
 #include <stdio.h>
 
 #include "base/asan.h"
-#include "base/run/job.h"
 #include "base/files/large.h"
+#include "base/run/job.h"
 
 enum {
     BLOCK_MIN = 4096,

@@ -18,8 +18,8 @@
 
 #include "base/tables/hash.h"
 #include "base/tables/intern.h"
-#include "base/text/num.h"
 #include "base/tables/vec.h"
+#include "base/text/num.h"
 
 enum attr_type { ATTR_NONE, ATTR_TEXT, ATTR_INT, ATTR_REAL, ATTR_TIME };
 

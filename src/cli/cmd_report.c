@@ -6,8 +6,8 @@
 
 #include "base/files/fs.h"
 #include "base/files/mapfile.h"
-#include "base/text/shell_word.h"
 #include "base/tables/tree.h"
+#include "base/text/shell_word.h"
 #include "cli/answer.h"
 #include "cli/captures.h"
 #include "report/report.h"

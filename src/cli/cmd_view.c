@@ -9,16 +9,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/run/cancel.h"
-#include "base/files/fs.h"
-#include "base/run/job.h"
-#include "base/files/large.h"
-#include "base/text/memory_size.h"
-#include "base/run/proc.h"
-#include "base/text/shell_word.h"
-#include "base/files/write_all.h"
-#include "cli/captures.h"
 #include "answers/answer_diff.h"
+#include "base/files/fs.h"
+#include "base/files/large.h"
+#include "base/files/write_all.h"
+#include "base/run/cancel.h"
+#include "base/run/job.h"
+#include "base/run/proc.h"
+#include "base/text/memory_size.h"
+#include "base/text/shell_word.h"
+#include "cli/captures.h"
 #include "view/view_server.h"
 
 struct args {
@@ -245,7 +245,7 @@ static enum status view_two(struct viewing *v)
     struct diff_result result;
 
     captures_input(s, &job.input);
-    enum status status = flow_diff(&job, &s->arena, &s->diag, &result);
+    enum status status = answer_diff(&job, &s->arena, &s->diag, &result);
     if (status == ST_OK) {
         struct capture *caps[SIDES];
         for (int side = 0; side < SIDES; side++) {

@@ -8,10 +8,10 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "base/tables/vec.h"
 #include "base/text/ascii.h"
 #include "base/text/char.h"
 #include "base/text/inert.h"
-#include "base/tables/vec.h"
 #include "base/text/wrap.h"
 #include "cli/pager.h"
 #include "cli/terminal.h"

@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/run/cancel.h"
 #include "base/files/fs.h"
+#include "base/run/cancel.h"
 #include "base/run/now.h"
 #include "cli/pager.h"
 #include "cli/session.h"

@@ -1,16 +1,16 @@
 /*
- * flow_devices: the built-in table with devices.json of the user on top.
+ * user_devices: the built-in table with devices.json of the user on top.
  */
 #include "device/user_devices.h"
 
 #include "base/files/fs.h"
 #include "base/files/mapfile.h"
-#include "base/files/settings.h"
+#include "base/files/user_settings.h"
 
-enum status flow_devices(struct arena *arena, struct device_table *table, const char **path,
+enum status user_devices(struct arena *arena, struct device_table *table, const char **path,
                          size_t *rows, struct diag *d)
 {
-    const char *file = flow_config_path(arena, "devices.json");
+    const char *file = user_settings_path(arena, "devices.json");
     struct mapfile map;
 
     *table = device_builtin;
@@ -25,7 +25,7 @@ enum status flow_devices(struct arena *arena, struct device_table *table, const 
     return st;
 }
 
-enum status flow_chip(struct capture *cap, const char *chip, struct diag *d)
+enum status user_devices_chip(struct capture *cap, const char *chip, struct diag *d)
 {
     if (chip == NULL)
         return ST_OK;

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files/write_all.h"
 #include "base/run/cancel.h"
 #include "base/run/job.h"
-#include "base/files/write_all.h"
 
 enum { PIECE = 1 << 18 };
 

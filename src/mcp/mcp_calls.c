@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/files/write_all.h"
 #include "base/run/cancel.h"
 #include "base/run/job.h"
-#include "base/files/write_all.h"
 
 struct mcp_server *mcp_server_new(struct mcp_desk *desk, const char *instructions)
 {

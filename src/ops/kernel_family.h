@@ -5,8 +5,8 @@
  * attention the kernel's name does, and it decides alone where no operator is recorded (nodes of a
  * graph). Rules and their order: docs/analyses/accounting.md.
  */
-#ifndef STRATA_ANALYSIS_DIAGNOSE_KERNEL_FAMILY_H
-#define STRATA_ANALYSIS_DIAGNOSE_KERNEL_FAMILY_H
+#ifndef STRATA_OPS_KERNEL_FAMILY_H
+#define STRATA_OPS_KERNEL_FAMILY_H
 
 #include "base/str.h"
 

@@ -63,6 +63,6 @@ TEST(kernels_of_a_compiler_by_their_shape)
                      FAMILY_GEMM_TENSOR);
 }
 
-TEST_MAIN("analysis/diagnose/kernel_family", T(operators_decide_before_names),
+TEST_MAIN("ops/kernel_family", T(operators_decide_before_names),
           T(names_decide_under_matrix_products_convolutions_and_attention),
           T(kernels_of_a_compiler_by_their_shape))

@@ -1,8 +1,8 @@
 /*
  * name_tokens - names looked up in lists of words, whatever their letter case.
  */
-#ifndef STRATA_ANALYSIS_DIAGNOSE_NAME_TOKENS_H
-#define STRATA_ANALYSIS_DIAGNOSE_NAME_TOKENS_H
+#ifndef STRATA_OPS_NAME_TOKENS_H
+#define STRATA_OPS_NAME_TOKENS_H
 
 #include "base/str.h"
 

@@ -6,8 +6,8 @@
  * least that has to be read and written: each input once, each output once. Rules by operator:
  * docs/analyses/ops.md.
  */
-#ifndef STRATA_ANALYSIS_OP_WORK_H
-#define STRATA_ANALYSIS_OP_WORK_H
+#ifndef STRATA_OPS_OP_WORK_H
+#define STRATA_OPS_OP_WORK_H
 
 #include "ops/tensor_shapes.h"
 

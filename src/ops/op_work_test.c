@@ -158,7 +158,7 @@ TEST(kernels_with_outputs_tell_their_work)
     assert_int_equal(of_kernel("Conv2D", "1,2,3,3;4,2,1,1", "1,4,3,3").kind, OP_WORK_UNKNOWN);
 }
 
-TEST_MAIN("op_work", cmocka_unit_test(work_is_what_pytorch_counts),
+TEST_MAIN("ops/op_work", cmocka_unit_test(work_is_what_pytorch_counts),
           cmocka_unit_test(what_is_not_recorded_is_not_known),
           cmocka_unit_test(operators_around_others_do_not_add_up),
           T(bytes_are_the_least_that_has_to_move), T(backward_work_is_what_pytorch_counts),

@@ -3,8 +3,8 @@
  */
 #include "ops/tensor_shapes.h"
 
-#include "ops/name_tokens.h"
 #include "base/text/num.h"
+#include "ops/name_tokens.h"
 
 static struct tensor_shape read_shape(struct str text)
 {

@@ -1,8 +1,8 @@
 /*
  * tensor_shapes - the shapes a trace writes beside an operator: "8,1024;1024,4096;;".
  */
-#ifndef STRATA_ANALYSIS_DIAGNOSE_TENSOR_SHAPES_H
-#define STRATA_ANALYSIS_DIAGNOSE_TENSOR_SHAPES_H
+#ifndef STRATA_OPS_TENSOR_SHAPES_H
+#define STRATA_OPS_TENSOR_SHAPES_H
 
 #include <stdint.h>
 

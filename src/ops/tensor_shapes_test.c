@@ -71,6 +71,6 @@ TEST(types_of_tensors)
     assert_int_equal(tensor_type_of(S("")).bytes, 0);
 }
 
-TEST_MAIN("analysis/diagnose/tensor_shapes", T(shapes_are_read_with_scalars_between_them),
+TEST_MAIN("ops/tensor_shapes", T(shapes_are_read_with_scalars_between_them),
           T(damaged_shapes_are_no_tensor), T(products_count_two_operations_for_each_multiplication),
           T(convolutions_count_every_tap_of_every_output), T(types_of_tensors))

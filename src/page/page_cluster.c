@@ -7,8 +7,8 @@
 
 #include "base/tables/ranked.h"
 #include "page/page_cluster.h"
-#include "page/pages.h"
 #include "page/page_number.h"
+#include "page/pages.h"
 #include "text/page.h"
 
 enum {
@@ -530,7 +530,7 @@ static void mark_culprits(struct cluster_page *p)
     }
 }
 
-void flow_page_cluster(struct page_file *page, const struct cluster *c)
+void page_cluster(struct page_file *page, const struct cluster *c)
 {
     struct cluster_page p = {.page = page, .c = c, .m = c->model};
 

@@ -1,8 +1,8 @@
 /*
  * page_cluster - what the views of a cluster share: which ranks are shown, and where.
  */
-#ifndef STRATA_FLOW_PAGE_CLUSTER_H
-#define STRATA_FLOW_PAGE_CLUSTER_H
+#ifndef STRATA_PAGE_PAGE_CLUSTER_H
+#define STRATA_PAGE_PAGE_CLUSTER_H
 
 #include "analysis/ranks/cluster.h"
 #include "page/page_panel.h"

@@ -4,12 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "page/pages.h"
-#include "page/page_number.h"
-#include "page/page_panel.h"
+#include "opdb/compare/m6.h"
 #include "opdb/predict/accuracy.h"
 #include "opdb/rows/check.h"
-#include "opdb/compare/m6.h"
+#include "page/page_number.h"
+#include "page/page_panel.h"
+#include "page/pages.h"
 #include "text/page.h"
 
 enum { WORST_SHOWN = 8, SHAPE_WIDTH = 60, POINTS = 2000, FINDINGS = 1000 };
@@ -172,8 +172,8 @@ static void add_errors(struct page_file *page, const struct judged *j)
     }
 }
 
-void flow_page_shapes(struct page_file *page, const struct shape_rows *rows, const char *measured,
-                      const char *other)
+void page_shapes(struct page_file *page, const struct shape_rows *rows, const char *measured,
+                 const char *other)
 {
     struct judged j = judge(page, rows);
 
@@ -193,12 +193,12 @@ void flow_page_shapes(struct page_file *page, const struct shape_rows *rows, con
     page_add_missing(page, page_say(page, &page_text.missing_spread));
 }
 
-void flow_page_m6(struct page_file *page, const struct m6 *m, const struct shape_rows *rows)
+void page_m6(struct page_file *page, const struct m6 *m, const struct shape_rows *rows)
 {
     struct judged j = judge(page, rows);
 
     add_verdict(page, &j, m->hit_us, m->total_us);
-    flow_page_shapes(page, rows, m->measured, m->trace);
+    page_shapes(page, rows, m->measured, m->trace);
     /* How much of the prediction rests on measurements. */
     const struct {
         const struct message *label;
@@ -219,7 +219,7 @@ void flow_page_m6(struct page_file *page, const struct m6 *m, const struct shape
                                                  .family = PAGE_VECTOR});
 }
 
-void flow_page_accuracy(struct page_file *page, const struct accuracy *a, const char *dir)
+void page_accuracy(struct page_file *page, const struct accuracy *a, const char *dir)
 {
     struct shape_rows rows;
 
@@ -236,7 +236,7 @@ void flow_page_accuracy(struct page_file *page, const struct accuracy *a, const 
         vec_push(&rows.at, row);
     }
     shape_rows_sort(&rows);
-    flow_page_shapes(page, &rows, dir, "each row left out once");
+    page_shapes(page, &rows, dir, "each row left out once");
     shape_rows_free(&rows);
 }
 
@@ -290,7 +290,7 @@ static void add_findings(struct page_file *page, const struct check *check)
     }
 }
 
-void flow_page_check(struct page_file *page, const struct check *check, const char *dir)
+void page_check(struct page_file *page, const struct check *check, const char *dir)
 {
     uint64_t rows = 0, valid = 0;
 

@@ -3,10 +3,10 @@
  */
 #include "page/page_encode.h"
 
-#include "base/text/inert.h"
 #include "base/formats/json_write.h"
 #include "base/run/pool.h"
 #include "base/tables/radix.h"
+#include "base/text/inert.h"
 
 enum {
     SLICE_COLUMNS = 15,

@@ -5,10 +5,10 @@
 #include <math.h>
 
 #include "base/text/mangled.h"
-#include "page/pages.h"
 #include "gpu/judge/report.h"
 #include "page/page_number.h"
 #include "page/page_panel.h"
+#include "page/pages.h"
 #include "text/gpu.h"
 #include "text/page.h"
 
@@ -416,7 +416,7 @@ static void add_kernels(struct page_file *page, const struct gpu_run *run)
     }
 }
 
-void flow_page_gpu(struct page_file *page, const struct gpu_run *run)
+void page_gpu(struct page_file *page, const struct gpu_run *run)
 {
     bool is_mixed;
     const struct gpu_stage *main = gpu_run_main_stage(run, &is_mixed);

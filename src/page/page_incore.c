@@ -1,11 +1,11 @@
 /*
  * The trace of one kernel as a page: pipes, waits, instructions and source lines.
  */
-#include "page/pages.h"
 #include "kernels/incore/study.h"
 #include "kernels/incore/view.h"
 #include "page/page_number.h"
 #include "page/page_panel.h"
+#include "page/pages.h"
 #include "text/page.h"
 
 enum { WAITS_SHOWN = 6 };
@@ -88,7 +88,7 @@ static void add_what_ifs(struct page_file *page, const struct limit_list *limits
             bars, (struct page_bar){.label = name,
                                     .value = after,
                                     .before = total,
-                                    .family = flow_page_limit_family(x->what),
+                                    .family = page_limit_family(x->what),
                                     .link = page_row_address(page, "whatif", page_table_rows(t))});
         page_cell_wording(t, name);
         page_cell_number(t, x->saved_share);
@@ -124,8 +124,8 @@ static void add_waits(struct page_file *page, const struct incore_view *view)
     }
 }
 
-void flow_page_incore(struct page_file *page, const struct incore_study *study,
-                      const struct incore_view *view)
+void page_incore(struct page_file *page, const struct incore_study *study,
+                 const struct incore_view *view)
 {
     const struct incore_breakdown *b = &study->breakdown;
 
@@ -137,19 +137,19 @@ void flow_page_incore(struct page_file *page, const struct incore_study *study,
                             PLACE("mhz", b->mhz)));
     page_add_fact(page, PAGE_TELL(page, &page_text.instructions, PLACE("n", study->t.instrs.n)));
     page_add_fact(page, PAGE_TELL(page, &page_text.cores, PLACE("n", b->cores.n)));
-    flow_page_bound(page, &study->breakdown.limits);
+    page_bound(page, &study->breakdown.limits);
     page->verdict.evidence =
         PAGE_TELL(page, &page_text.incore_evidence,
                   PLACE("time", page_time_text(&page->arena, (view->end - view->begin) * 1e3)),
                   page_placed(page, "help", page->verdict.evidence));
-    flow_page_limits(page, &study->breakdown.limits, 1e-3, "whatif");
+    page_limits(page, &study->breakdown.limits, 1e-3, "whatif");
     if (page->n_actions == 0)
         add_actions(page, view);
     add_what_ifs(page, &study->breakdown.limits);
     add_pipes(page, &study->breakdown);
-    flow_page_source(page, NULL);
+    page_source(page, NULL);
     add_waits(page, view);
-    flow_page_instructions(page);
+    page_instructions(page);
     const struct page_panel *source = NULL;
     for (size_t i = 0; i < page->panels.n; i++)
         if (strcmp(page->panels.at[i]->id, "source") == 0)

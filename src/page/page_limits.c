@@ -1,14 +1,14 @@
 /*
  * What bounds a kernel, on the first screen of its page.
  */
-#include "page/pages.h"
 #include "page/page_number.h"
 #include "page/page_panel.h"
+#include "page/pages.h"
 #include "text/page.h"
 
 #define LEAST_SAVING 0.01 /* that an action is worth */
 
-void flow_page_bound(struct page_file *page, const struct limit_list *limits)
+void page_bound(struct page_file *page, const struct limit_list *limits)
 {
     struct str texts[LANGS];
     bool is_idle = limits->bound == LIMIT_NOTHING;
@@ -28,8 +28,8 @@ void flow_page_bound(struct page_file *page, const struct limit_list *limits)
     };
 }
 
-void flow_page_limits(struct page_file *page, const struct limit_list *limits, double scale,
-                      const char *view)
+void page_limits(struct page_file *page, const struct limit_list *limits, double scale,
+                 const char *view)
 {
     size_t row = 0;
 
@@ -54,7 +54,7 @@ void flow_page_limits(struct page_file *page, const struct limit_list *limits, d
     }
 }
 
-int flow_page_limit_family(enum limit what)
+int page_limit_family(enum limit what)
 {
     switch (what) {
     case LIMIT_CUBE:

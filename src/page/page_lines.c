@@ -6,9 +6,9 @@
 
 #include "base/files/bin_blocks.h"
 #include "base/tables/hash.h"
-#include "page/pages.h"
-#include "page/page_panel.h"
 #include "kernels/pto/judge/lines.h"
+#include "page/page_panel.h"
+#include "page/pages.h"
 #include "text/page.h"
 
 enum { LINES_SHOWN = 6, CODE_WIDTH = 200 };
@@ -154,7 +154,7 @@ static void add_line(struct page_file *page, struct page_table *t, const struct 
     page_row_link(t, slice_link(page, sum->slice));
 }
 
-void flow_page_source(struct page_file *page, const struct pto_lines *lines)
+void page_source(struct page_file *page, const struct pto_lines *lines)
 {
     static const struct page_table_column columns[] = {
         {&page_text.col_share, PAGE_SHARE, true},   {&page_text.col_line, PAGE_PLAIN, false},
@@ -185,7 +185,7 @@ void flow_page_source(struct page_file *page, const struct pto_lines *lines)
     vec_free(&sums.at);
 }
 
-void flow_page_instructions(struct page_file *page)
+void page_instructions(struct page_file *page)
 {
     static const struct page_table_column columns[] = {
         {&page_text.col_instruction, PAGE_NAME, false}, {&page_text.col_pipe, PAGE_TEXT, false},

@@ -4,13 +4,13 @@
  */
 #include <math.h>
 
-#include "page/pages.h"
-#include "kernels/pto/pto_kernel.h"
-#include "page/page_number.h"
-#include "page/page_panel.h"
 #include "kernels/pto/judge/lines.h"
 #include "kernels/pto/judge/path.h"
 #include "kernels/pto/judge/what_if.h"
+#include "kernels/pto/pto_kernel.h"
+#include "page/page_number.h"
+#include "page/page_panel.h"
+#include "page/pages.h"
 #include "text/page.h"
 
 enum {
@@ -196,7 +196,7 @@ static void add_what_ifs(struct page_file *page, const struct pto_outcome *o,
         page_bar_add(bars, (struct page_bar){.label = title,
                                              .value = (double)w->cycles,
                                              .before = (double)o->total,
-                                             .family = flow_page_limit_family(w->what),
+                                             .family = page_limit_family(w->what),
                                              .link = page_row_address(page, "whatif", i)});
         page_cell_wording(t, title);
         page_cell_number(t, w->gain);
@@ -368,8 +368,8 @@ static void add_memory(struct page_file *page, const struct pto_outcome *o,
     }
 }
 
-void flow_page_pto(struct page_file *page, const struct pto_kernel *k,
-                   const struct pto_what_ifs *what_ifs, const struct pto_lines *lines)
+void page_pto(struct page_file *page, const struct pto_kernel *k,
+              const struct pto_what_ifs *what_ifs, const struct pto_lines *lines)
 {
     const struct pto_outcome *o = &k->outcome;
 
@@ -390,7 +390,7 @@ void flow_page_pto(struct page_file *page, const struct pto_kernel *k,
     page_add_fact(page, PAGE_TELL(page, &page_text.instructions, PLACE("n", o->instructions)));
     if (k->blocks.n > 1)
         page_add_fact(page, PAGE_TELL(page, &page_text.blocks, PLACE("n", k->blocks.n)));
-    flow_page_bound(page, &o->limits);
+    page_bound(page, &o->limits);
     if (o->is_degenerate) {
         page->verdict.text = page_say(page, &page_text.pto_not_judged);
         page->verdict.evidence = page_say(page, &page_text.pto_not_judged_why);
@@ -400,12 +400,12 @@ void flow_page_pto(struct page_file *page, const struct pto_kernel *k,
                   PLACE("time", page_time_text(&page->arena, o->us * 1e3)),
                   page_placed(page, "help", page->verdict.evidence));
     if (!o->is_degenerate)
-        flow_page_limits(page, &o->limits, 1, "whatif");
+        page_limits(page, &o->limits, 1, "whatif");
     add_missing(page, k);
     add_path(page, o);
     add_what_ifs(page, o, what_ifs);
-    flow_page_source(page, lines);
-    flow_page_instructions(page);
+    page_source(page, lines);
+    page_instructions(page);
     add_waits(page, o);
     add_memory(page, o, lines);
     add_moved(page, o);

@@ -4,8 +4,8 @@
  * Format reference: docs/formats/csv-output.md
  */
 #include "base/formats/csv_write.h"
-#include "base/tables/heap.h"
 #include "base/formats/json_write.h"
+#include "base/tables/heap.h"
 #include "capture/title.h"
 #include "render/timeline.h"
 

@@ -12,9 +12,9 @@
 #ifndef STRATA_RENDER_DATASET_H
 #define STRATA_RENDER_DATASET_H
 
-#include "base/tables/columns.h"
-#include "base/run/progress.h"
 #include "base/files/sink.h"
+#include "base/run/progress.h"
+#include "base/tables/columns.h"
 #include "base/text/text.h"
 
 struct pool;

@@ -6,11 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/text/char.h"
 #include "base/files/fs.h"
-#include "base/tables/hash.h"
-#include "base/run/now.h"
 #include "base/files/remove_tree.h"
+#include "base/run/now.h"
+#include "base/tables/hash.h"
+#include "base/text/char.h"
 #include "render/insight.h"
 
 enum { LETTERS = 16, MOST_TRIES = 3600 };

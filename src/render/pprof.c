@@ -3,9 +3,9 @@
  *
  * Format reference: docs/formats/flame.md
  */
+#include "base/files/gz_write.h"
 #include "base/run/cancel.h"
 #include "base/tables/columns.h"
-#include "base/files/gz_write.h"
 #include "base/tables/pack_ints.h"
 #include "render/flame.h"
 

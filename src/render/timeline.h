@@ -6,8 +6,8 @@
 #ifndef STRATA_RENDER_TIMELINE_H
 #define STRATA_RENDER_TIMELINE_H
 
-#include "base/run/progress.h"
 #include "base/files/sink.h"
+#include "base/run/progress.h"
 #include "base/text/text_out.h"
 #include "capture/cut.h"
 

@@ -25,8 +25,8 @@
 #define STRATA_REPORT_RECORD_H
 
 #include "base/formats/csv_write.h"
-#include "base/tables/intern.h"
 #include "base/formats/json_write.h"
+#include "base/tables/intern.h"
 #include "report/message.h"
 
 struct report;

@@ -7,8 +7,8 @@
 #ifndef STRATA_SYNTH_ACCOUNT_H
 #define STRATA_SYNTH_ACCOUNT_H
 
-#include "base/text/num.h"
 #include "base/tables/vec.h"
+#include "base/text/num.h"
 
 struct account_span {
     nanos begin, end;

@@ -7,9 +7,9 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "base/tables/db_engine.h"
 #include "base/files/embedded.h"
 #include "base/files/fs.h"
+#include "base/tables/db_engine.h"
 #include "base/tables/hash.h"
 #include "base/tables/intern.h"
 #include "base/text/text.h"

@@ -7,8 +7,8 @@
 #include <pthread.h>
 
 #include "analysis/sql/sql.h"
-#include "base/run/job.h"
 #include "base/formats/json_write.h"
+#include "base/run/job.h"
 #include "capture/part.h"
 #include "render/timeline.h"
 #include "view/view_answers.h"

@@ -6,10 +6,10 @@
  */
 #include <stdio.h>
 
+#include "answers/answer_tables.h"
 #include "base/files/fs.h"
 #include "base/formats/json_write.h"
 #include "capture/title.h"
-#include "answers/answer_tables.h"
 
 static struct capture *cap;
 static uint32_t seed = 1;

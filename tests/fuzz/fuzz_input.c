@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "analysis/analysis.h"
-#include "analysis/idle/anomaly.h"
 #include "analysis/arch/arch.h"
+#include "analysis/idle/anomaly.h"
 #include "analysis/tables/inventory.h"
 #include "capture/capture.h"
 #include "check_diagnose.h"

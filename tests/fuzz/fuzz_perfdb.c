@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/formats/json_write.h"
+#include "opdb/predict/query.h"
+#include "opdb/predict/query_match.h"
 #include "opdb/rows/columns.h"
 #include "opdb/rows/fia.h"
 #include "opdb/rows/place.h"
-#include "opdb/predict/query.h"
-#include "opdb/predict/query_match.h"
 #include "opdb/rows/signature.h"
 #include "opdb/rows/table.h"
 

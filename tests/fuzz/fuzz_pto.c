@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/formats/json_write.h"
-#include "kernels/pto/text/parse.h"
 #include "kernels/pto/sim/pipes.h"
+#include "kernels/pto/text/parse.h"
 #include "kernels/pto/text/print.h"
 #include "kernels/pto/text/text_params.h"
 #include "kernels/pto/text/verify.h"

@@ -11,7 +11,7 @@
 
 #include "kernels/pto/cost/cost_data.h"
 #include "kernels/pto/cost/measure.h"
-#include "pto/testing_cost.h"
+#include "kernels/pto/testing_cost.h"
 
 int main(int argc, char **argv)
 {

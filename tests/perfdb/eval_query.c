@@ -1,8 +1,8 @@
 #include "base/files/fs.h"
 #include "eval.h"
-#include "opdb/rows/columns.h"
 #include "opdb/predict/query.h"
 #include "opdb/predict/query_match.h"
+#include "opdb/rows/columns.h"
 #include "opdb/rows/table.h"
 
 static struct query_inputs inputs_of(struct eval *e, const struct node *list)

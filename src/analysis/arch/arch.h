@@ -5,8 +5,8 @@
  * Attention kernels mark layers; where there are none, repetition does. Every conclusion carries
  * its evidence and whether it was measured or inferred. Rules: docs/analyses/architecture.md.
  */
-#ifndef STRATA_ANALYSIS_ARCH_H
-#define STRATA_ANALYSIS_ARCH_H
+#ifndef STRATA_ANALYSIS_ARCH_ARCH_H
+#define STRATA_ANALYSIS_ARCH_ARCH_H
 
 #include "analysis/arch/arch_comm.h"
 #include "analysis/arch/arch_config.h"

@@ -1,8 +1,8 @@
 /*
  * arch_comm - what each stream is for, and how much communication hides behind compute.
  */
-#ifndef STRATA_ANALYSIS_ARCH_COMM_H
-#define STRATA_ANALYSIS_ARCH_COMM_H
+#ifndef STRATA_ANALYSIS_ARCH_ARCH_COMM_H
+#define STRATA_ANALYSIS_ARCH_ARCH_COMM_H
 
 #include "analysis/arch/arch_markers.h"
 #include "base/tables/interval.h"

@@ -50,5 +50,5 @@ TEST(hiding_has_three_names)
     assert_string_equal(arch_hidden_name(0.49), "exposed");
 }
 
-TEST_MAIN("arch_comm", CASE(hidden_communication_is_measured_by_union_and_by_sum),
+TEST_MAIN("analysis/arch/arch_comm", CASE(hidden_communication_is_measured_by_union_and_by_sum),
           CASE(streams_have_purposes), T(hiding_has_three_names))

@@ -4,8 +4,8 @@
  * A size read from a tensor's shape is measured; one that follows from several of them, or from
  * the name of a folder, is inferred. Each item says what it rests on.
  */
-#ifndef STRATA_ANALYSIS_ARCH_CONFIG_H
-#define STRATA_ANALYSIS_ARCH_CONFIG_H
+#ifndef STRATA_ANALYSIS_ARCH_ARCH_CONFIG_H
+#define STRATA_ANALYSIS_ARCH_ARCH_CONFIG_H
 
 #include "analysis/arch/arch_family.h"
 #include "capture/kinds.h"

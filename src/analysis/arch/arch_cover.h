@@ -1,8 +1,8 @@
 /*
  * arch_cover - the reports of several ranks side by side: the same ten sections, one row a rank.
  */
-#ifndef STRATA_ANALYSIS_ARCH_COVER_H
-#define STRATA_ANALYSIS_ARCH_COVER_H
+#ifndef STRATA_ANALYSIS_ARCH_ARCH_COVER_H
+#define STRATA_ANALYSIS_ARCH_ARCH_COVER_H
 
 #include "base/arena.h"
 #include "base/text/num.h"

@@ -2,8 +2,8 @@
  * arch_draw - the pictures of an architecture report, line by line: kernel trees, the pipeline of
  * streams, the model as a box, the timeline of a pass. Markdown prints them, JSON carries them.
  */
-#ifndef STRATA_ANALYSIS_ARCH_DRAW_H
-#define STRATA_ANALYSIS_ARCH_DRAW_H
+#ifndef STRATA_ANALYSIS_ARCH_ARCH_DRAW_H
+#define STRATA_ANALYSIS_ARCH_ARCH_DRAW_H
 
 #include "analysis/arch/arch.h"
 

@@ -4,8 +4,8 @@
  * Profilers name kernels in many ways; each distinct one is looked at once, gets a canonical name,
  * a short label for trees and a family. A user's rules are tried before the built-in tables.
  */
-#ifndef STRATA_ANALYSIS_ARCH_FAMILY_H
-#define STRATA_ANALYSIS_ARCH_FAMILY_H
+#ifndef STRATA_ANALYSIS_ARCH_ARCH_FAMILY_H
+#define STRATA_ANALYSIS_ARCH_ARCH_FAMILY_H
 
 #include <stdint.h>
 

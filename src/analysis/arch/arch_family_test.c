@@ -137,7 +137,8 @@ TEST(a_users_rule_comes_first)
     assert_int_equal(ops->at[0].hint, PHASE_DECODE);
 }
 
-TEST_MAIN("arch_family", T(ascend_operators_have_families), T(gpu_kernels_have_families),
-          T(parts_of_attention_are_no_markers), T(names_hint_at_the_phase),
-          T(canonical_names_lose_numbers_and_prefixes), CASE(labels_are_short),
-          CASE(mangled_names_keep_their_first_words), CASE(a_users_rule_comes_first))
+TEST_MAIN("analysis/arch/arch_family", T(ascend_operators_have_families),
+          T(gpu_kernels_have_families), T(parts_of_attention_are_no_markers),
+          T(names_hint_at_the_phase), T(canonical_names_lose_numbers_and_prefixes),
+          CASE(labels_are_short), CASE(mangled_names_keep_their_first_words),
+          CASE(a_users_rule_comes_first))

@@ -7,8 +7,8 @@
 
 #include "analysis/arch/arch_repeat.h"
 #include "analysis/arch/arch_runs.h"
-#include "analysis/steps/groups.h"
 #include "analysis/ops/op_tree.h"
+#include "analysis/steps/groups.h"
 #include "analysis/steps/steps.h"
 #include "analysis/study.h"
 

@@ -5,8 +5,8 @@
  * attention, because it is cut where attention begins. Kernels before the first marker of a pass
  * are its prologue; a training pass ends with an epilogue of everything that runs backward.
  */
-#ifndef STRATA_ANALYSIS_ARCH_LAYERS_H
-#define STRATA_ANALYSIS_ARCH_LAYERS_H
+#ifndef STRATA_ANALYSIS_ARCH_ARCH_LAYERS_H
+#define STRATA_ANALYSIS_ARCH_ARCH_LAYERS_H
 
 #include "analysis/arch/arch_markers.h"
 #include "base/tables/interval.h"

@@ -226,7 +226,7 @@ TEST(a_capture_of_nothing_has_no_layers)
     assert_int_equal(l->n, 0);
 }
 
-TEST_MAIN("arch_layers", CASE(an_embedding_begins_a_pass),
+TEST_MAIN("analysis/arch/arch_layers", CASE(an_embedding_begins_a_pass),
           CASE(a_gap_parts_passes_when_nothing_else_does),
           CASE(what_a_capture_cut_off_is_a_partial_pass), CASE(the_period_of_layers_tells_passes),
           CASE(equal_layers_without_borders_are_one_pass), CASE(layers_are_told_by_what_they_hold),

@@ -2,8 +2,8 @@
  * arch_markers - the attention kernels in order of time: one for each layer of each pass, each
  * with its phase (prefill or decode) and the rule that told it.
  */
-#ifndef STRATA_ANALYSIS_ARCH_MARKERS_H
-#define STRATA_ANALYSIS_ARCH_MARKERS_H
+#ifndef STRATA_ANALYSIS_ARCH_ARCH_MARKERS_H
+#define STRATA_ANALYSIS_ARCH_ARCH_MARKERS_H
 
 #include "analysis/arch/arch_family.h"
 

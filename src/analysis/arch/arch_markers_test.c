@@ -106,7 +106,7 @@ TEST(a_long_run_of_nothing_but_attention_marks_nothing)
     assert_int_equal(markers()->n, 0);
 }
 
-TEST_MAIN("arch_markers", T(two_clusters_must_be_well_apart),
+TEST_MAIN("analysis/arch/arch_markers", T(two_clusters_must_be_well_apart),
           CASE(long_markers_are_prefill_and_short_ones_decode),
           CASE(clusters_decide_where_the_limits_say_nothing),
           CASE(the_stream_of_most_markers_is_the_main_one),

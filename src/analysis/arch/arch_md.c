@@ -9,8 +9,8 @@
 #include "analysis/arch/arch_draw.h"
 #include "analysis/steps/steps.h"
 #include "analysis/study.h"
-#include "base/text/inert.h"
 #include "base/formats/markdown.h"
+#include "base/text/inert.h"
 #include "text/arch.h"
 
 struct page {

@@ -5,8 +5,8 @@
  * candidates for layers; a block may differ from its neighbour in a tenth of its kernels. When
  * nothing repeats, collectives and then idle gaps are taken as borders.
  */
-#ifndef STRATA_ANALYSIS_ARCH_REPEAT_H
-#define STRATA_ANALYSIS_ARCH_REPEAT_H
+#ifndef STRATA_ANALYSIS_ARCH_ARCH_REPEAT_H
+#define STRATA_ANALYSIS_ARCH_ARCH_REPEAT_H
 
 #include <stddef.h>
 #include <stdint.h>

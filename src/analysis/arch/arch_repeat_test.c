@@ -68,7 +68,7 @@ TEST(nothing_repeats_in_a_text_without_repeats)
     assert_int_equal(repeats_of("a").n, 0);
 }
 
-TEST_MAIN("arch_repeat", TA(blocks_between_prologue_and_epilogue_are_found),
+TEST_MAIN("analysis/arch/arch_repeat", TA(blocks_between_prologue_and_epilogue_are_found),
           TA(the_leftmost_start_of_a_run_counts), TA(a_block_with_an_extra_kernel_is_still_a_block),
           TA(forward_and_backward_blocks_are_two_repeats),
           TA(nothing_repeats_in_a_text_without_repeats))

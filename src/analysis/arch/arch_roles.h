@@ -1,8 +1,8 @@
 /*
  * arch_roles - what the kernels of a layer are for, told by their order.
  */
-#ifndef STRATA_ANALYSIS_ARCH_ROLES_H
-#define STRATA_ANALYSIS_ARCH_ROLES_H
+#ifndef STRATA_ANALYSIS_ARCH_ARCH_ROLES_H
+#define STRATA_ANALYSIS_ARCH_ARCH_ROLES_H
 
 #include "analysis/arch/arch_layers.h"
 

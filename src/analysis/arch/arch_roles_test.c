@@ -54,5 +54,5 @@ TEST(matmuls_up_to_the_next_norm_are_the_ffn)
     expect_roles(roles, ARRAY_LEN(roles));
 }
 
-TEST_MAIN("arch_roles", CASE(a_dense_layer_has_projection_ffn_and_preparation),
+TEST_MAIN("analysis/arch/arch_roles", CASE(a_dense_layer_has_projection_ffn_and_preparation),
           CASE(a_router_takes_its_norm_and_matmul), CASE(matmuls_up_to_the_next_norm_are_the_ffn))

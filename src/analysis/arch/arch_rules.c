@@ -3,8 +3,8 @@
  */
 #include "analysis/arch/arch_rules.h"
 
-#include "base/text/pattern.h"
 #include "base/formats/yaml.h"
+#include "base/text/pattern.h"
 
 static const char *const names[FAMILIES] = {
     "attention", "moe_dispatch_fused",

@@ -1,8 +1,8 @@
 /*
  * arch_rules - a user's rules for names of kernels.
  */
-#ifndef STRATA_ANALYSIS_ARCH_RULES_H
-#define STRATA_ANALYSIS_ARCH_RULES_H
+#ifndef STRATA_ANALYSIS_ARCH_ARCH_RULES_H
+#define STRATA_ANALYSIS_ARCH_ARCH_RULES_H
 
 #include "analysis/arch/arch_family.h"
 

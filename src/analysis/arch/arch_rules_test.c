@@ -25,4 +25,4 @@ TEST(rules_are_read_from_yaml)
     assert_int_equal(arch_rules_read(&arena, S(""), "r", &rules, &diag), ST_OK);
 }
 
-TEST_MAIN("arch_rules", TA(rules_are_read_from_yaml))
+TEST_MAIN("analysis/arch/arch_rules", TA(rules_are_read_from_yaml))

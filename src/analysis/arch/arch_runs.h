@@ -2,8 +2,8 @@
  * arch_runs - attention kernels of a pass that differ in form: an encoder and a decoder, several
  * towers. Forms that take turns (sliding and full attention) are one model.
  */
-#ifndef STRATA_ANALYSIS_ARCH_RUNS_H
-#define STRATA_ANALYSIS_ARCH_RUNS_H
+#ifndef STRATA_ANALYSIS_ARCH_ARCH_RUNS_H
+#define STRATA_ANALYSIS_ARCH_ARCH_RUNS_H
 
 #include "analysis/arch/arch_layers.h"
 

@@ -150,7 +150,7 @@ TEST(a_fused_kernel_is_not_what_stands_around_it)
     assert_int_equal(a->ops->at[4].family, ARCH_FAMILY_ELEMENTWISE);
 }
 
-TEST_MAIN("arch_runs", CASE(attention_of_different_forms_in_a_row_are_towers),
+TEST_MAIN("analysis/arch/arch_runs", CASE(attention_of_different_forms_in_a_row_are_towers),
           CASE(forms_that_take_turns_are_one_model),
           CASE(self_attention_and_cross_attention_are_one_layer),
           CASE(a_period_under_one_embedding_is_one_pass), CASE(rounds_of_a_loop_are_passes),

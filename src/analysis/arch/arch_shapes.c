@@ -7,8 +7,8 @@
 
 #include "analysis/arch/arch_markers.h"
 #include "analysis/study.h"
-#include "base/text/char.h"
 #include "base/tables/ranked.h"
+#include "base/text/char.h"
 
 static bool take_number(struct str *rest, int64_t *out)
 {

@@ -4,8 +4,8 @@
  * Kernel tables print "4096,4096;4096,1024" (inputs parted by semicolons); PyTorch prints
  * "[[4, 512], [], []]" on host operators.
  */
-#ifndef STRATA_ANALYSIS_ARCH_SHAPES_H
-#define STRATA_ANALYSIS_ARCH_SHAPES_H
+#ifndef STRATA_ANALYSIS_ARCH_ARCH_SHAPES_H
+#define STRATA_ANALYSIS_ARCH_ARCH_SHAPES_H
 
 #include "base/text/num.h"
 

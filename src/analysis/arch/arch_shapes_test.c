@@ -48,5 +48,5 @@ TEST(other_text_is_refused)
     assert_false(shapes_read(S("1,2,3,4,5,6,7,8,9"), &s));
 }
 
-TEST_MAIN("arch_shapes", T(tables_part_inputs_by_semicolons), T(pytorch_prints_lists),
+TEST_MAIN("analysis/arch/arch_shapes", T(tables_part_inputs_by_semicolons), T(pytorch_prints_lists),
           T(a_list_of_tensors_gives_its_first), T(other_text_is_refused))

@@ -5,8 +5,8 @@
  * of an encoder, of a tower, the blocks of a diffusion model. Layers of several classes in one run
  * (sliding and full attention, double and single blocks) are one stack.
  */
-#ifndef STRATA_ANALYSIS_ARCH_STACKS_H
-#define STRATA_ANALYSIS_ARCH_STACKS_H
+#ifndef STRATA_ANALYSIS_ARCH_ARCH_STACKS_H
+#define STRATA_ANALYSIS_ARCH_ARCH_STACKS_H
 
 #include "analysis/arch/arch_layers.h"
 #include "analysis/ops/module_tree.h"

@@ -218,7 +218,7 @@ TEST(a_compiled_module_has_its_attention_kernels_for_layers)
     assert_int_equal(a->layers->per_pass, 5);
 }
 
-TEST_MAIN("arch_stacks", CASE(layers_are_the_modules_a_model_calls_most),
+TEST_MAIN("analysis/arch/arch_stacks", CASE(layers_are_the_modules_a_model_calls_most),
           CASE(layers_of_two_classes_that_take_turns_are_one_stack),
           CASE(blocks_that_follow_one_another_are_one_stack),
           CASE(an_encoder_and_a_decoder_are_two_stacks), CASE(towers_of_one_class_are_told_apart),

@@ -149,7 +149,7 @@ TEST(shapes_tell_the_sizes_of_a_model)
     assert_int_equal(a->markers->prefill, 2); /* 128 query tokens a sequence */
 }
 
-TEST_MAIN("arch", CASE(a_capture_of_nothing_has_ten_sections),
+TEST_MAIN("analysis/arch/arch", CASE(a_capture_of_nothing_has_ten_sections),
           CASE(one_kernel_of_no_length_has_ten_sections), CASE(one_marker_alone_has_ten_sections),
           CASE(counts_are_checked_against_layers), CASE(a_missing_kernel_is_a_mismatch),
           CASE(the_folders_name_tells_the_parallelism), CASE(shapes_tell_the_sizes_of_a_model))

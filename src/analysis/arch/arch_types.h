@@ -1,8 +1,8 @@
 /*
  * arch_types - layers of one type put together, and what is inside a typical one.
  */
-#ifndef STRATA_ANALYSIS_ARCH_TYPES_H
-#define STRATA_ANALYSIS_ARCH_TYPES_H
+#ifndef STRATA_ANALYSIS_ARCH_ARCH_TYPES_H
+#define STRATA_ANALYSIS_ARCH_ARCH_TYPES_H
 
 #include "analysis/arch/arch_roles.h"
 #include "report/message.h"

@@ -64,5 +64,5 @@ TEST(ranges_are_compressed)
     arena_free(&arena);
 }
 
-TEST_MAIN("arch_types", CASE(types_count_rank_and_represent_their_layers),
+TEST_MAIN("analysis/arch/arch_types", CASE(types_count_rank_and_represent_their_layers),
           CASE(extra_kernels_and_slow_first_layers_are_anomalies), T(ranges_are_compressed))

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #include "analysis/arch/arch.h"
+#include "analysis/idle/waits.h"
 #include "analysis/steps/groups.h"
 #include "analysis/steps/steps.h"
 #include "analysis/study.h"
-#include "analysis/idle/waits.h"
 #include "capture/classify.h"
 
 __extension__ typedef __int128 wide; /* products of times and small numbers */

@@ -6,8 +6,8 @@
  * communication, AICPU, small kernels, other streams. Four clocks are always kept together, since
  * each alone misleads: wall, busy (union), sum of durations, and cost (sum of duration and wait).
  */
-#ifndef STRATA_ANALYSIS_STRUCTURES_H
-#define STRATA_ANALYSIS_STRUCTURES_H
+#ifndef STRATA_ANALYSIS_ARCH_STRUCTURES_H
+#define STRATA_ANALYSIS_ARCH_STRUCTURES_H
 
 #include "base/tables/interval.h"
 

@@ -89,6 +89,7 @@ TEST(nothing_has_no_structures)
     assert_int_equal(structures()->n, 0);
 }
 
-TEST_MAIN("structures", T(clocks_are_read_beside_each_other), CASE(a_layer_is_a_block_with_sides),
-          CASE(a_time_lies_in_the_last_structure_that_began), CASE(the_longest_stands_first),
-          CASE(a_step_without_layers_is_one_structure), CASE(nothing_has_no_structures))
+TEST_MAIN("analysis/arch/structures", T(clocks_are_read_beside_each_other),
+          CASE(a_layer_is_a_block_with_sides), CASE(a_time_lies_in_the_last_structure_that_began),
+          CASE(the_longest_stands_first), CASE(a_step_without_layers_is_one_structure),
+          CASE(nothing_has_no_structures))

@@ -6,10 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/idle/bubbles.h"
-#include "analysis/steps/groups.h"
-#include "analysis/ops/ops.h"
 #include "analysis/compare/ranksum.h"
+#include "analysis/idle/bubbles.h"
+#include "analysis/ops/ops.h"
+#include "analysis/steps/groups.h"
 #include "analysis/steps/steps.h"
 #include "analysis/study.h"
 #include "base/tables/ranked.h"

@@ -3,11 +3,12 @@
  *
  * Groups of steps that do the same work are matched; the steps of a group are the samples of its
  * metrics and of its operators. A change counts when the medians are far enough apart (the minimum
- * effect) and the samples of the two captures do not mix (analysis/compare/ranksum). Where there are too
- * few steps to tell noise, size alone decides and `p` says so. Rules: docs/analyses/diff.md.
+ * effect) and the samples of the two captures do not mix (analysis/compare/ranksum). Where there
+ * are too few steps to tell noise, size alone decides and `p` says so. Rules:
+ * docs/analyses/diff.md.
  */
-#ifndef STRATA_ANALYSIS_COMPARE_H
-#define STRATA_ANALYSIS_COMPARE_H
+#ifndef STRATA_ANALYSIS_COMPARE_COMPARE_H
+#define STRATA_ANALYSIS_COMPARE_COMPARE_H
 
 #include "report/record.h"
 

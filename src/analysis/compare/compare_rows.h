@@ -5,8 +5,8 @@
  * Times are device time of kernels that a row launches itself, divided by the steps of each side;
  * with the rest outside they add up to the device time of a step.
  */
-#ifndef STRATA_ANALYSIS_COMPARE_ROWS_H
-#define STRATA_ANALYSIS_COMPARE_ROWS_H
+#ifndef STRATA_ANALYSIS_COMPARE_COMPARE_ROWS_H
+#define STRATA_ANALYSIS_COMPARE_COMPARE_ROWS_H
 
 #include "analysis/compare/compare.h"
 #include "analysis/ops/op_stats.h"

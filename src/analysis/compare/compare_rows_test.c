@@ -93,6 +93,6 @@ TEST(captures_without_operators_are_not_called_different)
     end();
 }
 
-TEST_MAIN("compare_rows", CASE(operators_of_other_kernels_compare),
+TEST_MAIN("analysis/compare/compare_rows", CASE(operators_of_other_kernels_compare),
           CASE(other_work_is_said_to_be_other_work),
           CASE(captures_without_operators_are_not_called_different))

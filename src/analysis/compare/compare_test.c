@@ -199,7 +199,8 @@ TEST(captures_without_kernels_compare_to_nothing)
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 
-TEST_MAIN("compare", CASE(a_capture_equals_itself), CASE(a_slower_operator_is_found_with_its_size),
-          CASE(scatter_is_no_change), CASE(small_changes_count_as_none),
-          CASE(one_step_cannot_tell_noise), CASE(groups_are_matched_by_their_operators),
-          CASE(a_gate_is_shut_above_its_limit), CASE(captures_without_kernels_compare_to_nothing))
+TEST_MAIN("analysis/compare/compare", CASE(a_capture_equals_itself),
+          CASE(a_slower_operator_is_found_with_its_size), CASE(scatter_is_no_change),
+          CASE(small_changes_count_as_none), CASE(one_step_cannot_tell_noise),
+          CASE(groups_are_matched_by_their_operators), CASE(a_gate_is_shut_above_its_limit),
+          CASE(captures_without_kernels_compare_to_nothing))

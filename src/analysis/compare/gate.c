@@ -3,8 +3,8 @@
  */
 #include "analysis/compare/gate.h"
 
-#include "analysis/idle/bubbles.h"
 #include "analysis/diagnose/accounting.h"
+#include "analysis/idle/bubbles.h"
 #include "analysis/steps/groups.h"
 #include "analysis/steps/steps.h"
 #include "analysis/study.h"

@@ -8,8 +8,8 @@
  *
  * Names are those of the JSON document; comparisons are > >= < <= == !=.
  */
-#ifndef STRATA_ANALYSIS_GATE_H
-#define STRATA_ANALYSIS_GATE_H
+#ifndef STRATA_ANALYSIS_COMPARE_GATE_H
+#define STRATA_ANALYSIS_COMPARE_GATE_H
 
 #include "report/record.h"
 

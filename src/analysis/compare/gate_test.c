@@ -85,6 +85,6 @@ TEST(mistakes_are_told_apart)
     assert_string_equal(problem, "no such metric");
 }
 
-TEST_MAIN("analysis/gate", TF(step_metrics_are_compared_exactly),
+TEST_MAIN("analysis/compare/gate", TF(step_metrics_are_compared_exactly),
           TF(the_outcome_says_where_and_how_much), TF(groups_and_the_whole_have_their_prefixes),
           TF(mistakes_are_told_apart))

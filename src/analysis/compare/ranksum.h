@@ -6,8 +6,8 @@
  * how they scatter and an outlier weighs no more than its rank. p comes from the exact
  * distribution of U for up to RANKSUM_EXACT pairs, else from its normal approximation.
  */
-#ifndef STRATA_ANALYSIS_RANKSUM_H
-#define STRATA_ANALYSIS_RANKSUM_H
+#ifndef STRATA_ANALYSIS_COMPARE_RANKSUM_H
+#define STRATA_ANALYSIS_COMPARE_RANKSUM_H
 
 #include "base/arena.h"
 

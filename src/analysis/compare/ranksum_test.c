@@ -78,7 +78,7 @@ TEST(large_samples_use_the_normal_approximation)
     assert_true(ranksum_p(&r, low, high) < 1e-4);
 }
 
-TEST_MAIN("ranksum", TA(small_samples_are_counted_exactly), TA(sizes_may_differ),
+TEST_MAIN("analysis/compare/ranksum", TA(small_samples_are_counted_exactly), TA(sizes_may_differ),
           TA(separate_samples_differ_and_mixed_ones_do_not),
           TA(equal_pairs_count_half_and_round_against_a_difference),
           TA(three_against_three_can_tell_nothing), TA(large_samples_use_the_normal_approximation))

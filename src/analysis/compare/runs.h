@@ -9,8 +9,8 @@
  * runs, which slow clocks of some runs do not move, and by a rank-sum test. Ranks of a job are
  * compared each with itself.
  */
-#ifndef STRATA_ANALYSIS_RUNS_H
-#define STRATA_ANALYSIS_RUNS_H
+#ifndef STRATA_ANALYSIS_COMPARE_RUNS_H
+#define STRATA_ANALYSIS_COMPARE_RUNS_H
 
 #include "base/tables/tree.h"
 #include "report/record.h"

@@ -254,7 +254,7 @@ TEST(a_new_kernel_has_no_ratio)
     assert_true(c.at[0].own > 0.09);
 }
 
-TEST_MAIN("analysis/runs", TA(files_come_back), TA(other_files_are_rejected),
+TEST_MAIN("analysis/compare/runs", TA(files_come_back), TA(other_files_are_rejected),
           TA(a_slower_kernel_is_found), TA(parts_that_grew_together_are_named_together),
           TA(kernels_that_grew_without_idle_time), TA(parts_that_are_slower_alike_count_by_size),
           TA(slow_clocks_of_some_runs_are_noise), TA(a_faster_part_is_no_slower_rest),

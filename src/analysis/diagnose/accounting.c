@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "analysis/idle/idle.h"
 #include "analysis/diagnose/limits.h"
+#include "analysis/idle/idle.h"
 #include "analysis/steps/steps.h"
 #include "analysis/study.h"
 

@@ -3,8 +3,8 @@
  */
 #include "analysis/diagnose/trace_replay.h"
 
-#include "analysis/idle/idle.h"
 #include "analysis/diagnose/limits.h"
+#include "analysis/idle/idle.h"
 #include "base/tables/heap.h"
 
 /* ---- constants of the trace ---- */

@@ -1,8 +1,8 @@
 /*
  * aicpu - kernels that ran on the device's control processor, and how far real work hid them.
  */
-#ifndef STRATA_ANALYSIS_AICPU_H
-#define STRATA_ANALYSIS_AICPU_H
+#ifndef STRATA_ANALYSIS_IDLE_AICPU_H
+#define STRATA_ANALYSIS_IDLE_AICPU_H
 
 #include "base/text/num.h"
 

@@ -7,16 +7,16 @@
 #include <stdlib.h>
 
 #include "analysis/analysis.h"
-#include "analysis/steps/boundary.h"
-#include "analysis/idle/bubbles.h"
 #include "analysis/diagnose/diagnosis.h"
+#include "analysis/idle/bubbles.h"
 #include "analysis/idle/evidence.h"
 #include "analysis/idle/gaps.h"
-#include "analysis/steps/groups.h"
 #include "analysis/idle/judgement.h"
-#include "analysis/ops/ops.h"
 #include "analysis/idle/recommend.h"
 #include "analysis/idle/selfcheck.h"
+#include "analysis/ops/ops.h"
+#include "analysis/steps/boundary.h"
+#include "analysis/steps/groups.h"
 #include "analysis/steps/steps.h"
 #include "text/anomaly.h"
 

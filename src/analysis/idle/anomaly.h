@@ -3,8 +3,8 @@
  *
  * Formulas and thresholds: docs/analyses/anomaly.md.
  */
-#ifndef STRATA_ANALYSIS_ANOMALY_H
-#define STRATA_ANALYSIS_ANOMALY_H
+#ifndef STRATA_ANALYSIS_IDLE_ANOMALY_H
+#define STRATA_ANALYSIS_IDLE_ANOMALY_H
 
 #include "base/files/sink.h"
 

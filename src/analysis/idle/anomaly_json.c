@@ -3,21 +3,21 @@
  * are a contract with other tools; times in milliseconds and microseconds are printed exactly,
  * digit by digit from nanoseconds.
  */
+#include "analysis/arch/structures.h"
+#include "analysis/diagnose/diagnosis.h"
 #include "analysis/idle/aicpu.h"
 #include "analysis/idle/anomaly.h"
-#include "analysis/steps/boundary.h"
 #include "analysis/idle/bubbles.h"
-#include "analysis/diagnose/diagnosis.h"
 #include "analysis/idle/gaps.h"
-#include "analysis/steps/groups.h"
 #include "analysis/idle/judgement.h"
-#include "analysis/ops/ops.h"
 #include "analysis/idle/recommend.h"
 #include "analysis/idle/selfcheck.h"
-#include "analysis/steps/steps.h"
-#include "analysis/arch/structures.h"
-#include "analysis/study.h"
 #include "analysis/idle/waits.h"
+#include "analysis/ops/ops.h"
+#include "analysis/steps/boundary.h"
+#include "analysis/steps/groups.h"
+#include "analysis/steps/steps.h"
+#include "analysis/study.h"
 #include "report/envelope.h"
 #include "report/quantity.h"
 

@@ -4,9 +4,9 @@
 #include "analysis/idle/anomaly.h"
 
 #include "analysis/analysis.h"
+#include "analysis/arch/structures.h"
 #include "analysis/idle/bubbles.h"
 #include "analysis/steps/steps.h"
-#include "analysis/arch/structures.h"
 #include "text/anomaly.h"
 
 enum { MAX_ROWS = 8, MAX_GAPS = 5 };

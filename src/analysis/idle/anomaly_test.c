@@ -115,6 +115,6 @@ TEST(a_document_that_cannot_be_written_is_reported)
     capture_free(cap);
 }
 
-TEST_MAIN("analysis/anomaly", T(heavy_gaps_are_told_longest_first),
+TEST_MAIN("analysis/idle/anomaly", T(heavy_gaps_are_told_longest_first),
           T(a_busy_capture_has_no_finding), T(many_steps_are_cut_short_and_said_so),
           T(a_document_that_cannot_be_written_is_reported))

@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
+#include "analysis/idle/waits.h"
 #include "analysis/steps/steps.h"
 #include "analysis/study.h"
-#include "analysis/idle/waits.h"
 #include "capture/classify.h"
 
 __extension__ typedef __int128 wide; /* products of two times */

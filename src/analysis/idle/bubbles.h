@@ -5,8 +5,8 @@
  * into the gap before the first kernel, the gaps between, and the gap after the last one. The
  * three always add up to the idle time. All arithmetic is in integer nanoseconds.
  */
-#ifndef STRATA_ANALYSIS_BUBBLES_H
-#define STRATA_ANALYSIS_BUBBLES_H
+#ifndef STRATA_ANALYSIS_IDLE_BUBBLES_H
+#define STRATA_ANALYSIS_IDLE_BUBBLES_H
 
 #include "base/tables/intern.h"
 #include "base/tables/interval.h"

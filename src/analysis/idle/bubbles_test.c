@@ -168,7 +168,7 @@ TEST(times_at_the_ends_of_the_clock_do_not_wrap)
     assert_int_equal(b->n, 1);
 }
 
-TEST_MAIN("analysis/bubbles", CASE(idle_time_splits_into_prelaunch_internal_and_tail),
+TEST_MAIN("analysis/idle/bubbles", CASE(idle_time_splits_into_prelaunch_internal_and_tail),
           CASE(a_small_window_is_exact), CASE(exact_hits_of_a_threshold_are_heavy),
           CASE(one_nanosecond_less_is_not_heavy),
           CASE(a_kernel_over_a_border_is_busy_in_both_steps_and_counted_in_the_first),

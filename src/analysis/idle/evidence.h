@@ -7,8 +7,8 @@
  * facts; what they may mean is in the labels, which begin with "possible" and never exclude one
  * another. Formulas: docs/analyses/anomaly.md.
  */
-#ifndef STRATA_ANALYSIS_EVIDENCE_H
-#define STRATA_ANALYSIS_EVIDENCE_H
+#ifndef STRATA_ANALYSIS_IDLE_EVIDENCE_H
+#define STRATA_ANALYSIS_IDLE_EVIDENCE_H
 
 #include "base/tables/intern.h"
 #include "base/text/num.h"

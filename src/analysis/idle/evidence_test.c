@@ -169,7 +169,7 @@ TEST(random_events_give_what_a_plain_sum_gives)
     }
 }
 
-TEST_MAIN("analysis/evidence", T(labels_change_exactly_at_their_limits),
+TEST_MAIN("analysis/idle/evidence", T(labels_change_exactly_at_their_limits),
           CASE(shares_are_those_of_unions_and_threads_count_apart),
           CASE(an_event_over_several_bubbles_counts_in_each),
           CASE(a_frame_that_spans_the_step_is_no_evidence), CASE(a_range_of_nvtx_is_no_evidence),

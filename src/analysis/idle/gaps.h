@@ -1,8 +1,8 @@
 /*
  * gaps - what a capture does not tell, and what that costs the analysis.
  */
-#ifndef STRATA_ANALYSIS_GAPS_H
-#define STRATA_ANALYSIS_GAPS_H
+#ifndef STRATA_ANALYSIS_IDLE_GAPS_H
+#define STRATA_ANALYSIS_IDLE_GAPS_H
 
 #include <stdbool.h>
 #include <stddef.h>

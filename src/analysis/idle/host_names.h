@@ -2,8 +2,8 @@
  * host_names - what host events do to the device, by their names: calls that launch, copy, wait,
  * allocate or compile, and ranges that mean input or compilation.
  */
-#ifndef STRATA_ANALYSIS_DIAGNOSE_HOST_NAMES_H
-#define STRATA_ANALYSIS_DIAGNOSE_HOST_NAMES_H
+#ifndef STRATA_ANALYSIS_IDLE_HOST_NAMES_H
+#define STRATA_ANALYSIS_IDLE_HOST_NAMES_H
 
 #include "base/str.h"
 

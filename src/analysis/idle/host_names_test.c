@@ -39,5 +39,5 @@ TEST(ranges_mean_something_for_what_they_enclose)
     assert_int_equal(host_range_kind(S("ProfilerStep#3")), RANGE_PLAIN);
 }
 
-TEST_MAIN("analysis/diagnose/host_names", T(calls_are_known_by_their_names),
+TEST_MAIN("analysis/idle/host_names", T(calls_are_known_by_their_names),
           T(questions_do_not_touch_the_device), T(ranges_mean_something_for_what_they_enclose))

@@ -1,8 +1,8 @@
 /*
  * host_threads - the threads of a capture that launch device work.
  */
-#ifndef STRATA_ANALYSIS_DIAGNOSE_HOST_THREADS_H
-#define STRATA_ANALYSIS_DIAGNOSE_HOST_THREADS_H
+#ifndef STRATA_ANALYSIS_IDLE_HOST_THREADS_H
+#define STRATA_ANALYSIS_IDLE_HOST_THREADS_H
 
 #include "base/tables/hash.h"
 #include "base/tables/interval.h"

@@ -3,8 +3,8 @@
  */
 #include "analysis/idle/host_timeline.h"
 
-#include "analysis/idle/host_threads.h"
 #include "analysis/diagnose/limits.h"
+#include "analysis/idle/host_threads.h"
 #include "analysis/ops/op_tree.h"
 #include "analysis/study.h"
 

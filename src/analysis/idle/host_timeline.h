@@ -7,13 +7,13 @@
  * One pass over the events, in order, with a stack for each thread: nothing is kept of an event
  * that is no call.
  */
-#ifndef STRATA_ANALYSIS_DIAGNOSE_HOST_TIMELINE_H
-#define STRATA_ANALYSIS_DIAGNOSE_HOST_TIMELINE_H
+#ifndef STRATA_ANALYSIS_IDLE_HOST_TIMELINE_H
+#define STRATA_ANALYSIS_IDLE_HOST_TIMELINE_H
 
 #include "analysis/diagnose/device_tasks.h"
 #include "analysis/idle/host_names.h"
-#include "ops/kernel_family.h"
 #include "base/tables/hash.h"
+#include "ops/kernel_family.h"
 
 enum { NO_SLICE = UINT32_MAX, NO_CALL = TASK_NO_CALL };
 

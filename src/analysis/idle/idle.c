@@ -3,8 +3,8 @@
  */
 #include "analysis/idle/idle.h"
 
-#include "analysis/idle/host_names.h"
 #include "analysis/diagnose/limits.h"
+#include "analysis/idle/host_names.h"
 
 void idle_init(struct idle_finder *f, const struct capture *cap, struct accounting *a,
                struct arena *arena)

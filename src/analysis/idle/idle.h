@@ -2,8 +2,8 @@
  * idle - why the device had nothing to do: what the thread that launched the next task did
  * meanwhile, and which call had emptied the queue.
  */
-#ifndef STRATA_ANALYSIS_DIAGNOSE_IDLE_H
-#define STRATA_ANALYSIS_DIAGNOSE_IDLE_H
+#ifndef STRATA_ANALYSIS_IDLE_IDLE_H
+#define STRATA_ANALYSIS_IDLE_IDLE_H
 
 #include "analysis/diagnose/accounting.h"
 

@@ -4,8 +4,8 @@
  * Rules and their numbers: docs/analyses/anomaly.md. Causes stay possible causes; a gap at the
  * edge of the recording is never blamed on the host.
  */
-#ifndef STRATA_ANALYSIS_JUDGEMENT_H
-#define STRATA_ANALYSIS_JUDGEMENT_H
+#ifndef STRATA_ANALYSIS_IDLE_JUDGEMENT_H
+#define STRATA_ANALYSIS_IDLE_JUDGEMENT_H
 
 #include "analysis/idle/evidence.h"
 

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 #include "analysis/idle/aicpu.h"
-#include "analysis/steps/boundary.h"
 #include "analysis/idle/bubbles.h"
-#include "analysis/steps/groups.h"
 #include "analysis/idle/judgement.h"
 #include "analysis/ops/ops.h"
+#include "analysis/steps/boundary.h"
+#include "analysis/steps/groups.h"
 #include "analysis/steps/steps.h"
 #include "analysis/study.h"
 #include "text/anomaly.h"

@@ -1,8 +1,8 @@
 /*
  * recommend - what to do next, with the facts that ask for it and the one thing that is missing.
  */
-#ifndef STRATA_ANALYSIS_RECOMMEND_H
-#define STRATA_ANALYSIS_RECOMMEND_H
+#ifndef STRATA_ANALYSIS_IDLE_RECOMMEND_H
+#define STRATA_ANALYSIS_IDLE_RECOMMEND_H
 
 #include "report/finding.h"
 

@@ -6,9 +6,9 @@
 #include <math.h>
 
 #include "analysis/idle/bubbles.h"
+#include "analysis/idle/waits.h"
 #include "analysis/steps/steps.h"
 #include "analysis/study.h"
-#include "analysis/idle/waits.h"
 #include "text/anomaly.h"
 
 struct checker {

@@ -4,8 +4,8 @@
  * Profilers write summaries of their own beside the timeline. Where they disagree with what the
  * timeline says by more than rounding explains, that is a finding about the data.
  */
-#ifndef STRATA_ANALYSIS_SELFCHECK_H
-#define STRATA_ANALYSIS_SELFCHECK_H
+#ifndef STRATA_ANALYSIS_IDLE_SELFCHECK_H
+#define STRATA_ANALYSIS_IDLE_SELFCHECK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * Streams that wait for each other leave no idle device: accounting does not show them. A gap here
  * is the time between two tasks of a stream in which some other stream runs.
  */
-#ifndef STRATA_ANALYSIS_DIAGNOSE_STREAM_GAPS_H
-#define STRATA_ANALYSIS_DIAGNOSE_STREAM_GAPS_H
+#ifndef STRATA_ANALYSIS_IDLE_STREAM_GAPS_H
+#define STRATA_ANALYSIS_IDLE_STREAM_GAPS_H
 
 #include "analysis/diagnose/accounting.h"
 

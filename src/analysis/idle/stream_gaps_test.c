@@ -56,6 +56,6 @@ TEST(time_in_which_no_stream_works_is_no_gap_of_a_stream)
     assert_int_equal(find().n, 0);
 }
 
-TEST_MAIN("analysis/diagnose/stream_gaps", CASE(streams_that_take_turns_wait_for_each_other),
+TEST_MAIN("analysis/idle/stream_gaps", CASE(streams_that_take_turns_wait_for_each_other),
           CASE(a_stream_may_be_launched_late),
           CASE(time_in_which_no_stream_works_is_no_gap_of_a_stream))

@@ -5,8 +5,8 @@
  * It is no queueing time: it says where the time line has a hole, and a hole beside an open
  * collective means little.
  */
-#ifndef STRATA_ANALYSIS_WAITS_H
-#define STRATA_ANALYSIS_WAITS_H
+#ifndef STRATA_ANALYSIS_IDLE_WAITS_H
+#define STRATA_ANALYSIS_IDLE_WAITS_H
 
 #include <stdbool.h>
 

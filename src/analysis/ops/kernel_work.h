@@ -5,8 +5,8 @@
  * kernel's own shapes tell. An operator's first kernel carries all of its work, so that sums over
  * kernels are sums over operators.
  */
-#ifndef STRATA_ANALYSIS_KERNEL_WORK_H
-#define STRATA_ANALYSIS_KERNEL_WORK_H
+#ifndef STRATA_ANALYSIS_OPS_KERNEL_WORK_H
+#define STRATA_ANALYSIS_OPS_KERNEL_WORK_H
 
 #include "analysis/study.h"
 #include "device/device.h"

@@ -101,7 +101,7 @@ TEST(an_unknown_device_has_work_but_no_roof)
     assert_true(kernel_works_find(&study, h200)->at[0].roof > 0);
 }
 
-TEST_MAIN("kernel_work", CASE(the_first_kernel_of_an_operator_has_its_work),
+TEST_MAIN("analysis/ops/kernel_work", CASE(the_first_kernel_of_an_operator_has_its_work),
           CASE(elementwise_work_is_judged_by_its_bytes), CASE(what_is_not_known_has_its_reason),
           CASE(shapes_that_do_not_fit_the_time_are_not_believed),
           CASE(an_unknown_device_has_work_but_no_roof))

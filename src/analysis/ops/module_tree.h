@@ -5,8 +5,8 @@
  * A kernel belongs to the innermost call around its launch; one that runs backward to the call of
  * its forward operator. Device time of a call is its own kernels' and that of all calls inside.
  */
-#ifndef STRATA_ANALYSIS_MODULE_TREE_H
-#define STRATA_ANALYSIS_MODULE_TREE_H
+#ifndef STRATA_ANALYSIS_OPS_MODULE_TREE_H
+#define STRATA_ANALYSIS_OPS_MODULE_TREE_H
 
 #include "analysis/ops/op_tree.h"
 

@@ -123,7 +123,7 @@ TEST(a_capture_of_nothing_has_no_modules)
     assert_int_equal(t->device, 0);
 }
 
-TEST_MAIN("module_tree", CASE(classes_are_names_without_their_number),
+TEST_MAIN("analysis/ops/module_tree", CASE(classes_are_names_without_their_number),
           CASE(kernels_belong_to_every_module_around_their_launch),
           CASE(backward_kernels_belong_to_the_forward_module), CASE(device_time_adds_up),
           CASE(a_capture_of_nothing_has_no_modules))

@@ -6,9 +6,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "ops/kernel_family.h"
 #include "analysis/ops/module_tree.h"
 #include "analysis/ops/op_works.h"
+#include "ops/kernel_family.h"
 
 struct finder {
     struct study *st;

@@ -5,8 +5,8 @@
  * that (total); what is launched outside of all of them is `outside`. Own times and `outside` add
  * up to the device time exactly. Rules: docs/analyses/ops.md.
  */
-#ifndef STRATA_ANALYSIS_OP_STATS_H
-#define STRATA_ANALYSIS_OP_STATS_H
+#ifndef STRATA_ANALYSIS_OPS_OP_STATS_H
+#define STRATA_ANALYSIS_OPS_OP_STATS_H
 
 #include "analysis/ops/kernel_work.h"
 #include "analysis/ops/op_tree.h"

@@ -136,6 +136,6 @@ TEST(a_capture_of_nothing_has_no_rows)
         assert_int_equal(find((enum op_by)by)->n, 0);
 }
 
-TEST_MAIN("op_stats", CASE(time_goes_to_the_operator_and_to_all_around_it),
+TEST_MAIN("analysis/ops/op_stats", CASE(time_goes_to_the_operator_and_to_all_around_it),
           CASE(shapes_tell_calls_apart), CASE(ranges_hold_what_another_thread_launches_meanwhile),
           CASE(own_times_and_outside_add_up), CASE(a_capture_of_nothing_has_no_rows))

@@ -5,8 +5,8 @@
  * innermost event around another is its parent. A kernel belongs to the event that launched it and
  * to everything around that.
  */
-#ifndef STRATA_ANALYSIS_OP_TREE_H
-#define STRATA_ANALYSIS_OP_TREE_H
+#ifndef STRATA_ANALYSIS_OPS_OP_TREE_H
+#define STRATA_ANALYSIS_OPS_OP_TREE_H
 
 #include "analysis/study.h"
 

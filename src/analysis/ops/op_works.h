@@ -1,11 +1,11 @@
 /*
  * op_works - the work of operators and kernels of a capture, equal ones looked at once.
  */
-#ifndef STRATA_ANALYSIS_OP_WORKS_H
-#define STRATA_ANALYSIS_OP_WORKS_H
+#ifndef STRATA_ANALYSIS_OPS_OP_WORKS_H
+#define STRATA_ANALYSIS_OPS_OP_WORKS_H
 
-#include "ops/op_work.h"
 #include "capture/capture.h"
+#include "ops/op_work.h"
 
 enum { OP_WORKS_NONE = UINT32_MAX };
 

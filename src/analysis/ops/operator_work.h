@@ -3,13 +3,13 @@
  *
  * Equal operators are looked at once: a trace has few kinds of them and many of each kind.
  */
-#ifndef STRATA_ANALYSIS_DIAGNOSE_OPERATOR_WORK_H
-#define STRATA_ANALYSIS_DIAGNOSE_OPERATOR_WORK_H
+#ifndef STRATA_ANALYSIS_OPS_OPERATOR_WORK_H
+#define STRATA_ANALYSIS_OPS_OPERATOR_WORK_H
 
-#include "ops/tensor_shapes.h"
 #include "base/tables/hash.h"
 #include "base/tables/vec.h"
 #include "capture/capture.h"
+#include "ops/tensor_shapes.h"
 
 struct operator_work {
     double flops;            /* of a product or a convolution; 0: none, or not known */

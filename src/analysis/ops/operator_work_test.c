@@ -40,5 +40,5 @@ TEST(shapes_of_the_kernel_serve_an_operator_without_any)
     operator_works_free(&works);
 }
 
-TEST_MAIN("analysis/diagnose/operator_work", CASE(equal_operators_are_looked_at_once),
+TEST_MAIN("analysis/ops/operator_work", CASE(equal_operators_are_looked_at_once),
           CASE(shapes_of_the_kernel_serve_an_operator_without_any))

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "analysis/study.h"
 #include "analysis/idle/waits.h"
+#include "analysis/study.h"
 
 __extension__ typedef __int128 wide; /* products of two times */
 

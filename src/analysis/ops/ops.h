@@ -5,8 +5,8 @@
  * operator) and by duration alone (what the operator itself costs). An operator that hardly runs
  * and mostly waits is a wait anchor: the gap lies before it, it is no hotspot.
  */
-#ifndef STRATA_ANALYSIS_OPS_H
-#define STRATA_ANALYSIS_OPS_H
+#ifndef STRATA_ANALYSIS_OPS_OPS_H
+#define STRATA_ANALYSIS_OPS_OPS_H
 
 #include "base/tables/intern.h"
 #include "base/text/num.h"

@@ -1,8 +1,8 @@
 #include "analysis/ops/ops.h"
 
 #include "analysis/idle/aicpu.h"
-#include "analysis/testing_study.h"
 #include "analysis/idle/waits.h"
+#include "analysis/testing_study.h"
 
 /* A wait of -1 leaves the attribute out. */
 static void add(const char *name, const char *type, const char *core, enum slice_kind kind,
@@ -151,7 +151,7 @@ TEST(aicpu_time_under_other_cores_is_masked)
     assert_true(a->steps[0].is_risk);             /* 10 of 170 us is over 1 % */
 }
 
-TEST_MAIN("analysis/ops", CASE(calls_are_put_together_by_type_or_by_name_without_its_number),
+TEST_MAIN("analysis/ops/ops", CASE(calls_are_put_together_by_type_or_by_name_without_its_number),
           CASE(an_operator_that_only_waits_is_an_anchor),
           CASE(the_eleventh_operator_is_never_an_anchor),
           CASE(waits_beside_communication_are_polluted),

@@ -3,8 +3,8 @@
  *
  * Method and limits: docs/analyses/cluster.md.
  */
-#ifndef STRATA_ANALYSIS_CLUSTER_CLUSTER_H
-#define STRATA_ANALYSIS_CLUSTER_CLUSTER_H
+#ifndef STRATA_ANALYSIS_RANKS_CLUSTER_H
+#define STRATA_ANALYSIS_RANKS_CLUSTER_H
 
 #include "analysis/ranks/cluster_links.h"
 #include "analysis/ranks/cluster_replay.h"

@@ -1,5 +1,5 @@
 /*
- * flow_cluster: finds the captures of all ranks, summarizes them one by one or in several
+ * cluster_job: finds the captures of all ranks, summarizes them one by one or in several
  * processes, and puts the summaries together.
  */
 #include "analysis/ranks/cluster_job.h"
@@ -8,12 +8,12 @@
 #include <sys/stat.h>
 
 #include "analysis/ranks/summary_file.h"
-#include "base/run/cancel.h"
 #include "base/files/fs.h"
-#include "base/tables/hash.h"
 #include "base/files/mapfile.h"
-#include "base/run/progress.h"
 #include "base/formats/wire.h"
+#include "base/run/cancel.h"
+#include "base/run/progress.h"
+#include "base/tables/hash.h"
 #include "capture/capture.h"
 #include "driver/mpi.h"
 #include "input/import.h"
@@ -399,7 +399,7 @@ static enum status conclude(struct cluster_run *run)
     return ST_OK;
 }
 
-enum status flow_cluster(const struct cluster_job *job, struct diag *d, struct cluster_outcome *out)
+enum status ranks_run(const struct cluster_job *job, struct diag *d, struct cluster_outcome *out)
 {
     struct cluster_run run = {.job = job, .d = d, .out = out, .arena = &out->arena};
     struct fs_list list;

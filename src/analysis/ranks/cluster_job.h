@@ -1,12 +1,12 @@
 /*
- * flow_cluster - a folder of ranks in, what they tell together out.
+ * cluster_job - a folder of ranks in, what they tell together out.
  *
  * One rank after the other is read and reduced to its summary, so memory holds one capture at a
  * time; summaries are kept in a folder by the content of the files they were made of. Under MPI the
  * ranks are dealt out by size and process 0 has the result.
  */
-#ifndef STRATA_FLOW_FLOW_CLUSTER_H
-#define STRATA_FLOW_FLOW_CLUSTER_H
+#ifndef STRATA_ANALYSIS_RANKS_CLUSTER_JOB_H
+#define STRATA_ANALYSIS_RANKS_CLUSTER_JOB_H
 
 #include "analysis/ranks/cluster.h"
 #include "analysis/ranks/cluster_part.h"
@@ -30,8 +30,7 @@ struct cluster_outcome {
 };
 
 /* Call cluster_outcome_free() in any case. */
-enum status flow_cluster(const struct cluster_job *job, struct diag *d,
-                         struct cluster_outcome *out);
+enum status ranks_run(const struct cluster_job *job, struct diag *d, struct cluster_outcome *out);
 void cluster_outcome_free(struct cluster_outcome *out);
 
 #endif

@@ -2,8 +2,8 @@
  * cluster_links - communicators that transfer slower than their like, and the links that explain
  * it; what each communicator is for.
  */
-#ifndef STRATA_ANALYSIS_CLUSTER_CLUSTER_LINKS_H
-#define STRATA_ANALYSIS_CLUSTER_CLUSTER_LINKS_H
+#ifndef STRATA_ANALYSIS_RANKS_CLUSTER_LINKS_H
+#define STRATA_ANALYSIS_RANKS_CLUSTER_LINKS_H
 
 #include "analysis/ranks/cluster_model.h"
 

@@ -6,8 +6,8 @@
  * members began tells who was late. Times are nanoseconds after the first kernel of the reference
  * rank, on that rank's clock.
  */
-#ifndef STRATA_ANALYSIS_CLUSTER_CLUSTER_MODEL_H
-#define STRATA_ANALYSIS_CLUSTER_CLUSTER_MODEL_H
+#ifndef STRATA_ANALYSIS_RANKS_CLUSTER_MODEL_H
+#define STRATA_ANALYSIS_RANKS_CLUSTER_MODEL_H
 
 #include "analysis/ranks/rank_summary.h"
 #include "base/tables/ranked.h"

@@ -2,8 +2,8 @@
  * cluster_part - one capture of a cluster on its way: its summaries, the files that were read and
  * what was met on the way, as bytes for a cache or another process.
  */
-#ifndef STRATA_FLOW_CLUSTER_PART_H
-#define STRATA_FLOW_CLUSTER_PART_H
+#ifndef STRATA_ANALYSIS_RANKS_CLUSTER_PART_H
+#define STRATA_ANALYSIS_RANKS_CLUSTER_PART_H
 
 #include "analysis/ranks/rank_summary.h"
 #include "base/diag.h"

@@ -6,8 +6,8 @@
  * begun. Work after the last collective stays as it is. Unchanged, that gives the recorded
  * run but for what the clocks are off; the difference is the replay error.
  */
-#ifndef STRATA_ANALYSIS_CLUSTER_CLUSTER_REPLAY_H
-#define STRATA_ANALYSIS_CLUSTER_CLUSTER_REPLAY_H
+#ifndef STRATA_ANALYSIS_RANKS_CLUSTER_REPLAY_H
+#define STRATA_ANALYSIS_RANKS_CLUSTER_REPLAY_H
 
 #include "analysis/ranks/cluster_model.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/cluster/testing_cluster.h"
+#include "analysis/ranks/testing_cluster.h"
 
 static nanos far_off(size_t rank)
 {
@@ -280,7 +280,7 @@ TEST(no_ranks_and_one_rank_have_no_culprits)
     assert_int_equal(cluster_find(&arena, NULL, 0)->n_culprits, 0);
 }
 
-TEST_MAIN("analysis/cluster", TA(clocks_that_are_off_and_drift_are_aligned),
+TEST_MAIN("analysis/ranks/cluster", TA(clocks_that_are_off_and_drift_are_aligned),
           TA(a_rank_that_is_a_little_slow_is_named_among_many),
           TA(a_rank_that_is_a_little_slow_is_named_among_few_when_all_its_kernels_show_it),
           TA(the_path_of_any_step_can_be_asked_for), TA(a_rank_that_computes_slowly_is_named),

@@ -5,8 +5,8 @@
  * in kernels and idle time are compared with the median of the kind, step by step. A rank that is
  * slow at all its kernels is told from one that has more to do in some of them.
  */
-#ifndef STRATA_ANALYSIS_CLUSTER_CLUSTER_WORK_H
-#define STRATA_ANALYSIS_CLUSTER_CLUSTER_WORK_H
+#ifndef STRATA_ANALYSIS_RANKS_CLUSTER_WORK_H
+#define STRATA_ANALYSIS_RANKS_CLUSTER_WORK_H
 
 #include "analysis/ranks/cluster_model.h"
 

@@ -5,11 +5,11 @@
  * whatever the number of ranks. Times are nanoseconds on the rank's own clock. All lists live in
  * the arena given. Its form as bytes: summary_file.h.
  */
-#ifndef STRATA_ANALYSIS_CLUSTER_RANK_SUMMARY_H
-#define STRATA_ANALYSIS_CLUSTER_RANK_SUMMARY_H
+#ifndef STRATA_ANALYSIS_RANKS_RANK_SUMMARY_H
+#define STRATA_ANALYSIS_RANKS_RANK_SUMMARY_H
 
-#include "analysis/tables/collectives.h"
 #include "analysis/study.h"
+#include "analysis/tables/collectives.h"
 
 enum {
     SUMMARY_MOST = 1 << 20, /* bytes of one rank */

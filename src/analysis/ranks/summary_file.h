@@ -6,8 +6,8 @@
  * The rest is numbers of variable length and counted texts. A reader checks every length and every
  * place that refers to another; what is not exactly right is refused as a whole.
  */
-#ifndef STRATA_ANALYSIS_CLUSTER_SUMMARY_FILE_H
-#define STRATA_ANALYSIS_CLUSTER_SUMMARY_FILE_H
+#ifndef STRATA_ANALYSIS_RANKS_SUMMARY_FILE_H
+#define STRATA_ANALYSIS_RANKS_SUMMARY_FILE_H
 
 #include "analysis/ranks/rank_summary.h"
 

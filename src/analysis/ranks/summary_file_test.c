@@ -1,6 +1,6 @@
 #include "analysis/ranks/summary_file.h"
 
-#include "analysis/cluster/testing_cluster.h"
+#include "analysis/ranks/testing_cluster.h"
 
 static struct rank_summary *sample(void)
 {
@@ -67,6 +67,6 @@ TEST(a_summary_of_many_calls_is_cut_to_its_size)
     assert_int_equal(got.n_calls + got.calls_cut, CALLS);
 }
 
-TEST_MAIN("analysis/cluster/summary_file", TA(a_summary_is_read_back_as_it_was),
+TEST_MAIN("analysis/ranks/summary_file", TA(a_summary_is_read_back_as_it_was),
           TA(every_changed_byte_and_every_cut_is_refused),
           TA(a_summary_of_many_calls_is_cut_to_its_size))

@@ -5,8 +5,8 @@
  * types each column holds, once for the rows. Whole numbers among reals become reals, numbers among
  * texts become texts, blobs become hexadecimal digits.
  */
-#ifndef STRATA_FLOW_QUERY_FILE_H
-#define STRATA_FLOW_QUERY_FILE_H
+#ifndef STRATA_ANALYSIS_SQL_QUERY_FILE_H
+#define STRATA_ANALYSIS_SQL_QUERY_FILE_H
 
 #include "analysis/sql/sql.h"
 #include "render/dataset.h"

@@ -168,6 +168,6 @@ TEST(a_part_of_the_rows_is_written)
     diag_fini(&diag);
 }
 
-TEST_MAIN("flow/query_file", T(columns_get_the_type_that_holds_all_values),
+TEST_MAIN("analysis/sql/query_file", T(columns_get_the_type_that_holds_all_values),
           T(wrong_and_unsteady_statements_are_told), T(long_texts_make_short_chunks),
           T(both_forms_take_the_rows), T(a_part_of_the_rows_is_written))

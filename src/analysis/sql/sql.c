@@ -5,10 +5,10 @@
 
 #include "analysis/sql/sql_schema.h"
 #include "analysis/study.h"
-#include "base/run/cancel.h"
-#include "base/tables/db_engine.h"
 #include "base/formats/json_write.h"
+#include "base/run/cancel.h"
 #include "base/run/now.h"
+#include "base/tables/db_engine.h"
 
 struct sql {
     struct sql_view view;

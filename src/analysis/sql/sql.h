@@ -4,8 +4,8 @@
  * The database lives in memory and is read-only: an authorizer refuses everything but SELECT.
  * Tables and columns are described in docs/queries.md; sql_schema() lists them.
  */
-#ifndef STRATA_ANALYSIS_SQL_H
-#define STRATA_ANALYSIS_SQL_H
+#ifndef STRATA_ANALYSIS_SQL_SQL_H
+#define STRATA_ANALYSIS_SQL_SQL_H
 
 #include "base/arena.h"
 #include "base/diag.h"

@@ -4,11 +4,11 @@
  */
 #include "analysis/sql/sql_accounts.h"
 
-#include "analysis/tables/collectives.h"
-#include "analysis/tables/memory.h"
 #include "analysis/ops/module_tree.h"
 #include "analysis/ops/op_stats.h"
 #include "analysis/sql/sql_view.h"
+#include "analysis/tables/collectives.h"
+#include "analysis/tables/memory.h"
 
 enum { DEVICES = 64 };
 

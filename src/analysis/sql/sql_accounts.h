@@ -2,11 +2,11 @@
  * sql_accounts - the tables `accounting`, `critical_path`, `gaps`, `memory`, `modules`,
  * `ops` and `stream_gaps`: rows that are computed when first asked for.
  */
-#ifndef STRATA_ANALYSIS_SQL_ACCOUNTS_H
-#define STRATA_ANALYSIS_SQL_ACCOUNTS_H
+#ifndef STRATA_ANALYSIS_SQL_SQL_ACCOUNTS_H
+#define STRATA_ANALYSIS_SQL_SQL_ACCOUNTS_H
 
-#include "analysis/idle/stream_gaps.h"
 #include "analysis/diagnose/trace_replay.h"
+#include "analysis/idle/stream_gaps.h"
 #include "analysis/study.h"
 #include "report/record.h"
 

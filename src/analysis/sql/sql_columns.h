@@ -4,8 +4,8 @@
  * SQLite has no types for columns, files do: a column is whole numbers, reals or texts as all its
  * values require. Values that are no text become one in a column of texts.
  */
-#ifndef STRATA_ANALYSIS_SQL_COLUMNS_H
-#define STRATA_ANALYSIS_SQL_COLUMNS_H
+#ifndef STRATA_ANALYSIS_SQL_SQL_COLUMNS_H
+#define STRATA_ANALYSIS_SQL_SQL_COLUMNS_H
 
 #include "analysis/sql/sql_view.h"
 #include "base/tables/columns.h"

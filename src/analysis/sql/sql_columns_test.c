@@ -209,5 +209,5 @@ TEST(a_cut_leaves_out_slices_and_arrows_and_clips)
     diag_fini(&diag);
 }
 
-TEST_MAIN("analysis/sql_columns", T(every_table_has_the_rows_of_a_query),
+TEST_MAIN("analysis/sql/sql_columns", T(every_table_has_the_rows_of_a_query),
           T(types_are_those_that_all_values_need), T(a_cut_leaves_out_slices_and_arrows_and_clips))

@@ -1,8 +1,8 @@
 /*
  * sql_module - what the virtual tables share: their entries, and how values reach SQLite.
  */
-#ifndef STRATA_ANALYSIS_SQL_MODULE_H
-#define STRATA_ANALYSIS_SQL_MODULE_H
+#ifndef STRATA_ANALYSIS_SQL_SQL_MODULE_H
+#define STRATA_ANALYSIS_SQL_SQL_MODULE_H
 
 #include <sqlite3.h>
 

@@ -4,8 +4,8 @@
  * SQLite asks for a plan with the terms of the statement; the plan is one number, which the scan
  * reads again: a mask of the terms whose values it gets, the walk, and the columns to come.
  */
-#ifndef STRATA_ANALYSIS_SQL_PLAN_H
-#define STRATA_ANALYSIS_SQL_PLAN_H
+#ifndef STRATA_ANALYSIS_SQL_SQL_PLAN_H
+#define STRATA_ANALYSIS_SQL_SQL_PLAN_H
 
 #include "analysis/sql/sql_module.h"
 

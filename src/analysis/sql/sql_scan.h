@@ -6,8 +6,8 @@
  * Such a statement needs no engine: its rows are the captures' own, and columns are copied as they
  * lie. What sql_scan_parse() does not take goes to sql_run(), with the same rows.
  */
-#ifndef STRATA_ANALYSIS_SQL_SCAN_H
-#define STRATA_ANALYSIS_SQL_SCAN_H
+#ifndef STRATA_ANALYSIS_SQL_SQL_SCAN_H
+#define STRATA_ANALYSIS_SQL_SQL_SCAN_H
 
 #include "analysis/sql/sql_view.h"
 

@@ -1,8 +1,8 @@
 /*
  * sql_schema - the list of tables, and their columns by name.
  */
-#ifndef STRATA_ANALYSIS_SQL_SCHEMA_H
-#define STRATA_ANALYSIS_SQL_SCHEMA_H
+#ifndef STRATA_ANALYSIS_SQL_SQL_SCHEMA_H
+#define STRATA_ANALYSIS_SQL_SQL_SCHEMA_H
 
 #include "analysis/sql/sql_module.h"
 

@@ -441,7 +441,7 @@ static void no_capture_and_empty_captures_give_empty_tables(void **state)
 
 #define WITH(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-TEST_MAIN("analysis/sql", WITH(tables_show_what_the_captures_hold),
+TEST_MAIN("analysis/sql/sql", WITH(tables_show_what_the_captures_hold),
           WITH(arrows_join_launches_and_kernels), WITH(attributes_are_reached_by_name),
           WITH(names_of_both_ranks_group_together), WITH(orders_are_walked_and_not_sorted),
           WITH(narrowed_scans_give_what_whole_scans_give), WITH(a_wrong_statement_is_explained),

@@ -6,8 +6,8 @@
  * the step of each slice are built when a query first asks for them; they are lists of numbers,
  * the columns stay where they are.
  */
-#ifndef STRATA_ANALYSIS_SQL_VIEW_H
-#define STRATA_ANALYSIS_SQL_VIEW_H
+#ifndef STRATA_ANALYSIS_SQL_SQL_VIEW_H
+#define STRATA_ANALYSIS_SQL_SQL_VIEW_H
 
 #include "analysis/steps/step_table.h"
 #include "base/diag.h"

@@ -4,8 +4,8 @@
  * A gap that touches the begin or the end of a capture says more about when the profiler was
  * switched on than about the run: it is reported, and never blamed on the host.
  */
-#ifndef STRATA_ANALYSIS_BOUNDARY_H
-#define STRATA_ANALYSIS_BOUNDARY_H
+#ifndef STRATA_ANALYSIS_STEPS_BOUNDARY_H
+#define STRATA_ANALYSIS_STEPS_BOUNDARY_H
 
 #include <stdbool.h>
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/steps/boundary.h"
 #include "analysis/idle/bubbles.h"
 #include "analysis/ops/ops.h"
+#include "analysis/steps/boundary.h"
 #include "analysis/steps/steps.h"
 #include "analysis/study.h"
 #include "base/tables/ranked.h"

@@ -4,8 +4,8 @@
  * Steps belong together when they run nearly the same number of nearly the same operators on the
  * same kinds of cores. Statistics over a group tell a habit from an accident.
  */
-#ifndef STRATA_ANALYSIS_GROUPS_H
-#define STRATA_ANALYSIS_GROUPS_H
+#ifndef STRATA_ANALYSIS_STEPS_GROUPS_H
+#define STRATA_ANALYSIS_STEPS_GROUPS_H
 
 #include "report/record.h"
 

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "analysis/steps/boundary.h"
 #include "analysis/idle/bubbles.h"
+#include "analysis/steps/boundary.h"
 #include "analysis/testing_study.h"
 
 static void add(char step, const char *name, const char *shape, nanos begin, nanos dur)
@@ -149,7 +149,7 @@ TEST(a_gap_at_the_end_of_the_recording_is_the_recordings)
     assert_true(edge->is_partial[0]);
 }
 
-TEST_MAIN("analysis/groups", T(order_statistics_are_interpolated), T(idle_habits_have_names),
+TEST_MAIN("analysis/steps/groups", T(order_statistics_are_interpolated), T(idle_habits_have_names),
           CASE(steps_of_one_template_form_a_group), CASE(shares_are_ratios_of_sums),
           CASE(gaps_that_wander_are_no_habit), CASE(a_short_last_step_is_partial),
           CASE(a_gap_at_the_end_of_the_recording_is_the_recordings))

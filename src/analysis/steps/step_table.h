@@ -1,10 +1,11 @@
 /*
- * step_table - the steps of a capture by the rules of analysis/steps/steps, for those who have no study.
+ * step_table - the steps of a capture by the rules of analysis/steps/steps, for those who have no
+ * study.
  *
  * Nothing is made up: a capture that marks no steps has none.
  */
-#ifndef STRATA_ANALYSIS_STEP_TABLE_H
-#define STRATA_ANALYSIS_STEP_TABLE_H
+#ifndef STRATA_ANALYSIS_STEPS_STEP_TABLE_H
+#define STRATA_ANALYSIS_STEPS_STEP_TABLE_H
 
 #include "capture/capture.h"
 

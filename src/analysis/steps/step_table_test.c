@@ -76,6 +76,6 @@ TEST(a_capture_without_steps_has_an_empty_table)
     capture_free(cap);
 }
 
-TEST_MAIN("analysis/step_table", T(step_ids_make_rows_from_first_kernel_to_first_kernel),
+TEST_MAIN("analysis/steps/step_table", T(step_ids_make_rows_from_first_kernel_to_first_kernel),
           T(marks_win_over_ids_and_profiler_steps_over_iterations),
           T(a_capture_without_steps_has_an_empty_table))

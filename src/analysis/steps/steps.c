@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "analysis/arch/arch.h"
-#include "analysis/tables/serving.h"
 #include "analysis/study.h"
+#include "analysis/tables/serving.h"
 #include "base/text/pattern.h"
 
 ENUM_NAMES(step_source_name, enum step_source, "profiler_step", "iteration", "marker",

@@ -7,8 +7,8 @@
  * first row), iterations of graph modes, iterations of a serving engine. Without any mark the whole
  * device span is one step, called "pseudo", or where that is wanted each pass of the model is one.
  */
-#ifndef STRATA_ANALYSIS_STEPS_H
-#define STRATA_ANALYSIS_STEPS_H
+#ifndef STRATA_ANALYSIS_STEPS_STEPS_H
+#define STRATA_ANALYSIS_STEPS_STEPS_H
 
 #include "base/tables/interval.h"
 

@@ -167,7 +167,7 @@ TEST(a_step_may_begin_with_the_first_kernel_launched_in_it)
     assert_int_equal(s->at[1].mark, 100);
 }
 
-TEST_MAIN("analysis/steps",
+TEST_MAIN("analysis/steps/steps",
           CASE(a_step_lasts_until_the_next_mark_and_the_last_until_its_last_kernel),
           CASE(a_last_step_without_kernels_ends_with_its_mark),
           CASE(the_profilers_steps_win_over_iterations), CASE(of_nested_marks_the_outer_one_counts),

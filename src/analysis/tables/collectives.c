@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 #include "analysis/analysis.h"
-#include "ops/tensor_shapes.h"
 #include "analysis/ops/op_tree.h"
 #include "analysis/steps/steps.h"
 #include "base/text/char.h"
 #include "device/device.h"
+#include "ops/tensor_shapes.h"
 #include "text/collectives.h"
 
 ENUM_NAMES(collective_kind_name, enum collective_kind, "all_reduce", "all_gather", "reduce_scatter",

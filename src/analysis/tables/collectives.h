@@ -6,8 +6,8 @@
  * them or beside the operator that launched them, or the entries of communication.json. Rules:
  * docs/analyses/collectives.md.
  */
-#ifndef STRATA_ANALYSIS_COLLECTIVES_H
-#define STRATA_ANALYSIS_COLLECTIVES_H
+#ifndef STRATA_ANALYSIS_TABLES_COLLECTIVES_H
+#define STRATA_ANALYSIS_TABLES_COLLECTIVES_H
 
 #include "analysis/study.h"
 

@@ -108,7 +108,7 @@ TEST(a_capture_without_collectives_has_no_rows)
     assert_int_equal(find()->n_rows, 0);
 }
 
-TEST_MAIN("collectives", CASE(bandwidth_is_that_of_the_algorithm_and_of_the_bus),
+TEST_MAIN("analysis/tables/collectives", CASE(bandwidth_is_that_of_the_algorithm_and_of_the_bus),
           CASE(an_all_gather_is_as_large_as_what_it_makes),
           CASE(what_no_compute_hides_is_exposed_by_group), T(names_tell_the_kind),
           CASE(a_capture_without_collectives_has_no_rows))

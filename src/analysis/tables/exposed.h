@@ -4,8 +4,8 @@
  * Communication is the union of all collectives in a step's window, compute that of all kernels
  * that compute; exposed is the part of the first that the second does not cover.
  */
-#ifndef STRATA_ANALYSIS_EXPOSED_H
-#define STRATA_ANALYSIS_EXPOSED_H
+#ifndef STRATA_ANALYSIS_TABLES_EXPOSED_H
+#define STRATA_ANALYSIS_TABLES_EXPOSED_H
 
 #include "base/text/num.h"
 

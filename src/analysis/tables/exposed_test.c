@@ -41,5 +41,5 @@ TEST(without_collectives_nothing_is_exposed)
     assert_true(exposed_find(&study)->all.share == 0);
 }
 
-TEST_MAIN("analysis/exposed", CASE(what_compute_covers_is_hidden),
+TEST_MAIN("analysis/tables/exposed", CASE(what_compute_covers_is_hidden),
           CASE(without_collectives_nothing_is_exposed))

@@ -4,8 +4,8 @@
  * The first look at an unknown profile. Everything here is a count or a fact of the file; nothing
  * is judged. Times are nanoseconds on the capture's own clock.
  */
-#ifndef STRATA_ANALYSIS_INVENTORY_H
-#define STRATA_ANALYSIS_INVENTORY_H
+#ifndef STRATA_ANALYSIS_TABLES_INVENTORY_H
+#define STRATA_ANALYSIS_TABLES_INVENTORY_H
 
 #include "capture/capture.h"
 #include "report/record.h"

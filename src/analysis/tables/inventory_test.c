@@ -74,5 +74,5 @@ TEST(an_empty_capture_misses_kernels_and_host_events)
     capture_free(cap);
 }
 
-TEST_MAIN("analysis/inventory", T(slices_are_counted_by_kind_and_lanes_by_use),
+TEST_MAIN("analysis/tables/inventory", T(slices_are_counted_by_kind_and_lanes_by_use),
           T(an_empty_capture_misses_kernels_and_host_events))

@@ -6,8 +6,8 @@
  * totals beside them, or counters (memory_record.csv), are the curve. Bytes are exact integers in
  * doubles. Rules: docs/analyses/memory.md.
  */
-#ifndef STRATA_ANALYSIS_MEMORY_H
-#define STRATA_ANALYSIS_MEMORY_H
+#ifndef STRATA_ANALYSIS_TABLES_MEMORY_H
+#define STRATA_ANALYSIS_TABLES_MEMORY_H
 
 #include "analysis/study.h"
 

@@ -100,7 +100,7 @@ TEST(a_capture_without_events_has_no_pools)
     assert_int_equal(find()->n, 0);
 }
 
-TEST_MAIN("memory", CASE(what_lives_at_the_peak_is_what_was_not_given_back),
+TEST_MAIN("analysis/tables/memory", CASE(what_lives_at_the_peak_is_what_was_not_given_back),
           CASE(an_operator_that_only_allocates_is_not_the_one_that_wants_it),
           CASE(memory_that_grows_in_every_step_is_a_leak),
           CASE(failures_are_counted_and_change_nothing),

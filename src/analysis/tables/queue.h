@@ -3,8 +3,8 @@
  *
  * Needs launches that are tied to their kernels. Rules: docs/analyses/queue.md.
  */
-#ifndef STRATA_ANALYSIS_QUEUE_H
-#define STRATA_ANALYSIS_QUEUE_H
+#ifndef STRATA_ANALYSIS_TABLES_QUEUE_H
+#define STRATA_ANALYSIS_TABLES_QUEUE_H
 
 #include "analysis/study.h"
 

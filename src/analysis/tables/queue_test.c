@@ -61,5 +61,5 @@ TEST(no_kernels_no_streams)
     assert_int_equal(find()->n, 0);
 }
 
-TEST_MAIN("queue", CASE(launches_wait_until_their_kernels_end),
+TEST_MAIN("analysis/tables/queue", CASE(launches_wait_until_their_kernels_end),
           CASE(a_stream_without_launches_is_empty), CASE(no_kernels_no_streams))

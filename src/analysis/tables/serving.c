@@ -6,10 +6,10 @@
 #include <math.h>
 
 #include "analysis/analysis.h"
-#include "ops/tensor_shapes.h"
 #include "analysis/ops/op_tree.h"
 #include "analysis/steps/steps.h"
 #include "base/tables/ranked.h"
+#include "ops/tensor_shapes.h"
 #include "text/serving.h"
 
 /* ---- which iterations ---- */

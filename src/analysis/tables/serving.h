@@ -5,11 +5,11 @@
  * whose kind attention kernels tell and whose tokens the matrix products. Rules:
  * docs/analyses/serving.md.
  */
-#ifndef STRATA_ANALYSIS_SERVING_H
-#define STRATA_ANALYSIS_SERVING_H
+#ifndef STRATA_ANALYSIS_TABLES_SERVING_H
+#define STRATA_ANALYSIS_TABLES_SERVING_H
 
-#include "analysis/tables/serving_name.h"
 #include "analysis/study.h"
+#include "analysis/tables/serving_name.h"
 
 struct serving_iteration {
     struct str name;

@@ -8,8 +8,8 @@
  *     [Executor] _forward_step 7: 2 ctx reqs, 30 gen reqs          TensorRT-LLM
  *     model_runner.py(812): forward_decode                         Python frames: no numbers
  */
-#ifndef STRATA_ANALYSIS_SERVING_NAME_H
-#define STRATA_ANALYSIS_SERVING_NAME_H
+#ifndef STRATA_ANALYSIS_TABLES_SERVING_NAME_H
+#define STRATA_ANALYSIS_TABLES_SERVING_NAME_H
 
 #include "base/str.h"
 #include "capture/facts.h"

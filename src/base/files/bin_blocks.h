@@ -16,8 +16,8 @@
  *
  * Nothing is allocated: payloads are views into the text.
  */
-#ifndef STRATA_BASE_BIN_BLOCKS_H
-#define STRATA_BASE_BIN_BLOCKS_H
+#ifndef STRATA_BASE_FILES_BIN_BLOCKS_H
+#define STRATA_BASE_FILES_BIN_BLOCKS_H
 
 #include <stdint.h>
 

@@ -145,7 +145,7 @@ TEST(an_empty_text_has_no_blocks)
     assert_int_equal(b.fault, BIN_FINE);
 }
 
-TEST_MAIN("bin_blocks", T(a_trace_block_has_the_bytes_of_the_format_s_example),
+TEST_MAIN("base/files/bin_blocks", T(a_trace_block_has_the_bytes_of_the_format_s_example),
           T(a_block_of_whole_words_has_no_padding),
           T(the_size_of_a_source_block_leaves_out_the_path),
           T(a_source_block_that_counts_its_path_is_understood),

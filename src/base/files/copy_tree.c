@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/files/fs.h"
-#include "base/run/job.h"
 #include "base/limits.h"
+#include "base/run/job.h"
 
 struct copying {
     const char *avoid;

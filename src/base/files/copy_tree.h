@@ -1,8 +1,8 @@
 /*
  * copy_tree - a folder and all below it, copied.
  */
-#ifndef STRATA_FLOW_COPY_TREE_H
-#define STRATA_FLOW_COPY_TREE_H
+#ifndef STRATA_BASE_FILES_COPY_TREE_H
+#define STRATA_BASE_FILES_COPY_TREE_H
 
 #include "base/diag.h"
 

@@ -3,8 +3,8 @@
  *
  * Allocates nothing and keeps no state, so it can be used inside other people's programs.
  */
-#ifndef STRATA_BASE_CRC32C_H
-#define STRATA_BASE_CRC32C_H
+#ifndef STRATA_BASE_FILES_CRC32C_H
+#define STRATA_BASE_FILES_CRC32C_H
 
 #include <stddef.h>
 #include <stdint.h>

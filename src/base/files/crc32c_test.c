@@ -43,6 +43,6 @@ TEST(pieces_give_the_checksum_of_the_whole)
                          crc32c(0, text, strlen(text)));
 }
 
-TEST_MAIN("base/crc32c", T(the_check_value_of_the_standard),
+TEST_MAIN("base/files/crc32c", T(the_check_value_of_the_standard),
           T(every_length_and_place_agrees_with_the_definition),
           T(pieces_give_the_checksum_of_the_whole))

@@ -4,8 +4,8 @@
  * They are defaults: tables and rules that users may replace by a file of their own. The build
  * writes embedded_files (cmake/embed.cmake), in path order, ended by a row without a path.
  */
-#ifndef STRATA_BASE_EMBEDDED_H
-#define STRATA_BASE_EMBEDDED_H
+#ifndef STRATA_BASE_FILES_EMBEDDED_H
+#define STRATA_BASE_FILES_EMBEDDED_H
 
 #include "base/str.h"
 

@@ -23,5 +23,5 @@ TEST(the_text_is_that_of_the_file)
     assert_true(str_starts(embedded_file("pto/chips.csv"), S("chip,arch,")));
 }
 
-TEST_MAIN("base/embedded", T(files_are_found_in_path_order_with_a_zero_byte_behind_them),
+TEST_MAIN("base/files/embedded", T(files_are_found_in_path_order_with_a_zero_byte_behind_them),
           T(the_text_is_that_of_the_file))

@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/text/char.h"
-#include "base/tables/hash.h"
-#include "base/run/job.h"
 #include "base/limits.h"
+#include "base/run/job.h"
+#include "base/tables/hash.h"
+#include "base/text/char.h"
 #include "base/text/num.h"
 
 const char *fs_error_text(int error)

@@ -4,8 +4,8 @@
  * Listings are sorted by byte order, so walking the same tree gives the same list on every file
  * system. Paths are ordinary C strings.
  */
-#ifndef STRATA_BASE_FS_H
-#define STRATA_BASE_FS_H
+#ifndef STRATA_BASE_FILES_FS_H
+#define STRATA_BASE_FILES_FS_H
 
 #include <stdint.h>
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/files/inputs.h"
-#include "base/limits.h"
 #include "base/files/mapfile.h"
+#include "base/limits.h"
 #include "base/testing_folder.h"
 
 static char start[4096]; /* where the tests were started */

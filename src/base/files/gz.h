@@ -21,8 +21,8 @@
  *
  * Up to a fault the fast way may give other bytes; of sound input it gives the same.
  */
-#ifndef STRATA_BASE_GZ_H
-#define STRATA_BASE_GZ_H
+#ifndef STRATA_BASE_FILES_GZ_H
+#define STRATA_BASE_FILES_GZ_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,12 +2,12 @@
  * gz_isal - ISA-L's inflate behind zlib's interface.
  *
  * Twice as fast as zlib on sound members. On damaged ones it gives other bytes than zlib, and how
- * many depends on how the input is cut; base/files/gz.h says how its caller gets along with that. The
- * library is loaded when it is needed: linking it would cost every command 0.14 million
+ * many depends on how the input is cut; base/files/gz.h says how its caller gets along with that.
+ * The library is loaded when it is needed: linking it would cost every command 0.14 million
  * instructions at its start.
  */
-#ifndef STRATA_BASE_GZ_ISAL_H
-#define STRATA_BASE_GZ_ISAL_H
+#ifndef STRATA_BASE_FILES_GZ_ISAL_H
+#define STRATA_BASE_FILES_GZ_ISAL_H
 
 #include <zlib.h>
 

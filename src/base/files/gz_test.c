@@ -242,7 +242,7 @@ TEST(a_bomb_is_bounded_by_the_cap)
     free(zeros);
 }
 
-TEST_MAIN("base/gz", T(gzip_is_known_by_its_first_two_bytes),
+TEST_MAIN("base/files/gz", T(gzip_is_known_by_its_first_two_bytes),
           T(several_members_follow_each_other_however_the_input_is_cut),
           T(a_member_cut_short_gives_what_was_there),
           T(padding_is_ignored_and_other_bytes_after_the_end_are_told),

@@ -11,8 +11,8 @@
  *     gz_pack(&pack, text, &block);      anywhere, with a pack of its own for each thread
  *     gz_write_block(&gz, &block);       in order
  */
-#ifndef STRATA_BASE_GZ_WRITE_H
-#define STRATA_BASE_GZ_WRITE_H
+#ifndef STRATA_BASE_FILES_GZ_WRITE_H
+#define STRATA_BASE_FILES_GZ_WRITE_H
 
 #include <stdint.h>
 #include <zlib.h>

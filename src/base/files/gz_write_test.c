@@ -71,5 +71,5 @@ TEST(a_target_that_failed_is_told_once)
     assert_int_equal(asked, 1);
 }
 
-TEST_MAIN("base/gz_write", T(what_was_packed_comes_back), T(the_header_has_no_time_name_or_system),
-          T(a_target_that_failed_is_told_once))
+TEST_MAIN("base/files/gz_write", T(what_was_packed_comes_back),
+          T(the_header_has_no_time_name_or_system), T(a_target_that_failed_is_told_once))

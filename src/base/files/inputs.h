@@ -1,12 +1,12 @@
 /*
  * inputs - the files that a run has read, so that it overwrites none of them.
  *
- * Whoever opens a file for reading notes it (base/files/mapfile does), and outfile_open() refuses to
- * replace it. Files are told by device and inode, so links and other spellings do not matter. What
- * the run has written itself is no input, also when it reads it again.
+ * Whoever opens a file for reading notes it (base/files/mapfile does), and outfile_open() refuses
+ * to replace it. Files are told by device and inode, so links and other spellings do not matter.
+ * What the run has written itself is no input, also when it reads it again.
  */
-#ifndef STRATA_BASE_INPUTS_H
-#define STRATA_BASE_INPUTS_H
+#ifndef STRATA_BASE_FILES_INPUTS_H
+#define STRATA_BASE_FILES_INPUTS_H
 
 #include <stdbool.h>
 #include <sys/stat.h>

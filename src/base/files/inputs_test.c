@@ -68,5 +68,6 @@ TEST(too_many_files_make_every_file_an_input)
     assert_false(inputs_have(&other));
 }
 
-TEST_MAIN("base/inputs", T(a_file_is_told_by_device_and_inode), T(what_the_run_made_is_no_input),
-          T(what_was_only_looked_at_is_no_input), T(too_many_files_make_every_file_an_input))
+TEST_MAIN("base/files/inputs", T(a_file_is_told_by_device_and_inode),
+          T(what_the_run_made_is_no_input), T(what_was_only_looked_at_is_no_input),
+          T(too_many_files_make_every_file_an_input))

@@ -11,8 +11,8 @@
  *
  * base/run/mem.c decides what is large; others set the limit at most.
  */
-#ifndef STRATA_BASE_LARGE_H
-#define STRATA_BASE_LARGE_H
+#ifndef STRATA_BASE_FILES_LARGE_H
+#define STRATA_BASE_FILES_LARGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -121,7 +121,7 @@ TEST(blocks_beyond_the_limit_are_in_files)
     large_limit(0, NULL);
 }
 
-TEST_MAIN("base/large", T(a_block_begins_at_a_huge_page),
+TEST_MAIN("base/files/large", T(a_block_begins_at_a_huge_page),
           T(a_block_keeps_its_bytes_when_its_size_changes), T(what_was_given_back_is_used_again),
           T(other_memory_is_none_of_them), T(what_cannot_be_had_is_refused),
           T(many_blocks_are_told_apart), T(blocks_beyond_the_limit_are_in_files))

@@ -8,8 +8,8 @@
  * Only plain files are opened, and opening never blocks: a folder, a pipe, a device or a socket
  * under the given name is refused with its own diagnostic.
  */
-#ifndef STRATA_BASE_MAPFILE_H
-#define STRATA_BASE_MAPFILE_H
+#ifndef STRATA_BASE_FILES_MAPFILE_H
+#define STRATA_BASE_FILES_MAPFILE_H
 
 #include "base/diag.h"
 #include "base/str.h"

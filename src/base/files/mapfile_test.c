@@ -106,7 +106,7 @@ TEST(a_file_without_permission_is_unreadable)
     assert_refused(path, ST_IO, "file.unreadable");
 }
 
-TEST_MAIN("base/mapfile", TS(a_small_file_is_read_into_memory), TS(a_large_file_is_mapped),
+TEST_MAIN("base/files/mapfile", TS(a_small_file_is_read_into_memory), TS(a_large_file_is_mapped),
           TS(an_empty_file_is_an_empty_view),
           TS(what_is_not_there_is_missing_and_a_dangling_link_says_so),
           TS(a_folder_a_pipe_a_socket_and_a_device_are_refused_without_waiting),

@@ -6,11 +6,11 @@
  * whoever looks at a part of it. It goes with its last user. The users of one file take turns:
  * nothing here is locked.
  *
- * The same danger as in base/files/mapfile: a file that another program makes shorter ends this one with
- * SIGBUS. A window is only opened on bytes that the file still has at that time.
+ * The same danger as in base/files/mapfile: a file that another program makes shorter ends this one
+ * with SIGBUS. A window is only opened on bytes that the file still has at that time.
  */
-#ifndef STRATA_BASE_MAPWINDOW_H
-#define STRATA_BASE_MAPWINDOW_H
+#ifndef STRATA_BASE_FILES_MAPWINDOW_H
+#define STRATA_BASE_FILES_MAPWINDOW_H
 
 #include <stdint.h>
 

@@ -106,7 +106,7 @@ TEST(what_the_file_does_not_have_is_not_mapped)
     close(fd);
 }
 
-TEST_MAIN("base/mapwindow", TS(parts_near_each_other_share_a_window),
+TEST_MAIN("base/files/mapwindow", TS(parts_near_each_other_share_a_window),
           TS(a_window_stays_until_its_last_user_leaves),
           TS(a_part_may_be_longer_than_a_window_is_and_end_with_the_file),
           TS(what_the_file_does_not_have_is_not_mapped))

@@ -17,8 +17,8 @@
 
 #include "base/files/fs.h"
 #include "base/files/inputs.h"
-#include "base/run/job.h"
 #include "base/files/write_all.h"
+#include "base/run/job.h"
 
 enum {
     BUFFER_BYTES = 1 << 16,

@@ -6,10 +6,11 @@
  * remembered, so a program that ends early removes them with fs_cleanup().
  *
  * The entry itself is replaced: a symbolic link with the target's name is not followed, except
- * below /dev and /proc (/dev/stdout). A file that the run has read (base/files/inputs.h) is not replaced.
+ * below /dev and /proc (/dev/stdout). A file that the run has read (base/files/inputs.h) is not
+ * replaced.
  */
-#ifndef STRATA_BASE_OUTFILE_H
-#define STRATA_BASE_OUTFILE_H
+#ifndef STRATA_BASE_FILES_OUTFILE_H
+#define STRATA_BASE_FILES_OUTFILE_H
 
 #include "base/diag.h"
 #include "base/files/sink.h"

@@ -3,8 +3,8 @@
  *
  * A writer calls write() and gets false once something went wrong; the sink keeps the reason.
  */
-#ifndef STRATA_BASE_SINK_H
-#define STRATA_BASE_SINK_H
+#ifndef STRATA_BASE_FILES_SINK_H
+#define STRATA_BASE_FILES_SINK_H
 
 #include <stdbool.h>
 

@@ -9,10 +9,10 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "base/files/mapfile.h"
+#include "base/limits.h"
 #include "base/run/cancel.h"
 #include "base/run/job.h"
-#include "base/limits.h"
-#include "base/files/mapfile.h"
 
 enum { PACKED_SIZE = 1 << 17, WINDOW_MIN = 64 };
 

@@ -15,8 +15,8 @@
  * gzip is known by its signature, whatever the name. Damaged gzip input ends early and is counted
  * in the diag.
  */
-#ifndef STRATA_BASE_STREAM_H
-#define STRATA_BASE_STREAM_H
+#ifndef STRATA_BASE_FILES_STREAM_H
+#define STRATA_BASE_FILES_STREAM_H
 
 #include "base/diag.h"
 #include "base/files/gz.h"

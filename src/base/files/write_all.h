@@ -1,8 +1,8 @@
 /*
  * write_all - write() until all is written.
  */
-#ifndef STRATA_BASE_WRITE_ALL_H
-#define STRATA_BASE_WRITE_ALL_H
+#ifndef STRATA_BASE_FILES_WRITE_ALL_H
+#define STRATA_BASE_FILES_WRITE_ALL_H
 
 #include <errno.h>
 #include <stddef.h>

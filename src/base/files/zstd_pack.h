@@ -1,8 +1,8 @@
 /*
  * zstd_pack - bytes as one frame of zstd.
  */
-#ifndef STRATA_BASE_ZSTD_PACK_H
-#define STRATA_BASE_ZSTD_PACK_H
+#ifndef STRATA_BASE_FILES_ZSTD_PACK_H
+#define STRATA_BASE_FILES_ZSTD_PACK_H
 
 #include "base/text/text.h"
 

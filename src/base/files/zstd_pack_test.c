@@ -44,4 +44,4 @@ TEST(what_repeats_gets_smaller)
     text_free(&packed);
 }
 
-TEST_MAIN("base/zstd_pack", T(a_frame_holds_the_bytes), T(what_repeats_gets_smaller))
+TEST_MAIN("base/files/zstd_pack", T(a_frame_holds_the_bytes), T(what_repeats_gets_smaller))

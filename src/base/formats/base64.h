@@ -1,8 +1,8 @@
 /*
  * base64 - bytes as text.
  */
-#ifndef STRATA_BASE_BASE64_H
-#define STRATA_BASE_BASE64_H
+#ifndef STRATA_BASE_FORMATS_BASE64_H
+#define STRATA_BASE_FORMATS_BASE64_H
 
 #include <stdint.h>
 

@@ -25,4 +25,4 @@ TEST(bytes_are_padded_to_three)
     }
 }
 
-TEST_MAIN("base/base64", T(bytes_are_padded_to_three))
+TEST_MAIN("base/formats/base64", T(bytes_are_padded_to_three))

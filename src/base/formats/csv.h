@@ -32,8 +32,8 @@
  *         csv_more(&csv, stream_text(&s), s.at_end);
  *     }
  */
-#ifndef STRATA_BASE_CSV_H
-#define STRATA_BASE_CSV_H
+#ifndef STRATA_BASE_FORMATS_CSV_H
+#define STRATA_BASE_FORMATS_CSV_H
 
 #include <stdint.h>
 

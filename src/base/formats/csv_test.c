@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "base/text/num.h"
-#include "base/testing_arena.h"
 #include "base/tables/vec.h"
+#include "base/testing_arena.h"
+#include "base/text/num.h"
 
 TEST(rows_and_cells_come_in_order_with_their_lines)
 {
@@ -465,7 +465,7 @@ TEST(quotes_on_block_borders_keep_their_meaning)
     }
 }
 
-TEST_MAIN("base/csv", T(rows_and_cells_come_in_order_with_their_lines),
+TEST_MAIN("base/formats/csv", T(rows_and_cells_come_in_order_with_their_lines),
           T(a_text_without_rows_has_no_columns),
           T(header_names_lose_the_mark_blanks_and_carriage_returns),
           TA(quoted_cells_hold_commas_line_ends_and_doubled_quotes),

@@ -11,8 +11,8 @@
  * blank or a tab (which spreadsheets drop). Rows end with LF. Bytes are gathered and handed to the
  * sink in large pieces; once the sink has failed the rest is dropped and close says so.
  */
-#ifndef STRATA_BASE_CSV_WRITE_H
-#define STRATA_BASE_CSV_WRITE_H
+#ifndef STRATA_BASE_FORMATS_CSV_WRITE_H
+#define STRATA_BASE_FORMATS_CSV_WRITE_H
 
 #include "base/text/text_out.h"
 

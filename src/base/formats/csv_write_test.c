@@ -4,8 +4,8 @@
 
 #include "base/arena.h"
 #include "base/formats/csv.h"
-#include "base/testing_arena.h"
 #include "base/tables/vec.h"
+#include "base/testing_arena.h"
 
 struct buffer {
     VEC_OF(char) text;
@@ -155,7 +155,7 @@ TEST(safe_cells_are_no_formulas)
     mem_free(out);
 }
 
-TEST_MAIN("base/csv_write", T(cells_are_quoted_only_when_they_must_be),
+TEST_MAIN("base/formats/csv_write", T(cells_are_quoted_only_when_they_must_be),
           T(numbers_are_written_in_full), T(a_row_of_one_empty_cell_is_not_an_empty_line),
           T(a_sink_that_fails_is_asked_once_and_close_tells),
           TA(what_is_written_reads_back_the_same), T(safe_cells_are_no_formulas))

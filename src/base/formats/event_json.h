@@ -7,11 +7,11 @@
  *
  * This is the one place that knows what an event looks like: its keys, and that all of its values
  * but "args" are taken as they stand. Values are views into the text of the reader. The reader of
- * large traces (input/trace/trace_chunk.c) takes members as they come by event_json_each() and keeps
- * fewer of them; all others have struct event_json.
+ * large traces (input/trace/trace_chunk.c) takes members as they come by event_json_each() and
+ * keeps fewer of them; all others have struct event_json.
  */
-#ifndef STRATA_BASE_EVENT_JSON_H
-#define STRATA_BASE_EVENT_JSON_H
+#ifndef STRATA_BASE_FORMATS_EVENT_JSON_H
+#define STRATA_BASE_FORMATS_EVENT_JSON_H
 
 #include <endian.h>
 #include <string.h>

@@ -82,6 +82,6 @@ TEST(keys_with_escapes_are_known_where_there_is_room)
     assert_int_equal(json.token, JSON_ARRAY_END);
 }
 
-TEST_MAIN("base/event_json", T(members_are_views_with_their_kind),
+TEST_MAIN("base/formats/event_json", T(members_are_views_with_their_kind),
           T(what_is_no_object_has_no_members), T(args_may_be_read_by_the_caller),
           TA(keys_with_escapes_are_known_where_there_is_room))

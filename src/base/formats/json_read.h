@@ -36,17 +36,17 @@
  * keep); continue;
  *         }
  */
-#ifndef STRATA_BASE_JSON_READ_H
-#define STRATA_BASE_JSON_READ_H
+#ifndef STRATA_BASE_FORMATS_JSON_READ_H
+#define STRATA_BASE_FORMATS_JSON_READ_H
 
 #include <assert.h>
 
-#include "base/text/char.h"
 #include "base/formats/json_scan.h"
 #include "base/formats/json_text.h"
 #include "base/limits.h"
 #include "base/status.h"
 #include "base/str.h"
+#include "base/text/char.h"
 
 enum json_token {
     JSON_NONE,  /* nothing read yet */

@@ -716,7 +716,7 @@ TEST(plain_members_are_taken_whole_and_others_are_left)
     assert_int_equal(j.token, JSON_OBJECT_END);
 }
 
-TEST_MAIN("base/json_read", T(plain_members_are_taken_whole_and_others_are_left),
+TEST_MAIN("base/formats/json_read", T(plain_members_are_taken_whole_and_others_are_left),
           T(every_kind_of_token_is_delivered_in_order),
           T(strings_come_raw_and_say_whether_they_hold_escapes),
           T(strict_mode_refuses_what_the_rfc_does_not_have), T(an_error_has_a_reason_and_a_place),

@@ -11,8 +11,8 @@
  * There are four scanners with the same results: for AVX-512 with VBMI2, for AVX2, for NEON, and
  * for any processor. None reads a byte outside the text.
  */
-#ifndef STRATA_BASE_JSON_SCAN_H
-#define STRATA_BASE_JSON_SCAN_H
+#ifndef STRATA_BASE_FORMATS_JSON_SCAN_H
+#define STRATA_BASE_FORMATS_JSON_SCAN_H
 
 #include <stdbool.h>
 #include <stddef.h>

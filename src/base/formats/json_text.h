@@ -3,8 +3,8 @@
  *
  * The reader (json_read.h) hands out raw text; these functions check it and turn it into UTF-8.
  */
-#ifndef STRATA_BASE_JSON_TEXT_H
-#define STRATA_BASE_JSON_TEXT_H
+#ifndef STRATA_BASE_FORMATS_JSON_TEXT_H
+#define STRATA_BASE_FORMATS_JSON_TEXT_H
 
 #include "base/arena.h"
 
@@ -34,7 +34,8 @@ size_t json_utf8(const char *at, size_t n, bool *is_valid);
 
 /* The next piece of `rest` as it stands between the quotes of a string, taken off its front: plain
  * text or an escape in `buf`. False at the end. What is not UTF-8 becomes U+FFFD. Characters that a
- * terminal obeys or a reader does not see (base/text/inert.h) are escaped like control characters. */
+ * terminal obeys or a reader does not see (base/text/inert.h) are escaped like control characters.
+ */
 enum { JSON_ESCAPE = 8 };
 bool json_escape_next(struct str *rest, char buf[JSON_ESCAPE], struct str *piece);
 

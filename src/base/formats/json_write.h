@@ -16,12 +16,12 @@
  * Calls out of order (a value in an object without its key, an end too many) are mistakes of the
  * program and caught by assert. A failing sink is remembered: later calls write nothing.
  */
-#ifndef STRATA_BASE_JSON_WRITE_H
-#define STRATA_BASE_JSON_WRITE_H
+#ifndef STRATA_BASE_FORMATS_JSON_WRITE_H
+#define STRATA_BASE_FORMATS_JSON_WRITE_H
 
+#include "base/files/sink.h"
 #include "base/limits.h"
 #include "base/text/num.h"
-#include "base/files/sink.h"
 #include "base/text/text.h"
 
 enum json_layout {

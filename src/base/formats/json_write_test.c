@@ -196,7 +196,7 @@ TEST(a_failing_sink_is_remembered_and_not_called_again)
     text_free(&buffer);
 }
 
-TEST_MAIN("base/json_write", T(compact_output_has_no_blanks),
+TEST_MAIN("base/formats/json_write", T(compact_output_has_no_blanks),
           T(indented_output_has_a_line_for_each_member), T(a_member_is_put_with_its_key),
           T(times_are_put_exactly), T(numbers_keep_all_their_digits),
           T(strings_are_escaped_and_always_utf8), T(a_document_may_be_a_single_value),

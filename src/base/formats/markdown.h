@@ -4,8 +4,8 @@
  *     markdown_head(&t, "Stage|Duration (us)");
  *     markdown_row(&t, "s2", S("gemm"), 12.5);          (* | gemm | 12.50 | *)
  */
-#ifndef STRATA_BASE_MARKDOWN_H
-#define STRATA_BASE_MARKDOWN_H
+#ifndef STRATA_BASE_FORMATS_MARKDOWN_H
+#define STRATA_BASE_FORMATS_MARKDOWN_H
 
 #include "base/arena.h"
 #include "base/text/text.h"
@@ -13,8 +13,8 @@
 #define MARKDOWN_DASH "\xe2\x80\x93" /* – */
 #define MARKDOWN_LONG "\xe2\x80\x94" /* — */
 
-/* A cell with its bar and blanks: "| text ". Text is inert (base/text/inert.h) on one line; tags, links
- * and bars inside are escaped. */
+/* A cell with its bar and blanks: "| text ". Text is inert (base/text/inert.h) on one line; tags,
+ * links and bars inside are escaped. */
 void markdown_cell(struct text *t, struct str text);
 
 /* The same without the bar, for a heading or a sentence. */

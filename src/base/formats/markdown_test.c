@@ -36,4 +36,4 @@ TEST(markup_in_names_is_escaped)
     written(S("a\033[2J"), "a\\\\x1b[2J");
 }
 
-TEST_MAIN("base/markdown", T(a_table_has_heads_and_rows), T(markup_in_names_is_escaped))
+TEST_MAIN("base/formats/markdown", T(a_table_has_heads_and_rows), T(markup_in_names_is_escaped))

@@ -5,8 +5,8 @@
  *     png.at = ...;                                  (* a byte a pixel, row by row *)
  *     if (!png_write(&png, sink)) ...                (* the sink failed *)
  */
-#ifndef STRATA_BASE_PNG_H
-#define STRATA_BASE_PNG_H
+#ifndef STRATA_BASE_FORMATS_PNG_H
+#define STRATA_BASE_FORMATS_PNG_H
 
 #include <stdint.h>
 

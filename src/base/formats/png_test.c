@@ -77,4 +77,5 @@ TEST(a_failing_sink_is_told)
     assert_false(png_write(&png, (struct sink){refuse, NULL}));
 }
 
-TEST_MAIN("base/png", T(pixels_come_back), T(large_pictures_are_packed), T(a_failing_sink_is_told))
+TEST_MAIN("base/formats/png", T(pixels_come_back), T(large_pictures_are_packed),
+          T(a_failing_sink_is_told))

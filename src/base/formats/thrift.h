@@ -9,8 +9,8 @@
  *
  * Zero-initialised is an empty message that has begun. Fields of a struct come by number.
  */
-#ifndef STRATA_BASE_THRIFT_H
-#define STRATA_BASE_THRIFT_H
+#ifndef STRATA_BASE_FORMATS_THRIFT_H
+#define STRATA_BASE_FORMATS_THRIFT_H
 
 #include <stdint.h>
 

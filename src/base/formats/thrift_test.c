@@ -48,5 +48,5 @@ TEST(lists_of_15_and_more_have_a_longer_head)
     text_free(&t.out);
 }
 
-TEST_MAIN("base/thrift", T(fields_carry_the_distance_to_the_one_before),
+TEST_MAIN("base/formats/thrift", T(fields_carry_the_distance_to_the_one_before),
           T(structs_count_their_own_fields), T(lists_of_15_and_more_have_a_longer_head))

@@ -10,8 +10,8 @@
  * Writing appends to `out`; reading takes from `in`, which is hostile: after the first value that
  * is not right `is_bad` is set and all others are 0 or empty.
  */
-#ifndef STRATA_BASE_WIRE_H
-#define STRATA_BASE_WIRE_H
+#ifndef STRATA_BASE_FORMATS_WIRE_H
+#define STRATA_BASE_FORMATS_WIRE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -101,5 +101,5 @@ TEST(values_out_of_their_range_are_bad)
     vec_free(&out.out);
 }
 
-TEST_MAIN("base/wire", TA(what_is_written_is_read_back), TA(bytes_that_are_cut_off_are_bad),
+TEST_MAIN("base/formats/wire", TA(what_is_written_is_read_back), TA(bytes_that_are_cut_off_are_bad),
           TA(values_out_of_their_range_are_bad))

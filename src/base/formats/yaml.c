@@ -6,9 +6,9 @@
 
 #include <yaml.h>
 
-#include "base/tables/hash.h"
-#include "base/limits.h"
 #include "base/files/mapfile.h"
+#include "base/limits.h"
+#include "base/tables/hash.h"
 
 /* A list or map whose end has not come yet. */
 struct open_node {

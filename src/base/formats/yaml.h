@@ -7,8 +7,8 @@
  * not plain text, a key given twice, a second document. A scalar is text: `no` and `1.10` stay as
  * they are written, and the caller reads numbers with base/text/num.h.
  */
-#ifndef STRATA_BASE_YAML_H
-#define STRATA_BASE_YAML_H
+#ifndef STRATA_BASE_FORMATS_YAML_H
+#define STRATA_BASE_FORMATS_YAML_H
 
 #include "base/tables/tree.h"
 

@@ -203,7 +203,7 @@ TEST(every_cut_of_a_file_ends_in_a_tree_or_an_error)
     assert_non_null(root);
 }
 
-TEST_MAIN("base/yaml", TA(a_rule_file_becomes_a_tree_in_its_order),
+TEST_MAIN("base/formats/yaml", TA(a_rule_file_becomes_a_tree_in_its_order),
           TA(blocks_and_escapes_are_unfolded), TA(an_empty_document_is_empty_text),
           TA(no_value_is_told_from_empty_text), TA(a_syntax_error_has_its_place),
           TA(a_tab_as_indentation_is_a_syntax_error), TA(bytes_that_are_no_text_are_a_syntax_error),

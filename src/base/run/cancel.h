@@ -6,8 +6,8 @@
  * memory goes with it, and files are complete or temporary. Work that must not be cut off, such as
  * ending a program that was started, holds that off.
  */
-#ifndef STRATA_BASE_CANCEL_H
-#define STRATA_BASE_CANCEL_H
+#ifndef STRATA_BASE_RUN_CANCEL_H
+#define STRATA_BASE_RUN_CANCEL_H
 
 #include <stdbool.h>
 

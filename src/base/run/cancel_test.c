@@ -49,5 +49,5 @@ TEST(a_request_is_overdue_after_the_grace_time_unless_held)
     assert_false(cancel_is_overdue());
 }
 
-TEST_MAIN("base/cancel", T(a_request_from_a_signal_handler_stays_until_cleared),
+TEST_MAIN("base/run/cancel", T(a_request_from_a_signal_handler_stays_until_cleared),
           T(a_request_is_overdue_after_the_grace_time_unless_held))

@@ -5,11 +5,11 @@
  *     if (!job_run(&job, work, &ctx))
  *         ... memory ran out: whatever work() acquired is released again ...
  *
- * A job keeps account of what is acquired while it runs: every block of memory (base/run/mem.h) and, by
- * job_hold(), descriptors, mappings, threads, temporary files and handles of other libraries. When
- * there is no memory, mem_grow() jumps to the nearest boundary of its thread. At the boundary of a
- * job everything in the account is released, newest first and memory last; no function in between
- * runs on.
+ * A job keeps account of what is acquired while it runs: every block of memory (base/run/mem.h)
+ * and, by job_hold(), descriptors, mappings, threads, temporary files and handles of other
+ * libraries. When there is no memory, mem_grow() jumps to the nearest boundary of its thread. At
+ * the boundary of a job everything in the account is released, newest first and memory last; no
+ * function in between runs on.
  *
  * A job may run several times, as a handle of the library does: what it acquired stays in its
  * account until it is released, or until a later run fails and takes all of it along.
@@ -18,8 +18,8 @@
  * library must not be jumped over; it returns that library's error. So have the tasks of a pool,
  * whose failure the waiting thread raises again. Such a boundary releases nothing.
  */
-#ifndef STRATA_BASE_JOB_H
-#define STRATA_BASE_JOB_H
+#ifndef STRATA_BASE_RUN_JOB_H
+#define STRATA_BASE_RUN_JOB_H
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -185,7 +185,7 @@ TEST(a_boundary_inside_a_job_ends_there)
     assert_int_equal(answers[2], 2);
 }
 
-TEST_MAIN("base/job", T(a_failed_job_releases_what_it_holds_newest_first),
+TEST_MAIN("base/run/job", T(a_failed_job_releases_what_it_holds_newest_first),
           T(memory_stays_with_its_job_from_run_to_run),
           T(a_task_that_fails_fails_the_job_that_waits_for_it),
           T(each_stage_of_a_pipeline_may_fail), T(a_boundary_inside_a_job_ends_there))

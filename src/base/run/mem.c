@@ -2,8 +2,8 @@
  * A block is a header followed by its payload:   [ next | prev | job | size ][ payload .... ]
  * The blocks of a job form a list. Its links are stored inverted, so that a leak checker does not
  * take a block that only the list knows for one that is in use; and under AddressSanitizer headers
- * are out of bounds for everybody else. Large blocks (base/files/large.h) have no header: they have a
- * list of their own.
+ * are out of bounds for everybody else. Large blocks (base/files/large.h) have no header: they have
+ * a list of their own.
  */
 #include "base/run/mem.h"
 
@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "base/asan.h"
-#include "base/run/job.h"
 #include "base/files/large.h"
+#include "base/run/job.h"
 
 enum { LARGE_FROM = 1 << 20 }; /* bytes that get blocks of base/files/large.h */
 

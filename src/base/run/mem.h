@@ -6,8 +6,8 @@
  * callers never test for NULL and have nothing to undo. Sizes that come from a file must be checked
  * against base/limits.h before they get here.
  */
-#ifndef STRATA_BASE_MEM_H
-#define STRATA_BASE_MEM_H
+#ifndef STRATA_BASE_RUN_MEM_H
+#define STRATA_BASE_RUN_MEM_H
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  * now - the time that passes, for deadlines, progress and durations, which never decides a result;
  * and the date, for the names of folders.
  */
-#ifndef STRATA_BASE_NOW_H
-#define STRATA_BASE_NOW_H
+#ifndef STRATA_BASE_RUN_NOW_H
+#define STRATA_BASE_RUN_NOW_H
 
 #include "base/arena.h"
 #include "base/text/num.h"

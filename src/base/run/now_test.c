@@ -12,4 +12,4 @@ TEST(time_passes)
     assert_true(now_ns() - before >= 2000000);
 }
 
-TEST_MAIN("base/now", T(time_passes))
+TEST_MAIN("base/run/now", T(time_passes))

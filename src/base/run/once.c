@@ -6,9 +6,9 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "base/tables/hash.h"
 #include "base/run/job.h"
 #include "base/run/mem.h"
+#include "base/tables/hash.h"
 
 struct once_entry {
     uint64_t hash;

@@ -8,8 +8,8 @@
  * same set. A value of NULL is not kept. The set has room for ONCE_ROOM values: what is made after
  * that is handed out and not kept.
  */
-#ifndef STRATA_BASE_ONCE_H
-#define STRATA_BASE_ONCE_H
+#ifndef STRATA_BASE_RUN_ONCE_H
+#define STRATA_BASE_RUN_ONCE_H
 
 #include "base/str.h"
 

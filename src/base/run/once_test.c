@@ -97,5 +97,5 @@ TEST(threads_ask_at_the_same_time)
     once_free(o);
 }
 
-TEST_MAIN("base/once", T(a_value_is_made_once), T(nothing_is_not_kept),
+TEST_MAIN("base/run/once", T(a_value_is_made_once), T(nothing_is_not_kept),
           T(what_has_no_room_is_made_again), T(threads_ask_at_the_same_time))

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/text/c_locale.h"
 #include "base/run/job.h"
+#include "base/text/c_locale.h"
 
 /* More threads than any machine has processors; --jobs is typed by people. */
 enum { WIDTH_MAX = 512 };

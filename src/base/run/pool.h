@@ -6,8 +6,8 @@
  * The calling thread works too. From inside a task pool_for() runs its calls one after the other
  * in that task, so nesting cannot lock up.
  */
-#ifndef STRATA_BASE_POOL_H
-#define STRATA_BASE_POOL_H
+#ifndef STRATA_BASE_RUN_POOL_H
+#define STRATA_BASE_RUN_POOL_H
 
 #include <stdbool.h>
 #include <stddef.h>

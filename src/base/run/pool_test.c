@@ -256,7 +256,7 @@ TEST(a_merge_can_end_a_pipeline)
     }
 }
 
-TEST_MAIN("base/pool", T(a_pipeline_merges_in_order_whatever_its_width),
+TEST_MAIN("base/run/pool", T(a_pipeline_merges_in_order_whatever_its_width),
           T(a_merge_can_end_a_pipeline),
           T(threads_leave_signals_to_others_but_for_their_own_reading),
           T(every_number_is_handed_out_once), T(a_pool_serves_many_rounds_of_any_size),

@@ -18,10 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/run/cancel.h"
 #include "base/files/fs.h"
-#include "base/run/job.h"
 #include "base/limits.h"
+#include "base/run/cancel.h"
+#include "base/run/job.h"
 #include "base/run/now.h"
 #include "base/text/text.h"
 

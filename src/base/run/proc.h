@@ -7,8 +7,8 @@
  * then, after a grace period, SIGKILL. Programs it leaves behind on purpose (servers with their
  * output elsewhere) survive a normal end.
  */
-#ifndef STRATA_BASE_PROC_H
-#define STRATA_BASE_PROC_H
+#ifndef STRATA_BASE_RUN_PROC_H
+#define STRATA_BASE_RUN_PROC_H
 
 #include <stdint.h>
 

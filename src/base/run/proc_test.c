@@ -336,7 +336,7 @@ TEST(many_runs_leave_nothing_open)
     assert_int_equal(open_files(), before);
 }
 
-TEST_MAIN("base/proc", TS(both_streams_and_the_exit_status_are_kept),
+TEST_MAIN("base/run/proc", TS(both_streams_and_the_exit_status_are_kept),
           TS(a_signal_is_told_apart_from_a_status), TS(a_program_that_is_not_there_is_missing),
           TS(a_file_that_cannot_be_executed_is_reported_with_its_reason),
           TS(folder_and_environment_are_as_asked),

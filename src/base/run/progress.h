@@ -6,14 +6,14 @@
  * writes it to stderr, only when that is a terminal. The line appears after 0.3 s, changes at most
  * ten times a second and is wiped at the end. Times are passed in, so this module has no clock.
  */
-#ifndef STRATA_BASE_PROGRESS_H
-#define STRATA_BASE_PROGRESS_H
+#ifndef STRATA_BASE_RUN_PROGRESS_H
+#define STRATA_BASE_RUN_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/text/num.h"
 #include "base/str.h"
+#include "base/text/num.h"
 
 /* SECONDS: all that is known is how long it has taken. */
 enum progress_unit { PROGRESS_ITEMS, PROGRESS_BYTES, PROGRESS_SECONDS };

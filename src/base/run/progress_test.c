@@ -179,7 +179,7 @@ TEST(ticks_reach_the_callback_or_nobody)
     progress_tick(NULL, "abc", 2, 10);
 }
 
-TEST_MAIN("base/progress", T(a_line_tells_amount_share_rate_and_rest),
+TEST_MAIN("base/run/progress", T(a_line_tells_amount_share_rate_and_rest),
           T(an_unknown_total_leaves_share_and_rest_out), T(a_job_of_unknown_length_shows_its_time),
           T(there_is_no_rate_without_time_or_progress), T(amounts_keep_three_digits),
           T(the_share_is_rounded_down_and_stops_at_the_end),

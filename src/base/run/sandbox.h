@@ -5,8 +5,8 @@
  * further (a network, another process, a file that is written) ends the process, after `told` was
  * called with its name. What it prints goes to the error output. There is no way back out.
  */
-#ifndef STRATA_BASE_SANDBOX_H
-#define STRATA_BASE_SANDBOX_H
+#ifndef STRATA_BASE_RUN_SANDBOX_H
+#define STRATA_BASE_RUN_SANDBOX_H
 
 #include <stdbool.h>
 #include <stdint.h>

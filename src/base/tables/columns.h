@@ -11,8 +11,8 @@
  * Texts are numbers into the column's list of texts, each once, in order of first appearance; they
  * are UTF-8: broken sequences become U+FFFD.
  */
-#ifndef STRATA_BASE_COLUMNS_H
-#define STRATA_BASE_COLUMNS_H
+#ifndef STRATA_BASE_TABLES_COLUMNS_H
+#define STRATA_BASE_TABLES_COLUMNS_H
 
 #include <stdint.h>
 

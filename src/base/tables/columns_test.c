@@ -71,5 +71,5 @@ TEST(what_is_not_utf8_is_repaired)
     arena_free(&arena);
 }
 
-TEST_MAIN("base/columns", T(values_and_gaps_stand_in_their_rows), T(lasting_texts_are_kept_once),
-          T(what_is_not_utf8_is_repaired))
+TEST_MAIN("base/tables/columns", T(values_and_gaps_stand_in_their_rows),
+          T(lasting_texts_are_kept_once), T(what_is_not_utf8_is_repaired))

@@ -6,12 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/run/cancel.h"
-#include "base/text/char.h"
-#include "base/tables/db_engine.h"
-#include "base/run/job.h"
-#include "base/limits.h"
 #include "base/files/mapfile.h"
+#include "base/limits.h"
+#include "base/run/cancel.h"
+#include "base/run/job.h"
+#include "base/tables/db_engine.h"
+#include "base/text/char.h"
 
 /* The first bytes of a file and the two that say "this file is in WAL mode". */
 static const char magic[] = "SQLite format 3";

@@ -8,21 +8,21 @@
  * the table lacks reads as NULL, and no value is trusted to have its declared type. When a page
  * turns out to be damaged the scan ends, what came before it counts, and the loss is told.
  *
- * Plain tables are read by base/tables/db_table, several times as fast as by the engine, which takes over
- * at the first row that is not plain: only the time shows which of the two it was, or a row more
- * that was got out of a damaged page. With STRATA_SQLITE=engine in the environment the engine reads
- * everything.
+ * Plain tables are read by base/tables/db_table, several times as fast as by the engine, which
+ * takes over at the first row that is not plain: only the time shows which of the two it was, or a
+ * row more that was got out of a damaged page. With STRATA_SQLITE=engine in the environment the
+ * engine reads everything.
  */
-#ifndef STRATA_BASE_DB_H
-#define STRATA_BASE_DB_H
+#ifndef STRATA_BASE_TABLES_DB_H
+#define STRATA_BASE_TABLES_DB_H
 
 #include <stddef.h>
 
-#include "base/tables/db_table.h"
 #include "base/diag.h"
 #include "base/files/mapfile.h"
-#include "base/text/num.h"
 #include "base/run/progress.h"
+#include "base/tables/db_table.h"
+#include "base/text/num.h"
 
 struct sqlite3;
 struct sqlite3_stmt;

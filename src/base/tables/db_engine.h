@@ -1,9 +1,9 @@
 /*
- * db_engine - SQLite and the job (base/run/job.h): its connections are in the account, and when it has
- * no memory the job ends as if we had none.
+ * db_engine - SQLite and the job (base/run/job.h): its connections are in the account, and when it
+ * has no memory the job ends as if we had none.
  */
-#ifndef STRATA_BASE_DB_ENGINE_H
-#define STRATA_BASE_DB_ENGINE_H
+#ifndef STRATA_BASE_TABLES_DB_ENGINE_H
+#define STRATA_BASE_TABLES_DB_ENGINE_H
 
 #include <sqlite3.h>
 

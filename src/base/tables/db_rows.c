@@ -5,10 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/limits.h"
 #include "base/run/cancel.h"
 #include "base/tables/db.h"
 #include "base/tables/db_engine.h"
-#include "base/limits.h"
 
 enum { TICK_ROWS = 1 << 16 };
 

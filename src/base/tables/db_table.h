@@ -12,8 +12,8 @@
  * judged here, and nothing is repaired.
  * Format: "Database File Format" of the SQLite documentation, sections 1.3, 1.6 and 2.1.
  */
-#ifndef STRATA_BASE_DB_TABLE_H
-#define STRATA_BASE_DB_TABLE_H
+#ifndef STRATA_BASE_TABLES_DB_TABLE_H
+#define STRATA_BASE_TABLES_DB_TABLE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/tables/db.h"
 #include "base/db_testing.h"
+#include "base/tables/db.h"
 #include "base/tables/hash.h"
 #include "base/testing.h"
 
@@ -338,7 +338,7 @@ TEST(a_file_cut_short_gives_the_rows_of_the_engine)
         compare_damaged();
 }
 
-TEST_MAIN("base/db_table", TF(values_of_every_sort_are_the_engines),
+TEST_MAIN("base/tables/db_table", TF(values_of_every_sort_are_the_engines),
           TF(a_tree_of_many_pages_is_walked_in_order), TF(what_is_not_plain_is_left_to_the_engine),
           TF(keys_are_numbers_of_rows_however_they_are_declared),
           TF(a_file_is_read_through_a_window),

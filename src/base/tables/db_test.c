@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/run/cancel.h"
 #include "base/db_testing.h"
+#include "base/run/cancel.h"
 #include "base/testing.h"
 
 static struct diag diag;
@@ -371,7 +371,7 @@ TEST(an_interruption_ends_a_scan_without_blaming_the_file)
 
 #define TF(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 
-TEST_MAIN("base/db", TF(rows_come_in_the_order_of_the_file_with_their_values),
+TEST_MAIN("base/tables/db", TF(rows_come_in_the_order_of_the_file_with_their_values),
           TF(rows_are_taken_as_structs), TF(no_value_is_trusted_to_have_a_type),
           TF(a_column_has_several_spellings_or_is_missing),
           TF(decimal_times_are_exact_although_they_are_stored_as_doubles),

@@ -11,8 +11,8 @@
  *     bytes = flat_finish(&f, root);            a multiple of eight bytes
  *     flat_free(&f);
  */
-#ifndef STRATA_BASE_FLAT_H
-#define STRATA_BASE_FLAT_H
+#ifndef STRATA_BASE_TABLES_FLAT_H
+#define STRATA_BASE_TABLES_FLAT_H
 
 #include <stdint.h>
 

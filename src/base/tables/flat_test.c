@@ -119,5 +119,5 @@ TEST(a_cleared_message_begins_anew)
     flat_free(&f);
 }
 
-TEST_MAIN("base/flat", T(a_table_reads_back),
+TEST_MAIN("base/tables/flat", T(a_table_reads_back),
           T(vectors_of_tables_and_structs_read_back_however_long), T(a_cleared_message_begins_anew))

@@ -5,8 +5,8 @@
  * differ; the map is never walked in table order for the same reason. It is made for ids and for
  * hashes of keys whose full comparison the caller does itself.
  */
-#ifndef STRATA_BASE_HASH_H
-#define STRATA_BASE_HASH_H
+#ifndef STRATA_BASE_TABLES_HASH_H
+#define STRATA_BASE_TABLES_HASH_H
 
 #include <stdbool.h>
 #include <stdint.h>

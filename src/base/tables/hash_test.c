@@ -130,7 +130,7 @@ TEST(putting_replaces_and_adding_does_not)
     hash_free(&h);
 }
 
-TEST_MAIN("base/hash", T(equal_bytes_have_equal_hashes_and_length_counts),
+TEST_MAIN("base/tables/hash", T(equal_bytes_have_equal_hashes_and_length_counts),
           T(every_bit_of_a_text_counts), T(a_hundred_thousand_names_do_not_collide),
           T(the_hash_is_the_same_on_every_run), T(a_map_keeps_a_hundred_thousand_keys),
           T(keys_at_any_distance_are_spread), T(putting_replaces_and_adding_does_not))

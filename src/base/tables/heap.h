@@ -8,8 +8,8 @@
  *
  * The functions are inline, so that the order and the size are compiled into their loops.
  */
-#ifndef STRATA_BASE_HEAP_H
-#define STRATA_BASE_HEAP_H
+#ifndef STRATA_BASE_TABLES_HEAP_H
+#define STRATA_BASE_TABLES_HEAP_H
 
 #include <assert.h>
 #include <string.h>

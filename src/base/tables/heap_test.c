@@ -48,4 +48,4 @@ TEST(elements_come_one_by_one)
     take_in_order(heap, N);
 }
 
-TEST_MAIN("base.heap", T(any_order_becomes_a_heap), T(elements_come_one_by_one))
+TEST_MAIN("base/tables/heap", T(any_order_becomes_a_heap), T(elements_come_one_by_one))

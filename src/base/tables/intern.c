@@ -3,8 +3,8 @@
 
 #include <assert.h>
 
-#include "base/tables/hash.h"
 #include "base/limits.h"
+#include "base/tables/hash.h"
 
 enum { MANY_SLOTS = 1 << 15 }; /* fewer stay in the cache anyway */
 

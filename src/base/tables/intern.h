@@ -5,8 +5,8 @@
  * with ==. Id 0 is the empty string. Ids are given in order of first appearance, so the same
  * input gives the same ids.
  */
-#ifndef STRATA_BASE_INTERN_H
-#define STRATA_BASE_INTERN_H
+#ifndef STRATA_BASE_TABLES_INTERN_H
+#define STRATA_BASE_TABLES_INTERN_H
 
 #include <stdint.h>
 

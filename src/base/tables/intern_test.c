@@ -83,6 +83,6 @@ TEST(a_hundred_thousand_names_are_each_kept_once)
     intern_fini(&in);
 }
 
-TEST_MAIN("base/intern", T(ids_come_in_order_of_first_appearance),
+TEST_MAIN("base/tables/intern", T(ids_come_in_order_of_first_appearance),
           T(the_empty_string_is_number_zero), T(texts_are_copied_whole_and_end_in_a_nul),
           T(a_hundred_thousand_names_are_each_kept_once), T(an_expected_text_is_the_same_text))

@@ -9,8 +9,8 @@
  * A set is "merged" when it is sorted by begin and no two ranges touch; functions that
  * need a merged set say so, and check it in debug builds.
  */
-#ifndef STRATA_BASE_INTERVAL_H
-#define STRATA_BASE_INTERVAL_H
+#ifndef STRATA_BASE_TABLES_INTERVAL_H
+#define STRATA_BASE_TABLES_INTERVAL_H
 
 #include <stddef.h>
 

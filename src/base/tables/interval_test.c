@@ -175,7 +175,7 @@ TEST(random_sets_agree_with_a_map_of_every_nanosecond)
     }
 }
 
-TEST_MAIN("base/interval", T(merging_joins_touching_ranges_and_drops_empty_ones),
+TEST_MAIN("base/tables/interval", T(merging_joins_touching_ranges_and_drops_empty_ones),
           T(reversed_ranges_are_empty), T(ranges_one_apart_stay_two),
           T(a_range_inside_another_adds_nothing), T(two_streams_in_parallel_are_busy_once),
           T(an_empty_set_has_no_length), T(the_ends_of_time_do_not_wrap),

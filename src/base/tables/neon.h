@@ -4,8 +4,8 @@
  * A comparison yields 0xff or 0 for each byte; neon_bits() packs four of them into one bit a byte,
  * as the masks of AVX2 and AVX-512 are.
  */
-#ifndef STRATA_BASE_NEON_H
-#define STRATA_BASE_NEON_H
+#ifndef STRATA_BASE_TABLES_NEON_H
+#define STRATA_BASE_TABLES_NEON_H
 
 #if defined(__aarch64__)
 #include <arm_neon.h>

@@ -3,8 +3,8 @@
  *
  * Results are appended to a text.
  */
-#ifndef STRATA_BASE_PACK_INTS_H
-#define STRATA_BASE_PACK_INTS_H
+#ifndef STRATA_BASE_TABLES_PACK_INTS_H
+#define STRATA_BASE_TABLES_PACK_INTS_H
 
 #include <stdint.h>
 

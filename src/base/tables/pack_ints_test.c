@@ -150,6 +150,6 @@ TEST(numbers_without_a_sign_take_seven_bits_a_byte)
     text_free(&out);
 }
 
-TEST_MAIN("base/pack_ints", T(differences_read_back_at_every_length_and_width),
+TEST_MAIN("base/tables/pack_ints", T(differences_read_back_at_every_length_and_width),
           T(equal_steps_cost_no_bits), T(runs_and_packed_numbers_read_back),
           T(numbers_without_a_sign_take_seven_bits_a_byte))

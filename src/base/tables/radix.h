@@ -5,8 +5,8 @@
  * share cost nothing, so ids and times of one profile take some four passes; a few sorted lists,
  * one behind the other, are merged, and items near their places go there one by one.
  */
-#ifndef STRATA_BASE_RADIX_H
-#define STRATA_BASE_RADIX_H
+#ifndef STRATA_BASE_TABLES_RADIX_H
+#define STRATA_BASE_TABLES_RADIX_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -94,7 +94,7 @@ TEST(keys_of_doubles_sort_as_the_doubles_do)
     assert_true(radix_key(-0.0) == radix_key(0.0));
 }
 
-TEST_MAIN("base/radix", T(keys_of_doubles_sort_as_the_doubles_do),
+TEST_MAIN("base/tables/radix", T(keys_of_doubles_sort_as_the_doubles_do),
           T(items_near_their_places_come_out_in_order), T(a_few_sorted_lists_are_joined),
           T(many_equal_keys_keep_their_order),
           T(items_come_out_by_key_and_equal_ones_in_their_order),

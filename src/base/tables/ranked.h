@@ -4,8 +4,8 @@
  *     ranked_sort(values, n);
  *     double median = ranked_at(values, n, 0.5);
  */
-#ifndef STRATA_BASE_RANKED_H
-#define STRATA_BASE_RANKED_H
+#ifndef STRATA_BASE_TABLES_RANKED_H
+#define STRATA_BASE_TABLES_RANKED_H
 
 #include "base/text/num.h"
 

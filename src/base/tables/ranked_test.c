@@ -91,7 +91,8 @@ TEST(ranks_are_the_nearest_from_above)
     assert_int_equal(ranked_pick_nearest(one, 1, 95), 7);
 }
 
-TEST_MAIN("base/ranked", T(values_are_sorted_ascending), T(between_two_values_lies_a_share_of_both),
+TEST_MAIN("base/tables/ranked", T(values_are_sorted_ascending),
+          T(between_two_values_lies_a_share_of_both),
           T(the_middle_of_an_even_number_is_the_mean_of_two),
           T(nearest_ranks_are_values_of_the_list), T(a_set_has_each_value_once),
           T(every_place_is_that_of_the_sorted_list),

@@ -5,8 +5,8 @@
  * All readers make the same nodes, so the code behind them does not care where a value came from.
  * Members and elements stand in the order of the file.
  */
-#ifndef STRATA_BASE_TREE_H
-#define STRATA_BASE_TREE_H
+#ifndef STRATA_BASE_TABLES_TREE_H
+#define STRATA_BASE_TABLES_TREE_H
 
 #include "base/diag.h"
 #include "base/formats/json_write.h"

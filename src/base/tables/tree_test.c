@@ -94,7 +94,7 @@ TEST(a_tree_is_written_as_it_was_read)
     text_free(&out);
 }
 
-TEST_MAIN("base/tree", TA(a_document_becomes_a_tree_with_lines),
+TEST_MAIN("base/tables/tree", TA(a_document_becomes_a_tree_with_lines),
           TA(integers_keep_64_bits_and_larger_ones_their_digits),
           TA(the_last_of_two_equal_keys_wins), TA(damage_is_told_with_its_line),
           TA(deep_nesting_is_refused), TA(a_tree_is_written_as_it_was_read))

@@ -8,8 +8,8 @@
  * A vec is three members; zero-initialised is empty. Elements move when it grows, so keep indexes,
  * not pointers, across a push.
  */
-#ifndef STRATA_BASE_VEC_H
-#define STRATA_BASE_VEC_H
+#ifndef STRATA_BASE_TABLES_VEC_H
+#define STRATA_BASE_TABLES_VEC_H
 
 #include "base/arena.h"
 

@@ -75,6 +75,6 @@ TEST(structs_are_pushed_by_value)
     vec_free(&x.v);
 }
 
-TEST_MAIN("base/vec", T(an_empty_vec_owns_nothing), T(pushed_elements_keep_their_order),
+TEST_MAIN("base/tables/vec", T(an_empty_vec_owns_nothing), T(pushed_elements_keep_their_order),
           T(reserving_makes_room_once), T(an_element_can_be_pushed_again),
           T(structs_are_pushed_by_value))

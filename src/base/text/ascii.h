@@ -5,8 +5,8 @@
  * where it can; any other character becomes a '?' for each of its columns. Escape sequences and
  * ASCII are kept.
  */
-#ifndef STRATA_BASE_ASCII_H
-#define STRATA_BASE_ASCII_H
+#ifndef STRATA_BASE_TEXT_ASCII_H
+#define STRATA_BASE_TEXT_ASCII_H
 
 #include "base/text/text.h"
 

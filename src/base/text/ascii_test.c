@@ -33,5 +33,5 @@ TEST(other_characters_keep_their_columns)
     check("\xff", "?");
 }
 
-TEST_MAIN("base/ascii", T(signs_become_what_looks_like_them), T(dots_for_a_middle_take_one_column),
-          T(other_characters_keep_their_columns))
+TEST_MAIN("base/text/ascii", T(signs_become_what_looks_like_them),
+          T(dots_for_a_middle_take_one_column), T(other_characters_keep_their_columns))

@@ -5,8 +5,8 @@
  * doors and the threads of the pool set the C locale for themselves, so that no output depends on
  * the host program; strata the program never sets another.
  */
-#ifndef STRATA_BASE_C_LOCALE_H
-#define STRATA_BASE_C_LOCALE_H
+#ifndef STRATA_BASE_TEXT_C_LOCALE_H
+#define STRATA_BASE_TEXT_C_LOCALE_H
 
 #include <locale.h>
 

@@ -29,4 +29,5 @@ TEST(a_decimal_comma_around_us_is_not_seen)
     assert_string_equal(text, "0.5");
 }
 
-TEST_MAIN("base/c_locale", T(what_was_set_comes_back), T(a_decimal_comma_around_us_is_not_seen))
+TEST_MAIN("base/text/c_locale", T(what_was_set_comes_back),
+          T(a_decimal_comma_around_us_is_not_seen))

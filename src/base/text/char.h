@@ -1,8 +1,8 @@
 /*
  * char - what kind of character a byte is: ASCII, whatever the locale.
  */
-#ifndef STRATA_BASE_CHAR_H
-#define STRATA_BASE_CHAR_H
+#ifndef STRATA_BASE_TEXT_CHAR_H
+#define STRATA_BASE_TEXT_CHAR_H
 
 #include <stdbool.h>
 

@@ -33,4 +33,5 @@ TEST(hexadecimal_digits_have_a_value)
     }
 }
 
-TEST_MAIN("base/char", T(classes_are_those_of_the_c_locale), T(hexadecimal_digits_have_a_value))
+TEST_MAIN("base/text/char", T(classes_are_those_of_the_c_locale),
+          T(hexadecimal_digits_have_a_value))

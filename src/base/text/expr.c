@@ -3,10 +3,10 @@
  */
 #include "base/text/expr.h"
 
+#include "base/tables/vec.h"
 #include "base/text/char.h"
 #include "base/text/expr_number.h"
 #include "base/text/num.h"
-#include "base/tables/vec.h"
 
 enum token { T_END, T_NUMBER, T_NAME, T_SIGN, T_BAD };
 

@@ -10,8 +10,8 @@
  * real number which must be finite, powers, comparisons and logic (docs/perfdb-grid.md); or, with
  * .is_real, doubles with decimals, + - * / and the remainder %, where the caller judges the result.
  */
-#ifndef STRATA_BASE_EXPR_H
-#define STRATA_BASE_EXPR_H
+#ifndef STRATA_BASE_TEXT_EXPR_H
+#define STRATA_BASE_TEXT_EXPR_H
 
 #include <stdint.h>
 

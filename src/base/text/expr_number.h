@@ -1,8 +1,8 @@
 /*
  * expr_number - what the operators of base/text/expr.h do with numbers.
  */
-#ifndef STRATA_BASE_EXPR_NUMBER_H
-#define STRATA_BASE_EXPR_NUMBER_H
+#ifndef STRATA_BASE_TEXT_EXPR_NUMBER_H
+#define STRATA_BASE_TEXT_EXPR_NUMBER_H
 
 #include "base/text/expr.h"
 

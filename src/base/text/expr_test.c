@@ -228,7 +228,7 @@ TEST(a_whole_number_is_cut_toward_zero)
     assert_false(expr_whole((struct expr_value){.kind = EXPR_REAL, .r = NAN}, &dim));
 }
 
-TEST_MAIN("base/expr", T(operators_bind_as_in_ordinary_arithmetic),
+TEST_MAIN("base/text/expr", T(operators_bind_as_in_ordinary_arithmetic),
           T(division_rounds_down_and_the_rest_has_the_sign_of_the_divisor),
           T(large_quotients_are_rounded_once),
           T(comparisons_chain_and_logic_returns_the_deciding_operand),

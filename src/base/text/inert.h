@@ -11,8 +11,8 @@
  *
  * All other text is itself. Nothing is copied while there is nothing to escape.
  */
-#ifndef STRATA_BASE_INERT_H
-#define STRATA_BASE_INERT_H
+#ifndef STRATA_BASE_TEXT_INERT_H
+#define STRATA_BASE_TEXT_INERT_H
 
 #include "base/arena.h"
 #include "base/text/text.h"

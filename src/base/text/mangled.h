@@ -3,8 +3,8 @@
  *
  * Not a demangler: parameters and template arguments are passed over. Allocates nothing.
  */
-#ifndef STRATA_BASE_MANGLED_H
-#define STRATA_BASE_MANGLED_H
+#ifndef STRATA_BASE_TEXT_MANGLED_H
+#define STRATA_BASE_TEXT_MANGLED_H
 
 #include "base/arena.h"
 

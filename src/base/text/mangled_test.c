@@ -51,5 +51,5 @@ TEST(people_read_names_without_templates)
     }
 }
 
-TEST_MAIN("base/mangled", T(the_last_identifier_is_the_name), T(other_names_stay_as_they_are),
+TEST_MAIN("base/text/mangled", T(the_last_identifier_is_the_name), T(other_names_stay_as_they_are),
           TA(people_read_names_without_templates))

@@ -1,8 +1,8 @@
 /*
  * memory_size - how much memory this process may use.
  */
-#ifndef STRATA_BASE_MEMORY_SIZE_H
-#define STRATA_BASE_MEMORY_SIZE_H
+#ifndef STRATA_BASE_TEXT_MEMORY_SIZE_H
+#define STRATA_BASE_TEXT_MEMORY_SIZE_H
 
 #include <stdint.h>
 

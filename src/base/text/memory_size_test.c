@@ -66,5 +66,5 @@ TEST(there_is_memory_and_not_more_than_the_machine_has)
     assert_true(memory_left() > 0 && memory_left() <= all);
 }
 
-TEST_MAIN("base/memory_size", T(the_smallest_group_counts), T(damaged_lists_have_no_limit),
+TEST_MAIN("base/text/memory_size", T(the_smallest_group_counts), T(damaged_lists_have_no_limit),
           T(there_is_memory_and_not_more_than_the_machine_has))

@@ -5,8 +5,8 @@
  * num_us() therefore goes digit by digit to an int64_t of nanoseconds and no double is anywhere
  * on that path.
  */
-#ifndef STRATA_BASE_NUM_H
-#define STRATA_BASE_NUM_H
+#ifndef STRATA_BASE_TEXT_NUM_H
+#define STRATA_BASE_TEXT_NUM_H
 
 #include <endian.h>
 #include <math.h>

@@ -647,7 +647,7 @@ TEST(what_is_not_finite_has_a_name)
     assert_str(point(num_round(NAN, 1)), "nan");
 }
 
-TEST_MAIN("base/num", T(short_numbers_are_what_the_long_way_makes_of_them),
+TEST_MAIN("base/text/num", T(short_numbers_are_what_the_long_way_makes_of_them),
           T(microseconds_with_three_decimals_are_exact),
           T(the_fourth_decimal_rounds_and_later_ones_do_not),
           T(exponents_signs_blanks_tabs_and_quotes_are_read),

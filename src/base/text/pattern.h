@@ -8,11 +8,11 @@
  *     pattern_finds(p, name);
  *     pattern_free(p);
  *
- * The C library's expressions allocate, also to search; without memory the job ends (base/run/job.h)
- * instead of nothing being found.
+ * The C library's expressions allocate, also to search; without memory the job ends
+ * (base/run/job.h) instead of nothing being found.
  */
-#ifndef STRATA_BASE_PATTERN_H
-#define STRATA_BASE_PATTERN_H
+#ifndef STRATA_BASE_TEXT_PATTERN_H
+#define STRATA_BASE_TEXT_PATTERN_H
 
 #include <stdbool.h>
 

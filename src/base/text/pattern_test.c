@@ -35,5 +35,5 @@ TEST(what_is_no_expression_is_explained)
     assert_true(why[0] != '\0');
 }
 
-TEST_MAIN("base/pattern", T(a_pattern_is_found_anywhere_in_a_text),
+TEST_MAIN("base/text/pattern", T(a_pattern_is_found_anywhere_in_a_text),
           T(letters_of_any_case_are_found_on_request), T(what_is_no_expression_is_explained))

@@ -8,8 +8,8 @@
  *
  * Every name must have a value; an `@` that begins no hole stays as it is.
  */
-#ifndef STRATA_BASE_TEMPLATE_H
-#define STRATA_BASE_TEMPLATE_H
+#ifndef STRATA_BASE_TEXT_TEMPLATE_H
+#define STRATA_BASE_TEXT_TEMPLATE_H
 
 #include "base/text/text.h"
 

@@ -47,5 +47,5 @@ TEST(lines_are_repeated_with_their_own_values)
     check("@each none\nx\n@end\n", "");
 }
 
-TEST_MAIN("base/template", T(holes_are_filled_and_other_signs_stay), T(lines_are_chosen),
+TEST_MAIN("base/text/template", T(holes_are_filled_and_other_signs_stay), T(lines_are_chosen),
           T(lines_are_repeated_with_their_own_values))

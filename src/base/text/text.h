@@ -9,8 +9,8 @@
  *
  * Zero-initialised is empty. A view dies with the next call.
  */
-#ifndef STRATA_BASE_TEXT_H
-#define STRATA_BASE_TEXT_H
+#ifndef STRATA_BASE_TEXT_TEXT_H
+#define STRATA_BASE_TEXT_TEXT_H
 
 #include <stdarg.h>
 

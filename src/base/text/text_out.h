@@ -10,11 +10,11 @@
  * Numbers are printed without the C library's formatting. Once the sink has failed the rest is
  * dropped, and close says so.
  */
-#ifndef STRATA_BASE_TEXT_OUT_H
-#define STRATA_BASE_TEXT_OUT_H
+#ifndef STRATA_BASE_TEXT_TEXT_OUT_H
+#define STRATA_BASE_TEXT_TEXT_OUT_H
 
-#include "base/text/num.h"
 #include "base/files/sink.h"
+#include "base/text/num.h"
 
 enum { TEXT_OUT_BUFFER = 1 << 16 };
 

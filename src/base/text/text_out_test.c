@@ -127,7 +127,7 @@ TEST(a_sink_that_failed_is_not_asked_again)
     assert_int_equal(asked, 1);
 }
 
-TEST_MAIN("base/text_out", T(numbers_are_exact_to_both_ends_of_64_bits),
+TEST_MAIN("base/text/text_out", T(numbers_are_exact_to_both_ends_of_64_bits),
           T(microseconds_equal_what_num_prints), T(doubles_keep_their_value),
           T(quoted_text_is_what_the_json_writer_writes),
           T(more_than_a_buffer_goes_through_in_order), T(a_sink_that_failed_is_not_asked_again))

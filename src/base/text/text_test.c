@@ -39,5 +39,5 @@ TEST(a_sink_adds_to_the_text)
     text_free(&t);
 }
 
-TEST_MAIN("base/text", T(parts_follow_each_other), T(nothing_is_an_empty_view),
+TEST_MAIN("base/text/text", T(parts_follow_each_other), T(nothing_is_an_empty_view),
           T(a_sink_adds_to_the_text))

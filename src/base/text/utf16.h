@@ -3,8 +3,8 @@
  *
  *     text = utf16_plain(arena, text);   any other text is itself
  */
-#ifndef STRATA_BASE_UTF16_H
-#define STRATA_BASE_UTF16_H
+#ifndef STRATA_BASE_TEXT_UTF16_H
+#define STRATA_BASE_TEXT_UTF16_H
 
 #include <stdint.h>
 

@@ -46,5 +46,5 @@ TEST(other_text_is_left_alone)
     assert_plain(S(""), "");
 }
 
-TEST_MAIN("base/utf16", TA(both_byte_orders_are_read), TA(every_length_of_utf8_is_written),
+TEST_MAIN("base/text/utf16", TA(both_byte_orders_are_read), TA(every_length_of_utf8_is_written),
           TA(what_is_cut_or_alone_is_replaced), TA(other_text_is_left_alone))

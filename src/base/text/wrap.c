@@ -3,8 +3,8 @@
  */
 #include "base/text/wrap.h"
 
-#include "base/text/char.h"
 #include "base/tables/vec.h"
+#include "base/text/char.h"
 
 enum {
     HANG = 2,        /* of lines after the first */

@@ -4,8 +4,8 @@
  * Widths are in columns of a terminal: wide characters take two, escape sequences none. A width of
  * 0 means no limit.
  */
-#ifndef STRATA_BASE_WRAP_H
-#define STRATA_BASE_WRAP_H
+#ifndef STRATA_BASE_TEXT_WRAP_H
+#define STRATA_BASE_TEXT_WRAP_H
 
 #include "base/text/text.h"
 

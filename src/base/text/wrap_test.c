@@ -126,7 +126,7 @@ TEST(columns_to_drop_go_before_names_are_cut)
     assert_false(columns[3].is_left_out);
 }
 
-TEST_MAIN("base/wrap", T(a_line_that_fits_stays), T(lines_break_at_blanks),
+TEST_MAIN("base/text/wrap", T(a_line_that_fits_stays), T(lines_break_at_blanks),
           T(text_behind_a_gap_hangs_under_itself), T(a_long_word_breaks_where_it_has_parts),
           T(wide_characters_take_two_and_colour_none), T(names_lose_their_middle),
           T(tables_become_narrower_and_then_lose_columns),

@@ -206,7 +206,7 @@ static enum status measure(struct session *s, struct comm_bench_job *job, struct
     }
     if (job->plan.n_ranks == 0)
         lists->ranks[job->plan.n_ranks++] = mpi.size < USUAL_RANKS ? mpi.size : USUAL_RANKS;
-    TRY(flow_comm_bench(b, job, &mpi, &s->arena, &s->diag));
+    TRY(comm_bench_run(b, job, &mpi, &s->arena, &s->diag));
     if (mpi.rank == 0)
         show(s, b);
     mpi_close(&mpi); /* a rank that ends without this ends the others, too */

@@ -3,8 +3,8 @@
  */
 #include "cli/db/opt_db.h"
 #include "cli/page_answer.h"
-#include "page/pages.h"
 #include "opdb/predict/accuracy.h"
+#include "page/pages.h"
 #include "report/report.h"
 
 struct args {
@@ -63,7 +63,7 @@ static int run(struct session *s, const void *given)
     enum status st = accuracy_find(&a, &tree, dir, &s->diag);
     struct page_file *page = st == ST_OK ? page_answer_begin(s, PAGE_DATABASE, NULL) : NULL;
     if (page != NULL) {
-        flow_page_accuracy(page, &a, dir);
+        page_accuracy(page, &a, dir);
         st = page_answer_end(s);
     } else if (st == ST_OK && s->common.json) {
         session_document(s, &accuracy_schema, "estimated", &a);

@@ -103,7 +103,7 @@ static int write_back(struct session *s, const struct args *args, const struct b
 static int measure(struct session *s, const struct args *args, const struct bench_job *job,
                    const struct db_ops *ops)
 {
-    struct flow_measure_job measured;
+    struct measure_db_job measured;
     struct bench_files files;
     bool is_complete = false;
 
@@ -165,6 +165,6 @@ const struct command command_db_bench = {
     .see = "docs/perfdb.md",
     .operands = {.kind = OPERAND_WORD, .min = 0, .max = SIZE_MAX},
     .common = COMMON_DRY_RUN,
-    .schemas = {&bench_schema, &flow_measure_schema},
+    .schemas = {&bench_schema, &measured_db_schema},
     COMMAND_PARTS,
 };

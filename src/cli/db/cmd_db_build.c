@@ -3,8 +3,8 @@
  */
 #include "cli/db/opt_measure.h"
 #include "cli/db/opt_model.h"
-#include "opdb/rows/build_rows.h"
 #include "opdb/grid/grid_run.h"
+#include "opdb/rows/build_rows.h"
 
 struct args {
     struct opt_measure measure;
@@ -41,7 +41,7 @@ static const struct example examples[] = {
 };
 
 static int fill(struct session *s, const struct args *args, const struct grid_model *model,
-                const struct build_sizes *sizes, struct flow_measure_job *job)
+                const struct build_sizes *sizes, struct measure_db_job *job)
 {
     struct lock lock = {.fd = -1};
     struct build_count count;
@@ -64,7 +64,7 @@ static int fill(struct session *s, const struct args *args, const struct grid_mo
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct flow_measure_job job;
+    struct measure_db_job job;
     struct build_sizes sizes = {.tp = args->tp, .vocab = args->vocab};
     const struct grid_model *model = NULL;
     struct db_ops none = {0};
@@ -93,6 +93,6 @@ const struct command command_db_build = {
         "kept. Then measures the rows that have no duration, as strata db bench --update-mode "
         "missing-only does; run it again to go on after an interruption.",
     .see = "docs/perfdb.md",
-    .schemas = {&flow_measure_schema},
+    .schemas = {&measured_db_schema},
     COMMAND_PARTS,
 };

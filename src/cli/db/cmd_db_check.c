@@ -3,8 +3,8 @@
  */
 #include "cli/db/opt_db.h"
 #include "cli/page_answer.h"
-#include "page/pages.h"
 #include "opdb/rows/check.h"
+#include "page/pages.h"
 #include "report/report.h"
 
 struct args {
@@ -87,7 +87,7 @@ static int run(struct session *s, const void *given)
         print_text(s, &check);
     struct page_file *page = st == ST_OK ? page_answer_begin(s, PAGE_DATABASE, NULL) : NULL;
     if (page != NULL) {
-        flow_page_check(page, &check, dir);
+        page_check(page, &check, dir);
         st = page_answer_end(s);
     }
     bool is_bad =

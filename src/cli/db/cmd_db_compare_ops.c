@@ -6,9 +6,9 @@
 #include "base/files/fs.h"
 #include "cli/db/opt_db.h"
 #include "cli/page_answer.h"
-#include "page/pages.h"
 #include "opdb/compare/compare_ops.h"
 #include "opdb/compare/compare_shapes.h"
+#include "page/pages.h"
 
 struct args {
     const char *trace_dir, *data_dir, *output;
@@ -229,8 +229,8 @@ static void fill_page(struct page_file *page, const struct scenarios *all)
                                    .delta_pct = ops_error(row->predicted_us, row->measured_us),
                                }));
         }
-    flow_page_shapes(page, &rows, all->n > 0 ? all->at[0].measured : "",
-                     all->n > 0 ? all->at[0].trace : "");
+    page_shapes(page, &rows, all->n > 0 ? all->at[0].measured : "",
+                all->n > 0 ? all->at[0].trace : "");
     shape_rows_free(&rows);
 }
 

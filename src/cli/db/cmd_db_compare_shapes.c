@@ -3,8 +3,8 @@
  */
 #include "cli/db/opt_db.h"
 #include "cli/page_answer.h"
-#include "page/pages.h"
 #include "opdb/compare/compare_shapes.h"
+#include "page/pages.h"
 
 struct args {
     const char *trace, *base, *measured, *output;
@@ -89,7 +89,7 @@ static enum status compare(struct session *s, const struct args *args, struct in
     struct page_file *page = page_answer_begin(s, PAGE_DATABASE, NULL);
     if (page == NULL)
         return ST_OK;
-    flow_page_shapes(page, rows, args->measured, args->base != NULL ? args->base : args->trace);
+    page_shapes(page, rows, args->measured, args->base != NULL ? args->base : args->trace);
     return page_answer_end(s);
 }
 

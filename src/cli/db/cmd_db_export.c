@@ -3,9 +3,9 @@
  */
 #include "base/text/text.h"
 #include "cli/db/opt_db.h"
-#include "opdb/rows/union_dataset.h"
 #include "opdb/rows/sqlview.h"
 #include "opdb/rows/table_union.h"
+#include "opdb/rows/union_dataset.h"
 
 struct args {
     struct words ops;

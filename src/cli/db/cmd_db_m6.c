@@ -3,8 +3,8 @@
  */
 #include "cli/db/opt_db.h"
 #include "cli/page_answer.h"
-#include "page/pages.h"
 #include "opdb/compare/m6.h"
+#include "page/pages.h"
 
 struct args {
     const char *trace, *measured, *sources, *output;
@@ -53,7 +53,7 @@ static enum status draw(struct session *s, struct m6 *m, const struct predicted 
     m->metrics = metrics_compute(p);
     if (page != NULL) {
         shape_rows_sort(&rows);
-        flow_page_m6(page, m, &rows);
+        page_m6(page, m, &rows);
         st = page_answer_end(s);
     } else if (s->page == NULL) {
         shape_rows_plot(&rows);

@@ -104,7 +104,7 @@ static enum status predict_all(struct session *s, const struct args *args, const
         job->step.is_decode = decode;
         if (args->phase != PHASE_BOTH && (args->phase == PHASE_DECODE) != decode)
             continue;
-        st = flow_predict(p, &db, job, &s->diag);
+        st = predict_run(p, &db, job, &s->diag);
         is_missed = is_missed || p->steps[p->n_steps - 1].missed > 0;
     }
     if (st == ST_OK && is_missed)

@@ -37,10 +37,10 @@ static const struct example examples[] = {
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct flow_probe_job job = {.op = op_find(str_of(s->operands.at[0]))};
+    struct probe_job job = {.op = op_find(str_of(s->operands.at[0]))};
     struct place_args here = {.database_path = "."};
     struct db_ops none = {0};
-    struct flow_probe probe;
+    struct probe_result probe;
 
     if (job.op == NULL)
         return session_usage(s, "no operator %s that can be replayed", s->operands.at[0]);
@@ -53,15 +53,15 @@ static int run(struct session *s, const void *given)
     job.outputs = str_of(args->outputs);
     job.output_types = str_of(args->output_types);
     job.axis = str_of(args->axis);
-    enum status st = flow_probe(&job, &probe, &s->diag);
+    enum status st = probe_run(&job, &probe, &s->diag);
     if (st == ST_OK && s->common.json) {
-        session_document(s, &flow_probe_schema, "measured", &probe);
+        session_document(s, &probe_result_schema, "measured", &probe);
     } else if (st == ST_OK) {
         struct report *report = report_new(session_lang(s), S(""));
-        flow_probe_describe(&probe, report);
+        probe_result_describe(&probe, report);
         session_answer(s, report);
     }
-    flow_probe_free(&probe);
+    probe_result_free(&probe);
     return db_code(st);
 }
 
@@ -79,6 +79,6 @@ const struct command command_db_probe = {
         "places joined by + get the same value.",
     .see = "docs/perfdb.md",
     .operands = {.kind = OPERAND_WORD, .min = 1, .max = 1},
-    .schemas = {&flow_probe_schema},
+    .schemas = {&probe_result_schema},
     COMMAND_PARTS,
 };

@@ -7,9 +7,9 @@
 
 #include "base/run/cancel.h"
 #include "cli/db/opt_db.h"
-#include "opdb/rows/db_handle.h"
 #include "opdb/predict/query.h"
 #include "opdb/predict/work.h"
+#include "opdb/rows/db_handle.h"
 #include "report/report.h"
 
 struct args {

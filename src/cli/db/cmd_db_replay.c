@@ -33,7 +33,7 @@ static const struct example examples[] = {
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct flow_measure_job job;
+    struct measure_db_job job;
     struct db_ops ops;
 
     TRY_CODE(db_known_ops(s, &args->ops, &ops));
@@ -59,6 +59,6 @@ const struct command command_db_replay = {
         "ends its process is marked, and the rest goes on.",
     .see = "docs/perfdb.md",
     .operands = {.kind = OPERAND_WORD, .min = 0, .max = SIZE_MAX},
-    .schemas = {&flow_measure_schema},
+    .schemas = {&measured_db_schema},
     COMMAND_PARTS,
 };

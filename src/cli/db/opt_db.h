@@ -11,8 +11,8 @@
  *         OPT_DB_WAIT(struct args, wait),
  *     };
  */
-#ifndef STRATA_CLI_OPT_DB_H
-#define STRATA_CLI_OPT_DB_H
+#ifndef STRATA_CLI_DB_OPT_DB_H
+#define STRATA_CLI_DB_OPT_DB_H
 
 #include "base/files/sink.h"
 #include "cli/session.h"

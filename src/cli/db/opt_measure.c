@@ -25,7 +25,7 @@ static int64_t repeats_of(const struct opt_measure *o, int64_t otherwise)
 }
 
 int opt_measure_job(struct session *s, const struct opt_measure *o, const struct place_args *place,
-                    const struct db_ops *ops, int64_t repeats, struct flow_measure_job *job)
+                    const struct db_ops *ops, int64_t repeats, struct measure_db_job *job)
 {
     static const struct str backends[] = {S_INIT("cpu"), S_INIT("cuda"), S_INIT("ascend"),
                                           S_INIT("auto")};
@@ -45,25 +45,25 @@ int opt_measure_job(struct session *s, const struct opt_measure *o, const struct
     return CODE_DONE;
 }
 
-int opt_measure_run(struct session *s, const struct flow_measure_job *job, double wait)
+int opt_measure_run(struct session *s, const struct measure_db_job *job, double wait)
 {
     struct lock lock = {.fd = -1};
-    struct flow_measure m;
+    struct measured_db m;
 
     TRY_CODE(db_code(job->is_writing ? db_lock(s, job->dir, wait, &lock) : ST_OK));
-    enum status st = flow_measure(job, &m, &s->diag);
+    enum status st = measure_db(job, &m, &s->diag);
     lock_release(&lock);
     if (m.ops.n > 0 && s->common.json) {
-        session_document(s, &flow_measure_schema, "measured", &m);
+        session_document(s, &measured_db_schema, "measured", &m);
     } else if (m.ops.n > 0 && !s->common.quiet) {
         struct report *report = report_new(session_lang(s), S(""));
-        flow_measure_describe(&m, report);
+        measured_db_describe(&m, report);
         session_answer(s, report);
     }
     if (st == ST_OK && m.failed > 0)
         st = diag_fail(&s->diag, ST_FORMAT, "perfdb.rows-failed", (struct where){0},
                        "%llu rows failed", (unsigned long long)m.failed);
     int code = db_code(st);
-    flow_measure_free(&m);
+    measured_db_free(&m);
     return code;
 }

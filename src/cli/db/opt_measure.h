@@ -1,14 +1,14 @@
 /*
  * opt_measure - what the commands that measure operators share: options, and the run itself.
  */
-#ifndef STRATA_CLI_OPT_MEASURE_H
-#define STRATA_CLI_OPT_MEASURE_H
+#ifndef STRATA_CLI_DB_OPT_MEASURE_H
+#define STRATA_CLI_DB_OPT_MEASURE_H
 
 #include "cli/db/opt_db.h"
 #include "opdb/measure/measure_job.h"
 
 struct opt_measure {
-    struct flow_measure_job job;
+    struct measure_db_job job;
     int64_t repeats;
     double limit, memory_gb;
     bool go_on;
@@ -36,9 +36,9 @@ struct opt_measure {
 /* The job of the options: CODE_DONE, or the exit code of what is wrong with them. `repeats` is the
  * number of runs when nobody says another. */
 int opt_measure_job(struct session *s, const struct opt_measure *o, const struct place_args *place,
-                    const struct db_ops *ops, int64_t repeats, struct flow_measure_job *job);
+                    const struct db_ops *ops, int64_t repeats, struct measure_db_job *job);
 
 /* Measures and reports; with job->is_writing under the lock of the folder. */
-int opt_measure_run(struct session *s, const struct flow_measure_job *job, double wait);
+int opt_measure_run(struct session *s, const struct measure_db_job *job, double wait);
 
 #endif

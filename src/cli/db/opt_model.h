@@ -1,8 +1,8 @@
 /*
  * opt_model - the options that name a model, for the commands that derive its operators.
  */
-#ifndef STRATA_CLI_OPT_MODEL_H
-#define STRATA_CLI_OPT_MODEL_H
+#ifndef STRATA_CLI_DB_OPT_MODEL_H
+#define STRATA_CLI_DB_OPT_MODEL_H
 
 #include "cli/session.h"
 #include "opdb/grid/grid_run.h"

@@ -2,9 +2,9 @@
  * strata gpu compare: what changed from one run to another.
  */
 #include "cli/session.h"
-#include "gpu/judge/report.h"
 #include "gpu/collect/run_record.h"
 #include "gpu/collect/rundir.h"
+#include "gpu/judge/report.h"
 #include "gpu/judge/versions.h"
 #include "report/report.h"
 

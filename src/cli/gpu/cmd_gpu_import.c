@@ -27,7 +27,7 @@ static int run(struct session *s, const void *given)
     struct text text = {0};
 
     TRY_CODE(gpu_options_check(s, &args->ask));
-    enum status st = flow_gpu_import(&job, &imported, &s->diag);
+    enum status st = gpu_import_run(&job, &imported, &s->diag);
     if (st == ST_OK)
         st = gpu_imported_save(&imported, s->common.out, gpu_info_time(&s->arena), &s->arena,
                                &s->diag);

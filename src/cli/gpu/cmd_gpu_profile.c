@@ -1,8 +1,8 @@
 /*
  * strata gpu profile: run a workload and report what bounds its kernels.
  */
+#include "base/files/user_settings.h"
 #include "cli/session.h"
-#include "base/files/settings.h"
 #include "gpu/collect/gpu_profile_job.h"
 
 struct args {
@@ -85,7 +85,7 @@ static bool take_default_clock(struct session *s, struct clock_want *out)
 {
     struct config_value value;
 
-    if (flow_config_get(&s->arena, "gpu.clock.default", &value, &s->diag) != ST_OK)
+    if (user_settings_get(&s->arena, "gpu.clock.default", &value, &s->diag) != ST_OK)
         return false;
     if (clock_want_parse(value.text != NULL ? value.text : "none", out))
         return true;
@@ -124,7 +124,7 @@ static int run(struct session *s, const void *given)
             args->clock);
     if (args->clock == NULL && !take_default_clock(s, &clock))
         return GPU_FILE;
-    int code = (int)flow_gpu_profile(&job, clock, &s->arena, &result, &s->diag);
+    int code = (int)gpu_profile_run(&job, clock, &s->arena, &result, &s->diag);
     if (code == GPU_USAGE)
         diag_hint(&s->diag, "try", "strata help gpu profile");
     for (size_t i = 0; i < result.written.n; i++)
@@ -133,7 +133,7 @@ static int run(struct session *s, const void *given)
         session_document(s, &gpu_profile_schema, result.origin, &result);
     else if (!s->common.quiet)
         out_bytes(&s->out, result.text);
-    flow_gpu_profile_free(&result);
+    gpu_profile_free(&result);
     return code;
 }
 

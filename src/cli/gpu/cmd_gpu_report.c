@@ -7,10 +7,10 @@
 #include "cli/gpu/gpu_options.h"
 #include "cli/markdown_view.h"
 #include "cli/page_answer.h"
-#include "page/pages.h"
-#include "gpu/judge/report.h"
 #include "gpu/collect/run_record.h"
 #include "gpu/collect/rundir.h"
+#include "gpu/judge/report.h"
+#include "page/pages.h"
 #include "report/report.h"
 
 struct args {
@@ -100,7 +100,7 @@ static enum status finish(struct session *s, const struct args *args, const stru
     struct page_file *page = page_answer_begin(s, PAGE_GPU, NULL);
     if (page == NULL)
         return ST_OK;
-    flow_page_gpu(page, run);
+    page_gpu(page, run);
     return page_answer_end(s);
 }
 
@@ -139,7 +139,7 @@ static enum status from_files(struct session *s, const struct args *args)
     struct gpu_imported imported;
     struct text markdown = {0};
 
-    enum status st = flow_gpu_import(&job, &imported, &s->diag);
+    enum status st = gpu_import_run(&job, &imported, &s->diag);
     if (st == ST_OK)
         gpu_note_inputs(s, &imported);
     if (st == ST_OK && s->common.out != NULL)

@@ -39,7 +39,7 @@ static enum status make_stages(struct session *s, const struct args *args, struc
         vec_push(&spec->stages, ((struct gpu_spec_stage){.name = S("work"),
                                                          .flops = str_of(job.ask.flops),
                                                          .bytes = str_of(job.ask.bytes)}));
-    TRY(flow_devices(&run->arena, &table, &path, &rows, &s->diag));
+    TRY(user_devices(&run->arena, &table, &path, &rows, &s->diag));
     run->device.name = str_of(job.ask.device);
     run->peaks = gpu_peaks_of(&table, &run->device, job.ask.peaks);
     if (run->peaks.source == GPU_PEAKS_NONE) {

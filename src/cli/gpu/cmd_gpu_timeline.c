@@ -31,7 +31,7 @@ static int run(struct session *s, const void *given)
     job.out = s->common.out;
     job.lang = session_lang(s);
     captures_input(s, &job.input);
-    enum status status = flow_gpu_timeline(&job, &s->arena, &s->diag, &result);
+    enum status status = gpu_timeline_run(&job, &s->arena, &s->diag, &result);
     if (status == ST_OK) {
         captures_read(s, result.fleet);
         for (size_t i = 0; i < result.n_written; i++)

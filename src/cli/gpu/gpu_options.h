@@ -1,8 +1,8 @@
 /*
  * gpu_options - what several commands of `strata gpu` ask for: parameters, formulas, peaks.
  */
-#ifndef STRATA_CLI_GPU_OPTIONS_H
-#define STRATA_CLI_GPU_OPTIONS_H
+#ifndef STRATA_CLI_GPU_GPU_OPTIONS_H
+#define STRATA_CLI_GPU_GPU_OPTIONS_H
 
 #include "cli/session.h"
 #include "gpu/collect/gpu_import_job.h"

@@ -116,7 +116,7 @@ static int run_compat(struct session *s, const struct incore_clean_job *job)
     struct diag d;
 
     diag_init(&d);
-    enum status status = flow_incore_clean(job, &d, &result);
+    enum status status = incore_clean_run(job, &d, &result);
     for (size_t i = 0; i < result.wrote.n; i++) {
         out_printf(&s->out, "wrote %s\n", result.wrote.at[i]);
         if (i == 0 && result.study.arrows.skipped > 0)
@@ -169,7 +169,7 @@ static const char *format_of(const struct incore_study *study)
 static int run_one(struct session *s, const struct incore_clean_job *job,
                    struct incore_clean_result *result)
 {
-    enum status status = flow_incore_clean(job, &s->diag, result);
+    enum status status = incore_clean_run(job, &s->diag, result);
 
     if (result->study.bin != NULL && status == ST_OK)
         session_read(s, result->study.bin, format_of(&result->study), result->study.t.instrs.n,

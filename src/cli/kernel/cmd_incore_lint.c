@@ -3,10 +3,10 @@
  */
 #include <sys/stat.h>
 
-#include "kernels/incore/incore_lint.h"
 #include "base/files/fs.h"
 #include "base/files/mapfile.h"
 #include "cli/session.h"
+#include "kernels/incore/incore_lint.h"
 #include "kernels/incore/incore_open.h"
 
 static const struct example examples[] = {

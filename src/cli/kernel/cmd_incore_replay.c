@@ -150,7 +150,7 @@ static int run(struct session *s, const void *args)
     if (a->dispatch_id != NULL)
         diag_add(&s->diag, SEV_NOTE, "replay.dispatch-id", (struct where){0},
                  "--dispatch-id is ignored");
-    enum status st = flow_incore_replay(&job, &s->diag, &result);
+    enum status st = incore_replay_run(&job, &s->diag, &result);
     for (size_t i = 0; i < result.wrote.n; i++)
         session_wrote(s, result.wrote.at[i]);
     if (st == ST_OK && s->common.json)

@@ -289,7 +289,7 @@ static int list(struct session *s, struct incore_run_job *job)
 {
     struct kernel_sources kernels;
 
-    TRY_CODE(session_code(flow_incore_run_list(job, &s->arena, &kernels, &s->diag)));
+    TRY_CODE(session_code(incore_run_list(job, &s->arena, &kernels, &s->diag)));
     for (size_t i = 0; i < kernels.n && !s->common.json; i++)
         out_printf(&s->out, "%s\t%s\n", out_clean(&s->arena, str_of(kernels.at[i].stem)),
                    out_clean(&s->arena, str_of(kernels.at[i].path)));
@@ -316,7 +316,7 @@ static int run(struct session *s, const void *given_args)
         job.say = say;
         job.say_ctx = s;
     }
-    enum status status = flow_incore_run(&job, &s->diag, &result);
+    enum status status = incore_run_run(&job, &s->diag, &result);
     if (status == ST_OK && s->common.json)
         session_document(s, &incore_run_schema, "simulated", &result);
     else if (status == ST_OK && !s->common.quiet)

@@ -7,8 +7,8 @@
 #include "cli/kernel/incore_clock.h"
 #include "cli/page_answer.h"
 #include "kernels/incore/incore_open.h"
-#include "page/pages.h"
 #include "kernels/incore/view.h"
+#include "page/pages.h"
 #include "report/report.h"
 
 enum { NAMES = 28 }; /* columns of core and pipe beside the timeline */
@@ -166,7 +166,7 @@ static enum status write_page(struct session *s, const struct incore_study *stud
     TRY(captures_load_one(s, study->bin, input, &cap));
     struct page_file *page = page_answer_begin(s, PAGE_INCORE, cap);
     if (page != NULL) {
-        flow_page_incore(page, study, view);
+        page_incore(page, study, view);
         status = page_answer_end(s);
     }
     capture_free(cap);

@@ -87,9 +87,9 @@ static int run(struct session *s, const void *args)
     while (n < s->operands.n && status == ST_OK) {
         struct pto_check_job job = {s->operands.at[n], params, a->set.n};
         struct pto_checked *c = &list[n++];
-        status = flow_pto_check(&job, &s->diag, c);
+        status = pto_check_run(&job, &s->diag, c);
         if (status == ST_OK && a->races)
-            flow_pto_races(&watch, c);
+            pto_races_run(&watch, c);
         has_errors = has_errors || c->module.error_count > 0;
         if (status == ST_OK)
             session_read(s, job.path, "pto", c->module.ops.n, 0);

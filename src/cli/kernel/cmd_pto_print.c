@@ -32,7 +32,7 @@ static enum status print(struct session *s, const char *path, const struct pto_c
         pto_print(&c->module, session_sink(s));
         return ST_OK;
     }
-    TRY(flow_pto_print(c, path, out, &s->diag));
+    TRY(pto_check_print(c, path, out, &s->diag));
     session_wrote(s, out);
     return ST_OK;
 }
@@ -48,7 +48,7 @@ static int run(struct session *s, const void *args)
     if (s->common.json && is_stdout)
         return session_usage(s, "--json needs -o FILE for the kernel");
     struct pto_check_job job = {s->operands.at[0], params, a->set.n};
-    enum status status = flow_pto_check(&job, &s->diag, &checked);
+    enum status status = pto_check_run(&job, &s->diag, &checked);
     if (status == ST_OK) {
         session_read(s, job.path, "pto", checked.module.ops.n, 0);
         status = print(s, job.path, &checked);

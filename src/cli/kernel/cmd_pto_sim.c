@@ -4,11 +4,11 @@
 #include <inttypes.h>
 
 #include "capture/capture.h"
-#include "cli/page_answer.h"
 #include "cli/kernel/pto_params.h"
 #include "cli/kernel/pto_sim_show.h"
-#include "page/pages.h"
+#include "cli/page_answer.h"
 #include "kernels/pto/pto_buffers.h"
+#include "page/pages.h"
 #include "report/report.h"
 #include "text/pto.h"
 
@@ -204,13 +204,13 @@ static enum status write_page(struct session *s, const struct pto_costs *costs,
         return ST_OK; /* both languages first */
     if (!x->has_lines) {
         pto_lines_free(&x->lines);
-        TRY(flow_pto_lines(&x->k, costs, &s->diag, &x->lines));
+        TRY(pto_sim_lines(&x->k, costs, &s->diag, &x->lines));
     }
     x->has_lines = true;
-    TRY(flow_pto_capture(&x->k, costs, setup, &s->diag, &cap));
+    TRY(pto_sim_capture(&x->k, costs, setup, &s->diag, &cap));
     vec_free(&x->what_ifs);
     pto_what_if_list(&x->k.outcome.limits, &x->what_ifs);
-    flow_page_pto(page_answer_begin(s, PAGE_INCORE, cap), &x->k, &x->what_ifs, &x->lines);
+    page_pto(page_answer_begin(s, PAGE_INCORE, cap), &x->k, &x->what_ifs, &x->lines);
     enum status status = page_answer_end(s);
     capture_free(cap);
     return status;

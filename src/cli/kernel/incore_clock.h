@@ -1,8 +1,8 @@
 /*
  * incore_clock - the clock that traces and logs of a core are read with: --mhz, or that of --chip.
  */
-#ifndef STRATA_CLI_INCORE_CLOCK_H
-#define STRATA_CLI_INCORE_CLOCK_H
+#ifndef STRATA_CLI_KERNEL_INCORE_CLOCK_H
+#define STRATA_CLI_KERNEL_INCORE_CLOCK_H
 
 #include "cli/session.h"
 

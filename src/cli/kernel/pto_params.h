@@ -1,8 +1,8 @@
 /*
  * pto_params - `--set NAME=VALUE` of the commands that read PTO text.
  */
-#ifndef STRATA_CLI_PTO_PARAMS_H
-#define STRATA_CLI_PTO_PARAMS_H
+#ifndef STRATA_CLI_KERNEL_PTO_PARAMS_H
+#define STRATA_CLI_KERNEL_PTO_PARAMS_H
 
 #include "cli/session.h"
 #include "kernels/pto/text/text_params.h"

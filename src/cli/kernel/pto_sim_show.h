@@ -1,13 +1,13 @@
 /*
  * pto_sim_show - what `strata pto sim` prints, for people and for programs.
  */
-#ifndef STRATA_CLI_PTO_SIM_SHOW_H
-#define STRATA_CLI_PTO_SIM_SHOW_H
+#ifndef STRATA_CLI_KERNEL_PTO_SIM_SHOW_H
+#define STRATA_CLI_KERNEL_PTO_SIM_SHOW_H
 
 #include "cli/session.h"
-#include "kernels/pto/pto_sim_job.h"
 #include "kernels/pto/pto_advise.h"
 #include "kernels/pto/pto_buffers.h"
+#include "kernels/pto/pto_sim_job.h"
 
 /* A buffer that was compared with what was expected. */
 struct pto_checked_arg {

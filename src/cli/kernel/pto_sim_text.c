@@ -422,26 +422,26 @@ enum status pto_sim_extra(struct session *s, const struct pto_costs *costs,
     enum status status;
 
     status = a->timeline || a->trace || a->insight
-                 ? flow_pto_capture(&x->k, costs, setup, &s->diag, &cap)
+                 ? pto_sim_capture(&x->k, costs, setup, &s->diag, &cap)
                  : ST_OK;
     if (status == ST_OK && a->timeline) {
-        flow_pto_view(cap, out_room(&s->out, 27, 64), &x->view);
+        pto_sim_view(cap, out_room(&s->out, 27, 64), &x->view);
         x->has_view = true;
     }
     bool is_again = page_answer_again(s);
     if (status == ST_OK && a->trace && !is_again) {
-        status = flow_pto_trace(cap, a->trace, &s->diag);
+        status = pto_sim_trace(cap, a->trace, &s->diag);
         if (status == ST_OK)
             session_wrote(s, a->trace);
     }
     if (status == ST_OK && a->insight && !is_again)
-        status = flow_pto_insight(cap, a->insight, &s->arena, &s->diag, &wrote);
+        status = pto_sim_insight(cap, a->insight, &s->arena, &s->diag, &wrote);
     for (size_t i = 0; i < wrote.n; i++)
         session_wrote(s, wrote.at[i]);
     vec_free(&wrote);
     capture_free(cap);
     if (status == ST_OK && a->lines) {
-        status = flow_pto_lines(&x->k, costs, &s->diag, &x->lines);
+        status = pto_sim_lines(&x->k, costs, &s->diag, &x->lines);
         x->has_lines = status == ST_OK;
     }
     if (status == ST_OK && a->what_if)

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/formats/csv.h"
 #include "base/files/fs.h"
 #include "base/files/mapfile.h"
+#include "base/formats/csv.h"
 #include "base/text/num.h"
 #include "base/text/pattern.h"
 #include "gpu/judge/variants.h"

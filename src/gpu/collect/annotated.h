@@ -1,8 +1,8 @@
 /*
  * annotated - the source files of a run folder, with samples in their margin, read back.
  */
-#ifndef STRATA_GPU_ANNOTATED_H
-#define STRATA_GPU_ANNOTATED_H
+#ifndef STRATA_GPU_COLLECT_ANNOTATED_H
+#define STRATA_GPU_COLLECT_ANNOTATED_H
 
 #include "base/diag.h"
 #include "base/tables/vec.h"

@@ -72,5 +72,5 @@ TEST(the_module_with_a_kernel)
     assert_int_equal(gpu_disasm_ptx(S(""), S("one")).n, 0);
 }
 
-TEST_MAIN("gpu/disasm", T(instructions_of_one_function_with_their_lines),
+TEST_MAIN("gpu/collect/disasm", T(instructions_of_one_function_with_their_lines),
           T(a_function_is_known_by_its_whole_name), T(the_module_with_a_kernel))

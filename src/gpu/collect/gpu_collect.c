@@ -3,8 +3,8 @@
  */
 #include "gpu/collect/gpu_modes.h"
 
-#include "base/run/cancel.h"
 #include "base/files/fs.h"
+#include "base/run/cancel.h"
 
 enum {
     STARTS_MOST = 1000,

@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include "base/files/fs.h"
-#include "base/formats/json_write.h"
 #include "base/files/mapfile.h"
+#include "base/formats/json_write.h"
 #include "driver/cubin.h"
 #include "driver/cubin_lines.h"
 #include "driver/driver.h"
-#include "gpu/ncu/ncu_source.h"
 #include "gpu/collect/rundir.h"
+#include "gpu/ncu/ncu_source.h"
 
 enum {
     KERNELS_MOST = 16,      /* of a stage: those that take longest */

@@ -1,5 +1,5 @@
 /*
- * Files of other tools read, judged and saved. See flow_gpu_import.h.
+ * Files of other tools read, judged and saved. See gpu_import_job.h.
  */
 #include "gpu/collect/gpu_import_job.h"
 
@@ -8,18 +8,18 @@
 #include "base/files/fs.h"
 #include "base/files/gz.h"
 #include "base/files/mapfile.h"
-#include "base/formats/markdown.h"
-#include "base/text/num.h"
 #include "base/files/remove_tree.h"
 #include "base/files/stream.h"
+#include "base/formats/markdown.h"
+#include "base/text/num.h"
 #include "base/text/utf16.h"
 #include "capture/capture.h"
 #include "capture/fleet.h"
+#include "device/user_devices.h"
 #include "driver/driver.h"
 #include "driver/ncu_run.h"
-#include "device/user_devices.h"
-#include "gpu/timeline/gpu_timeline_job.h"
 #include "gpu/collect/rundir.h"
+#include "gpu/timeline/gpu_timeline_job.h"
 #include "gpu/timeline/timeline_out.h"
 #include "input/nsys/nsys_gpu.h"
 #include "text/gpu.h"
@@ -103,7 +103,7 @@ static enum status read_trace(struct gpu_imported *to, const char *path, struct 
     struct gpu_timeline_result *r = &to->traces[to->n_traces++];
 
     job.may_be_idle = true;
-    TRY(flow_gpu_timeline(&job, &to->run.arena, d, r));
+    TRY(gpu_timeline_run(&job, &to->run.arena, d, r));
     for (size_t k = 0; k < r->fleet->ranks.n; k++)
         for (size_t i = 0; i < r->fleet->ranks.at[k]->sources.n; i++) {
             const struct source *s = &r->fleet->ranks.at[k]->sources.at[i];
@@ -283,7 +283,7 @@ static enum status make_stages(const struct gpu_import_job *job, struct gpu_run 
     const char *path;
     size_t rows;
 
-    TRY(flow_devices(&run->arena, &table, &path, &rows, d));
+    TRY(user_devices(&run->arena, &table, &path, &rows, d));
     run->peaks = gpu_peaks_of(&table, &run->device, job->ask.peaks);
     return gpu_run_stages(run, job->ask.spec != NULL ? spec : NULL,
                           (struct gpu_work_option){.flops = str_of(job->ask.flops),
@@ -402,8 +402,8 @@ static enum status judge(const struct gpu_import_job *job, struct gpu_imported *
     return ST_OK;
 }
 
-enum status flow_gpu_import(const struct gpu_import_job *job, struct gpu_imported *out,
-                            struct diag *d)
+enum status gpu_import_run(const struct gpu_import_job *job, struct gpu_imported *out,
+                           struct diag *d)
 {
     struct gpu_spec spec = {0};
 

@@ -1,16 +1,16 @@
 /*
- * flow_gpu_import - files of other tools as a GPU run: pages of Nsight Compute, or traces, which go
+ * gpu_import_job - files of other tools as a GPU run: pages of Nsight Compute, or traces, which go
  * through the importers of src/input and the timeline analysis.
  *
- *     enum status st = flow_gpu_import(&job, &imported, d);
+ *     enum status st = gpu_import_run(&job, &imported, d);
  *     … imported.run …
  *     gpu_imported_free(&imported);
  */
-#ifndef STRATA_FLOW_FLOW_GPU_IMPORT_H
-#define STRATA_FLOW_FLOW_GPU_IMPORT_H
+#ifndef STRATA_GPU_COLLECT_GPU_IMPORT_JOB_H
+#define STRATA_GPU_COLLECT_GPU_IMPORT_JOB_H
 
-#include "gpu/ncu/ncu_csv.h"
 #include "gpu/collect/run.h"
+#include "gpu/ncu/ncu_csv.h"
 #include "report/record.h"
 
 struct gpu_import_job {
@@ -41,8 +41,8 @@ struct gpu_imported {
 extern const struct schema gpu_import_schema; /* over struct gpu_imported */
 
 /* Loads and judges. Free the result, whatever comes back. */
-enum status flow_gpu_import(const struct gpu_import_job *job, struct gpu_imported *out,
-                            struct diag *d);
+enum status gpu_import_run(const struct gpu_import_job *job, struct gpu_imported *out,
+                           struct diag *d);
 void gpu_imported_free(struct gpu_imported *imported);
 
 /* Writes the folder of the run: `out`, or for NULL one below strata-out/profiles with that time

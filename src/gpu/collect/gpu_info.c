@@ -56,7 +56,7 @@ enum status gpu_info_facts(struct gpu_run *run, const struct gpu_plan *plan,
     run->warmup = is_event ? (double)job->warmup : NAN;
     run->defaults_slug = plan->slug;
     run->device = describe(run, &s->info);
-    TRY(flow_devices(&run->arena, &table, &path, &rows, d));
+    TRY(user_devices(&run->arena, &table, &path, &rows, d));
     run->peaks = gpu_peaks_of(&table, &run->device, job->ask.peaks);
     return ST_OK;
 }

@@ -2,8 +2,8 @@
  * gpu_info - what a run knows besides its result: machine, command, environment, tools, clocks,
  * options, how the program ended.
  */
-#ifndef STRATA_FLOW_GPU_INFO_H
-#define STRATA_FLOW_GPU_INFO_H
+#ifndef STRATA_GPU_COLLECT_GPU_INFO_H
+#define STRATA_GPU_COLLECT_GPU_INFO_H
 
 #include "gpu/collect/gpu_modes.h"
 

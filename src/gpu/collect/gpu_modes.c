@@ -276,7 +276,7 @@ static enum status analyse_timeline(const char *folder, const struct gpu_plan *p
     struct gpu_timeline_result result;
     size_t n = 0;
 
-    enum status st = flow_gpu_timeline(&job, arena, d, &result);
+    enum status st = gpu_timeline_run(&job, arena, d, &result);
     if (st == ST_OK)
         st = fill_timeline(&result, plan, run, d);
     if (st == ST_OK)

@@ -1,15 +1,15 @@
 /*
  * gpu_modes - what each mode of `strata gpu profile` runs, up to a filled struct gpu_run.
  */
-#ifndef STRATA_FLOW_GPU_MODES_H
-#define STRATA_FLOW_GPU_MODES_H
+#ifndef STRATA_GPU_COLLECT_GPU_MODES_H
+#define STRATA_GPU_COLLECT_GPU_MODES_H
 
 #include "gpu/collect/gpu_recorded.h"
 #include "gpu/collect/gpu_session.h"
-#include "gpu/ncu/ncu_csv.h"
 #include "gpu/collect/plan.h"
 #include "gpu/collect/run.h"
 #include "gpu/collect/sampled.h"
+#include "gpu/ncu/ncu_csv.h"
 
 /*
  * Runs the workload under the injection library and reads what it recorded.

@@ -1,5 +1,5 @@
 /*
- * One profiling run, phase by phase. See flow_gpu_profile.h.
+ * One profiling run, phase by phase. See gpu_profile_job.h.
  */
 #include "gpu/collect/gpu_profile_job.h"
 
@@ -11,9 +11,9 @@
 #include "base/text/inert.h"
 #include "driver/ncu_run.h"
 #include "gpu/collect/gpu_info.h"
-#include "gpu/judge/report.h"
 #include "gpu/collect/run_record.h"
 #include "gpu/collect/rundir.h"
+#include "gpu/judge/report.h"
 
 enum { SILENCE_MS = 60000 }; /* of the watchdog */
 
@@ -304,9 +304,9 @@ static enum gpu_outcome tell(struct profile *p, enum gpu_outcome code)
                                                                                     : code;
 }
 
-enum gpu_outcome flow_gpu_profile(const struct gpu_profile_job *job, struct clock_want clock,
-                                  struct arena *arena, struct gpu_profile_result *result,
-                                  struct diag *d)
+enum gpu_outcome gpu_profile_run(const struct gpu_profile_job *job, struct clock_want clock,
+                                 struct arena *arena, struct gpu_profile_result *result,
+                                 struct diag *d)
 {
     struct profile p = {.job = job, .clock = clock, .arena = arena, .diag = d, .result = result};
 
@@ -341,7 +341,7 @@ enum gpu_outcome flow_gpu_profile(const struct gpu_profile_job *job, struct cloc
     return code;
 }
 
-void flow_gpu_profile_free(struct gpu_profile_result *result)
+void gpu_profile_free(struct gpu_profile_result *result)
 {
     if (result->has_run)
         gpu_run_free(&result->run);

@@ -1,11 +1,11 @@
 /*
- * flow_gpu_profile - one profiling run from the command line to the artifact tree.
+ * gpu_profile_job - one profiling run from the command line to the artifact tree.
  *
  * Order: plan, guardian, device, lock, correctness command, clocks, runs, clocks back, rules,
  * files. The clocks and the lock are given back on every way out.
  */
-#ifndef STRATA_FLOW_FLOW_GPU_PROFILE_H
-#define STRATA_FLOW_FLOW_GPU_PROFILE_H
+#ifndef STRATA_GPU_COLLECT_GPU_PROFILE_JOB_H
+#define STRATA_GPU_COLLECT_GPU_PROFILE_JOB_H
 
 #include "gpu/collect/gpu_session.h"
 #include "gpu/collect/plan.h"
@@ -21,10 +21,10 @@ struct gpu_profile_result {
 };
 
 /* Texts of the result live in `arena`; free it in any case. */
-enum gpu_outcome flow_gpu_profile(const struct gpu_profile_job *job, struct clock_want clock,
-                                  struct arena *arena, struct gpu_profile_result *result,
-                                  struct diag *d);
-void flow_gpu_profile_free(struct gpu_profile_result *result);
+enum gpu_outcome gpu_profile_run(const struct gpu_profile_job *job, struct clock_want clock,
+                                 struct arena *arena, struct gpu_profile_result *result,
+                                 struct diag *d);
+void gpu_profile_free(struct gpu_profile_result *result);
 
 /* Over the result; needs env->arena. */
 extern const struct schema gpu_profile_schema;

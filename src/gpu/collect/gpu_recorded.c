@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/files/fs.h"
-#include "base/text/mangled.h"
 #include "base/files/mapfile.h"
+#include "base/text/mangled.h"
 
 /* What the walk over one file needs. Records of one site share its fields: looked up once, kept by
  * number. */

@@ -4,8 +4,8 @@
  * One file a process; launches, counters and timed runs come out in the order of the files, then
  * of time. A damaged or unfinished file gives what can be read of it.
  */
-#ifndef STRATA_FLOW_GPU_RECORDED_H
-#define STRATA_FLOW_GPU_RECORDED_H
+#ifndef STRATA_GPU_COLLECT_GPU_RECORDED_H
+#define STRATA_GPU_COLLECT_GPU_RECORDED_H
 
 #include "gpu/judge/variants.h"
 #include "input/trace/gpu_trace.h"

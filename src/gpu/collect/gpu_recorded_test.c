@@ -71,5 +71,5 @@ TEST(processes_are_compared_by_time)
     gpu_recorded_free(&r);
 }
 
-TEST_MAIN("flow/gpu_recorded", TS(the_last_counted_kernel_is_the_last_in_time),
+TEST_MAIN("gpu/collect/gpu_recorded", TS(the_last_counted_kernel_is_the_last_in_time),
           TS(processes_are_compared_by_time))

@@ -7,8 +7,8 @@
  *     ... runs, watched through s.watch ...
  *     gpu_session_end(&s, d);                  on every way out
  */
-#ifndef STRATA_FLOW_GPU_SESSION_H
-#define STRATA_FLOW_GPU_SESSION_H
+#ifndef STRATA_GPU_COLLECT_GPU_SESSION_H
+#define STRATA_GPU_COLLECT_GPU_SESSION_H
 
 #include "driver/clocks.h"
 #include "driver/gpu_device.h"

@@ -5,9 +5,9 @@
 
 #include <math.h>
 
+#include "base/files/fs.h"
 #include "base/text/char.h"
 #include "base/text/expr.h"
-#include "base/files/fs.h"
 #include "base/text/num.h"
 
 enum { SLUG_MAX = 96, SLUG_CUT = 80, NAME_MAX_BYTES = 64 };

@@ -1,8 +1,8 @@
 /*
  * params - the sizes and types of a problem, and the short name they give a folder.
  */
-#ifndef STRATA_GPU_PARAMS_H
-#define STRATA_GPU_PARAMS_H
+#ifndef STRATA_GPU_COLLECT_PARAMS_H
+#define STRATA_GPU_COLLECT_PARAMS_H
 
 #include "base/diag.h"
 #include "base/tables/vec.h"

@@ -148,7 +148,7 @@ TEST(deep_nesting_is_refused_not_followed)
     refuses(text, "too deeply");
 }
 
-TEST_MAIN("gpu/params", T(a_slug_names_sizes_first_and_the_type_last),
+TEST_MAIN("gpu/collect/params", T(a_slug_names_sizes_first_and_the_type_last),
           T(a_long_slug_is_cut_and_hashed), T(names_of_params_json_are_taken),
           T(operators_bind_as_in_school_and_division_is_real), T(functions_and_parameters),
           T(mistakes_are_named), T(deep_nesting_is_refused_not_followed))

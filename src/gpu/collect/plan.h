@@ -1,8 +1,8 @@
 /*
  * plan - what a profiling run is to do: command line and spec file brought together.
  */
-#ifndef STRATA_GPU_PLAN_H
-#define STRATA_GPU_PLAN_H
+#ifndef STRATA_GPU_COLLECT_PLAN_H
+#define STRATA_GPU_COLLECT_PLAN_H
 
 #include "base/run/progress.h"
 #include "gpu/collect/spec.h"

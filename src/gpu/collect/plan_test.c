@@ -91,7 +91,7 @@ TEST(words_are_quoted_where_a_shell_would_need_it)
 
 #define TP(name) cmocka_unit_test_setup_teardown(name, arena_enter, done)
 
-TEST_MAIN("gpu/plan", TP(an_interpreter_lends_its_name_to_nobody),
+TEST_MAIN("gpu/collect/plan", TP(an_interpreter_lends_its_name_to_nobody),
           TP(the_spec_gives_command_stages_and_parameters),
           TP(a_selection_names_a_stage_or_makes_one), TP(event_mode_times_one_stage),
           TA(words_are_quoted_where_a_shell_would_need_it))

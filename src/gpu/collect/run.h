@@ -9,11 +9,11 @@
  *
  * The run owns its arena; texts given to it must live there or longer.
  */
-#ifndef STRATA_GPU_RUN_H
-#define STRATA_GPU_RUN_H
+#ifndef STRATA_GPU_COLLECT_RUN_H
+#define STRATA_GPU_COLLECT_RUN_H
 
-#include "gpu/judge/rules.h"
 #include "gpu/collect/spec.h"
+#include "gpu/judge/rules.h"
 
 struct gpu_stage {
     struct str name, select, dtype;

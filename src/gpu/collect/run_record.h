@@ -2,8 +2,8 @@
  * run_record - the parts of a run described once: for the JSON files of its folder, which are read
  * back by the same descriptions, and for the answers of `strata gpu --json`.
  */
-#ifndef STRATA_GPU_RUN_RECORD_H
-#define STRATA_GPU_RUN_RECORD_H
+#ifndef STRATA_GPU_COLLECT_RUN_RECORD_H
+#define STRATA_GPU_COLLECT_RUN_RECORD_H
 
 #include "gpu/collect/run.h"
 #include "report/record.h"

@@ -102,7 +102,7 @@ TEST(counts_that_cannot_be_do_not_overflow)
 
 #define TW(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-TEST_MAIN("gpu/run", TW(the_middle_of_the_launches_counts),
+TEST_MAIN("gpu/collect/run", TW(the_middle_of_the_launches_counts),
           TW(a_launch_without_a_time_is_not_one_of_0_ns),
           TW(without_any_time_there_is_still_a_kernel_to_look_at),
           TW(launches_that_stand_together_weigh_as_many), TW(other_durations_are_added_up_alike),

@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/formats/csv_write.h"
 #include "base/files/fs.h"
-#include "base/formats/json_read.h"
 #include "base/files/mapfile.h"
-#include "gpu/judge/report.h"
+#include "base/formats/csv_write.h"
+#include "base/formats/json_read.h"
 #include "gpu/collect/run_record.h"
+#include "gpu/judge/report.h"
 
 enum { TRIES = 1000 };
 

@@ -4,11 +4,11 @@
  * A folder is filled under <name>.partial and renamed when it is whole. The report says nothing
  * that the files do not hold, so that making it again from them gives the same bytes.
  */
-#ifndef STRATA_GPU_RUNDIR_H
-#define STRATA_GPU_RUNDIR_H
+#ifndef STRATA_GPU_COLLECT_RUNDIR_H
+#define STRATA_GPU_COLLECT_RUNDIR_H
 
-#include "gpu/ncu/ncu_csv.h"
 #include "gpu/collect/run.h"
+#include "gpu/ncu/ncu_csv.h"
 #include "report/message.h"
 
 struct gpu_rundir {

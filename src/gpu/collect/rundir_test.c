@@ -134,7 +134,7 @@ TEST(a_damaged_folder_is_an_error)
 
 #define TW(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-TEST_MAIN("gpu/rundir", TW(runs_stand_side_by_side_and_latest_is_the_last),
+TEST_MAIN("gpu/collect/rundir", TW(runs_stand_side_by_side_and_latest_is_the_last),
           TW(what_is_read_back_is_what_was_written),
           TW(names_of_any_bytes_make_the_same_report_again), TW(a_run_that_broke_off_says_so),
           TW(a_damaged_folder_is_an_error))

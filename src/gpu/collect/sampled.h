@@ -1,8 +1,8 @@
 /*
  * sampled - where warps stood, and what for: samples of program counters on a listing.
  */
-#ifndef STRATA_GPU_SAMPLED_H
-#define STRATA_GPU_SAMPLED_H
+#ifndef STRATA_GPU_COLLECT_SAMPLED_H
+#define STRATA_GPU_COLLECT_SAMPLED_H
 
 #include "capture/trace_file.h"
 #include "gpu/ncu/ncu_source.h"

@@ -109,7 +109,7 @@ TEST(without_the_source_sampled_lines_are_left)
     gpu_listing_free(&l);
 }
 
-TEST_MAIN("gpu/sampled", TA(samples_of_an_instruction_are_added_up),
+TEST_MAIN("gpu/collect/sampled", TA(samples_of_an_instruction_are_added_up),
           TA(rows_of_a_listing_keep_their_text), TA(lines_have_the_samples_of_their_instructions),
           TA(a_wait_at_a_barrier_belongs_to_the_barrier),
           TA(without_the_source_sampled_lines_are_left))

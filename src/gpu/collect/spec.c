@@ -3,8 +3,8 @@
  */
 #include "gpu/collect/spec.h"
 
-#include "base/limits.h"
 #include "base/files/mapfile.h"
+#include "base/limits.h"
 
 enum { STAGES_MAX = 1024 };
 

@@ -3,8 +3,8 @@
  *
  * docs/gpu.md has the table of keys. The file is a plan and nothing more: reading it runs nothing.
  */
-#ifndef STRATA_GPU_SPEC_H
-#define STRATA_GPU_SPEC_H
+#ifndef STRATA_GPU_COLLECT_SPEC_H
+#define STRATA_GPU_COLLECT_SPEC_H
 
 #include "base/tables/tree.h"
 #include "gpu/collect/params.h"

@@ -85,5 +85,5 @@ TEST(an_unknown_key_is_a_warning_and_cut_json_an_error)
     end(&f);
 }
 
-TEST_MAIN("gpu/spec", T(a_plan_is_read_whole), T(what_is_wrong_is_named),
+TEST_MAIN("gpu/collect/spec", T(a_plan_is_read_whole), T(what_is_wrong_is_named),
           T(an_unknown_key_is_a_warning_and_cut_json_an_error))

@@ -62,5 +62,5 @@ TEST(units_have_a_base)
     assert_true(factor == 1);
 }
 
-TEST_MAIN("gpu/units", T(separators_between_thousands_go), T(what_is_missing_is_no_number),
+TEST_MAIN("gpu/collect/units", T(separators_between_thousands_go), T(what_is_missing_is_no_number),
           T(a_file_shows_its_style), TA(units_have_a_base))

@@ -5,8 +5,8 @@
  * (frameworks bring their own) is used before any other; then STRATA_CUPTI_PATH, the loader's own
  * path and the usual folders of an installed toolkit.
  */
-#ifndef STRATA_INJECT_CUPTI_H
-#define STRATA_INJECT_CUPTI_H
+#ifndef STRATA_GPU_INJECT_CUPTI_H
+#define STRATA_GPU_INJECT_CUPTI_H
 
 #include <stdbool.h>
 

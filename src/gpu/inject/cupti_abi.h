@@ -5,8 +5,8 @@
  * cmake/check-cupti.c compares every member with them. The layouts are those of CUDA 13.0; CUDA 12
  * has shorter records, which lack the members marked so.
  */
-#ifndef STRATA_INJECT_CUPTI_ABI_H
-#define STRATA_INJECT_CUPTI_ABI_H
+#ifndef STRATA_GPU_INJECT_CUPTI_ABI_H
+#define STRATA_GPU_INJECT_CUPTI_ABI_H
 
 #include <stddef.h>
 #include <stdint.h>

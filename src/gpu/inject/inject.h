@@ -7,10 +7,10 @@
  *     NVTX_INJECTION64_PATH   the same path: NVTX ranges reach the libcupti that we use
  *
  * and writes one file per process, STRATA_TRACE_DIR/trace-PID.strata (trace-PID-2.strata when one
- * process id comes twice), whose form is told in capture/trace_file.h and which input/trace/gpu_trace.h
- * reads. Children inherit the environment and write files of their own. The library never prints
- * and never ends the program: what it cannot do becomes a note in the file (TRACE_NOTE), and the
- * program runs on, untraced.
+ * process id comes twice), whose form is told in capture/trace_file.h and which
+ * input/trace/gpu_trace.h reads. Children inherit the environment and write files of their own. The
+ * library never prints and never ends the program: what it cannot do becomes a note in the file
+ * (TRACE_NOTE), and the program runs on, untraced.
  *
  * The environment is the whole contract. Unset or empty means the default.
  *
@@ -71,8 +71,8 @@
  * modules           GPU code that was not saved; the text says how much
  * failed            any other failed call; the text names it
  */
-#ifndef STRATA_INJECT_INJECT_H
-#define STRATA_INJECT_INJECT_H
+#ifndef STRATA_GPU_INJECT_INJECT_H
+#define STRATA_GPU_INJECT_INJECT_H
 
 #include <stdint.h>
 

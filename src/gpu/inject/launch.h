@@ -5,8 +5,8 @@
  * and the NVTX ranges around them. Ranges are known for each thread from CUPTI's NVTX callbacks;
  * push and pop ranges are followed, with messages as bytes or as registered strings.
  */
-#ifndef STRATA_INJECT_LAUNCH_H
-#define STRATA_INJECT_LAUNCH_H
+#ifndef STRATA_GPU_INJECT_LAUNCH_H
+#define STRATA_GPU_INJECT_LAUNCH_H
 
 #include "gpu/inject/session.h"
 

@@ -15,8 +15,8 @@
  * Counts of the tensor cores take parts of their own, which only kernels with tensor instructions
  * need.
  */
-#ifndef STRATA_INJECT_METRIC_SET_H
-#define STRATA_INJECT_METRIC_SET_H
+#ifndef STRATA_GPU_INJECT_METRIC_SET_H
+#define STRATA_GPU_INJECT_METRIC_SET_H
 
 #include "gpu/inject/session.h"
 

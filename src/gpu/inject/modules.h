@@ -6,8 +6,8 @@
  * whichever process loads it, as module-HASH.cubin. What is too large, or comes faster than it can
  * be written, is left out and counted; the program never waits.
  */
-#ifndef STRATA_INJECT_MODULES_H
-#define STRATA_INJECT_MODULES_H
+#ifndef STRATA_GPU_INJECT_MODULES_H
+#define STRATA_GPU_INJECT_MODULES_H
 
 #include "gpu/inject/session.h"
 

@@ -3,8 +3,8 @@
  *
  * The file is written by several threads of the program and by our own; `lock` guards `writer`.
  */
-#ifndef STRATA_INJECT_SESSION_H
-#define STRATA_INJECT_SESSION_H
+#ifndef STRATA_GPU_INJECT_SESSION_H
+#define STRATA_GPU_INJECT_SESSION_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,8 +1,8 @@
 /*
  * settings - what the environment asks of the injection library; see gpu/inject/inject.h.
  */
-#ifndef STRATA_INJECT_SETTINGS_H
-#define STRATA_INJECT_SETTINGS_H
+#ifndef STRATA_GPU_INJECT_SETTINGS_H
+#define STRATA_GPU_INJECT_SETTINGS_H
 
 #include <regex.h>
 #include <stdbool.h>

@@ -77,5 +77,5 @@ TEST(values_that_cannot_be_read_are_named)
     }
 }
 
-TEST_MAIN("inject/settings", T(defaults_hold_for_an_empty_environment),
+TEST_MAIN("gpu/inject/settings", T(defaults_hold_for_an_empty_environment),
           T(lists_are_cut_and_names_found), T(values_that_cannot_be_read_are_named))

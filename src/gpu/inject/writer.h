@@ -6,8 +6,8 @@
  * written again; when their tables are full they are forgotten and numbering goes on, so memory
  * stays bounded however long the program runs. One thread at a time.
  */
-#ifndef STRATA_INJECT_WRITER_H
-#define STRATA_INJECT_WRITER_H
+#ifndef STRATA_GPU_INJECT_WRITER_H
+#define STRATA_GPU_INJECT_WRITER_H
 
 #include <stdbool.h>
 #include <stddef.h>

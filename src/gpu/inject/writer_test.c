@@ -169,7 +169,7 @@ TEST(a_full_disk_ends_the_writing_and_nothing_else)
     unlink(path);
 }
 
-TEST_MAIN("inject/writer", T(numbers_survive_their_coding),
+TEST_MAIN("gpu/inject/writer", T(numbers_survive_their_coding),
           T(a_block_holds_its_records_and_their_times), T(equal_texts_and_sites_are_written_once),
           T(full_tables_forget_and_number_on), T(a_file_that_is_there_is_not_touched),
           T(a_full_disk_ends_the_writing_and_nothing_else))

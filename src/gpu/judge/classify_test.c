@@ -147,7 +147,7 @@ TEST(local_memory_that_dominates_l1_is_a_spill)
     is(gpu_classify(&k, &o, &r), GPU_LATENCY, "spill", false);
 }
 
-TEST_MAIN("gpu/classify", T(each_rule_has_its_class), T(thresholds_belong_to_the_upper_side),
+TEST_MAIN("gpu/judge/classify", T(each_rule_has_its_class), T(thresholds_belong_to_the_upper_side),
           T(confidence_is_the_distance_to_the_nearest_boundary),
           T(without_counters_only_a_roof_that_is_reached_is_proven),
           T(underfill_needs_idle_multiprocessors), T(a_reading_on_the_border_proves_nothing),

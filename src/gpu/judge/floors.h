@@ -1,8 +1,8 @@
 /*
  * floors - how long the stages of a run must take at least, without a measurement.
  */
-#ifndef STRATA_GPU_FLOORS_H
-#define STRATA_GPU_FLOORS_H
+#ifndef STRATA_GPU_JUDGE_FLOORS_H
+#define STRATA_GPU_JUDGE_FLOORS_H
 
 #include "gpu/collect/run.h"
 #include "report/record.h"

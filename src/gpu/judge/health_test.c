@@ -65,5 +65,5 @@ TEST(a_tensor_type_without_tensor_instructions_is_bad)
     assert_non_null(strstr(rows[4].if_not, "local array"));
 }
 
-TEST_MAIN("gpu/health", T(a_plain_copy_is_healthy_although_half_of_it_misses),
+TEST_MAIN("gpu/judge/health", T(a_plain_copy_is_healthy_although_half_of_it_misses),
           T(limits_have_a_band_of_a_tenth), T(a_tensor_type_without_tensor_instructions_is_bad))

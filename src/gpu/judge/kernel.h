@@ -5,8 +5,8 @@
  * was not collected is NAN, never 0, and every value is in base units: ns, byte, hz, percent.
  * Texts belong to the arena of the run (gpu/collect/run.h).
  */
-#ifndef STRATA_GPU_KERNEL_H
-#define STRATA_GPU_KERNEL_H
+#ifndef STRATA_GPU_JUDGE_KERNEL_H
+#define STRATA_GPU_JUDGE_KERNEL_H
 
 #include <stdint.h>
 

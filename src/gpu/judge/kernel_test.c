@@ -98,7 +98,7 @@ TEST(a_size_has_a_number_behind_the_name)
     assert_str(gpu_function_name(S("#1")), "#1");
 }
 
-TEST_MAIN("gpu/kernel", T(names_of_counters_lead_to_metrics),
+TEST_MAIN("gpu/judge/kernel", T(names_of_counters_lead_to_metrics),
           T(a_short_name_has_neither_type_nor_arguments),
           T(a_short_name_stands_names_that_a_tool_cut), T(the_selected_warp_does_not_wait),
           T(stand_ins_serve_where_the_throughput_is_missing),

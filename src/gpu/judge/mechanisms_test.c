@@ -452,7 +452,7 @@ TEST(a_grid_of_one_block_a_multiprocessor)
     }
 }
 
-TEST_MAIN("gpu/mechanisms", T(a_healthy_kernel_has_nothing_to_gain),
+TEST_MAIN("gpu/judge/mechanisms", T(a_healthy_kernel_has_nothing_to_gain),
           T(what_is_read_again_is_a_matter_of_locality), T(sectors_that_are_not_used),
           T(lanes_that_do_nothing), T(one_address_for_all),
           T(double_precision_that_nobody_asked_for), T(functions_of_double_precision),

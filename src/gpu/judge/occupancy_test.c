@@ -103,7 +103,7 @@ TEST(nothing_known_promises_nothing)
     assert_false(gpu_occupancy_of(&k, S("9.0"), 132).is_known);
 }
 
-TEST_MAIN("gpu/occupancy", T(registers_and_warps_allow_eight_blocks_of_256),
+TEST_MAIN("gpu/judge/occupancy", T(registers_and_warps_allow_eight_blocks_of_256),
           T(shared_memory_counts_the_kibibyte_of_the_driver), T(registers_are_handed_out_in_eights),
           T(the_next_block_has_a_price), T(limits_of_the_tool_stand_in_for_resources),
           T(chips_from_volta_to_blackwell), T(nothing_known_promises_nothing))

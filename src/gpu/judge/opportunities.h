@@ -4,8 +4,8 @@
  * opportunities.c has the rules O1 to O14, which also read the pages of other tools; mechanisms.c
  * those that need the counters of annotation mode (O15 to O20, and better forms of others).
  */
-#ifndef STRATA_GPU_OPPORTUNITIES_H
-#define STRATA_GPU_OPPORTUNITIES_H
+#ifndef STRATA_GPU_JUDGE_OPPORTUNITIES_H
+#define STRATA_GPU_JUDGE_OPPORTUNITIES_H
 
 #include "gpu/judge/rules.h"
 

@@ -149,7 +149,7 @@ TEST(a_stage_counts_by_its_share)
     end(&f);
 }
 
-TEST_MAIN("gpu/opportunities", T(no_gain_passes_the_roof),
+TEST_MAIN("gpu/judge/opportunities", T(no_gain_passes_the_roof),
           T(tensor_cores_for_a_product_without_them), T(wgmma_only_where_mma_sync_is_busy),
           T(an_empty_gpu_is_filled_up_to_its_saturation),
           T(rules_of_one_family_count_once_and_local_ones_not_at_all),

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "base/tables/interval.h"
-#include "gpu/timeline/timeline.h"
 #include "gpu/judge/variants.h"
+#include "gpu/timeline/timeline.h"
 
 struct overlap_group {
     nanos *busy; /* of each member */

@@ -83,6 +83,6 @@ TEST(stages_that_overlap_or_have_no_counters_are_left_alone)
     gpu_run_free(&run);
 }
 
-TEST_MAIN("gpu/overlap", T(stages_one_after_the_other_could_run_side_by_side),
+TEST_MAIN("gpu/judge/overlap", T(stages_one_after_the_other_could_run_side_by_side),
           T(work_that_fills_the_chip_bounds_the_gain),
           T(stages_that_overlap_or_have_no_counters_are_left_alone))

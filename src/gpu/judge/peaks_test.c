@@ -54,5 +54,6 @@ TEST(an_unknown_chip_has_no_peaks)
     assert_true(p.gbps == 0 && gpu_ridge(&p, PEAK_BF16) == 0);
 }
 
-TEST_MAIN("gpu/peaks", T(a_device_speaks_for_itself), T(the_table_serves_machines_without_the_chip),
-          T(the_user_has_the_last_word), T(an_unknown_chip_has_no_peaks))
+TEST_MAIN("gpu/judge/peaks", T(a_device_speaks_for_itself),
+          T(the_table_serves_machines_without_the_chip), T(the_user_has_the_last_word),
+          T(an_unknown_chip_has_no_peaks))

@@ -2,8 +2,8 @@
  * report - a run as Markdown: the block every report begins with, in a form that can be checked,
  * and the sections of its mode. docs/gpu.md describes both.
  */
-#ifndef STRATA_GPU_REPORT_H
-#define STRATA_GPU_REPORT_H
+#ifndef STRATA_GPU_JUDGE_REPORT_H
+#define STRATA_GPU_JUDGE_REPORT_H
 
 #include "base/formats/markdown.h"
 #include "gpu/collect/run.h"

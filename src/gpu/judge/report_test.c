@@ -234,8 +234,8 @@ TEST(markup_in_names_stays_text)
     text_free(&t);
 }
 
-TEST_MAIN("gpu/report", T(stages_follow_names_and_shares_follow_time), T(a_family_is_listed_once),
-          T(every_report_keeps_the_contract), T(breaches_are_named),
+TEST_MAIN("gpu/judge/report", T(stages_follow_names_and_shares_follow_time),
+          T(a_family_is_listed_once), T(every_report_keeps_the_contract), T(breaches_are_named),
           T(a_change_within_the_noise_is_none), T(half_the_time_is_twice_as_fast),
           T(a_log_keeps_what_people_wrote), T(odd_names_keep_the_contract),
           T(markup_in_names_stays_text))

@@ -2,8 +2,8 @@
  * roofline - how long work must take at least on a device, how far a measurement is from that, and
  * the statistics of repeated timings.
  */
-#ifndef STRATA_GPU_ROOFLINE_H
-#define STRATA_GPU_ROOFLINE_H
+#ifndef STRATA_GPU_JUDGE_ROOFLINE_H
+#define STRATA_GPU_JUDGE_ROOFLINE_H
 
 #include "base/arena.h"
 #include "device/device.h"

@@ -146,7 +146,7 @@ TEST(levels_of_memory_have_their_own_bytes)
     near(level[GPU_LEVEL_DRAM].pct, 50, 1e-12);
 }
 
-TEST_MAIN("gpu/roofline", T(latent_attention_has_the_floor_of_the_slower_side),
+TEST_MAIN("gpu/judge/roofline", T(latent_attention_has_the_floor_of_the_slower_side),
           T(work_without_operations_is_judged_by_its_bytes), T(impossible_readings_are_flagged),
           T(what_is_missing_stays_missing), T(the_median_has_an_interval),
           T(no_runs_have_no_timing), T(operations_are_counted_by_kind),

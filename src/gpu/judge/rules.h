@@ -1,8 +1,8 @@
 /*
  * rules - what is said of a kernel: occupancy, what bounds it, its health, what would help.
  */
-#ifndef STRATA_GPU_RULES_H
-#define STRATA_GPU_RULES_H
+#ifndef STRATA_GPU_JUDGE_RULES_H
+#define STRATA_GPU_JUDGE_RULES_H
 
 #include "gpu/judge/kernel.h"
 #include "gpu/judge/roofline.h"

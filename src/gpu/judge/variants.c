@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text/mangled.h"
 #include "base/tables/ranked.h"
+#include "base/text/mangled.h"
 
 /* ---- launches ---- */
 

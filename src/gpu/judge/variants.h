@@ -6,8 +6,8 @@
  * tell the sorts apart; else the sort with most counters stands for it, of several the last: the
  * first launches find cold caches.
  */
-#ifndef STRATA_GPU_VARIANTS_H
-#define STRATA_GPU_VARIANTS_H
+#ifndef STRATA_GPU_JUDGE_VARIANTS_H
+#define STRATA_GPU_JUDGE_VARIANTS_H
 
 #include "base/diag.h"
 #include "base/text/pattern.h"

@@ -260,7 +260,7 @@ TEST(later_launches_stand_for_those_with_cold_caches)
 
 #define TV(name) cmocka_unit_test_setup_teardown(name, arena_enter, done)
 
-TEST_MAIN("gpu/variants", TV(a_variant_is_a_name_with_a_grid_and_a_block),
+TEST_MAIN("gpu/judge/variants", TV(a_variant_is_a_name_with_a_grid_and_a_block),
           TV(the_first_expression_that_finds_a_kernel_has_it), TV(a_bad_expression_is_told),
           TV(the_largest_total_stands_for_a_stage), TV(counters_join_the_kernel_they_belong_to),
           TV(resources_come_from_the_run_without_instruments),

@@ -1,8 +1,8 @@
 /*
  * versions - several runs of one workload beside each other, oldest first.
  */
-#ifndef STRATA_GPU_VERSIONS_H
-#define STRATA_GPU_VERSIONS_H
+#ifndef STRATA_GPU_JUDGE_VERSIONS_H
+#define STRATA_GPU_JUDGE_VERSIONS_H
 
 #include "base/tables/vec.h"
 #include "gpu/collect/run.h"

@@ -37,4 +37,4 @@ TEST(a_log_without_versions_is_refused)
     gpu_versions_free(&v);
 }
 
-TEST_MAIN("gpu/versions", TS(a_log_gives_its_versions), TS(a_log_without_versions_is_refused))
+TEST_MAIN("gpu/judge/versions", TS(a_log_gives_its_versions), TS(a_log_without_versions_is_refused))

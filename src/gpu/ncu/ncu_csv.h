@@ -6,8 +6,8 @@
  * out in base units, and what the rules do not use is kept as well. docs/formats/ncu-csv.md lists
  * the columns.
  */
-#ifndef STRATA_GPU_NCU_CSV_H
-#define STRATA_GPU_NCU_CSV_H
+#ifndef STRATA_GPU_NCU_NCU_CSV_H
+#define STRATA_GPU_NCU_NCU_CSV_H
 
 #include "base/diag.h"
 #include "gpu/judge/kernel.h"

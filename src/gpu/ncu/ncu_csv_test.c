@@ -498,7 +498,7 @@ TEST(a_listing_finds_its_kernel_whatever_the_casts)
     end(&f);
 }
 
-TEST_MAIN("gpu/ncu_csv", T(a_raw_page_comes_out_in_base_units),
+TEST_MAIN("gpu/ncu/ncu_csv", T(a_raw_page_comes_out_in_base_units),
           T(details_join_the_raw_page_and_keep_their_rules),
           T(l1_of_active_cycles_becomes_l1_of_all_cycles), T(a_continental_page_is_understood),
           T(two_launches_stay_two_and_damage_is_counted),

@@ -6,8 +6,8 @@
  *         …
  *     }
  */
-#ifndef STRATA_GPU_NCU_PAGE_H
-#define STRATA_GPU_NCU_PAGE_H
+#ifndef STRATA_GPU_NCU_NCU_PAGE_H
+#define STRATA_GPU_NCU_NCU_PAGE_H
 
 #include "base/arena.h"
 #include "base/formats/csv.h"

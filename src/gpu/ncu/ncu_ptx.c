@@ -3,12 +3,12 @@
  */
 #include "gpu/ncu/ncu_source.h"
 
-#include "base/formats/csv.h"
 #include "base/files/fs.h"
+#include "base/formats/csv.h"
 #include "base/text/mangled.h"
 #include "base/text/num.h"
-#include "gpu/ncu/ncu_csv.h"
 #include "gpu/collect/rundir.h"
+#include "gpu/ncu/ncu_csv.h"
 
 bool gpu_ptx_is_header(struct str line)
 {

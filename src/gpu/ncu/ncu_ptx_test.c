@@ -5,8 +5,8 @@
 
 #include "base/files/fs.h"
 #include "base/testing_folder.h"
-#include "gpu/ncu/ncu_csv.h"
 #include "gpu/collect/run.h"
+#include "gpu/ncu/ncu_csv.h"
 
 static struct gpu_import read_page(const char *text, enum status expected)
 {
@@ -83,5 +83,6 @@ TEST(a_kernel_finds_its_module_by_its_plain_name)
     gpu_import_free(&in);
 }
 
-TEST_MAIN("gpu/ncu_ptx", TA(modules_are_kept_once_each), TA(names_before_a_listing_are_passed_over),
-          TA(a_page_with_samples_is_no_such_page), TS(a_kernel_finds_its_module_by_its_plain_name))
+TEST_MAIN("gpu/ncu/ncu_ptx", TA(modules_are_kept_once_each),
+          TA(names_before_a_listing_are_passed_over), TA(a_page_with_samples_is_no_such_page),
+          TS(a_kernel_finds_its_module_by_its_plain_name))

@@ -2,12 +2,12 @@
  * ncu_source - the source pages of Nsight Compute: instructions with their samples, and the lines
  * of source they come from.
  */
-#ifndef STRATA_GPU_NCU_SOURCE_H
-#define STRATA_GPU_NCU_SOURCE_H
+#ifndef STRATA_GPU_NCU_NCU_SOURCE_H
+#define STRATA_GPU_NCU_NCU_SOURCE_H
 
-#include "base/formats/csv.h"
 #include "base/diag.h"
 #include "base/files/sink.h"
+#include "base/formats/csv.h"
 #include "base/tables/vec.h"
 #include "gpu/judge/kernel.h"
 

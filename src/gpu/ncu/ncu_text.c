@@ -19,8 +19,8 @@
  * The dashes tell where columns begin and end. Names of rules are not printed; that of the section
  * stands for it.
  */
-#include "base/text/num.h"
 #include "base/tables/vec.h"
+#include "base/text/num.h"
 #include "gpu/ncu/ncu_page.h"
 
 enum { COLUMNS = 3, SUMMARY_COLUMNS = 5 };

@@ -1,11 +1,11 @@
 /*
- * A capture loaded, analysed and written as tables. See flow_gpu_timeline.h.
+ * A capture loaded, analysed and written as tables. See gpu_timeline_job.h.
  */
 #include "gpu/timeline/gpu_timeline_job.h"
 
-#include "base/run/cancel.h"
 #include "base/files/fs.h"
 #include "base/files/remove_tree.h"
+#include "base/run/cancel.h"
 #include "base/text/shell_word.h"
 #include "capture/cut.h"
 #include "capture/fleet.h"
@@ -183,8 +183,8 @@ static enum status load_report(const struct gpu_timeline_job *job, struct arena 
     return st;
 }
 
-enum status flow_gpu_timeline(const struct gpu_timeline_job *job, struct arena *arena,
-                              struct diag *d, struct gpu_timeline_result *result)
+enum status gpu_timeline_run(const struct gpu_timeline_job *job, struct arena *arena,
+                             struct diag *d, struct gpu_timeline_result *result)
 {
     *result = (struct gpu_timeline_result){0};
     TRY(gpu_timeline_is_report(job->path) ? load_report(job, arena, d, result)

@@ -1,8 +1,8 @@
 /*
- * flow_gpu_timeline - a capture of a GPU in, its timeline analysis and its tables out.
+ * gpu_timeline_job - a capture of a GPU in, its timeline analysis and its tables out.
  */
-#ifndef STRATA_FLOW_FLOW_GPU_TIMELINE_H
-#define STRATA_FLOW_FLOW_GPU_TIMELINE_H
+#ifndef STRATA_GPU_TIMELINE_GPU_TIMELINE_JOB_H
+#define STRATA_GPU_TIMELINE_GPU_TIMELINE_JOB_H
 
 #include "base/arena.h"
 #include "base/diag.h"
@@ -36,8 +36,8 @@ struct gpu_timeline_result {
 struct gpu_timeline_job gpu_timeline_job_new(const char *path);
 
 /* Call gpu_timeline_result_free() in any case. A report of nsys is read by way of that program. */
-enum status flow_gpu_timeline(const struct gpu_timeline_job *job, struct arena *arena,
-                              struct diag *d, struct gpu_timeline_result *result);
+enum status gpu_timeline_run(const struct gpu_timeline_job *job, struct arena *arena,
+                             struct diag *d, struct gpu_timeline_result *result);
 void gpu_timeline_result_free(struct gpu_timeline_result *result);
 
 /* Whether only nsys can open it, by its name. */

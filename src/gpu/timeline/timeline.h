@@ -9,12 +9,12 @@
  *
  * The formulas are those of docs/analyses/gpu-timeline.md. Times are the capture's own.
  */
-#ifndef STRATA_GPU_TIMELINE_H
-#define STRATA_GPU_TIMELINE_H
+#ifndef STRATA_GPU_TIMELINE_TIMELINE_H
+#define STRATA_GPU_TIMELINE_TIMELINE_H
 
 #include "base/arena.h"
-#include "base/tables/interval.h"
 #include "base/run/pool.h"
+#include "base/tables/interval.h"
 #include "base/tables/vec.h"
 #include "capture/capture.h"
 
@@ -165,7 +165,8 @@ struct timeline_device {
     struct timeline_graphs graphs;
     VEC_OF(struct timeline_name) names; /* by time spent, most first */
     nanos overhead;                     /* of the profiler, in the window */
-    uint32_t *sort_of;    /* by work: number of the run's kernel (gpu/timeline/timeline_out.h); or NULL */
+    uint32_t
+        *sort_of; /* by work: number of the run's kernel (gpu/timeline/timeline_out.h); or NULL */
     struct str *stage_of; /* by number of the run's kernel: the stage it belongs to; or NULL */
 };
 

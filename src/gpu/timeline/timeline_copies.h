@@ -1,8 +1,8 @@
 /*
  * timeline_copies - the copies of a device by direction and kind of host memory.
  */
-#ifndef STRATA_GPU_TIMELINE_COPIES_H
-#define STRATA_GPU_TIMELINE_COPIES_H
+#ifndef STRATA_GPU_TIMELINE_TIMELINE_COPIES_H
+#define STRATA_GPU_TIMELINE_TIMELINE_COPIES_H
 
 #include "gpu/timeline/timeline.h"
 

@@ -41,5 +41,6 @@ TEST(a_link_is_that_of_the_chip)
     assert_true(isnan(timeline_link_gbps(S("unheard of"))));
 }
 
-TEST_MAIN("gpu/timeline_copies", TA(copies_by_direction_and_memory_with_what_no_kernel_hides),
+TEST_MAIN("gpu/timeline/timeline_copies",
+          TA(copies_by_direction_and_memory_with_what_no_kernel_hides),
           TA(a_link_is_that_of_the_chip))

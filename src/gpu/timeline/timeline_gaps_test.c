@@ -137,7 +137,7 @@ TEST(between_nodes_it_is_the_graph)
     scene_end(&s);
 }
 
-TEST_MAIN("gpu/timeline_gaps", T(a_host_that_waits_is_a_sync),
+TEST_MAIN("gpu/timeline/timeline_gaps", T(a_host_that_waits_is_a_sync),
           T(less_than_half_a_wait_is_a_late_host), T(a_launch_still_under_way_is_a_late_host),
           T(nodes_wait_for_the_graph_and_not_for_its_call),
           T(queued_work_behind_an_event_depends_on_it),

@@ -3,8 +3,8 @@
  *
  * They run in this order, each on what the ones before have filled in.
  */
-#ifndef STRATA_GPU_TIMELINE_IN_H
-#define STRATA_GPU_TIMELINE_IN_H
+#ifndef STRATA_GPU_TIMELINE_TIMELINE_IN_H
+#define STRATA_GPU_TIMELINE_TIMELINE_IN_H
 
 #include <stdint.h>
 

@@ -35,4 +35,4 @@ TEST(names_of_copies_come_apart)
     assert_int_equal(timeline_copy_to(S("(")).n, 0);
 }
 
-TEST_MAIN("gpu/timeline_names", T(calls_say_what_they_do), T(names_of_copies_come_apart))
+TEST_MAIN("gpu/timeline/timeline_names", T(calls_say_what_they_do), T(names_of_copies_come_apart))

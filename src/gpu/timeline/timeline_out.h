@@ -1,8 +1,8 @@
 /*
  * timeline_out - a timeline as tables, as a report and as a document for machines.
  */
-#ifndef STRATA_GPU_TIMELINE_OUT_H
-#define STRATA_GPU_TIMELINE_OUT_H
+#ifndef STRATA_GPU_TIMELINE_TIMELINE_OUT_H
+#define STRATA_GPU_TIMELINE_TIMELINE_OUT_H
 
 #include "capture/capture.h"
 #include "gpu/collect/run.h"

@@ -142,7 +142,7 @@ TEST(tables_have_a_row_for_each_thing)
     scene_end(&s);
 }
 
-TEST_MAIN("gpu/timeline_run", T(launches_of_a_kernel_are_one_with_their_median),
+TEST_MAIN("gpu/timeline/timeline_run", T(launches_of_a_kernel_are_one_with_their_median),
           T(a_late_host_is_an_opportunity), T(a_host_that_is_still_launching_is_one_as_well),
           T(stages_declared_concurrent_that_were_not_are_one_too),
           T(graphs_are_counted_in_whole_numbers), T(tables_have_a_row_for_each_thing))

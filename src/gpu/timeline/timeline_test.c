@@ -265,7 +265,7 @@ TEST(a_capture_without_device_work_has_no_device)
     scene_end(&s);
 }
 
-TEST_MAIN("gpu/timeline", T(work_side_by_side_is_busy_once),
+TEST_MAIN("gpu/timeline/timeline", T(work_side_by_side_is_busy_once),
           T(ends_come_before_starts_of_the_same_moment), T(collectives_are_told_by_their_name),
           T(efficiency_is_what_could_be_hidden_and_was), T(a_window_cuts_work_at_its_borders),
           T(a_graph_row_counts_only_where_its_nodes_are_missing),

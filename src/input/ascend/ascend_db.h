@@ -4,8 +4,8 @@
  * One database is read in five strokes: facts, counters, device (tasks, kernels, collectives), host
  * (calls, ranges, step marks), links (arrows between the two). Nothing here is needed outside.
  */
-#ifndef STRATA_INPUT_ASCEND_DB_H
-#define STRATA_INPUT_ASCEND_DB_H
+#ifndef STRATA_INPUT_ASCEND_ASCEND_DB_H
+#define STRATA_INPUT_ASCEND_ASCEND_DB_H
 
 #include "input/db_strings.h"
 #include "input/import.h"

@@ -94,6 +94,6 @@ TEST(other_databases_are_refused)
     assert_int_equal(diag_count(&diag, "analysis-db.no-tables"), 1);
 }
 
-TEST_MAIN("input/in_analysis_db", TF(step_times_are_exact_nanoseconds),
+TEST_MAIN("input/ascend/in_analysis_db", TF(step_times_are_exact_nanoseconds),
           TF(only_the_chosen_device_is_read), TF(collectives_bring_times_and_what_they_moved),
           TF(other_databases_are_refused))

@@ -428,7 +428,7 @@ TEST(the_kind_is_known_by_name_or_by_tables)
     free((void *)(uintptr_t)other.at);
 }
 
-TEST_MAIN("input/in_ascend_db", TF(a_described_task_is_a_kernel_on_the_lane_of_its_stream),
+TEST_MAIN("input/ascend/in_ascend_db", TF(a_described_task_is_a_kernel_on_the_lane_of_its_stream),
           TF(waits_are_derived_over_kernels_and_collectives_of_all_streams),
           TF(the_core_of_a_collective_is_spelled_as_its_version_does),
           TF(waits_and_copies_are_evidence_and_copies_are_work_on_request),

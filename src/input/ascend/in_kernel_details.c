@@ -15,8 +15,8 @@
 
 #include "base/files/stream.h"
 #include "capture/classify.h"
-#include "input/import.h"
 #include "input/ascend/kernel_columns.h"
+#include "input/import.h"
 #include "input/rank.h"
 
 /* Columns that repeat from row to row and go into the attribute set as text. */

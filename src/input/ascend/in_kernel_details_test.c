@@ -301,7 +301,7 @@ TEST(rows_that_never_repeat_are_read_alike)
     assert_int_equal(sets[0], sets[1]);
 }
 
-TEST_MAIN("input/kernel_details", TF(a_row_becomes_a_slice_on_the_lane_of_its_stream),
+TEST_MAIN("input/ascend/in_kernel_details", TF(a_row_becomes_a_slice_on_the_lane_of_its_stream),
           TF(a_collective_without_a_stream_gets_a_lane_of_its_own),
           TF(other_generations_of_the_header_are_understood), TF(our_own_table_is_read_back),
           TF(our_table_of_all_slices_is_no_kernel_table),

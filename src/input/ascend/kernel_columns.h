@@ -1,8 +1,8 @@
 /*
  * kernel_columns - the columns of an Ascend kernel table, whatever generation wrote its header.
  */
-#ifndef STRATA_INPUT_KERNEL_COLUMNS_H
-#define STRATA_INPUT_KERNEL_COLUMNS_H
+#ifndef STRATA_INPUT_ASCEND_KERNEL_COLUMNS_H
+#define STRATA_INPUT_ASCEND_KERNEL_COLUMNS_H
 
 #include "base/formats/csv.h"
 

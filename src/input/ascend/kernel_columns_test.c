@@ -24,5 +24,5 @@ TEST(the_first_of_several_names_counts)
     assert_int_equal(kernel_column(&csv, COL_NAME), 1);
 }
 
-TEST_MAIN("input/kernel_columns", T(every_generation_of_headers_is_known),
+TEST_MAIN("input/ascend/kernel_columns", T(every_generation_of_headers_is_known),
           T(the_first_of_several_names_counts))

@@ -5,8 +5,8 @@
  * a nanosecond or two. The table knows more about each, so its slices stay and the timeline's
  * arrows are bound to them.
  */
-#ifndef STRATA_INPUT_KERNEL_INDEX_H
-#define STRATA_INPUT_KERNEL_INDEX_H
+#ifndef STRATA_INPUT_ASCEND_KERNEL_INDEX_H
+#define STRATA_INPUT_ASCEND_KERNEL_INDEX_H
 
 #include <stdbool.h>
 

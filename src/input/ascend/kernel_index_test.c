@@ -63,5 +63,5 @@ TEST(borders_between_units_and_the_ends_of_time_are_no_obstacle)
     capture_free(cap);
 }
 
-TEST_MAIN("input/kernel_index", TA(a_kernel_is_found_within_two_nanoseconds),
+TEST_MAIN("input/ascend/kernel_index", TA(a_kernel_is_found_within_two_nanoseconds),
           TA(borders_between_units_and_the_ends_of_time_are_no_obstacle))

@@ -3,8 +3,8 @@
  * was issued, from the icache and ccu logs of the simulator's core model.
  * docs/formats/camodel-dump.md
  */
-#ifndef STRATA_INPUT_CAMODEL_HEADS_H
-#define STRATA_INPUT_CAMODEL_HEADS_H
+#ifndef STRATA_INPUT_INCORE_CAMODEL_HEADS_H
+#define STRATA_INPUT_INCORE_CAMODEL_HEADS_H
 
 #include "input/incore/camodel_log.h"
 

@@ -69,6 +69,6 @@ TEST(the_kth_run_has_the_kth_issue_and_the_last_fetch_before_it)
 
 #define TW(name) cmocka_unit_test_teardown(name, done)
 
-TEST_MAIN("input/camodel_heads", TW(a_fetched_line_holds_four_instructions),
+TEST_MAIN("input/incore/camodel_heads", TW(a_fetched_line_holds_four_instructions),
           TW(issues_have_two_spellings),
           TW(the_kth_run_has_the_kth_issue_and_the_last_fetch_before_it))

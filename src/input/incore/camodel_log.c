@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "base/text/char.h"
 #include "base/tables/hash.h"
+#include "base/text/char.h"
 #include "base/text/num.h"
 
 enum { CLOSE_ENDS = 8 }; /* ends of one run may be logged this many ticks apart */

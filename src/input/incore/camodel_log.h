@@ -2,8 +2,8 @@
  * camodel_log - the logs of the simulator's core model: lines into records, begins and ends into
  * instructions. The rules are in docs/formats/camodel-dump.md.
  */
-#ifndef STRATA_INPUT_CAMODEL_LOG_H
-#define STRATA_INPUT_CAMODEL_LOG_H
+#ifndef STRATA_INPUT_INCORE_CAMODEL_LOG_H
+#define STRATA_INPUT_INCORE_CAMODEL_LOG_H
 
 #include <stdint.h>
 

@@ -137,7 +137,7 @@ TEST(instructions_of_many_threads_stand_on_the_lane_of_their_warp)
                                        "[prdctMask:ff],[execMask:f0f],[threadNum:4]");
 }
 
-TEST_MAIN("camodel_log", TF(a_line_has_a_tick_an_address_a_pipe_a_name_and_a_detail),
+TEST_MAIN("input/incore/camodel_log", TF(a_line_has_a_tick_an_address_a_pipe_a_name_and_a_detail),
           TF(begins_and_ends_of_an_address_are_joined_in_order),
           TF(ends_that_stand_close_are_one_when_there_are_too_many),
           TF(begins_one_tick_apart_are_one_when_there_are_too_many),

@@ -2,8 +2,8 @@
  * camodel_mte - how much the transfer engines moved from and to global memory in each microsecond,
  * from the mte logs of the simulator's core model. docs/formats/camodel-dump.md
  */
-#ifndef STRATA_INPUT_CAMODEL_MTE_H
-#define STRATA_INPUT_CAMODEL_MTE_H
+#ifndef STRATA_INPUT_INCORE_CAMODEL_MTE_H
+#define STRATA_INPUT_INCORE_CAMODEL_MTE_H
 
 #include <stdint.h>
 

@@ -71,6 +71,7 @@ TEST(what_comes_after_the_first_minute_is_counted_and_left_out)
 
 #define TW(name) cmocka_unit_test_teardown(name, done)
 
-TEST_MAIN("input/camodel_mte", TW(each_request_counts_once_in_the_microsecond_of_its_last_record),
+TEST_MAIN("input/incore/camodel_mte",
+          TW(each_request_counts_once_in_the_microsecond_of_its_last_record),
           TW(numbers_of_two_cores_are_two_things),
           TW(what_comes_after_the_first_minute_is_counted_and_left_out))

@@ -5,8 +5,8 @@
  *     struct str rest = text;
  *     while (core_summary_next(&rest, &counter)) ...
  */
-#ifndef STRATA_INPUT_CORE_SUMMARY_H
-#define STRATA_INPUT_CORE_SUMMARY_H
+#ifndef STRATA_INPUT_INCORE_CORE_SUMMARY_H
+#define STRATA_INPUT_INCORE_CORE_SUMMARY_H
 
 #include <stdint.h>
 

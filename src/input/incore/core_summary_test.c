@@ -63,5 +63,5 @@ TEST(a_log_becomes_series_of_its_core)
     capture_free(cap);
 }
 
-TEST_MAIN("input/core_summary", T(counters_tell_where_they_were_counted_and_of_which_pipe),
+TEST_MAIN("input/incore/core_summary", T(counters_tell_where_they_were_counted_and_of_which_pipe),
           T(the_name_of_a_log_says_whether_it_has_busy_times), T(a_log_becomes_series_of_its_core))

@@ -6,11 +6,11 @@
  * Format reference: docs/formats/camodel-dump.md
  */
 #include "base/files/fs.h"
-#include "base/tables/hash.h"
 #include "base/files/mapfile.h"
+#include "base/tables/hash.h"
+#include "input/import.h"
 #include "input/incore/camodel_heads.h"
 #include "input/incore/camodel_mte.h"
-#include "input/import.h"
 
 enum { DEFAULT_MHZ = 1850 };
 

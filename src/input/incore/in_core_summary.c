@@ -4,8 +4,8 @@
  * They have no times: each becomes a series with one sample at 0.
  * Format reference: docs/formats/core-summary.md
  */
-#include "input/incore/core_summary.h"
 #include "input/import.h"
+#include "input/incore/core_summary.h"
 
 enum { MOST_COUNTERS = 4096 }; /* a log has some 50 */
 

@@ -136,7 +136,7 @@ TEST(traces_of_others_are_left_to_their_readers)
                         "kineto");
 }
 
-TEST_MAIN("in_instr_exe", TF(rows_stand_one_behind_the_other_on_their_pipe),
+TEST_MAIN("input/incore/in_instr_exe", TF(rows_stand_one_behind_the_other_on_their_pipe),
           TF(addresses_become_hexadecimal), TF(a_table_of_lines_may_be_a_header_only),
           TF(lines_of_code_are_slices), TF(another_table_is_an_error),
           TF(a_trace_of_one_core_names_pipes_by_numbers),

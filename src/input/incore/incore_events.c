@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "base/text/char.h"
 #include "base/formats/event_json.h"
 #include "base/tables/hash.h"
+#include "base/text/char.h"
 
 enum {
     MAX_ARGS = 24,

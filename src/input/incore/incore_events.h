@@ -6,8 +6,8 @@
  * the last one open, is a slice too: SLICE_CONTROL for setting a flag, SLICE_WAIT for waiting.
  * Arrows join the two. docs/formats/incore-trace.md
  */
-#ifndef STRATA_INPUT_INCORE_EVENTS_H
-#define STRATA_INPUT_INCORE_EVENTS_H
+#ifndef STRATA_INPUT_INCORE_INCORE_EVENTS_H
+#define STRATA_INPUT_INCORE_INCORE_EVENTS_H
 
 #include "input/import.h"
 

@@ -250,7 +250,7 @@ TEST(a_thousand_truncations_give_an_error_with_its_place_or_a_counted_loss)
         check((struct str){bin.at, i * bin.n / 1000});
 }
 
-TEST_MAIN("in_visualize_data", TF(events_become_slices_on_the_pipes_of_their_core),
+TEST_MAIN("input/memory/in_visualize_data", TF(events_become_slices_on_the_pipes_of_their_core),
           TF(an_arrow_joins_the_flag_that_is_set_with_the_one_that_waits),
           TF(counters_become_series), TF(pairs_without_an_id_close_the_last_one_open),
           TF(base_info_is_a_kernel_and_its_chip), TF(a_file_without_a_trace_is_an_error),

@@ -282,7 +282,7 @@ TEST(the_kind_is_known_by_its_tables)
     assert_int_equal(read_sql("CREATE TABLE t(a);"), ST_FORMAT);
 }
 
-TEST_MAIN("input/in_nsys", TF(kernels_stand_on_the_lane_of_their_stream),
+TEST_MAIN("input/nsys/in_nsys", TF(kernels_stand_on_the_lane_of_their_stream),
           TF(arrows_join_the_process_and_the_correlation),
           TF(work_of_an_unknown_process_belongs_to_the_only_one_that_calls),
           TF(work_of_an_unknown_process_is_nobodys_when_several_call),

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "capture/classify.h"
-#include "input/trace/gpu_names.h"
 #include "input/nsys/nsys_in.h"
+#include "input/trace/gpu_names.h"
 
 /* A piece of work as its row has it. */
 struct work {

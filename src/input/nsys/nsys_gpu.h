@@ -2,8 +2,8 @@
  * nsys_gpu - what an Nsight Systems export says of a GPU (TARGET_INFO_GPU), for those that no table
  * of ours knows.
  */
-#ifndef STRATA_INPUT_NSYS_GPU_H
-#define STRATA_INPUT_NSYS_GPU_H
+#ifndef STRATA_INPUT_NSYS_NSYS_GPU_H
+#define STRATA_INPUT_NSYS_NSYS_GPU_H
 
 #include "base/arena.h"
 #include "base/diag.h"

@@ -41,4 +41,4 @@ TEST(other_files_tell_nothing)
     assert_false(nsys_gpu_read(export("CREATE TABLE a(b);"), S(""), &gpu));
 }
 
-TEST_MAIN("input/nsys_gpu", TS(a_gpu_is_found_by_its_name), TS(other_files_tell_nothing))
+TEST_MAIN("input/nsys/nsys_gpu", TS(a_gpu_is_found_by_its_name), TS(other_files_tell_nothing))

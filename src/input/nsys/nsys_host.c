@@ -1,6 +1,6 @@
 /* nsys: what ran on the host. */
-#include "input/trace/gpu_names.h"
 #include "input/nsys/nsys_in.h"
+#include "input/trace/gpu_names.h"
 #include "input/trace/step_name.h"
 
 static lane_id thread_lane(struct nsys *s, uint64_t global)

@@ -4,8 +4,8 @@
  * in_nsys.c opens the export and joins calls with work, nsys_device.c reads what ran on the device,
  * nsys_host.c what ran on the host.
  */
-#ifndef STRATA_INPUT_NSYS_IN_H
-#define STRATA_INPUT_NSYS_IN_H
+#ifndef STRATA_INPUT_NSYS_NSYS_IN_H
+#define STRATA_INPUT_NSYS_NSYS_IN_H
 
 #include "input/db_devices.h"
 #include "input/db_strings.h"

@@ -1,8 +1,8 @@
 /*
  * rocprof - what the tables and the JSON document of AMD's profilers have in common.
  */
-#ifndef STRATA_INPUT_ROCPROF_H
-#define STRATA_INPUT_ROCPROF_H
+#ifndef STRATA_INPUT_ROCPROF_ROCPROF_H
+#define STRATA_INPUT_ROCPROF_ROCPROF_H
 
 #include "input/import.h"
 

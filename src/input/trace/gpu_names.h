@@ -1,8 +1,8 @@
 /*
  * gpu_names - what CUPTI's numbers and names are called, for both importers of its records.
  */
-#ifndef STRATA_INPUT_GPU_NAMES_H
-#define STRATA_INPUT_GPU_NAMES_H
+#ifndef STRATA_INPUT_TRACE_GPU_NAMES_H
+#define STRATA_INPUT_TRACE_GPU_NAMES_H
 
 #include <stdint.h>
 

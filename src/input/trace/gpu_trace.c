@@ -1,8 +1,8 @@
 /* Blocks and records of a trace of strata's own: checked, then walked. */
 #include "input/trace/gpu_trace.h"
 
-#include "base/run/cancel.h"
 #include "base/files/crc32c.h"
+#include "base/run/cancel.h"
 
 enum { HEAD = sizeof(struct trace_block), SITE_LEAST = 3 };
 

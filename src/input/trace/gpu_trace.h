@@ -6,8 +6,8 @@
  * had to say. Damaged blocks are passed over and counted; the end of a file whose program was
  * killed may be one.
  */
-#ifndef STRATA_INPUT_GPU_TRACE_H
-#define STRATA_INPUT_GPU_TRACE_H
+#ifndef STRATA_INPUT_TRACE_GPU_TRACE_H
+#define STRATA_INPUT_TRACE_GPU_TRACE_H
 
 #include "base/arena.h"
 #include "base/diag.h"

@@ -3,8 +3,8 @@
 
 #include "base/testing.h"
 #include "base/testing_folder.h"
-#include "input/trace/gpu_trace.h"
 #include "input/gpu_trace_testing.h"
+#include "input/trace/gpu_trace.h"
 
 static struct made made;
 
@@ -107,7 +107,7 @@ TEST(a_trace_that_is_not_there_is_an_error)
     assert_string_equal(r.mode, "");
 }
 
-TEST_MAIN("input/gpu_trace_results", TS(facts_notes_and_kernels_seen_are_gathered),
+TEST_MAIN("input/trace/gpu_trace_results", TS(facts_notes_and_kernels_seen_are_gathered),
           TS(runs_have_their_kernel_and_their_range),
           TS(the_first_list_of_metrics_holds_and_missing_values_are_unknown),
           TS(a_trace_that_is_not_there_is_an_error))

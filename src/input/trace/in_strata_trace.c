@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/text/mangled.h"
 #include "base/files/mapfile.h"
+#include "base/text/mangled.h"
 #include "capture/classify.h"
 #include "input/db_devices.h"
+#include "input/import.h"
 #include "input/trace/gpu_names.h"
 #include "input/trace/gpu_trace.h"
-#include "input/import.h"
 #include "input/trace/step_name.h"
 
 enum { NO_DEVICE = -1, DROP_STEP = 16 << 20 };

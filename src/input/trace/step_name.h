@@ -1,8 +1,8 @@
 /*
  * step_name - names of host ranges that mark the steps of a run.
  */
-#ifndef STRATA_INPUT_STEP_NAME_H
-#define STRATA_INPUT_STEP_NAME_H
+#ifndef STRATA_INPUT_TRACE_STEP_NAME_H
+#define STRATA_INPUT_TRACE_STEP_NAME_H
 
 #include "capture/capture.h"
 

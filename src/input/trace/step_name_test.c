@@ -33,5 +33,5 @@ TEST(names_that_only_look_like_marks_are_not)
     assert_int_equal(number_of(S("Step#99999999999999999999"), MARK_ITERATION), -1);
 }
 
-TEST_MAIN("step_name", T(the_marks_of_profilers_are_known),
+TEST_MAIN("input/trace/step_name", T(the_marks_of_profilers_are_known),
           T(names_that_only_look_like_marks_are_not))

@@ -4,8 +4,8 @@
  */
 #include "input/trace/trace_chunk.h"
 
-#include "base/text/char.h"
 #include "base/tables/hash.h"
+#include "base/text/char.h"
 #include "capture/classify.h"
 #include "input/import.h"
 

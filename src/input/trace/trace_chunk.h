@@ -11,11 +11,11 @@
  * a guess until the piece before it was read (json_border() of json_read.h); `start` and `stop`
  * say what was read, so that a wrong guess is noticed and the piece read again.
  */
-#ifndef STRATA_INPUT_TRACE_CHUNK_H
-#define STRATA_INPUT_TRACE_CHUNK_H
+#ifndef STRATA_INPUT_TRACE_TRACE_CHUNK_H
+#define STRATA_INPUT_TRACE_TRACE_CHUNK_H
 
-#include "base/formats/json_read.h"
 #include "base/files/mapwindow.h"
+#include "base/formats/json_read.h"
 #include "capture/attrs.h"
 #include "input/damage.h"
 #include "input/trace/trace_event.h"

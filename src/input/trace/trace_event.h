@@ -4,8 +4,8 @@
  * Two readers fill it: that of trace_chunk.c takes any event apart, and trace_paths.h those that
  * look like one met before.
  */
-#ifndef STRATA_INPUT_TRACE_EVENT_H
-#define STRATA_INPUT_TRACE_EVENT_H
+#ifndef STRATA_INPUT_TRACE_TRACE_EVENT_H
+#define STRATA_INPUT_TRACE_TRACE_EVENT_H
 
 #include "base/formats/event_json.h"
 #include "base/tables/intern.h"

@@ -4,8 +4,8 @@
  * The root is the list of events, or an object that has it under "traceEvents" with other members
  * before and after.
  */
-#ifndef STRATA_INPUT_TRACE_FACTS_H
-#define STRATA_INPUT_TRACE_FACTS_H
+#ifndef STRATA_INPUT_TRACE_TRACE_FACTS_H
+#define STRATA_INPUT_TRACE_TRACE_FACTS_H
 
 #include "base/formats/json_read.h"
 #include "capture/capture.h"

@@ -6,8 +6,8 @@
  * its time, or else to the innermost one around it. Both is settled when all slices are known and
  * sorted; until then an end costs 24 bytes.
  */
-#ifndef STRATA_INPUT_TRACE_FLOWS_H
-#define STRATA_INPUT_TRACE_FLOWS_H
+#ifndef STRATA_INPUT_TRACE_TRACE_FLOWS_H
+#define STRATA_INPUT_TRACE_TRACE_FLOWS_H
 
 #include "capture/capture.h"
 

@@ -5,8 +5,8 @@
  * The name of the process decides, never the pid; rows without a name are known by what stands on
  * them.
  */
-#ifndef STRATA_INPUT_TRACE_LANES_H
-#define STRATA_INPUT_TRACE_LANES_H
+#ifndef STRATA_INPUT_TRACE_TRACE_LANES_H
+#define STRATA_INPUT_TRACE_TRACE_LANES_H
 
 #include "capture/capture.h"
 #include "input/trace/trace_words.h"

@@ -6,8 +6,8 @@
  * kernels of a CUDA graph share the number of one launch; so work without an arrow gets one from
  * the first call of its number.
  */
-#ifndef STRATA_INPUT_TRACE_LINKS_H
-#define STRATA_INPUT_TRACE_LINKS_H
+#ifndef STRATA_INPUT_TRACE_TRACE_LINKS_H
+#define STRATA_INPUT_TRACE_TRACE_LINKS_H
 
 #include "capture/capture.h"
 

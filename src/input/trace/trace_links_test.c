@@ -87,7 +87,7 @@ TEST(slices_of_an_earlier_file_are_left_alone)
     assert_int_equal(cap->flows.n, 0);
 }
 
-TEST_MAIN("input/trace_links", TF(work_is_joined_with_the_call_of_its_number),
+TEST_MAIN("input/trace/trace_links", TF(work_is_joined_with_the_call_of_its_number),
           TF(an_arrow_that_is_there_is_not_drawn_again),
           TF(waits_and_work_without_a_call_stay_alone),
           TF(slices_of_an_earlier_file_are_left_alone))

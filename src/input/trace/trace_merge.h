@@ -5,8 +5,8 @@
  * on where the file was cut or on who read which piece. What needs the whole file (lanes, kinds,
  * arrows, the join with a kernel table) is done at the end.
  */
-#ifndef STRATA_INPUT_TRACE_MERGE_H
-#define STRATA_INPUT_TRACE_MERGE_H
+#ifndef STRATA_INPUT_TRACE_TRACE_MERGE_H
+#define STRATA_INPUT_TRACE_TRACE_MERGE_H
 
 #include "input/input.h"
 #include "input/trace/trace_chunk.h"

@@ -5,8 +5,8 @@
 #include <immintrin.h>
 #endif
 
-#include "base/text/char.h"
 #include "base/tables/neon.h"
+#include "base/text/char.h"
 #include "input/trace/trace_chunk.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))

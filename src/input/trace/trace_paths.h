@@ -12,8 +12,8 @@
  * The reader takes less than json_read.h does (strings of printable ASCII, plain numbers, objects
  * nowhere but as "args"), and takes it alike. Whatever it does not know it leaves untouched.
  */
-#ifndef STRATA_INPUT_TRACE_PATHS_H
-#define STRATA_INPUT_TRACE_PATHS_H
+#ifndef STRATA_INPUT_TRACE_TRACE_PATHS_H
+#define STRATA_INPUT_TRACE_TRACE_PATHS_H
 
 #include "input/trace/trace_event.h"
 

@@ -246,7 +246,7 @@ TEST(layouts_without_number_agree)
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 
-TEST_MAIN("input/trace_paths", CASE(known_layouts_are_walked), CASE(all_phases_agree),
+TEST_MAIN("input/trace/trace_paths", CASE(known_layouts_are_walked), CASE(all_phases_agree),
           CASE(odd_values_agree), CASE(odd_layouts_agree),
           CASE(arguments_of_python_functions_are_left_out), CASE(values_without_number_agree),
           CASE(arguments_that_are_not_kept_agree), CASE(layouts_without_number_agree))

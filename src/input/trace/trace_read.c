@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/run/cancel.h"
 #include "base/files/mapfile.h"
+#include "base/run/cancel.h"
 #include "base/run/pool.h"
 #include "base/run/progress.h"
 #include "base/text/text.h"

@@ -1,8 +1,8 @@
 /*
  * trace_read - a trace file into a capture, whatever its dialect.
  */
-#ifndef STRATA_INPUT_TRACE_READ_H
-#define STRATA_INPUT_TRACE_READ_H
+#ifndef STRATA_INPUT_TRACE_TRACE_READ_H
+#define STRATA_INPUT_TRACE_TRACE_READ_H
 
 #include "input/import.h"
 #include "input/trace/trace_words.h"

@@ -813,7 +813,7 @@ TEST(the_maker_of_a_gpu_is_in_its_name_or_in_our_header)
     }
 }
 
-TEST_MAIN("input/trace_read", TF(a_second_list_of_events_is_told),
+TEST_MAIN("input/trace/trace_read", TF(a_second_list_of_events_is_told),
           TF(every_event_of_an_ascend_timeline_gets_its_kind),
           TF(times_and_arguments_are_kept_exactly),
           TF(a_stream_is_named_by_its_number_and_a_thread_by_its_name),

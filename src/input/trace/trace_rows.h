@@ -4,8 +4,8 @@
  * Their events have no category: what an event is follows from the names of its process, of its row
  * and of itself.
  */
-#ifndef STRATA_INPUT_TRACE_ROWS_H
-#define STRATA_INPUT_TRACE_ROWS_H
+#ifndef STRATA_INPUT_TRACE_TRACE_ROWS_H
+#define STRATA_INPUT_TRACE_TRACE_ROWS_H
 
 #include "input/trace/trace_lanes.h"
 

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "base/run/job.h"
 #include "base/files/mapfile.h"
+#include "base/run/job.h"
 
 static enum status open_stream(struct trace_source *s)
 {

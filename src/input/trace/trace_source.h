@@ -5,8 +5,8 @@
  * gzip file or a pipe has to be read from front to back: a piece is filled when it is handed out.
  * The result is the same.
  */
-#ifndef STRATA_INPUT_TRACE_SOURCE_H
-#define STRATA_INPUT_TRACE_SOURCE_H
+#ifndef STRATA_INPUT_TRACE_TRACE_SOURCE_H
+#define STRATA_INPUT_TRACE_TRACE_SOURCE_H
 
 #include "base/files/stream.h"
 #include "input/input.h"

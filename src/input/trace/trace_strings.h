@@ -6,13 +6,13 @@
  * in the file: two spellings of one text ("\u0041" and "A") get two numbers here and one there.
  * Number 0 is the empty text.
  */
-#ifndef STRATA_INPUT_TRACE_STRINGS_H
-#define STRATA_INPUT_TRACE_STRINGS_H
+#ifndef STRATA_INPUT_TRACE_TRACE_STRINGS_H
+#define STRATA_INPUT_TRACE_TRACE_STRINGS_H
 
 #include <stdint.h>
 
-#include "base/tables/intern.h"
 #include "base/str.h"
+#include "base/tables/intern.h"
 #include "base/tables/vec.h"
 
 /* What is to be made of a text; the same text in two forms is two texts. */

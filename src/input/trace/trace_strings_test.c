@@ -49,5 +49,5 @@ TEST(texts_of_every_length_are_compared_whole)
     assert_false(trace_same(S("a"), S("ab")));
 }
 
-TEST_MAIN("input/trace_strings", T(equal_texts_of_one_form_share_a_number),
+TEST_MAIN("input/trace/trace_strings", T(equal_texts_of_one_form_share_a_number),
           T(thousands_of_texts_keep_their_numbers), T(texts_of_every_length_are_compared_whole))

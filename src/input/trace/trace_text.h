@@ -1,8 +1,8 @@
 /*
  * trace_text - texts of a trace in the form the capture keeps.
  */
-#ifndef STRATA_INPUT_TRACE_TEXT_H
-#define STRATA_INPUT_TRACE_TEXT_H
+#ifndef STRATA_INPUT_TRACE_TRACE_TEXT_H
+#define STRATA_INPUT_TRACE_TRACE_TEXT_H
 
 #include "base/arena.h"
 #include "input/trace/trace_strings.h"

@@ -44,6 +44,6 @@ TEST(cores_get_one_spelling)
     arena_free(&arena);
 }
 
-TEST_MAIN("input/trace_text", T(escapes_and_broken_bytes_become_text),
+TEST_MAIN("input/trace/trace_text", T(escapes_and_broken_bytes_become_text),
           T(objects_and_lists_stay_as_they_stand), T(tensors_of_both_dialects_look_alike),
           T(cores_get_one_spelling))

@@ -6,8 +6,8 @@
  * its name and from the process it stands in; the process is known only at the end of the file,
  * so a reader keeps a hint with each event and the merge turns hints into kinds.
  */
-#ifndef STRATA_INPUT_TRACE_WORDS_H
-#define STRATA_INPUT_TRACE_WORDS_H
+#ifndef STRATA_INPUT_TRACE_TRACE_WORDS_H
+#define STRATA_INPUT_TRACE_TRACE_WORDS_H
 
 #include "base/str.h"
 #include "capture/capture.h"

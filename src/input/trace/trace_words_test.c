@@ -45,5 +45,6 @@ TEST(arrows_have_kinds_by_category)
     assert_int_equal(trace_flow_kind(S("")), FLOW_OTHER);
 }
 
-TEST_MAIN("input/trace_words", T(categories_are_known_in_any_case), T(step_marks_need_a_number),
-          T(arguments_mean_different_things_to_dialects), T(arrows_have_kinds_by_category))
+TEST_MAIN("input/trace/trace_words", T(categories_are_known_in_any_case),
+          T(step_marks_need_a_number), T(arguments_mean_different_things_to_dialects),
+          T(arrows_have_kinds_by_category))

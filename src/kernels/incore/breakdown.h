@@ -1,8 +1,8 @@
 /*
  * breakdown - how long each pipe of each core was busy, how long it waited, what bounds the kernel.
  */
-#ifndef STRATA_INCORE_BREAKDOWN_H
-#define STRATA_INCORE_BREAKDOWN_H
+#ifndef STRATA_KERNELS_INCORE_BREAKDOWN_H
+#define STRATA_KERNELS_INCORE_BREAKDOWN_H
 
 #include "kernels/incore/flags.h"
 #include "kernels/incore/metrics.h"

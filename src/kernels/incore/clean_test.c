@@ -324,7 +324,7 @@ TEST(a_table_gives_each_core_its_own)
     incore_metrics_free(&m);
 }
 
-TEST_MAIN("incore/clean", T(an_instruction_goes_to_the_first_row_that_is_free),
+TEST_MAIN("kernels/incore/clean", T(an_instruction_goes_to_the_first_row_that_is_free),
           T(of_two_that_begin_together_the_shorter_goes_first),
           T(a_thousand_at_once_take_a_thousand_rows),
           T(an_arrow_goes_from_the_last_producer_to_the_first_consumer),

@@ -2,8 +2,8 @@
  * device - one kernel as a device measured it, from the blocks that a container has in place of a
  * trace: base info, compute load, memory, load of the cores. docs/formats/visualize-data.md
  */
-#ifndef STRATA_INCORE_DEVICE_H
-#define STRATA_INCORE_DEVICE_H
+#ifndef STRATA_KERNELS_INCORE_DEVICE_H
+#define STRATA_KERNELS_INCORE_DEVICE_H
 
 #include "report/record.h"
 

@@ -73,5 +73,5 @@ TEST(damage_costs_itself)
     assert_true(damaged > 100);
 }
 
-TEST_MAIN("incore/device", T(blocks_of_a_device_tell_kernel_loads_cores_and_advice),
+TEST_MAIN("kernels/incore/device", T(blocks_of_a_device_tell_kernel_loads_cores_and_advice),
           T(damage_costs_itself))

@@ -2,8 +2,8 @@
  * drawing - a cleaned trace in whole nanoseconds, in the order a viewer's file has it: row by row,
  * each row by time, and arrows by where they begin.
  */
-#ifndef STRATA_INCORE_DRAWING_H
-#define STRATA_INCORE_DRAWING_H
+#ifndef STRATA_KERNELS_INCORE_DRAWING_H
+#define STRATA_KERNELS_INCORE_DRAWING_H
 
 #include "base/text/num.h"
 #include "kernels/incore/flags.h"

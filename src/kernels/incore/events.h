@@ -6,8 +6,8 @@
  * bytes an instruction: numbers for the rules, and where in the text its parts stand, so that the
  * writer copies them untouched. Flags (B/E pairs of SET_FLAG, WAIT_FLAG, ...) become records.
  */
-#ifndef STRATA_INCORE_EVENTS_H
-#define STRATA_INCORE_EVENTS_H
+#ifndef STRATA_KERNELS_INCORE_EVENTS_H
+#define STRATA_KERNELS_INCORE_EVENTS_H
 
 #include "base/diag.h"
 #include "base/tables/hash.h"

@@ -2,8 +2,8 @@
  * files - what `strata incore clean` writes of a trace (docs/formats/incore-clean.md): the cleaned
  * trace, the whole raw trace in a form that Perfetto draws, and a summary in lines of key=value.
  */
-#ifndef STRATA_INCORE_FILES_H
-#define STRATA_INCORE_FILES_H
+#ifndef STRATA_KERNELS_INCORE_FILES_H
+#define STRATA_KERNELS_INCORE_FILES_H
 
 #include "kernels/incore/study.h"
 

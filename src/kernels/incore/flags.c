@@ -3,8 +3,8 @@
  */
 #include "kernels/incore/flags.h"
 
-#include "base/text/num.h"
 #include "base/tables/radix.h"
+#include "base/text/num.h"
 
 static struct str alias(struct str pipe, bool is_compat)
 {

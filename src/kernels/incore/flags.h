@@ -4,8 +4,8 @@
  * The arrow of a matched pair begins at the last instruction of the producing pipe that had started
  * when the flag was set, and ends at the first one of the waiting pipe that starts after the wait.
  */
-#ifndef STRATA_INCORE_FLAGS_H
-#define STRATA_INCORE_FLAGS_H
+#ifndef STRATA_KERNELS_INCORE_FLAGS_H
+#define STRATA_KERNELS_INCORE_FLAGS_H
 
 #include "kernels/incore/lanes.h"
 

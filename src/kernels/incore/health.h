@@ -1,8 +1,8 @@
 /*
  * health - whether a trace of one kernel means anything: checks that a reader should see first.
  */
-#ifndef STRATA_INCORE_HEALTH_H
-#define STRATA_INCORE_HEALTH_H
+#ifndef STRATA_KERNELS_INCORE_HEALTH_H
+#define STRATA_KERNELS_INCORE_HEALTH_H
 
 #include "kernels/incore/breakdown.h"
 #include "kernels/incore/flags.h"

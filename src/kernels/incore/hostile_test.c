@@ -141,4 +141,4 @@ TEST(any_cut_is_told_or_harmless)
     text_free(&bin);
 }
 
-TEST_MAIN("incore/hostile", T(any_byte_may_be_anything), T(any_cut_is_told_or_harmless))
+TEST_MAIN("kernels/incore/hostile", T(any_byte_may_be_anything), T(any_cut_is_told_or_harmless))

@@ -5,13 +5,13 @@
 
 #include <inttypes.h>
 
+#include "base/files/copy_tree.h"
 #include "base/files/fs.h"
 #include "base/run/now.h"
 #include "capture/capture.h"
 #include "capture/cut.h"
-#include "base/files/copy_tree.h"
-#include "kernels/incore/incore_open.h"
 #include "kernels/incore/files.h"
+#include "kernels/incore/incore_open.h"
 #include "render/insight.h"
 #include "report/record_file.h"
 
@@ -198,8 +198,8 @@ static enum status run(struct cleaning *c)
     return copy_raw(c);
 }
 
-enum status flow_incore_clean(const struct incore_clean_job *job, struct diag *d,
-                              struct incore_clean_result *result)
+enum status incore_clean_run(const struct incore_clean_job *job, struct diag *d,
+                             struct incore_clean_result *result)
 {
     struct cleaning c = {.job = job, .d = d, .result = result};
 

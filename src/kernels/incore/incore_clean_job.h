@@ -1,11 +1,11 @@
 /*
- * flow_incore_clean - the trace of one kernel, cleaned: files for Perfetto and for programs.
+ * incore_clean_job - the trace of one kernel, cleaned: files for Perfetto and for programs.
  */
-#ifndef STRATA_FLOW_FLOW_INCORE_CLEAN_H
-#define STRATA_FLOW_FLOW_INCORE_CLEAN_H
+#ifndef STRATA_KERNELS_INCORE_INCORE_CLEAN_JOB_H
+#define STRATA_KERNELS_INCORE_INCORE_CLEAN_JOB_H
 
-#include "kernels/incore/incore_open.h"
 #include "kernels/incore/files.h"
+#include "kernels/incore/incore_open.h"
 
 struct incore_clean_job {
     const char *path; /* visualize_data.bin, trace.json, a folder that holds one, or logs */
@@ -34,8 +34,8 @@ struct incore_clean_result {
 extern const struct schema incore_clean_schema;
 
 /* Call incore_clean_result_free() in any case; files written before a failure are told. */
-enum status flow_incore_clean(const struct incore_clean_job *job, struct diag *d,
-                              struct incore_clean_result *result);
+enum status incore_clean_run(const struct incore_clean_job *job, struct diag *d,
+                             struct incore_clean_result *result);
 void incore_clean_result_free(struct incore_clean_result *result);
 
 #endif

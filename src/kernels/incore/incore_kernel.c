@@ -4,9 +4,9 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "base/run/cancel.h"
 #include "base/files/fs.h"
 #include "base/limits.h"
+#include "base/run/cancel.h"
 #include "kernels/incore/incore_run.h"
 #include "kernels/replay/draft.h"
 

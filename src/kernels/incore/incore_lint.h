@@ -2,8 +2,8 @@
  * incore_lint - whether MindStudio Insight opens an in-core artifact, and which rule it breaks
  * where. docs/formats/visualize-data.md lists the rules.
  */
-#ifndef STRATA_ANALYSIS_INCORE_LINT_H
-#define STRATA_ANALYSIS_INCORE_LINT_H
+#ifndef STRATA_KERNELS_INCORE_INCORE_LINT_H
+#define STRATA_KERNELS_INCORE_INCORE_LINT_H
 
 #include "report/record.h"
 

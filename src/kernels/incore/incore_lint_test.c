@@ -161,9 +161,10 @@ TEST(no_byte_makes_it_read_past_the_end)
         }
 }
 
-TEST_MAIN("incore_lint", TF(a_sound_file_breaks_no_rule), TF(a_first_block_of_version_0_is_refused),
-          TF(an_empty_block_is_refused), TF(a_broken_header_is_told_at_its_byte),
-          TF(a_trace_that_is_no_json_is_told_at_its_byte), TF(flags_need_an_id_of_their_own),
-          TF(slices_may_not_overlap_on_named_rows), TF(a_file_that_others_may_write_is_refused),
+TEST_MAIN("kernels/incore/incore_lint", TF(a_sound_file_breaks_no_rule),
+          TF(a_first_block_of_version_0_is_refused), TF(an_empty_block_is_refused),
+          TF(a_broken_header_is_told_at_its_byte), TF(a_trace_that_is_no_json_is_told_at_its_byte),
+          TF(flags_need_an_id_of_their_own), TF(slices_may_not_overlap_on_named_rows),
+          TF(a_file_that_others_may_write_is_refused),
           TF(a_rule_broken_often_is_told_a_few_times_and_counted),
           TF(no_byte_makes_it_read_past_the_end))

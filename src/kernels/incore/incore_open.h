@@ -1,8 +1,9 @@
 /*
- * incore_open - which files a path of `strata incore` stands for, and their study (kernels/incore/study.h).
+ * incore_open - which files a path of `strata incore` stands for, and their study
+ * (kernels/incore/study.h).
  */
-#ifndef STRATA_FLOW_INCORE_OPEN_H
-#define STRATA_FLOW_INCORE_OPEN_H
+#ifndef STRATA_KERNELS_INCORE_INCORE_OPEN_H
+#define STRATA_KERNELS_INCORE_INCORE_OPEN_H
 
 #include "kernels/incore/device.h"
 #include "kernels/incore/study.h"

@@ -219,8 +219,8 @@ static enum status run_workspace(const struct incore_replay_job *job,
                      "the kernel does not include pto/pto-inst.hpp; the workspace was written");
 }
 
-enum status flow_incore_replay(const struct incore_replay_job *job, struct diag *d,
-                               struct incore_replay_result *out)
+enum status incore_replay_run(const struct incore_replay_job *job, struct diag *d,
+                              struct incore_replay_result *out)
 {
     *out = (struct incore_replay_result){0};
     arena_init(&out->arena);

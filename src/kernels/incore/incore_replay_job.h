@@ -1,12 +1,12 @@
 /*
- * flow_incore_replay - one kernel of a larger program, launched alone with chosen arguments.
+ * incore_replay_job - one kernel of a larger program, launched alone with chosen arguments.
  *
  * The scene and the arguments become a workspace (kernels/replay/workspace.h), which the vendor's
  * simulator runs; the embedded one runs the same kernel as PTO text instead. Both leave
  * <workspace>/insight_export/OPPROF_<x>/simulator.
  */
-#ifndef STRATA_FLOW_FLOW_INCORE_REPLAY_H
-#define STRATA_FLOW_FLOW_INCORE_REPLAY_H
+#ifndef STRATA_KERNELS_INCORE_INCORE_REPLAY_JOB_H
+#define STRATA_KERNELS_INCORE_INCORE_REPLAY_JOB_H
 
 #include "kernels/replay/workspace.h"
 
@@ -46,8 +46,8 @@ struct incore_replay_result {
 extern const struct schema incore_replay_schema;
 
 /* The result is filled as far as it got, also on failure. */
-enum status flow_incore_replay(const struct incore_replay_job *job, struct diag *d,
-                               struct incore_replay_result *out);
+enum status incore_replay_run(const struct incore_replay_job *job, struct diag *d,
+                              struct incore_replay_result *out);
 void incore_replay_result_free(struct incore_replay_result *r);
 
 /* Parts in files of their own. */

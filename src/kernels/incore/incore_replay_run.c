@@ -6,13 +6,13 @@
 #include <sys/stat.h>
 
 #include "base/files/fs.h"
+#include "base/run/proc.h"
 #include "base/tables/hash.h"
 #include "base/text/num.h"
-#include "base/run/proc.h"
 #include "kernels/incore/incore_replay_job.h"
-#include "kernels/pto/pto_sim_job.h"
-#include "kernels/pto/pto_cpp.h"
 #include "kernels/pto/cost/cost.h"
+#include "kernels/pto/pto_cpp.h"
+#include "kernels/pto/pto_sim_job.h"
 #include "kernels/replay/log_hints.h"
 
 /* ---- the vendor's simulator ---- */
@@ -129,10 +129,10 @@ static enum status export(struct incore_replay_result *r, struct pto_kernel *ker
     const char *root = fs_join(&r->arena, r->workspace, "insight_export");
     TRY(fs_mkdir_own(root, d));
     chmod(root, 0700);
-    TRY(flow_pto_export(kernel, costs, setup, root,
-                        arena_format(&r->arena, "%016llx",
-                                     (unsigned long long)hash_bytes(kernel->text)),
-                        &r->arena, d, &r->wrote));
+    TRY(pto_sim_export(kernel, costs, setup, root,
+                       arena_format(&r->arena, "%016llx",
+                                    (unsigned long long)hash_bytes(kernel->text)),
+                       &r->arena, d, &r->wrote));
     r->backend = "sim";
     r->cycles = kernel->outcome.total;
     /* One block is exported: a mixed kernel leaves as many tables as it has cores. */

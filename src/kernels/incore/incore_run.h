@@ -1,15 +1,15 @@
 /*
  * incore_run - what the parts of a run over many kernels share.
  */
-#ifndef STRATA_FLOW_INCORE_RUN_H
-#define STRATA_FLOW_INCORE_RUN_H
+#ifndef STRATA_KERNELS_INCORE_INCORE_RUN_H
+#define STRATA_KERNELS_INCORE_INCORE_RUN_H
 
 #include "base/files/mapfile.h"
 #include "base/run/now.h"
 #include "driver/cann.h"
 #include "kernels/incore/incore_run_job.h"
-#include "kernels/pto/pto_kernel.h"
 #include "kernels/pto/cost/cost.h"
+#include "kernels/pto/pto_kernel.h"
 #include "kernels/replay/entry.h"
 #include "kernels/replay/gm_text.h"
 #include "kernels/replay/slots.h"

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "base/run/cancel.h"
 #include "base/files/fs.h"
-#include "base/run/pool.h"
 #include "base/files/remove_tree.h"
+#include "base/run/cancel.h"
+#include "base/run/pool.h"
 #include "kernels/incore/incore_run.h"
 
 enum status incore_run_private(const char *path, struct diag *d)
@@ -139,8 +139,8 @@ static enum status run_all(struct incore_run *run, struct pipeline *p)
     return cancelled() ? ST_CANCELLED : p->status;
 }
 
-enum status flow_incore_run_list(struct incore_run_job *job, struct arena *arena,
-                                 struct kernel_sources *out, struct diag *d)
+enum status incore_run_list(struct incore_run_job *job, struct arena *arena,
+                            struct kernel_sources *out, struct diag *d)
 {
     if (job->find.build_dir == NULL)
         TRY(incore_run_case(job, arena, d));
@@ -153,7 +153,7 @@ enum status flow_incore_run_list(struct incore_run_job *job, struct arena *arena
 static enum status prepare(struct incore_run *run, struct incore_run_job *job,
                            struct incore_run_result *result, struct pipeline *p, struct diag *d)
 {
-    TRY(flow_incore_run_list(job, run->arena, &run->kernels, d));
+    TRY(incore_run_list(job, run->arena, &run->kernels, d));
     run->backend = run->job->backend;
     if (run->backend != INCORE_SIM)
         run->set_env = cann_find_set_env(run->arena, run->job->cann_set_env);
@@ -178,8 +178,8 @@ static enum status prepare(struct incore_run *run, struct incore_run_job *job,
     return incore_run_write_readme(run, d);
 }
 
-enum status flow_incore_run(struct incore_run_job *job, struct diag *d,
-                            struct incore_run_result *result)
+enum status incore_run_run(struct incore_run_job *job, struct diag *d,
+                           struct incore_run_result *result)
 {
     *result = (struct incore_run_result){.backend = "sim"};
     arena_init(&result->arena);

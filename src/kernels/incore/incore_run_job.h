@@ -1,5 +1,5 @@
 /*
- * flow_incore_run - every kernel of a build, profiled: on the embedded simulator or on the
+ * incore_run_job - every kernel of a build, profiled: on the embedded simulator or on the
  * vendor's.
  *
  * Whatever ran, a run leaves the same tree:
@@ -7,8 +7,8 @@
  *     <root>/<name>_<date>/funcs/<kernel>/collect/out/OPPROF_…/simulator/…
  *     <root>/<name>_<date>/manifest_export.csv, summary.txt, manifest.json, README.txt
  */
-#ifndef STRATA_FLOW_FLOW_INCORE_RUN_H
-#define STRATA_FLOW_FLOW_INCORE_RUN_H
+#ifndef STRATA_KERNELS_INCORE_INCORE_RUN_JOB_H
+#define STRATA_KERNELS_INCORE_INCORE_RUN_JOB_H
 
 #include "base/run/progress.h"
 #include "kernels/replay/discover.h"
@@ -59,12 +59,12 @@ struct incore_run_result {
 extern const struct schema incore_run_schema;
 
 /* Only finds the kernels; needs no toolchain. `job->find.build_dir` may be set by a case first. */
-enum status flow_incore_run_list(struct incore_run_job *job, struct arena *arena,
-                                 struct kernel_sources *out, struct diag *d);
+enum status incore_run_list(struct incore_run_job *job, struct arena *arena,
+                            struct kernel_sources *out, struct diag *d);
 
 /* Kernels that fail are rows, not errors. Call incore_run_result_free() in any case. */
-enum status flow_incore_run(struct incore_run_job *job, struct diag *d,
-                            struct incore_run_result *result);
+enum status incore_run_run(struct incore_run_job *job, struct diag *d,
+                           struct incore_run_result *result);
 void incore_run_result_free(struct incore_run_result *result);
 
 #endif

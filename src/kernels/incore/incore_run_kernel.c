@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "kernels/incore/incore_lint.h"
 #include "base/files/fs.h"
-#include "base/tables/hash.h"
-#include "base/run/now.h"
 #include "base/files/remove_tree.h"
+#include "base/run/now.h"
+#include "base/tables/hash.h"
 #include "kernels/incore/incore_clean_job.h"
+#include "kernels/incore/incore_lint.h"
 #include "kernels/incore/incore_run.h"
 
 /* A name for a folder in funcs/: hidden names are ours. */
@@ -159,7 +159,7 @@ static void clean_kernel(const struct incore_run *run, struct incore_kernel *k)
             },
     };
 
-    if (flow_incore_clean(&job, &k->diag, &result) != ST_OK)
+    if (incore_clean_run(&job, &k->diag, &result) != ST_OK)
         run_row_check(&k->row, arena_printf(&k->arena, "not cleaned: %s", incore_kernel_error(k)));
     incore_clean_result_free(&result);
 }

@@ -3,10 +3,10 @@
  */
 #include <stdlib.h>
 
-#include "base/text/char.h"
+#include "base/files/copy_tree.h"
 #include "base/files/fs.h"
 #include "base/files/remove_tree.h"
-#include "base/files/copy_tree.h"
+#include "base/text/char.h"
 #include "kernels/incore/incore_run.h"
 #include "kernels/replay/gencase.h"
 #include "kernels/replay/log_hints.h"

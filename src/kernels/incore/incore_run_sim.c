@@ -4,9 +4,9 @@
  */
 #include "base/files/fs.h"
 #include "base/tables/hash.h"
-#include "kernels/pto/pto_sim_job.h"
 #include "kernels/incore/incore_run.h"
 #include "kernels/pto/pto_judge.h"
+#include "kernels/pto/pto_sim_job.h"
 
 enum { GIVEN_MAX = 4096 };
 
@@ -193,10 +193,10 @@ static enum status simulate(struct incore_run *run, struct incore_kernel *k,
         run_row_check(&k->row, arena_printf(&k->arena, "races: %llu; strata pto check --races %s",
                                             (unsigned long long)kernel->races, setup->path));
     enum status st =
-        flow_pto_export(kernel, run->costs, setup, fs_join(&k->arena, k->folder, "collect/out"),
-                        arena_format(&k->arena, "%016llx %s",
-                                     (unsigned long long)hash_bytes(kernel->text), k->row.hash),
-                        &k->arena, &k->diag, &wrote);
+        pto_sim_export(kernel, run->costs, setup, fs_join(&k->arena, k->folder, "collect/out"),
+                       arena_format(&k->arena, "%016llx %s",
+                                    (unsigned long long)hash_bytes(kernel->text), k->row.hash),
+                       &k->arena, &k->diag, &wrote);
     vec_free(&wrote);
     TRY(st);
     pto_what_if_list(&kernel->outcome.limits, &what_ifs);

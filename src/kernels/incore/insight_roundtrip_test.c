@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "kernels/incore/incore_lint.h"
 #include "base/files/bin_blocks.h"
 #include "base/formats/json_write.h"
 #include "base/testing.h"
 #include "capture/capture.h"
 #include "input/input.h"
+#include "kernels/incore/incore_lint.h"
 #include "render/timeline.h"
 
 enum { ROUNDS = 400 };
@@ -382,5 +382,6 @@ TEST(whatever_is_read_of_damaged_bytes_can_be_written)
     text_free(&bytes);
 }
 
-TEST_MAIN("insight_roundtrip", T(random_captures_are_written_lint_clean_and_read_back_the_same),
+TEST_MAIN("kernels/incore/insight_roundtrip",
+          T(random_captures_are_written_lint_clean_and_read_back_the_same),
           T(whatever_is_read_of_damaged_bytes_can_be_written))

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/text/num.h"
 #include "base/tables/radix.h"
+#include "base/text/num.h"
 #include "kernels/incore/rows.h"
 
 enum { OTHER_RANK = 99 };

@@ -4,8 +4,8 @@
  * A pipe may have several instructions in flight; viewers draw one at a time per row. So each pipe
  * of a core gets as many rows as it needs: an instruction goes to the first row that is free.
  */
-#ifndef STRATA_INCORE_LANES_H
-#define STRATA_INCORE_LANES_H
+#ifndef STRATA_KERNELS_INCORE_LANES_H
+#define STRATA_KERNELS_INCORE_LANES_H
 
 #include "kernels/incore/events.h"
 

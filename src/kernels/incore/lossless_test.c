@@ -105,6 +105,6 @@ TEST(other_processes_and_damage_pass_through)
     assert_int_equal(none.n, 0);
 }
 
-TEST_MAIN("incore/lossless", T(what_overlaps_gets_rows_and_all_of_them_a_number),
+TEST_MAIN("kernels/incore/lossless", T(what_overlaps_gets_rows_and_all_of_them_a_number),
           T(a_pair_becomes_one_event_even_when_its_ends_are_swapped),
           T(arrows_go_to_the_row_of_their_flag), T(other_processes_and_damage_pass_through))

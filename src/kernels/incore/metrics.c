@@ -5,8 +5,8 @@
 
 #include <inttypes.h>
 
-#include "base/text/char.h"
 #include "base/formats/json_read.h"
+#include "base/text/char.h"
 #include "base/text/text_out.h"
 #include "kernels/incore/events.h"
 

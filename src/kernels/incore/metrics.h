@@ -4,12 +4,12 @@
  * The file has one row per address and, in most columns, one value per core. Here they are turned
  * around: a list of rows for each core, with the names of columns as programs like them.
  */
-#ifndef STRATA_INCORE_METRICS_H
-#define STRATA_INCORE_METRICS_H
+#ifndef STRATA_KERNELS_INCORE_METRICS_H
+#define STRATA_KERNELS_INCORE_METRICS_H
 
-#include "base/tables/intern.h"
 #include "base/files/sink.h"
 #include "base/status.h"
+#include "base/tables/intern.h"
 
 struct incore_cell {
     strid key;        /* "vector_utilization_percentage" */

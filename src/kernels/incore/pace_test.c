@@ -105,6 +105,6 @@ TEST(time_without_work_has_no_bound)
     drop(&c);
 }
 
-TEST_MAIN("incore/pace", T(the_replay_gives_the_part_of_each_resource),
+TEST_MAIN("kernels/incore/pace", T(the_replay_gives_the_part_of_each_resource),
           T(without_flags_only_the_pipes_count), T(marks_of_the_program_are_no_work),
           T(time_without_work_has_no_bound))

@@ -4,8 +4,8 @@
  * Free times stand in a tree of least values, so that thousands of rows cost no more than their
  * logarithm.
  */
-#ifndef STRATA_INCORE_ROWS_H
-#define STRATA_INCORE_ROWS_H
+#ifndef STRATA_KERNELS_INCORE_ROWS_H
+#define STRATA_KERNELS_INCORE_ROWS_H
 
 #include <stdint.h>
 

@@ -41,5 +41,5 @@ TEST(slack_forgives_the_last_digit)
     incore_rows_free(&rows);
 }
 
-TEST_MAIN("incore/rows", T(the_first_free_row_is_taken), T(a_thousand_at_once_get_a_thousand_rows),
-          T(slack_forgives_the_last_digit))
+TEST_MAIN("kernels/incore/rows", T(the_first_free_row_is_taken),
+          T(a_thousand_at_once_get_a_thousand_rows), T(slack_forgives_the_last_digit))

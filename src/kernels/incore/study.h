@@ -2,8 +2,8 @@
  * study - the trace of one kernel with all that is derived from it; what the jobs of
  * `strata incore` share.
  */
-#ifndef STRATA_INCORE_STUDY_H
-#define STRATA_INCORE_STUDY_H
+#ifndef STRATA_KERNELS_INCORE_STUDY_H
+#define STRATA_KERNELS_INCORE_STUDY_H
 
 #include "base/files/mapfile.h"
 #include "base/text/text.h"

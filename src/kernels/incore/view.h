@@ -2,8 +2,8 @@
  * view - a trace of one kernel in numbers and letters: which instructions take the time, who waits
  * for whom, when each pipe was busy; and what differs between two runs.
  */
-#ifndef STRATA_INCORE_VIEW_H
-#define STRATA_INCORE_VIEW_H
+#ifndef STRATA_KERNELS_INCORE_VIEW_H
+#define STRATA_KERNELS_INCORE_VIEW_H
 
 #include "kernels/incore/breakdown.h"
 #include "kernels/incore/flags.h"

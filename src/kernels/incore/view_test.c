@@ -94,5 +94,5 @@ TEST(changes_name_what_is_new_and_what_is_gone)
     drop(&b);
 }
 
-TEST_MAIN("incore/view", T(instructions_are_summed_by_pipe_and_name),
+TEST_MAIN("kernels/incore/view", T(instructions_are_summed_by_pipe_and_name),
           T(a_timeline_tells_busy_waiting_and_idle), T(changes_name_what_is_new_and_what_is_gone))

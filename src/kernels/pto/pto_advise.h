@@ -1,12 +1,12 @@
 /*
  * pto_advise - changes to the text of a kernel that were simulated and make it faster.
  */
-#ifndef STRATA_FLOW_PTO_ADVISE_H
-#define STRATA_FLOW_PTO_ADVISE_H
+#ifndef STRATA_KERNELS_PTO_PTO_ADVISE_H
+#define STRATA_KERNELS_PTO_PTO_ADVISE_H
 
-#include "kernels/pto/pto_kernel.h"
 #include "kernels/pto/judge/lines.h"
 #include "kernels/pto/judge/rewrite.h"
+#include "kernels/pto/pto_kernel.h"
 
 struct pto_advice {
     struct pto_rewrite change;

@@ -1,8 +1,8 @@
 /*
  * pto_buffers - data of kernel arguments: from files, by rule, to files, against expected values.
  */
-#ifndef STRATA_FLOW_PTO_BUFFERS_H
-#define STRATA_FLOW_PTO_BUFFERS_H
+#ifndef STRATA_KERNELS_PTO_PTO_BUFFERS_H
+#define STRATA_KERNELS_PTO_PTO_BUFFERS_H
 
 #include "kernels/pto/pto_kernel.h"
 

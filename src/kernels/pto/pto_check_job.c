@@ -9,7 +9,7 @@
 #include "kernels/pto/text/verify.h"
 #include "report/record.h"
 
-enum status flow_pto_check(const struct pto_check_job *job, struct diag *d, struct pto_checked *out)
+enum status pto_check_run(const struct pto_check_job *job, struct diag *d, struct pto_checked *out)
 {
     *out = (struct pto_checked){.path = job->path};
     arena_init(&out->arena);
@@ -53,8 +53,8 @@ struct str pto_checked_line(const struct pto_checked *checked, uint32_t line)
     return (struct str){0};
 }
 
-enum status flow_pto_print(const struct pto_checked *checked, const char *from, const char *out,
-                           struct diag *d)
+enum status pto_check_print(const struct pto_checked *checked, const char *from, const char *out,
+                            struct diag *d)
 {
     struct outfile file;
 

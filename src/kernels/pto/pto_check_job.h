@@ -1,8 +1,8 @@
 /*
- * flow_pto_check - kernels as PTO text: read, verified, printed in canonical form.
+ * pto_check_job - kernels as PTO text: read, verified, printed in canonical form.
  */
-#ifndef STRATA_FLOW_FLOW_PTO_CHECK_H
-#define STRATA_FLOW_FLOW_PTO_CHECK_H
+#ifndef STRATA_KERNELS_PTO_PTO_CHECK_JOB_H
+#define STRATA_KERNELS_PTO_PTO_CHECK_JOB_H
 
 #include "base/files/mapfile.h"
 #include "kernels/pto/text/ir.h"
@@ -27,8 +27,7 @@ struct pto_checked {
 /* Reads and verifies one kernel. What is wrong with the text is in out->module.problems, and the
  * call still gives ST_OK; it fails when the file cannot be read or a placeholder has no value.
  * Call pto_checked_free() in any case. */
-enum status flow_pto_check(const struct pto_check_job *job, struct diag *d,
-                           struct pto_checked *out);
+enum status pto_check_run(const struct pto_check_job *job, struct diag *d, struct pto_checked *out);
 void pto_checked_free(struct pto_checked *checked);
 
 /* A list of struct pto_checked, each with its own environment: names of its module, itself as
@@ -39,7 +38,7 @@ extern const struct schema pto_check_schema, pto_print_schema;
 struct str pto_checked_line(const struct pto_checked *checked, uint32_t line);
 
 /* Writes the kernel in canonical form to a file, which appears whole or not at all. */
-enum status flow_pto_print(const struct pto_checked *checked, const char *from, const char *out,
-                           struct diag *d);
+enum status pto_check_print(const struct pto_checked *checked, const char *from, const char *out,
+                            struct diag *d);
 
 #endif

@@ -14,14 +14,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/run/cancel.h"
-#include "base/text/char.h"
 #include "base/files/fs.h"
-#include "base/tables/hash.h"
 #include "base/files/mapfile.h"
+#include "base/files/write_all.h"
+#include "base/run/cancel.h"
 #include "base/run/now.h"
 #include "base/run/sandbox.h"
-#include "base/files/write_all.h"
+#include "base/tables/hash.h"
+#include "base/text/char.h"
 #include "driver/cxx.h"
 #include "kernels/pto/sim/core.h"
 

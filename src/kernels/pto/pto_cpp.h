@@ -2,11 +2,11 @@
  * pto_cpp - a PTO kernel in C++, compiled for this machine and run once: what it did as PTO text,
  * and what its buffers hold afterwards.
  *
- * The kernel runs in a process of its own that can compute and nothing else (base/run/sandbox.h), so
- * whatever it does ends as a message with the line it was at.
+ * The kernel runs in a process of its own that can compute and nothing else (base/run/sandbox.h),
+ * so whatever it does ends as a message with the line it was at.
  */
-#ifndef STRATA_FLOW_PTO_CPP_H
-#define STRATA_FLOW_PTO_CPP_H
+#ifndef STRATA_KERNELS_PTO_PTO_CPP_H
+#define STRATA_KERNELS_PTO_PTO_CPP_H
 
 #include "kernels/pto/sim/host.h"
 #include "kernels/replay/launch.h"
@@ -14,7 +14,7 @@
 struct pto_cpp_job {
     const char *source;
     const char *vector_source; /* of the vector cores of a mixed kernel; NULL: the same */
-    const char *entry;         /* function that is run; NULL: by preference (kernels/replay/launch.h) */
+    const char *entry; /* function that is run; NULL: by preference (kernels/replay/launch.h) */
     struct words includes, defines;
     enum pto_arch arch;
     int side;                      /* enum shape, or -1: as path and text say */

@@ -1,8 +1,8 @@
 /*
  * pto_cpp_in - between the parts of kernels/pto/pto_cpp.h.
  */
-#ifndef STRATA_FLOW_PTO_CPP_PARTS_H
-#define STRATA_FLOW_PTO_CPP_PARTS_H
+#ifndef STRATA_KERNELS_PTO_PTO_CPP_IN_H
+#define STRATA_KERNELS_PTO_PTO_CPP_IN_H
 
 #include "kernels/pto/pto_cpp.h"
 #include "kernels/pto/sim/core.h"

@@ -1,8 +1,8 @@
 /*
  * pto_judge - what bounds a kernel that ran: it runs again without one resource after the other.
  */
-#ifndef STRATA_FLOW_PTO_JUDGE_H
-#define STRATA_FLOW_PTO_JUDGE_H
+#ifndef STRATA_KERNELS_PTO_PTO_JUDGE_H
+#define STRATA_KERNELS_PTO_PTO_JUDGE_H
 
 #include "kernels/pto/pto_kernel.h"
 

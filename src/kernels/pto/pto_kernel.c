@@ -3,8 +3,8 @@
  */
 #include "kernels/pto/pto_kernel.h"
 
-#include "kernels/pto/pto_buffers.h"
 #include "kernels/pto/judge/race_check.h"
+#include "kernels/pto/pto_buffers.h"
 #include "kernels/pto/text/verify.h"
 #include "report/record.h"
 

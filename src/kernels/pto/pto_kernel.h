@@ -12,14 +12,14 @@
  *
  * A kernel is used for one text after the other and keeps its memory.
  */
-#ifndef STRATA_FLOW_PTO_KERNEL_H
-#define STRATA_FLOW_PTO_KERNEL_H
+#ifndef STRATA_KERNELS_PTO_PTO_KERNEL_H
+#define STRATA_KERNELS_PTO_PTO_KERNEL_H
 
 #include "base/files/mapfile.h"
-#include "kernels/pto/values/gm_size.h"
 #include "kernels/pto/judge/outcome.h"
 #include "kernels/pto/text/parse.h"
 #include "kernels/pto/text/text_params.h"
+#include "kernels/pto/values/gm_size.h"
 
 struct pto_setup {
     const char *path;      /* of the text; for messages when `text` is set */

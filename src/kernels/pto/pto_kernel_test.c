@@ -2,9 +2,9 @@
 
 #include "base/testing.h"
 #include "capture/capture.h"
-#include "kernels/pto/pto_sim_job.h"
 #include "kernels/pto/pto_buffers.h"
 #include "kernels/pto/pto_judge.h"
+#include "kernels/pto/pto_sim_job.h"
 
 /* out[row] = in[row] + n for the row of this block. */
 static const char *const text =
@@ -206,9 +206,9 @@ TEST(the_timeline_is_of_the_longest_block)
     open_world(&w);
     w.setup.blocks = 2;
     assert_int_equal(run(&w), ST_OK);
-    assert_int_equal(flow_pto_capture(&w.k, w.costs, &w.setup, &w.d, &cap), ST_OK);
+    assert_int_equal(pto_sim_capture(&w.k, w.costs, &w.setup, &w.d, &cap), ST_OK);
     assert_int_equal(w.k.sim.total, w.k.outcome.total);
-    flow_pto_view(cap, 16, &view);
+    pto_sim_view(cap, 16, &view);
     assert_int_equal(view.strips.n, 3);
     assert_int_equal(strlen(view.strips.at[0].cells), 16);
     incore_view_free(&view);
@@ -233,7 +233,7 @@ TEST(the_bound_saves_the_most_and_the_outcome_stays)
     assert_true(list.n >= 4);
     assert_int_equal(list.at[0].what, bound);
     assert_int_equal(w.k.outcome.total, total);
-    assert_int_equal(flow_pto_capture(&w.k, w.costs, &w.setup, &w.d, &cap), ST_OK);
+    assert_int_equal(pto_sim_capture(&w.k, w.costs, &w.setup, &w.d, &cap), ST_OK);
     assert_int_equal(w.k.sim.total, total);
     capture_free(cap);
     for (size_t i = 0; i < list.n; i++)
@@ -242,8 +242,8 @@ TEST(the_bound_saves_the_most_and_the_outcome_stays)
     close_world(&w);
 }
 
-TEST_MAIN("flow/pto_kernel", T(every_block_computes_its_part), T(blocks_are_spread_over_the_cores),
-          T(running_again_leaves_the_buffers_alone), T(wrong_arguments_are_refused),
-          T(a_chip_of_another_architecture_is_refused), T(fills_follow_their_rule),
-          T(the_timeline_is_of_the_longest_block),
+TEST_MAIN("kernels/pto/pto_kernel", T(every_block_computes_its_part),
+          T(blocks_are_spread_over_the_cores), T(running_again_leaves_the_buffers_alone),
+          T(wrong_arguments_are_refused), T(a_chip_of_another_architecture_is_refused),
+          T(fills_follow_their_rule), T(the_timeline_is_of_the_longest_block),
           T(the_bound_saves_the_most_and_the_outcome_stays))

@@ -72,7 +72,7 @@ static void watch_kernel(struct pto_race_watch *w, struct pto_checked *checked, 
     diag_fini(&own);
 }
 
-void flow_pto_races(struct pto_race_watch *w, struct pto_checked *checked)
+void pto_races_run(struct pto_race_watch *w, struct pto_checked *checked)
 {
     const struct pto_function *kernels[64];
     size_t n = pto_sim_kernels(&checked->module, kernels, ARRAY_LEN(kernels));

@@ -1,11 +1,11 @@
 /*
- * flow_pto_races - kernels of a text, watched for accesses that nothing puts in order.
+ * pto_races_job - kernels of a text, watched for accesses that nothing puts in order.
  */
-#ifndef STRATA_FLOW_FLOW_PTO_RACES_H
-#define STRATA_FLOW_FLOW_PTO_RACES_H
+#ifndef STRATA_KERNELS_PTO_PTO_RACES_JOB_H
+#define STRATA_KERNELS_PTO_PTO_RACES_JOB_H
 
-#include "kernels/pto/pto_check_job.h"
 #include "kernels/pto/judge/race_check.h"
+#include "kernels/pto/pto_check_job.h"
 
 /* What a watch of many texts keeps. */
 struct pto_race_watch {
@@ -18,6 +18,6 @@ void pto_race_watch_init(struct pto_race_watch *w);
 void pto_race_watch_free(struct pto_race_watch *w);
 
 /* Adds the races of every kernel to the problems of a text that has no errors. */
-void flow_pto_races(struct pto_race_watch *w, struct pto_checked *checked);
+void pto_races_run(struct pto_race_watch *w, struct pto_checked *checked);
 
 #endif

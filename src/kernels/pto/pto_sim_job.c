@@ -5,12 +5,12 @@
 
 #include "base/files/fs.h"
 #include "capture/capture.h"
-#include "kernels/incore/incore_open.h"
 #include "kernels/incore/files.h"
+#include "kernels/incore/incore_open.h"
 #include "kernels/pto/sim/to_capture.h"
 
-enum status flow_pto_capture(struct pto_kernel *k, const struct pto_costs *costs,
-                             const struct pto_setup *setup, struct diag *d, struct capture **out)
+enum status pto_sim_capture(struct pto_kernel *k, const struct pto_costs *costs,
+                            const struct pto_setup *setup, struct diag *d, struct capture **out)
 {
     TRY(pto_kernel_restore(k, costs, d));
     if (k->outcome.unrecorded > 0)
@@ -22,8 +22,8 @@ enum status flow_pto_capture(struct pto_kernel *k, const struct pto_costs *costs
     return ST_OK;
 }
 
-enum status flow_pto_lines(struct pto_kernel *k, const struct pto_costs *costs, struct diag *d,
-                           struct pto_lines *out)
+enum status pto_sim_lines(struct pto_kernel *k, const struct pto_costs *costs, struct diag *d,
+                          struct pto_lines *out)
 {
     struct pto_options options = k->options;
 
@@ -34,8 +34,8 @@ enum status flow_pto_lines(struct pto_kernel *k, const struct pto_costs *costs, 
     return ST_OK;
 }
 
-enum status flow_pto_insight(const struct capture *cap, const char *folder, struct arena *arena,
-                             struct diag *d, struct words *wrote)
+enum status pto_sim_insight(const struct capture *cap, const char *folder, struct arena *arena,
+                            struct diag *d, struct words *wrote)
 {
     const char *simulator = fs_join(arena, folder, "simulator");
 
@@ -47,23 +47,23 @@ enum status flow_pto_insight(const struct capture *cap, const char *folder, stru
     return insight_folder_write(cap, folder, arena, d, wrote);
 }
 
-enum status flow_pto_export(struct pto_kernel *k, const struct pto_costs *costs,
-                            const struct pto_setup *setup, const char *root, struct str seed,
-                            struct arena *arena, struct diag *d, struct words *wrote)
+enum status pto_sim_export(struct pto_kernel *k, const struct pto_costs *costs,
+                           const struct pto_setup *setup, const char *root, struct str seed,
+                           struct arena *arena, struct diag *d, struct words *wrote)
 {
     struct capture *cap = NULL;
     const char *folder;
 
-    enum status st = flow_pto_capture(k, costs, setup, d, &cap);
+    enum status st = pto_sim_capture(k, costs, setup, d, &cap);
     if (st == ST_OK)
         st = insight_folder_make(root, seed, arena, d, &folder);
     if (st == ST_OK)
-        st = flow_pto_insight(cap, folder, arena, d, wrote);
+        st = pto_sim_insight(cap, folder, arena, d, wrote);
     capture_free(cap);
     return st;
 }
 
-enum status flow_pto_trace(const struct capture *cap, const char *out, struct diag *d)
+enum status pto_sim_trace(const struct capture *cap, const char *out, struct diag *d)
 {
     struct incore_study s;
     struct outfile file;
@@ -78,7 +78,7 @@ enum status flow_pto_trace(const struct capture *cap, const char *out, struct di
     return outfile_commit(&file, OUTFILE_FAST, d);
 }
 
-void flow_pto_view(const struct capture *cap, size_t columns, struct incore_view *view)
+void pto_sim_view(const struct capture *cap, size_t columns, struct incore_view *view)
 {
     struct incore_study s;
 

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 
 #include "base/files/fs.h"
-#include "base/limits.h"
 #include "base/files/mapfile.h"
+#include "base/limits.h"
 #include "base/text/num.h"
 #include "kernels/replay/paths.h"
 #include "report/record_file.h"

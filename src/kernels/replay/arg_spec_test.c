@@ -101,6 +101,6 @@ TEST(one_value_can_be_set_over_the_rest)
 
 #define TD(name) cmocka_unit_test_setup_teardown(name, arena_enter, done)
 
-TEST_MAIN("replay/arg_spec", TD(tensors_and_scalars_with_their_defaults),
+TEST_MAIN("kernels/replay/arg_spec", TD(tensors_and_scalars_with_their_defaults),
           TD(an_object_without_arguments_is_empty_and_told), TD(items_that_are_wrong_are_refused),
           TD(one_value_can_be_set_over_the_rest))

@@ -2,8 +2,8 @@
  * args - where the arguments of a kernel come from: a user's file, the command line, a dump, what
  * strata knows by itself, or the scene.
  */
-#ifndef STRATA_REPLAY_ARGS_H
-#define STRATA_REPLAY_ARGS_H
+#ifndef STRATA_KERNELS_REPLAY_ARGS_H
+#define STRATA_KERNELS_REPLAY_ARGS_H
 
 #include "kernels/replay/slots.h"
 

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 #include "base/files/fs.h"
-#include "base/tables/intern.h"
 #include "base/files/mapfile.h"
+#include "base/tables/intern.h"
 #include "kernels/replay/paths.h"
 
 enum { FOLDERS_DEEP = 48 };

@@ -7,8 +7,8 @@
  * kernels in kernels/aic and kernels/aiv. Results of earlier runs lie in the same build and are not
  * taken for kernels. Folders behind links are not entered, so loops end.
  */
-#ifndef STRATA_REPLAY_DISCOVER_H
-#define STRATA_REPLAY_DISCOVER_H
+#ifndef STRATA_KERNELS_REPLAY_DISCOVER_H
+#define STRATA_KERNELS_REPLAY_DISCOVER_H
 
 #include "base/diag.h"
 #include "report/record.h"

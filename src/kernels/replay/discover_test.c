@@ -131,7 +131,7 @@ TEST(a_text_tells_its_target)
     assert_string_equal(discover_target(S("")), "a2a3");
 }
 
-TEST_MAIN("replay/discover", TS(kernels_of_a_build_come_in_order),
+TEST_MAIN("kernels/replay/discover", TS(kernels_of_a_build_come_in_order),
           TS(every_kernel_of_a_large_build_is_found), TS(kernels_of_one_name_are_numbered),
           TS(folders_below_the_limit_are_reported), TS(earlier_results_are_no_kernels),
           TS(texts_serve_where_there_is_no_source), T(the_newest_new_build_is_taken),

@@ -6,8 +6,8 @@
  * computes the number of a slot, the first eight are tensors unless they are known. Shapes and
  * values are not in the source: tensors are `dim` x `dim`, values 1.
  */
-#ifndef STRATA_REPLAY_DRAFT_H
-#define STRATA_REPLAY_DRAFT_H
+#ifndef STRATA_KERNELS_REPLAY_DRAFT_H
+#define STRATA_KERNELS_REPLAY_DRAFT_H
 
 #include "kernels/replay/slots.h"
 

@@ -66,6 +66,6 @@ TEST(nothing_is_a_kernel_too)
     arena_free(&arena);
 }
 
-TEST_MAIN("replay/draft", T(tensors_by_the_cast_of_their_descriptor),
+TEST_MAIN("kernels/replay/draft", T(tensors_by_the_cast_of_their_descriptor),
           T(tensors_that_a_function_of_the_kernel_is_given), T(slots_whose_number_is_computed),
           T(nothing_is_a_kernel_too))

@@ -4,8 +4,8 @@
  * The source is searched, not compiled: a global entry first, then the cube half of a mixed kernel
  * (NAME_aic), then a bare device function that needs an entry around it.
  */
-#ifndef STRATA_REPLAY_ENTRY_H
-#define STRATA_REPLAY_ENTRY_H
+#ifndef STRATA_KERNELS_REPLAY_ENTRY_H
+#define STRATA_KERNELS_REPLAY_ENTRY_H
 
 #include "base/diag.h"
 

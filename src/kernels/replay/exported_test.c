@@ -37,4 +37,4 @@ TEST(an_export_is_taken_when_it_is_whole)
                      ST_TOOL);
 }
 
-TEST_MAIN("replay/exported", TS(an_export_is_taken_when_it_is_whole))
+TEST_MAIN("kernels/replay/exported", TS(an_export_is_taken_when_it_is_whole))

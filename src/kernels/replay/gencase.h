@@ -4,8 +4,8 @@
  * Writes <dir>/<testcase>_kernel.cpp, launch.cpp, main.cpp, CMakeLists.txt, one <param>.bin for
  * each pointer and golden.json, which says how those were filled.
  */
-#ifndef STRATA_REPLAY_GENCASE_H
-#define STRATA_REPLAY_GENCASE_H
+#ifndef STRATA_KERNELS_REPLAY_GENCASE_H
+#define STRATA_KERNELS_REPLAY_GENCASE_H
 
 #include "base/files/sink.h"
 #include "kernels/replay/entry.h"

@@ -1,8 +1,8 @@
 /*
  * The sources of a case: templates of data/replay filled with the kernel's parameters.
  */
-#include "base/text/char.h"
 #include "base/files/embedded.h"
+#include "base/text/char.h"
 #include "base/text/template.h"
 #include "kernels/replay/gencase.h"
 

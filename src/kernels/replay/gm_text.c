@@ -3,10 +3,10 @@
  */
 #include "kernels/replay/gm_text.h"
 
-#include "base/text/char.h"
 #include "base/tables/hash.h"
-#include "base/text/num.h"
 #include "base/tables/vec.h"
+#include "base/text/char.h"
+#include "base/text/num.h"
 
 enum { LIST_MAX = 64 };
 

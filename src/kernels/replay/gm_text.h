@@ -7,8 +7,8 @@
  * product of the dimensions when the two lists do not fit), plus the offset of an addptr. A number
  * that depends on the run counts as 256; a pointer without a view has 1 048 576 elements.
  */
-#ifndef STRATA_REPLAY_GM_TEXT_H
-#define STRATA_REPLAY_GM_TEXT_H
+#ifndef STRATA_KERNELS_REPLAY_GM_TEXT_H
+#define STRATA_KERNELS_REPLAY_GM_TEXT_H
 
 #include <stdint.h>
 

@@ -81,6 +81,6 @@ TEST(sizes_that_do_not_fit_are_told_so)
     assert_int_equal(size_of("%v = pto.make_tensor_view %a, shape = [", 0), GM_TEXT_NO_VIEW);
 }
 
-TEST_MAIN("replay.gm_text", T(the_largest_view_counts), T(numbers_are_followed_to_their_constants),
-          T(offsets_of_pointers_count), T(both_halves_of_a_mixed_kernel_count_by_position),
-          T(sizes_that_do_not_fit_are_told_so))
+TEST_MAIN("kernels/replay/gm_text", T(the_largest_view_counts),
+          T(numbers_are_followed_to_their_constants), T(offsets_of_pointers_count),
+          T(both_halves_of_a_mixed_kernel_count_by_position), T(sizes_that_do_not_fit_are_told_so))

@@ -9,8 +9,8 @@
  *
  * A launch, `kernel<<<blocks, l2, stream>>>(x)`, is no C++ and becomes a call.
  */
-#ifndef STRATA_REPLAY_LAUNCH_H
-#define STRATA_REPLAY_LAUNCH_H
+#ifndef STRATA_KERNELS_REPLAY_LAUNCH_H
+#define STRATA_KERNELS_REPLAY_LAUNCH_H
 
 #include "base/text/text.h"
 #include "kernels/replay/entry.h"

@@ -139,7 +139,7 @@ TEST(parameters_become_slots)
     arena_free(&arena);
 }
 
-TEST_MAIN("replay/launch", T(kernel_entry_is_taken_as_it_is), T(kernels_before_launchers),
+TEST_MAIN("kernels/replay/launch", T(kernel_entry_is_taken_as_it_is), T(kernels_before_launchers),
           T(halves_of_a_mixed_kernel_by_core), T(instances_of_templates),
           T(functions_of_headers_are_no_entries), T(launches_become_calls),
           T(parameters_become_slots))

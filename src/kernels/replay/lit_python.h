@@ -7,8 +7,8 @@
  * an f-string; sums, paths (py_eval.h) and lists made of a list are worked out. All other code is
  * passed over; a value that needs it has kind TREE_COMPUTED.
  */
-#ifndef STRATA_REPLAY_LIT_PYTHON_H
-#define STRATA_REPLAY_LIT_PYTHON_H
+#ifndef STRATA_KERNELS_REPLAY_LIT_PYTHON_H
+#define STRATA_KERNELS_REPLAY_LIT_PYTHON_H
 
 #include "base/tables/tree.h"
 

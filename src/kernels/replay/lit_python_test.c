@@ -199,7 +199,8 @@ TEST(odd_brackets_end_and_deep_ones_are_refused)
     done(&f);
 }
 
-TEST_MAIN("replay/lit_python", T(literals_of_every_kind), T(sums_paths_and_lists_are_worked_out),
-          T(comprehensions_have_a_limit), T(what_would_have_to_run_is_computed),
-          T(a_computed_part_leaves_the_rest), T(names_stand_for_literals_assigned_before),
-          T(decorators_belong_to_the_class_below), T(odd_brackets_end_and_deep_ones_are_refused))
+TEST_MAIN("kernels/replay/lit_python", T(literals_of_every_kind),
+          T(sums_paths_and_lists_are_worked_out), T(comprehensions_have_a_limit),
+          T(what_would_have_to_run_is_computed), T(a_computed_part_leaves_the_rest),
+          T(names_stand_for_literals_assigned_before), T(decorators_belong_to_the_class_below),
+          T(odd_brackets_end_and_deep_ones_are_refused))

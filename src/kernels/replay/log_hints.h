@@ -1,8 +1,8 @@
 /*
  * log_hints - known complaints of the vendor's tools, and what to do about them.
  */
-#ifndef STRATA_REPLAY_LOG_HINTS_H
-#define STRATA_REPLAY_LOG_HINTS_H
+#ifndef STRATA_KERNELS_REPLAY_LOG_HINTS_H
+#define STRATA_KERNELS_REPLAY_LOG_HINTS_H
 
 #include "base/diag.h"
 

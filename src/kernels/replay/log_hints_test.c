@@ -25,4 +25,5 @@ TEST(a_second_word_may_be_needed)
     assert_int_equal(log_hints(S(""), out), 0);
 }
 
-TEST_MAIN("replay.log_hints", T(each_complaint_is_answered_once), T(a_second_word_may_be_needed))
+TEST_MAIN("kernels/replay/log_hints", T(each_complaint_is_answered_once),
+          T(a_second_word_may_be_needed))

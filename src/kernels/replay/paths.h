@@ -1,8 +1,8 @@
 /*
  * paths - where files of a replay are.
  */
-#ifndef STRATA_REPLAY_PATHS_H
-#define STRATA_REPLAY_PATHS_H
+#ifndef STRATA_KERNELS_REPLAY_PATHS_H
+#define STRATA_KERNELS_REPLAY_PATHS_H
 
 #include "base/arena.h"
 

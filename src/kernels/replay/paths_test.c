@@ -27,5 +27,5 @@ TEST(paths_that_would_break_out_of_quotes_are_told_apart)
     assert_false(paths_is_plain("/a\nb"));
 }
 
-TEST_MAIN("replay/paths", TA(a_path_becomes_absolute_and_loses_its_dots), TA(the_folder_of_a_path),
-          T(paths_that_would_break_out_of_quotes_are_told_apart))
+TEST_MAIN("kernels/replay/paths", TA(a_path_becomes_absolute_and_loses_its_dots),
+          TA(the_folder_of_a_path), T(paths_that_would_break_out_of_quotes_are_told_apart))

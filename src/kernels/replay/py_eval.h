@@ -4,8 +4,8 @@
  *
  * Each returns false for what would have to be run; `out` is then as it was.
  */
-#ifndef STRATA_REPLAY_PY_EVAL_H
-#define STRATA_REPLAY_PY_EVAL_H
+#ifndef STRATA_KERNELS_REPLAY_PY_EVAL_H
+#define STRATA_KERNELS_REPLAY_PY_EVAL_H
 
 #include "base/tables/tree.h"
 

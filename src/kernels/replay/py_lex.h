@@ -4,8 +4,8 @@
  * Lines that brackets or backslashes join are one; comments and blanks are gone. Any bytes are
  * tokens of some kind.
  */
-#ifndef STRATA_REPLAY_PY_LEX_H
-#define STRATA_REPLAY_PY_LEX_H
+#ifndef STRATA_KERNELS_REPLAY_PY_LEX_H
+#define STRATA_KERNELS_REPLAY_PY_LEX_H
 
 #include <stdint.h>
 

@@ -112,6 +112,6 @@ TEST(modules_without_a_recipe)
     assert_int_equal(build(&other, &k, "replay.no-recipe", NULL), ST_NOT_FOUND);
 }
 
-TEST_MAIN("replay/recipe", T(kernels_of_paged_attention),
+TEST_MAIN("kernels/replay/recipe", T(kernels_of_paged_attention),
           T(parameters_that_make_no_sense_are_refused), T(long_and_shallow_runs_are_warned_of),
           T(modules_without_a_recipe))

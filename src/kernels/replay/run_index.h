@@ -5,8 +5,8 @@
  * All but the README are written anew after every kernel, each replaced whole. manifest.json holds
  * everything the others do and is what a later run reads to go on.
  */
-#ifndef STRATA_REPLAY_RUN_INDEX_H
-#define STRATA_REPLAY_RUN_INDEX_H
+#ifndef STRATA_KERNELS_REPLAY_RUN_INDEX_H
+#define STRATA_KERNELS_REPLAY_RUN_INDEX_H
 
 #include "base/diag.h"
 #include "base/text/text.h"

@@ -57,5 +57,5 @@ TEST(failed_kernels_are_counted_and_their_workload_told)
     text_free(&text);
 }
 
-TEST_MAIN("replay.run_index", TS(rows_come_back_as_they_were_written),
+TEST_MAIN("kernels/replay/run_index", TS(rows_come_back_as_they_were_written),
           TS(failed_kernels_are_counted_and_their_workload_told))

@@ -4,8 +4,8 @@
 #include "kernels/replay/scene.h"
 
 #include "base/files/fs.h"
-#include "base/limits.h"
 #include "base/files/mapfile.h"
+#include "base/limits.h"
 #include "kernels/replay/lit_python.h"
 #include "kernels/replay/paths.h"
 #include "kernels/replay/py_eval.h"

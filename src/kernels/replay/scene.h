@@ -5,8 +5,8 @@
  * CALLABLE and CASES and is decorated with level=2, or of another level if there is none.
  * docs/incore-replay.md has both forms.
  */
-#ifndef STRATA_REPLAY_SCENE_H
-#define STRATA_REPLAY_SCENE_H
+#ifndef STRATA_KERNELS_REPLAY_SCENE_H
+#define STRATA_KERNELS_REPLAY_SCENE_H
 
 #include "base/tables/tree.h"
 

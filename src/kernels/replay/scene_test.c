@@ -155,7 +155,7 @@ TEST(arguments_that_do_not_fit_the_signature_are_refused)
     }
 }
 
-TEST_MAIN("replay/scene", TS(a_module_in_python), TS(sources_by_names_tables_and_paths),
+TEST_MAIN("kernels/replay/scene", TS(a_module_in_python), TS(sources_by_names_tables_and_paths),
           TS(of_several_classes_the_one_with_the_case_counts),
           TS(scenes_that_cannot_be_used_say_why),
           TS(arguments_of_a_scene_file_get_roles_from_the_signature),

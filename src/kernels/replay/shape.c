@@ -3,9 +3,9 @@
  */
 #include "kernels/replay/shape.h"
 
-#include "base/text/char.h"
-#include "base/limits.h"
 #include "base/files/mapfile.h"
+#include "base/limits.h"
+#include "base/text/char.h"
 
 ENUM_NAMES(shape_name, enum shape, "aic-only", "aiv-only", "spmd-mix")
 

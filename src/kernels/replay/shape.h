@@ -1,8 +1,8 @@
 /*
  * shape - which kernel of a scene is meant, and which cores it runs on.
  */
-#ifndef STRATA_REPLAY_SHAPE_H
-#define STRATA_REPLAY_SHAPE_H
+#ifndef STRATA_KERNELS_REPLAY_SHAPE_H
+#define STRATA_KERNELS_REPLAY_SHAPE_H
 
 #include "kernels/replay/scene.h"
 

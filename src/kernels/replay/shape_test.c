@@ -71,5 +71,5 @@ TEST(shapes_have_names)
     assert_string_equal(shape_name(SHAPE_MIX), "spmd-mix");
 }
 
-TEST_MAIN("replay/shape", T(the_first_rule_that_fires_decides),
+TEST_MAIN("kernels/replay/shape", T(the_first_rule_that_fires_decides),
           T(a_kernel_is_chosen_in_exactly_one_way), T(shapes_have_names))

@@ -4,8 +4,8 @@
  * A slot holds the device address of a tensor's descriptor or a value; floats stand there as the
  * bits of a float32. Slots 48 and 49 belong to the runtime.
  */
-#ifndef STRATA_REPLAY_SLOTS_H
-#define STRATA_REPLAY_SLOTS_H
+#ifndef STRATA_KERNELS_REPLAY_SLOTS_H
+#define STRATA_KERNELS_REPLAY_SLOTS_H
 
 #include "base/tables/tree.h"
 #include "kernels/replay/shape.h"

@@ -135,7 +135,7 @@ TEST(identifiers)
     assert_false(slot_is_identifier(S("a\nb")));
 }
 
-TEST_MAIN("replay/slots", T(floats_become_the_bits_of_a_float32),
+TEST_MAIN("kernels/replay/slots", T(floats_become_the_bits_of_a_float32),
           T(values_are_packed_by_type_and_mode), T(indexes_are_sorted_unique_and_in_range),
           T(tensors_need_a_type_and_dimensions_that_fit),
           T(slots_the_kernel_reads_and_nobody_fills_are_listed), T(identifiers))

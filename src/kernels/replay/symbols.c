@@ -8,10 +8,10 @@
 #include <libelf.h>
 #include <unistd.h>
 
-#include "base/text/char.h"
-#include "base/run/job.h"
-#include "base/limits.h"
 #include "base/files/mapfile.h"
+#include "base/limits.h"
+#include "base/run/job.h"
+#include "base/text/char.h"
 #include "base/text/text.h"
 
 /* ---- demangling: the part of the Itanium C++ ABI that kernel entries use ---- */

@@ -4,8 +4,8 @@
  * What `nm -D | c++filt` would say about the functions of a library, read in-process: the defined
  * global (T) and weak (W) symbols of the dynamic table, in table order.
  */
-#ifndef STRATA_REPLAY_SYMBOLS_H
-#define STRATA_REPLAY_SYMBOLS_H
+#ifndef STRATA_KERNELS_REPLAY_SYMBOLS_H
+#define STRATA_KERNELS_REPLAY_SYMBOLS_H
 
 #include "base/diag.h"
 

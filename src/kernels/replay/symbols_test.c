@@ -87,6 +87,6 @@ TEST(a_file_that_is_no_library_is_told)
     arena_free(&arena);
 }
 
-TEST_MAIN("replay.symbols", T(names_read_as_c_plus_plus_writes_them),
+TEST_MAIN("kernels/replay/symbols", T(names_read_as_c_plus_plus_writes_them),
           T(broken_names_stay_as_they_are), T(a_kernel_is_found_by_its_plain_name),
           T(a_file_that_is_no_library_is_told))

@@ -5,10 +5,10 @@
 
 #include <inttypes.h>
 
-#include "base/text/char.h"
 #include "base/files/fs.h"
-#include "base/limits.h"
 #include "base/files/mapfile.h"
+#include "base/limits.h"
+#include "base/text/char.h"
 #include "base/text/num.h"
 
 struct reader {

@@ -56,5 +56,5 @@ TEST(a_folder_without_a_dump)
                         "tensor_dump.json not found under /no/such");
 }
 
-TEST_MAIN("replay/tensor_dump", TS(the_first_tensor_of_each_slot_before_the_dispatch),
+TEST_MAIN("kernels/replay/tensor_dump", TS(the_first_tensor_of_each_slot_before_the_dispatch),
           TS(dumps_that_are_wrong_are_refused), TS(a_folder_without_a_dump))

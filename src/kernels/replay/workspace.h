@@ -8,8 +8,8 @@
  *     run_collect.sh             build, collect with msprof, export
  *     insight_trace_config.json  what all of it was made from
  */
-#ifndef STRATA_REPLAY_WORKSPACE_H
-#define STRATA_REPLAY_WORKSPACE_H
+#ifndef STRATA_KERNELS_REPLAY_WORKSPACE_H
+#define STRATA_KERNELS_REPLAY_WORKSPACE_H
 
 #include "kernels/replay/slots.h"
 

@@ -128,7 +128,7 @@ TEST(tensors_of_one_name_get_constants_of_their_own)
     assert_true(contains(&ws, "replay_host.cpp", "kSlot1ABBytes = 16;"));
 }
 
-TEST_MAIN("replay/workspace", T(mixed_kernels_and_what_is_known_of_them),
+TEST_MAIN("kernels/replay/workspace", T(mixed_kernels_and_what_is_known_of_them),
           T(paths_are_quoted_for_each_language),
           T(a_path_that_no_quotes_can_hold_is_refused_before_anything_is_written),
           T(tensors_of_one_name_get_constants_of_their_own))

@@ -6,8 +6,8 @@
  * quoted string, a number, or one of True, False and None; that is all these texts need. Nesting
  * is bounded by LITERAL_DEPTH, the text by LITERAL_BYTES: a longer one is no literal.
  */
-#ifndef STRATA_PERFDB_COMPARE_LITERAL_H
-#define STRATA_PERFDB_COMPARE_LITERAL_H
+#ifndef STRATA_OPDB_COMPARE_COMPARE_LITERAL_H
+#define STRATA_OPDB_COMPARE_COMPARE_LITERAL_H
 
 #include "base/arena.h"
 

@@ -87,7 +87,7 @@ TEST(what_cannot_be_read_stands_for_itself)
     assert_str(literal_shapes(&arena, S("N/A")), "N/A");
 }
 
-TEST_MAIN("perfdb/compare_literal", TA(pairs_are_names_and_numbers),
+TEST_MAIN("opdb/compare/compare_literal", TA(pairs_are_names_and_numbers),
           TA(anything_else_holds_no_pairs), TA(nesting_ends_at_a_depth),
           TA(a_text_beyond_the_limit_is_no_literal), TA(brackets_around_one_value_are_that_value),
           TA(equal_shapes_have_one_key), TA(empty_lists_give_empty_parts),

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/testing.h"
-#include "perfdb/compare_testing.h"
+#include "opdb/compare_testing.h"
 
 #define PROCESS(pid, name)                                                                         \
     "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":" #pid ",\"args\":{\"name\":\"" name "\"}}"
@@ -80,6 +80,6 @@ TEST(an_empty_trace_has_no_shares)
     assert_true(isnan(m.m1) && isnan(m.m2) && isnan(m.m3) && isnan(m.m4) && isnan(m.m5));
 }
 
-TEST_MAIN("perfdb/compare_metrics", T(shares_count_what_never_misses),
+TEST_MAIN("opdb/compare/compare_metrics", T(shares_count_what_never_misses),
           T(members_of_a_fused_group_are_one_operator), T(analytic_time_is_paired_in_order),
           T(an_empty_trace_has_no_shares))

@@ -5,8 +5,8 @@
  * many forward passes the measured trace holds. The mapping of the database (op_mapping.yaml)
  * tells which operators cost nothing and under which kernel a prediction without one is counted.
  */
-#ifndef STRATA_PERFDB_COMPARE_OPS_H
-#define STRATA_PERFDB_COMPARE_OPS_H
+#ifndef STRATA_OPDB_COMPARE_COMPARE_OPS_H
+#define STRATA_OPDB_COMPARE_COMPARE_OPS_H
 
 #include "base/formats/yaml.h"
 #include "opdb/compare/compare_trace.h"

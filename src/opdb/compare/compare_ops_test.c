@@ -1,7 +1,7 @@
 #include "opdb/compare/compare_ops.h"
 
 #include "base/testing_arena.h"
-#include "perfdb/compare_testing.h"
+#include "opdb/compare_testing.h"
 
 static struct ops_rows rows;
 static struct predicted p;
@@ -134,7 +134,7 @@ TEST(equal_times_as_written_are_in_order_of_names)
     assert_str(rows.at.at[2].kernel, "b");
 }
 
-TEST_MAIN("perfdb/compare_ops", TW(hits_and_misses_make_the_status),
+TEST_MAIN("opdb/compare/compare_ops", TW(hits_and_misses_make_the_status),
           TW(operator_mappings_come_before_the_top_level),
           TW(a_fused_all_reduce_counts_as_one_more), TW(measured_sums_are_those_of_one_pass),
           TW(several_unnamed_processes_are_an_error_that_names_them),

@@ -47,5 +47,6 @@ TEST(no_points_draw_nothing)
     text_free(&out);
 }
 
-TEST_MAIN("perfdb/compare_plot", T(points_with_both_times_are_drawn_and_the_furthest_come_first),
+TEST_MAIN("opdb/compare/compare_plot",
+          T(points_with_both_times_are_drawn_and_the_furthest_come_first),
           T(no_points_draw_nothing))

@@ -79,6 +79,6 @@ TEST(a_collective_listed_twice_counts_once)
     twins_free(&t);
 }
 
-TEST_MAIN("perfdb/compare_rows", T(cells_are_trimmed_and_short_rows_are_padded),
+TEST_MAIN("opdb/compare/compare_rows", T(cells_are_trimmed_and_short_rows_are_padded),
           T(a_file_without_the_columns_is_refused), T(a_time_is_a_finite_number),
           T(a_collective_listed_twice_counts_once))

@@ -5,8 +5,8 @@
  * composite operator is spread over its kernels: by its sub_kernel_durations where they can be
  * read, else in equal parts. The sub-kernels inherit the shapes of the operator.
  */
-#ifndef STRATA_PERFDB_COMPARE_SHAPES_H
-#define STRATA_PERFDB_COMPARE_SHAPES_H
+#ifndef STRATA_OPDB_COMPARE_COMPARE_SHAPES_H
+#define STRATA_OPDB_COMPARE_COMPARE_SHAPES_H
 
 #include "opdb/compare/compare_trace.h"
 #include "report/record.h"

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/testing_arena.h"
-#include "perfdb/compare_testing.h"
+#include "opdb/compare_testing.h"
 
 static struct shape_rows rows;
 static struct predicted p;
@@ -122,7 +122,7 @@ TEST(a_start_that_is_no_number_ends_it_too)
     assert_int_equal(measure("Type,Start Time(us),Duration(us)\nA,x,2\n"), ST_FORMAT);
 }
 
-TEST_MAIN("perfdb/compare_shapes", TW(composites_are_spread_over_their_kernels),
+TEST_MAIN("opdb/compare/compare_shapes", TW(composites_are_spread_over_their_kernels),
           TW(the_last_source_and_all_counts_stay),
           TW(measured_rows_meet_predicted_ones_under_one_key),
           TW(a_time_that_is_no_number_ends_it_with_its_line),

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "base/run/cancel.h"
 #include "base/formats/event_json.h"
+#include "base/run/cancel.h"
 #include "base/text/num.h"
 #include "opdb/rows/cell.h"
 #include "opdb/rows/columns.h"

@@ -6,13 +6,13 @@
  * false as `False`, null as nothing, a list or object as its JSON text. Of a key given twice the
  * last one counts. Views live as long as the trace.
  */
-#ifndef STRATA_PERFDB_COMPARE_TRACE_H
-#define STRATA_PERFDB_COMPARE_TRACE_H
+#ifndef STRATA_OPDB_COMPARE_COMPARE_TRACE_H
+#define STRATA_OPDB_COMPARE_COMPARE_TRACE_H
 
 #include <stdint.h>
 
-#include "base/tables/intern.h"
 #include "base/files/mapfile.h"
+#include "base/tables/intern.h"
 #include "base/tables/vec.h"
 #include "opdb/rows/table.h"
 

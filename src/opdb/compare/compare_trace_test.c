@@ -121,7 +121,8 @@ TEST(lists_of_kernels_are_trimmed)
     assert_str(compare_trace_operator(S("aten.mm")), "aten.mm");
 }
 
-TEST_MAIN("perfdb/compare_trace", TW(values_are_copied_as_text), TW(what_is_missing_is_empty_or_0),
+TEST_MAIN("opdb/compare/compare_trace", TW(values_are_copied_as_text),
+          TW(what_is_missing_is_empty_or_0),
           TW(the_first_process_with_a_telling_name_is_the_prediction),
           TW(damage_is_refused_with_its_line), TW(no_list_of_events_is_an_empty_trace_and_said_so),
           TW(lists_of_kernels_are_trimmed))

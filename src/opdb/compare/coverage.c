@@ -6,13 +6,13 @@
 #include <stdlib.h>
 
 #include "base/files/embedded.h"
-#include "base/text/num.h"
-#include "base/tables/ranked.h"
 #include "base/formats/yaml.h"
-#include "opdb/rows/cell.h"
-#include "opdb/rows/columns.h"
+#include "base/tables/ranked.h"
+#include "base/text/num.h"
 #include "opdb/grid/grid_rules.h"
 #include "opdb/grid/grid_shapes.h"
+#include "opdb/rows/cell.h"
+#include "opdb/rows/columns.h"
 #include "opdb/rows/signature.h"
 #include "opdb/rows/table.h"
 

@@ -6,8 +6,8 @@
  * For each axis with a rule the values that must be there and are not,
  * and the neighbours that are too far apart, are listed.
  */
-#ifndef STRATA_PERFDB_COVERAGE_H
-#define STRATA_PERFDB_COVERAGE_H
+#ifndef STRATA_OPDB_COMPARE_COVERAGE_H
+#define STRATA_OPDB_COMPARE_COVERAGE_H
 
 #include "opdb/grid/grid_rules.h"
 #include "opdb/grid/grid_run.h"

@@ -85,6 +85,6 @@ TEST(an_axis_of_a_pattern_goes_before_its_grid)
     assert_false(is_there);
 }
 
-TEST_MAIN("perfdb/coverage", TA(neighbours_are_judged_by_the_segment_of_the_larger_one),
+TEST_MAIN("opdb/compare/coverage", TA(neighbours_are_judged_by_the_segment_of_the_larger_one),
           TA(ends_of_the_range_and_required_values_must_be_there),
           TA(the_grids_are_as_dense_as_their_rules), TA(an_axis_of_a_pattern_goes_before_its_grid))

@@ -4,8 +4,8 @@
  * M6 is the sum of the durations that the model took from measurements, divided by the duration
  * of one forward pass on the device. 1 is perfect; above, the model is too slow.
  */
-#ifndef STRATA_PERFDB_M6_H
-#define STRATA_PERFDB_M6_H
+#ifndef STRATA_OPDB_COMPARE_M6_H
+#define STRATA_OPDB_COMPARE_M6_H
 
 #include "opdb/compare/compare_shapes.h"
 

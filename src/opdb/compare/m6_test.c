@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/testing_arena.h"
-#include "perfdb/compare_testing.h"
+#include "opdb/compare_testing.h"
 
 static struct predicted p;
 static struct measured m;
@@ -124,7 +124,7 @@ TEST(thousands_are_grouped)
     assert_int_equal(m6_grouped(buf, -DBL_MAX).n, 1 + 309 + 102 + 2);
 }
 
-TEST_MAIN("perfdb/m6", TW(only_hits_of_the_chosen_sources_count),
+TEST_MAIN("opdb/compare/m6", TW(only_hits_of_the_chosen_sources_count),
           TW(durations_of_the_public_tool_have_its_last_digit),
           TW(twins_helpers_and_rows_without_times_are_left_out),
           TW(a_collective_lasts_from_start_to_end), TW(nothing_measured_gives_0),

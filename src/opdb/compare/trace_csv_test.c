@@ -39,5 +39,5 @@ TEST(rows_come_in_file_order_and_are_quoted_when_needed)
                HEADER " b ,,,2.25,,,,,,,\r\n\"a, \"\"q\"\"\nx\",,\"[[1, 2]]\",0,,,True,,,,\r\n");
 }
 
-TEST_MAIN("perfdb/trace_csv", T(an_empty_trace_is_a_header),
+TEST_MAIN("opdb/compare/trace_csv", T(an_empty_trace_is_a_header),
           T(rows_come_in_file_order_and_are_quoted_when_needed))

@@ -3,8 +3,8 @@
  * know at run time.
  */
 #include "base/tables/intern.h"
-#include "opdb/rows/columns.h"
 #include "opdb/grid/grid_gen.h"
+#include "opdb/rows/columns.h"
 
 enum { SLOTS = 31, BLOCK = 128, LEAST_BLOCKS = 16, MASK = 2048 };
 enum {

@@ -55,5 +55,5 @@ TEST(no_file_is_no_facts_and_a_broken_one_is_refused)
     grid_facts_free(&f);
 }
 
-TEST_MAIN("perfdb/grid_facts", TS(kernels_get_the_facts_of_the_first_entry_that_names_them),
+TEST_MAIN("opdb/grid/grid_facts", TS(kernels_get_the_facts_of_the_first_entry_that_names_them),
           TS(entries_may_stand_at_the_top), TS(no_file_is_no_facts_and_a_broken_one_is_refused))

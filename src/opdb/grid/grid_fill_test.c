@@ -1,7 +1,7 @@
 
 #include "base/testing.h"
-#include "opdb/rows/columns.h"
 #include "opdb/grid/grid_run.h"
+#include "opdb/rows/columns.h"
 #include "opdb/rows/table.h"
 
 static struct diag d;

@@ -6,9 +6,9 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "base/text/char.h"
-#include "base/tables/hash.h"
 #include "base/limits.h"
+#include "base/tables/hash.h"
+#include "base/text/char.h"
 
 enum { N = GRID_RANDOM_WORDS, M = 397 };
 

@@ -5,8 +5,8 @@
  * than expressions and are made in code: grouped matrix products and their dispatch over cards
  * and the fused split of q, k and v (grid_kernels.c), and attention (grid_attention.c).
  */
-#ifndef STRATA_PERFDB_GRID_GEN_H
-#define STRATA_PERFDB_GRID_GEN_H
+#ifndef STRATA_OPDB_GRID_GRID_GEN_H
+#define STRATA_OPDB_GRID_GRID_GEN_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 #include "opdb/grid/grid_gen.h"
 
 #include "base/limits.h"
-#include "perfdb/grid_testing.h"
+#include "opdb/grid_testing.h"
 
 static struct grid_random dice;
 

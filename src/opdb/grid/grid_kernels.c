@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "base/tables/intern.h"
-#include "opdb/rows/columns.h"
 #include "opdb/grid/grid_gen.h"
+#include "opdb/rows/columns.h"
 
 /* The weights of a grouped product. As stored they cannot be replayed: replay expects (e,h,n), or
  * the blocks of FRACTAL_NZ for the variant that quantises. */

@@ -40,5 +40,5 @@ TEST(sizes_have_two_decimals)
     assert_str(grid_memory_text(&arena, (int64_t)1 << 42), "4096.00 GiB");
 }
 
-TEST_MAIN("perfdb/grid_memory", TA(elements_count_by_their_type),
+TEST_MAIN("opdb/grid/grid_memory", TA(elements_count_by_their_type),
           TA(sums_beyond_64_bits_stay_at_the_end), TA(sizes_have_two_decimals))

@@ -5,10 +5,10 @@
 
 #include <stdlib.h>
 
+#include "base/formats/yaml.h"
+#include "base/tables/vec.h"
 #include "base/text/char.h"
 #include "base/text/num.h"
-#include "base/tables/vec.h"
-#include "base/formats/yaml.h"
 
 /* Products of two sizes stay below 2^62. */
 static const int64_t most = (int64_t)1 << 31;

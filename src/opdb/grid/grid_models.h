@@ -4,8 +4,8 @@
  * Models come from the section `models` of the rules, or from a model's own config.json. A model
  * with a low-rank query or key is an MLA model, one with experts a MoE model.
  */
-#ifndef STRATA_PERFDB_GRID_MODELS_H
-#define STRATA_PERFDB_GRID_MODELS_H
+#ifndef STRATA_OPDB_GRID_GRID_MODELS_H
+#define STRATA_OPDB_GRID_GRID_MODELS_H
 
 #include "opdb/grid/grid_rules.h"
 

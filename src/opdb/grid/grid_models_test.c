@@ -1,6 +1,6 @@
 #include "opdb/grid/grid_models.h"
 
-#include "perfdb/grid_testing.h"
+#include "opdb/grid_testing.h"
 
 static const struct grid_model *find(const char *name, bool *is_alias)
 {

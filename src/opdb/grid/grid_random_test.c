@@ -77,6 +77,6 @@ TEST(what_is_no_whole_number_is_no_seed)
     assert_false(grid_random_seed_text(&r, S("0x10")));
 }
 
-TEST_MAIN("perfdb/grid_random", T(words_are_those_of_the_published_generator),
+TEST_MAIN("opdb/grid/grid_random", T(words_are_those_of_the_published_generator),
           T(samples_are_those_of_the_description), T(a_seed_may_be_longer_than_a_word),
           T(all_of_a_population_is_a_permutation), T(what_is_no_whole_number_is_no_seed))

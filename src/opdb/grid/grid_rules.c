@@ -5,10 +5,10 @@
 
 #include "base/files/embedded.h"
 #include "base/files/fs.h"
-#include "base/limits.h"
 #include "base/files/mapfile.h"
-#include "base/text/num.h"
 #include "base/formats/yaml.h"
+#include "base/limits.h"
+#include "base/text/num.h"
 #include "opdb/grid/grid_gen.h"
 #include "opdb/grid/grid_shapes.h"
 

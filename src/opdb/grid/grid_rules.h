@@ -6,12 +6,12 @@
  * keep the compiled-in values, and those it has replace them whole. All expressions are compiled
  * here, so a rules file that was read holds no text that cannot be understood.
  */
-#ifndef STRATA_PERFDB_GRID_RULES_H
-#define STRATA_PERFDB_GRID_RULES_H
+#ifndef STRATA_OPDB_GRID_GRID_RULES_H
+#define STRATA_OPDB_GRID_GRID_RULES_H
 
 #include "base/diag.h"
-#include "base/text/expr.h"
 #include "base/tables/intern.h"
+#include "base/text/expr.h"
 
 struct tree;
 

@@ -5,14 +5,14 @@
 
 #include <stdlib.h>
 
-#include "base/run/cancel.h"
 #include "base/files/fs.h"
 #include "base/files/mapfile.h"
-#include "base/text/num.h"
+#include "base/run/cancel.h"
 #include "base/run/pool.h"
+#include "base/text/num.h"
 #include "base/text/text.h"
-#include "opdb/rows/columns.h"
 #include "opdb/grid/grid_shapes.h"
+#include "opdb/rows/columns.h"
 #include "opdb/rows/signature.h"
 #include "opdb/rows/table.h"
 

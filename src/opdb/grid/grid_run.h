@@ -9,8 +9,8 @@
  * Files are taken in the order of their paths, and one random sequence serves them all, so the
  * same tree and the same seed give the same rows.
  */
-#ifndef STRATA_PERFDB_GRID_RUN_H
-#define STRATA_PERFDB_GRID_RUN_H
+#ifndef STRATA_OPDB_GRID_GRID_RUN_H
+#define STRATA_OPDB_GRID_GRID_RUN_H
 
 #include "base/files/sink.h"
 #include "opdb/grid/grid_gen.h"

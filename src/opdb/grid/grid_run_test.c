@@ -100,6 +100,6 @@ TEST(names_of_models_and_seeds_are_checked)
     assert_int_equal(diag_count(&diag, "grid.no-tables"), 1);
 }
 
-TEST_MAIN("perfdb/grid_run", TS(tables_are_filled_in_path_order),
+TEST_MAIN("opdb/grid/grid_run", TS(tables_are_filled_in_path_order),
           TS(nothing_is_written_after_a_table_that_cannot_be_read),
           TS(a_table_that_is_complete_keeps_its_bytes), TS(names_of_models_and_seeds_are_checked))

@@ -4,8 +4,8 @@
  * A cell reads "16,5120;768,5120" with the quotes as part of it; an absent operand is an empty
  * slot. Positions matter, so empty slots are kept.
  */
-#ifndef STRATA_PERFDB_GRID_SHAPES_H
-#define STRATA_PERFDB_GRID_SHAPES_H
+#ifndef STRATA_OPDB_GRID_GRID_SHAPES_H
+#define STRATA_OPDB_GRID_GRID_SHAPES_H
 
 #include <stdint.h>
 

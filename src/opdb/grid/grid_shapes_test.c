@@ -103,7 +103,7 @@ TEST(the_parentheses_around_a_shape_are_optional)
     assert_str(grid_shape_inside(S("( )")), "");
 }
 
-TEST_MAIN("perfdb/grid_shapes", TA(slots_are_kept_but_for_an_empty_last_one),
+TEST_MAIN("opdb/grid/grid_shapes", TA(slots_are_kept_but_for_an_empty_last_one),
           TA(numbers_are_printed_to_their_ends),
           TA(a_cell_that_holds_no_numbers_is_told_and_counted),
           TA(order_goes_by_slot_and_by_dimension), TA(attributes_are_split_by_slot),

@@ -1,7 +1,7 @@
 /* Rows of a pattern that is a loop over grids. */
 #include "base/limits.h"
-#include "opdb/rows/columns.h"
 #include "opdb/grid/grid_gen.h"
+#include "opdb/rows/columns.h"
 
 struct loop {
     struct grid_out *out;

@@ -4,8 +4,8 @@
  *
  * Written from the documented interface; it has run against a stand-in only.
  */
-#ifndef STRATA_MEASURE_ASCEND_INSIDE_H
-#define STRATA_MEASURE_ASCEND_INSIDE_H
+#ifndef STRATA_OPDB_MEASURE_ASCEND_INSIDE_H
+#define STRATA_OPDB_MEASURE_ASCEND_INSIDE_H
 
 #include "base/tables/vec.h"
 #include "opdb/measure/backend.h"

@@ -225,5 +225,5 @@ TEST(a_machine_without_cann_is_told)
     assert_string_equal(backend_ascend.open(&npu, &none), "libascendcl.so not found");
 }
 
-TEST_MAIN("measure/ascend", TA(every_operator_becomes_its_calls),
+TEST_MAIN("opdb/measure/ascend", TA(every_operator_becomes_its_calls),
           TA(results_come_back_from_the_device), T(a_machine_without_cann_is_told))

@@ -4,8 +4,8 @@
  * A back end is opened once in a process, then takes one call after the other. Functions return
  * NULL, or a sentence that says what went wrong; it lives as long as the state.
  */
-#ifndef STRATA_MEASURE_BACKEND_H
-#define STRATA_MEASURE_BACKEND_H
+#ifndef STRATA_OPDB_MEASURE_BACKEND_H
+#define STRATA_OPDB_MEASURE_BACKEND_H
 
 #include "opdb/measure/op.h"
 

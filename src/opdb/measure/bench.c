@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/run/cancel.h"
 #include "base/files/fs.h"
+#include "base/run/cancel.h"
 #include "base/run/now.h"
 #include "base/text/num.h"
 #include "base/text/text.h"

@@ -4,8 +4,8 @@
  * Like parse in two steps: bench_plan() reads and computes, bench_write() puts the tables that
  * changed and the report on disk.
  */
-#ifndef STRATA_PERFDB_BENCH_H
-#define STRATA_PERFDB_BENCH_H
+#ifndef STRATA_OPDB_MEASURE_BENCH_H
+#define STRATA_OPDB_MEASURE_BENCH_H
 
 #include "opdb/rows/update.h"
 #include "report/record.h"

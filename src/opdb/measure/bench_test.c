@@ -141,7 +141,7 @@ TEST(complete_tables_have_a_duration_in_every_row)
     assert_false(is_complete);
 }
 
-TEST_MAIN("perfdb/bench", TS(the_shortest_sample_is_written_back),
+TEST_MAIN("opdb/measure/bench", TS(the_shortest_sample_is_written_back),
           TS(missing_only_leaves_measured_rows_alone),
           TS(matrix_products_match_across_their_family_and_are_never_added),
           TS(a_folder_without_tables_gets_one_for_each_type),

@@ -4,8 +4,8 @@
  * A table (hcom_allReduce_.csv and so on) has the columns message_bytes, num_devices, dtype,
  * topology_tier, Duration(us) and bandwidth_gbps; rows are appended. comm_validate() reads it.
  */
-#ifndef STRATA_PERFDB_COMM_BENCH_H
-#define STRATA_PERFDB_COMM_BENCH_H
+#ifndef STRATA_OPDB_MEASURE_COMM_BENCH_H
+#define STRATA_OPDB_MEASURE_COMM_BENCH_H
 
 #include "opdb/measure/comm_model.h"
 #include "report/record.h"

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/run/cancel.h"
 #include "base/files/fs.h"
+#include "base/run/cancel.h"
 #include "base/text/memory_size.h"
 #include "driver/device_links.h"
 
@@ -234,8 +234,8 @@ static enum status run_op(struct bench *b, enum collective op)
     return st;
 }
 
-enum status flow_comm_bench(struct comm_bench *out, const struct comm_bench_job *job,
-                            const struct mpi *mpi, struct arena *arena, struct diag *d)
+enum status comm_bench_run(struct comm_bench *out, const struct comm_bench_job *job,
+                           const struct mpi *mpi, struct arena *arena, struct diag *d)
 {
     struct bench b = {out, job, mpi, arena, d, 0, NULL};
 

@@ -1,11 +1,11 @@
 /*
- * flow_comm_bench - measures collectives between the ranks of this job and writes their tables.
+ * comm_bench_job - measures collectives between the ranks of this job and writes their tables.
  *
  * Every rank calls it; results, warnings and files are those of rank 0, whose group each
  * measurement is.
  */
-#ifndef STRATA_FLOW_FLOW_COMM_BENCH_H
-#define STRATA_FLOW_FLOW_COMM_BENCH_H
+#ifndef STRATA_OPDB_MEASURE_COMM_BENCH_JOB_H
+#define STRATA_OPDB_MEASURE_COMM_BENCH_JOB_H
 
 #include "driver/mpi.h"
 #include "opdb/measure/comm_bench.h"
@@ -20,7 +20,7 @@ struct comm_bench_job {
     const char *output_csv;           /* or the one table; NULL: none */
 };
 
-enum status flow_comm_bench(struct comm_bench *b, const struct comm_bench_job *job,
-                            const struct mpi *mpi, struct arena *arena, struct diag *d);
+enum status comm_bench_run(struct comm_bench *b, const struct comm_bench_job *job,
+                           const struct mpi *mpi, struct arena *arena, struct diag *d);
 
 #endif

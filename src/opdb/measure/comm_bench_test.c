@@ -98,7 +98,7 @@ TEST(types_have_three_names)
     assert_false(comm_bench_dtype(S("fp8"), &name, &which));
 }
 
-TEST_MAIN("perfdb/comm_bench", TB(a_row_is_the_median),
+TEST_MAIN("opdb/measure/comm_bench", TB(a_row_is_the_median),
           TB(the_time_of_the_launch_is_added_for_one_device),
           TB(rows_are_appended_below_one_header), TB(another_file_is_left_alone),
           TB(a_line_through_exact_rows_explains_all), TB(types_have_three_names))

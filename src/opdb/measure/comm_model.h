@@ -12,8 +12,8 @@
  * The links are those of one Ascend part unless a file gives others. A file may instead give each
  * collective a line, alpha + beta * m, and a fit finds such lines in the measured rows themselves.
  */
-#ifndef STRATA_PERFDB_COMM_MODEL_H
-#define STRATA_PERFDB_COMM_MODEL_H
+#ifndef STRATA_OPDB_MEASURE_COMM_MODEL_H
+#define STRATA_OPDB_MEASURE_COMM_MODEL_H
 
 #include <stdint.h>
 

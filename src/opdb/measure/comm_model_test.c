@@ -130,7 +130,7 @@ TEST(a_file_that_is_neither_is_refused)
     diag_fini(&d);
 }
 
-TEST_MAIN("perfdb/comm_model", TW(each_collective_takes_the_faster_way),
+TEST_MAIN("opdb/measure/comm_model", TW(each_collective_takes_the_faster_way),
           TW(one_rank_takes_no_time_and_a_tier_must_be_known),
           TW(a_fit_finds_the_line_behind_the_points), TW(a_fit_has_no_negative_part),
           TW(a_file_gives_links_or_lines), TW(a_file_that_is_neither_is_refused))

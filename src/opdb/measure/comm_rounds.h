@@ -2,8 +2,8 @@
  * comm_rounds - which launches fill the tables of collectives: rounds of collectives, group sizes
  * and ports, for one node or several.
  */
-#ifndef STRATA_PERFDB_COMM_ROUNDS_H
-#define STRATA_PERFDB_COMM_ROUNDS_H
+#ifndef STRATA_OPDB_MEASURE_COMM_ROUNDS_H
+#define STRATA_OPDB_MEASURE_COMM_ROUNDS_H
 
 #include <stdint.h>
 

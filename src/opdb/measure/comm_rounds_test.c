@@ -46,6 +46,6 @@ TEST(too_few_processes_have_no_group)
         comm_rounds_plan(&(struct comm_nodes){.nodes = INT64_MAX, .processes = 8}, &rounds));
 }
 
-TEST_MAIN("perfdb/comm_rounds", T(one_node_has_twelve_launches),
+TEST_MAIN("opdb/measure/comm_rounds", T(one_node_has_twelve_launches),
           T(several_nodes_have_groups_from_32_on), T(a_quick_round_has_five_sizes),
           T(too_few_processes_have_no_group))

@@ -95,7 +95,7 @@ TEST(the_launch_is_added_for_one_device_only)
     assert_true(us == 57.95);
 }
 
-TEST_MAIN("perfdb/comm_topology", TW(coordinates_come_from_the_inside),
+TEST_MAIN("opdb/measure/comm_topology", TW(coordinates_come_from_the_inside),
           TW(the_tier_is_the_outermost_difference),
           TW(a_group_begins_where_its_anchor_s_part_begins),
           TW(a_plan_lists_what_can_be_and_warns_of_the_rest), TW(grids_that_are_none_are_refused),

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/run/cancel.h"
 #include "base/files/fs.h"
+#include "base/run/cancel.h"
 #include "base/text/text.h"
 #include "opdb/rows/cell.h"
 #include "opdb/rows/columns.h"

@@ -5,8 +5,8 @@
  * broadcast and send/receive) and gives each row a verdict by the ratio
  * of measured to predicted time: within the tolerance, within twice the tolerance, or beyond.
  */
-#ifndef STRATA_PERFDB_COMM_VALIDATE_H
-#define STRATA_PERFDB_COMM_VALIDATE_H
+#ifndef STRATA_OPDB_MEASURE_COMM_VALIDATE_H
+#define STRATA_OPDB_MEASURE_COMM_VALIDATE_H
 
 #include "opdb/measure/comm_model.h"
 #include "report/record.h"

@@ -122,7 +122,8 @@ TEST(what_is_no_folder_is_refused)
     assert_int_equal(comm_validate(&v, &job, &diag), ST_NOT_FOUND);
 }
 
-TEST_MAIN("perfdb/comm_validate", TW(the_ratio_decides), TW(rows_that_do_not_parse_are_dropped),
+TEST_MAIN("opdb/measure/comm_validate", TW(the_ratio_decides),
+          TW(rows_that_do_not_parse_are_dropped),
           TW(the_average_comes_first_and_the_tier_may_be_missing),
           TW(an_unknown_tier_ends_it_with_its_line), TW(the_part_of_one_rank_can_be_made_the_total),
           TW(a_fit_follows_the_rows), TW(what_is_no_folder_is_refused))

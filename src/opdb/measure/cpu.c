@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/text/memory_size.h"
 #include "base/run/now.h"
+#include "base/text/memory_size.h"
 #include "opdb/measure/backend.h"
 
 /* cblas_sgemm and the values of its enums. */

@@ -2,8 +2,8 @@
  * cuda_inside - the CUDA back end from inside: functions of the driver, NVRTC and cuBLASLt that are
  * found at run time, and the steps that a call is made of.
  */
-#ifndef STRATA_MEASURE_CUDA_INSIDE_H
-#define STRATA_MEASURE_CUDA_INSIDE_H
+#ifndef STRATA_OPDB_MEASURE_CUDA_INSIDE_H
+#define STRATA_OPDB_MEASURE_CUDA_INSIDE_H
 
 #include "base/tables/vec.h"
 #include "opdb/measure/backend.h"

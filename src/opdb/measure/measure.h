@@ -5,8 +5,8 @@
  * A child runs the rows and tells of each; the parent waits with a limit. A child that hangs, is
  * killed or loses its device costs one row: it is marked, and a new child goes on with the next.
  */
-#ifndef STRATA_MEASURE_MEASURE_H
-#define STRATA_MEASURE_MEASURE_H
+#ifndef STRATA_OPDB_MEASURE_MEASURE_H
+#define STRATA_OPDB_MEASURE_MEASURE_H
 
 #include "base/diag.h"
 #include "base/text/num.h"

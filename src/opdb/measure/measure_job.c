@@ -1,5 +1,5 @@
 /*
- * Tables read, rows measured in children, durations written back. See flow_measure.h.
+ * Tables read, rows measured in children, durations written back. See measure_job.h.
  */
 #include "opdb/measure/measure_job.h"
 
@@ -11,11 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/run/cancel.h"
 #include "base/files/fs.h"
+#include "base/files/write_all.h"
+#include "base/run/cancel.h"
 #include "base/run/now.h"
 #include "base/text/text.h"
-#include "base/files/write_all.h"
 #include "driver/clocks.h"
 #include "driver/driver.h"
 #include "opdb/measure/bench.h"
@@ -94,13 +94,13 @@ static struct flow_clocks *clocks_open(struct arena *arena, const char *backend,
     return c;
 }
 
-static void clocks_close(struct flow_clocks *c, struct flow_clock_state *out)
+static void clocks_close(struct flow_clocks *c, struct measured_clocks *out)
 {
     const struct clock_samples *s = &c->samples;
     struct clock_summary clock = clock_summarise(s->sm_mhz.at, s->sm_mhz.n);
     struct clock_summary memory = clock_summarise(s->mem_mhz.at, s->mem_mhz.n);
 
-    *out = (struct flow_clock_state){
+    *out = (struct measured_clocks){
         .readings = s->sm_mhz.n,
         .is_gpu = c->gpu != NULL,
         .mhz_min = clock.min,
@@ -123,7 +123,7 @@ static void clocks_close(struct flow_clocks *c, struct flow_clock_state *out)
 
 #define JOURNAL ".strata.measured"
 
-static void journal_add(const char *path, const struct flow_measured *r)
+static void journal_add(const char *path, const struct measurement *r)
 {
     char line[4096];
     int n = snprintf(line, sizeof(line), "%s\t%zu\t%.6f\n", r->path, r->row, r->stats.shortest);
@@ -169,13 +169,13 @@ static enum status journal_replay(struct arena *arena, const char *dir, struct d
 /* ---- one table ---- */
 
 struct run {
-    const struct flow_measure_job *job;
-    struct flow_measure *out;
+    const struct measure_db_job *job;
+    struct measured_db *out;
     const char *journal; /* NULL: nothing is written */
     struct flow_clocks *clocks;
     const struct op_table *table;
     const size_t *rows; /* of the table, by their number in the job */
-    struct flow_measured_op *op;
+    struct measured_op *op;
     uint64_t total; /* rows of all tables */
     uint64_t begun;
 };
@@ -188,10 +188,10 @@ static bool is_failed(enum measure_state state)
 static bool take_result(void *ctx, size_t i, const struct measure_result *result)
 {
     struct run *run = ctx;
-    struct flow_measure *m = run->out;
+    struct measured_db *m = run->out;
     const struct op_table *t = run->table;
     size_t row = run->rows[i];
-    struct flow_measured r = {
+    struct measurement r = {
         .path = run->op->path,
         .op = run->op->op,
         .shapes =
@@ -234,8 +234,7 @@ static bool look_at_clocks(void *ctx)
 }
 
 /* The rows of a table that are to be measured. */
-static size_t choose_rows(const struct flow_measure_job *job, const struct op_table *t,
-                          size_t *rows)
+static size_t choose_rows(const struct measure_db_job *job, const struct op_table *t, size_t *rows)
 {
     int average = table_column(t, COL_AVERAGE), profiled = table_column(t, COL_PROFILED);
     size_t n = 0;
@@ -253,7 +252,7 @@ static size_t choose_rows(const struct flow_measure_job *job, const struct op_ta
 /* Durations of the rows from `first` on go into their table. */
 static enum status write_back(struct run *run, size_t first, struct diag *d)
 {
-    struct flow_measure *m = run->out;
+    struct measured_db *m = run->out;
     struct update_measured *at =
         ARENA_ARRAY(&m->arena, struct update_measured, m->rows.n - first + 1);
     size_t n = 0;
@@ -268,7 +267,7 @@ static enum status write_back(struct run *run, size_t first, struct diag *d)
 
 static enum status drop_failing(struct run *run, size_t first, struct diag *d)
 {
-    struct flow_measure *m = run->out;
+    struct measured_db *m = run->out;
     struct op_table t;
     size_t n = 0;
     enum status st = table_read(&t, run->op->path, d);
@@ -289,7 +288,7 @@ static enum status drop_failing(struct run *run, size_t first, struct diag *d)
 
 static enum status measure_table(struct run *run, const struct op_table *t, struct diag *d)
 {
-    struct flow_measure *m = run->out;
+    struct measured_db *m = run->out;
     const struct op_rule *op = op_find(run->op->op);
     size_t *rows = ARENA_ARRAY(&m->arena, size_t, t->n_rows + 1), first = m->rows.n;
     size_t n = choose_rows(run->job, t, rows);
@@ -308,7 +307,7 @@ static enum status measure_table(struct run *run, const struct op_table *t, stru
     run->op->rows = t->n_rows;
     run->op->skipped = t->n_rows - n;
     for (size_t i = 0; i < n; i++)
-        flow_measure_row(&m->arena, t, rows[i], &operands[i]);
+        measure_db_row(&m->arena, t, rows[i], &operands[i]);
     enum status st = n > 0 ? measure_run(&job, d) : ST_OK;
     if (st == ST_CANCELLED && !cancelled() && m->is_stopped)
         st = ST_OK;
@@ -323,10 +322,10 @@ static enum status measure_table(struct run *run, const struct op_table *t, stru
 
 static enum status measure_file(struct run *run, const char *path, struct diag *d)
 {
-    struct flow_measure *m = run->out;
+    struct measured_db *m = run->out;
     struct op_table t;
-    struct flow_measured_op op = {.op = arena_str(&m->arena, signature_op(table_stem(path))),
-                                  .path = path};
+    struct measured_op op = {.op = arena_str(&m->arena, signature_op(table_stem(path))),
+                             .path = path};
 
     if (op_find(op.op) == NULL)
         return ST_OK;
@@ -345,7 +344,7 @@ static enum status measure_file(struct run *run, const char *path, struct diag *
     return st;
 }
 
-static uint64_t count_rows(const struct flow_measure_job *job, const struct bench_files *files)
+static uint64_t count_rows(const struct measure_db_job *job, const struct bench_files *files)
 {
     uint64_t n = 0;
 
@@ -395,8 +394,8 @@ static const char *cache_folder(struct arena *arena)
     return fs_mkdirs(path, NULL) == ST_OK ? path : NULL;
 }
 
-enum status flow_measure_open(struct flow_measure_job *job, struct arena *arena,
-                              struct backend_facts *facts, struct diag *d)
+enum status measure_db_open(struct measure_db_job *job, struct arena *arena,
+                            struct backend_facts *facts, struct diag *d)
 {
     static const char *const automatic[] = {"cuda", "cpu"};
     struct str name = str_of(job->backend != NULL ? job->backend : "auto");
@@ -417,22 +416,21 @@ enum status flow_measure_open(struct flow_measure_job *job, struct arena *arena,
     return measure_facts(&job->options, facts, d);
 }
 
-enum status flow_measure(const struct flow_measure_job *given, struct flow_measure *out,
-                         struct diag *d)
+enum status measure_db(const struct measure_db_job *given, struct measured_db *out, struct diag *d)
 {
-    struct flow_measure_job job = *given;
+    struct measure_db_job job = *given;
     struct run run = {.job = &job, .out = out};
     struct bench_job tables = {.dir = job.dir, .ops = job.ops, .n_ops = job.n_ops};
     struct bench_files files;
     enum status st = ST_OK;
 
-    *out = (struct flow_measure){.dir = job.dir};
+    *out = (struct measured_db){.dir = job.dir};
     arena_init(&out->arena);
     TRY(bench_files(&out->arena, &tables, &files, d));
     if (files.n == 0)
         return diag_fail(d, ST_NOT_FOUND, "perfdb.no-tables", (struct where){.path = out->dir},
                          "has no table of an operator that can be replayed");
-    TRY(flow_measure_open(&job, &out->arena, &out->facts, d));
+    TRY(measure_db_open(&job, &out->arena, &out->facts, d));
     out->backend = job.options.backend->name;
     if (job.is_writing) {
         TRY(journal_replay(&out->arena, out->dir, d));
@@ -446,7 +444,7 @@ enum status flow_measure(const struct flow_measure_job *given, struct flow_measu
     return st;
 }
 
-void flow_measure_free(struct flow_measure *m)
+void measured_db_free(struct measured_db *m)
 {
     vec_free(&m->rows);
     vec_free(&m->ops);

@@ -1,15 +1,15 @@
 /*
- * flow_measure - rows of a database, measured: strata db replay, bench and build.
+ * measure_job - rows of a database, measured: strata db replay, bench and build.
  */
-#ifndef STRATA_FLOW_FLOW_MEASURE_H
-#define STRATA_FLOW_FLOW_MEASURE_H
+#ifndef STRATA_OPDB_MEASURE_MEASURE_JOB_H
+#define STRATA_OPDB_MEASURE_MEASURE_JOB_H
 
 #include "base/run/progress.h"
 #include "opdb/measure/measure.h"
 
 struct report; /* not included: its table is another than the database's */
 
-struct flow_measure_job {
+struct measure_db_job {
     const char *dir;       /* the database folder */
     const struct str *ops; /* only these; all that are known when there are none */
     size_t n_ops;
@@ -25,7 +25,7 @@ struct flow_measure_job {
 };
 
 /* One row that was measured, or not. */
-struct flow_measured {
+struct measurement {
     const char *path;
     struct str op, shapes, why;
     uint64_t line; /* in its file */
@@ -38,7 +38,7 @@ struct flow_measured {
     bool is_logical;
 };
 
-struct flow_measured_op {
+struct measured_op {
     struct str op;
     const char *path;
     uint64_t rows, done, failed, refused, skipped, slow;
@@ -46,7 +46,7 @@ struct flow_measured_op {
 };
 
 /* Clocks and power while rows were measured; NAN: nobody tells. */
-struct flow_clock_state {
+struct measured_clocks {
     uint64_t readings;
     bool is_gpu;
     double mhz_min, mhz_median, mhz_max, memory_mhz, power_w, power_limit_w, celsius;
@@ -54,37 +54,35 @@ struct flow_clock_state {
                         * of processors */
 };
 
-struct flow_measure {
+struct measured_db {
     struct arena arena;
     const char *backend, *dir;
     struct backend_facts facts;
-    struct flow_clock_state clocks;
-    VEC_OF(struct flow_measured) rows;
-    VEC_OF(struct flow_measured_op) ops;
+    struct measured_clocks clocks;
+    VEC_OF(struct measurement) rows;
+    VEC_OF(struct measured_op) ops;
     uint64_t done, failed, refused, skipped, slow;
     uint64_t repeats;
     bool is_stopped;
 };
 
-/* strata.db-replay/1, over a struct flow_measure. */
-extern const struct schema flow_measure_schema;
+/* strata.db-replay/1, over a struct measured_db. */
+extern const struct schema measured_db_schema;
 
 /* Measures. After a failure, too, `out` holds what was measured, and it is in the tables when they
- * are written; it is freed by flow_measure_free(). ST_TOOL: no such device. */
-enum status flow_measure(const struct flow_measure_job *job, struct flow_measure *out,
-                         struct diag *d);
-void flow_measure_free(struct flow_measure *m);
+ * are written; it is freed by measured_db_free(). ST_TOOL: no such device. */
+enum status measure_db(const struct measure_db_job *job, struct measured_db *out, struct diag *d);
+void measured_db_free(struct measured_db *m);
 
-void flow_measure_describe(const struct flow_measure *m, struct report *report);
+void measured_db_describe(const struct measured_db *m, struct report *report);
 
 /* A row of an operator table as the operator gets it; lists live in the arena. What is no shape or
  * type is marked, and the operator refuses it. */
 struct op_table;
-void flow_measure_row(struct arena *arena, const struct op_table *t, size_t row,
-                      struct op_row *out);
+void measure_db_row(struct arena *arena, const struct op_table *t, size_t row, struct op_row *out);
 
 /* Which back end, and what its device can do. */
-enum status flow_measure_open(struct flow_measure_job *job, struct arena *arena,
-                              struct backend_facts *facts, struct diag *d);
+enum status measure_db_open(struct measure_db_job *job, struct arena *arena,
+                            struct backend_facts *facts, struct diag *d);
 
 #endif

@@ -7,19 +7,19 @@
 
 #define HEAD "Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types\r\n"
 
-static struct flow_measure m;
+static struct measured_db m;
 
 static int done(void **state)
 {
-    flow_measure_free(&m);
+    measured_db_free(&m);
     return leave(state);
 }
 
 #define TM(name) cmocka_unit_test_setup_teardown(name, enter, done)
 
-static struct flow_measure_job job_in(const char *dir)
+static struct measure_db_job job_in(const char *dir)
 {
-    return (struct flow_measure_job){
+    return (struct measure_db_job){
         .dir = dir, .backend = "cpu", .options = {.repeats = 2}, .is_writing = true};
 }
 
@@ -37,18 +37,18 @@ TEST(durations_go_into_the_tables)
 {
     const char *path = scratch_put("Add.csv", HEAD "\"8,4;8,4\",FLOAT;FLOAT,ND,\"8,4\",FLOAT\r\n"
                                                    "\"8,4;7,4\",FLOAT;FLOAT,ND,\"8,4\",FLOAT\r\n");
-    struct flow_measure_job job = job_in(scratch);
+    struct measure_db_job job = job_in(scratch);
 
-    assert_int_equal(flow_measure(&job, &m, &diag), ST_OK);
+    assert_int_equal(measure_db(&job, &m, &diag), ST_OK);
     assert_int_equal(m.done, 1);
     assert_int_equal(m.refused, 1);
     assert_true(file_has(path, "Average Duration(us)"));
     assert_true(m.rows.at[0].stats.shortest > 0 && m.rows.at[0].worst <= 1);
     assert_int_equal(m.rows.at[1].line, 3);
     assert_string_equal(m.rows.at[1].why.at, "the shapes do not fit each other");
-    flow_measure_free(&m);
+    measured_db_free(&m);
     job.is_missing_only = true; /* what is measured is left alone */
-    assert_int_equal(flow_measure(&job, &m, &diag), ST_OK);
+    assert_int_equal(measure_db(&job, &m, &diag), ST_OK);
     assert_int_equal(m.done, 0);
     assert_int_equal(m.skipped, 1);
 }
@@ -57,12 +57,12 @@ TEST(what_a_killed_run_measured_is_not_lost)
 {
     const char *path = scratch_put("Add.csv", HEAD "\"8,4\",FLOAT,ND,\"8,4\",FLOAT\r\n"
                                                    "\"9,4\",FLOAT,ND,\"9,4\",FLOAT\r\n");
-    struct flow_measure_job job = job_in(scratch);
+    struct measure_db_job job = job_in(scratch);
 
     scratch_put(".strata.measured", arena_printf(&arena, "%s\t1\t4321.5\n%s\t0\t12", path, path));
     job.is_missing_only = true;
     job.most_rows = 1;
-    assert_int_equal(flow_measure(&job, &m, &diag), ST_OK);
+    assert_int_equal(measure_db(&job, &m, &diag), ST_OK);
     assert_true(file_has(path, "4321.500000"));
     assert_true(file_has(path, "12.000000"));
     assert_int_equal(m.done, 0);
@@ -75,7 +75,7 @@ TEST(a_model_becomes_rows_once)
     const struct grid_model model = {
         .hidden = 64, .ffn_inter = 128, .heads = 4, .kv_heads = 2, .head_dim = 64};
     const struct build_sizes sizes = {batches, lengths, 2, 1, 1, 1, 100};
-    struct flow_measure_job job = job_in(scratch);
+    struct measure_db_job job = job_in(scratch);
     struct build_count count;
 
     assert_int_equal(build_rows(scratch, &model, &sizes, &count, &diag), ST_OK);
@@ -83,22 +83,22 @@ TEST(a_model_becomes_rows_once)
     assert_int_equal(count.added, 46);
     assert_int_equal(build_rows(scratch, &model, &sizes, &count, &diag), ST_OK);
     assert_int_equal(count.added, 0);
-    assert_int_equal(flow_measure(&job, &m, &diag), ST_OK);
+    assert_int_equal(measure_db(&job, &m, &diag), ST_OK);
     assert_int_equal(m.done, 46);
     assert_int_equal(m.failed + m.refused, 0);
 }
 
 TEST(a_folder_without_tables_and_a_back_end_that_is_not_there)
 {
-    struct flow_measure_job job = job_in(scratch);
+    struct measure_db_job job = job_in(scratch);
 
-    assert_int_equal(flow_measure(&job, &m, &diag), ST_NOT_FOUND);
-    flow_measure_free(&m);
+    assert_int_equal(measure_db(&job, &m, &diag), ST_NOT_FOUND);
+    measured_db_free(&m);
     scratch_put("Add.csv", HEAD "\"8,4\",FLOAT,ND,\"8,4\",FLOAT\r\n");
     job.backend = "ascend";
-    assert_int_equal(flow_measure(&job, &m, &diag), ST_TOOL);
+    assert_int_equal(measure_db(&job, &m, &diag), ST_TOOL);
 }
 
-TEST_MAIN("flow/flow_measure", TM(durations_go_into_the_tables),
+TEST_MAIN("opdb/measure/measure_job", TM(durations_go_into_the_tables),
           TM(what_a_killed_run_measured_is_not_lost), TM(a_model_becomes_rows_once),
           TM(a_folder_without_tables_and_a_back_end_that_is_not_there))

@@ -1,5 +1,5 @@
 /*
- * What was measured, as records and as a report. See flow_measure.h.
+ * What was measured, as records and as a report. See measure_job.h.
  */
 #include <math.h>
 #include <stdio.h>
@@ -10,59 +10,58 @@
 enum { STATES = MEASURE_NOT_RUN + 1, BOUNDS = BOUND_MATRIX + 1 };
 
 static const struct field row_fields[] = {
-    FIELD(struct flow_measured, op, "operator", .head = "operator"),
-    FIELD(struct flow_measured, path, "path"),
-    FIELD(struct flow_measured, line, "line", .head = "line"),
-    FIELD(struct flow_measured, shapes, "shapes", .head = "shapes"),
-    FIELD_OF_ENUM(struct flow_measured, state, "state", measure_state_name, STATES,
-                  .head = "state"),
-    FIELD(struct flow_measured, why, "why", .head = "why", .missing = MISSING_EMPTY),
-    FIELD(struct flow_measured, stats.shortest, "min_us", .missing = MISSING_NOT_POSITIVE),
-    FIELD(struct flow_measured, stats.median, "median_us", .missing = MISSING_NOT_POSITIVE),
-    FIELD(struct flow_measured, stats.mean, "mean_us", .missing = MISSING_NOT_POSITIVE),
-    FIELD(struct flow_measured, stats.deviation, "std_us"),
-    FIELD(struct flow_measured, stats.n, "repeats"),
-    FIELD(struct flow_measured, stats.outliers, "outliers"),
-    FIELD(struct flow_measured, cost.cube, "cube_flops"),
-    FIELD(struct flow_measured, cost.vector, "vector_flops"),
-    FIELD(struct flow_measured, cost.read, "bytes_read"),
-    FIELD(struct flow_measured, cost.written, "bytes_written"),
-    FIELD(struct flow_measured, roof.us, "roof_us"),
-    FIELD(struct flow_measured, roof.share, "roof_share"),
-    FIELD_OF_ENUM(struct flow_measured, roof.bound, "bound", measure_bound_name, BOUNDS),
-    FIELD(struct flow_measured, roof.is_slow, "slow"),
-    FIELD(struct flow_measured, worst, "error_share"),
-    FIELD(struct flow_measured, is_logical, "layout_logical"),
+    FIELD(struct measurement, op, "operator", .head = "operator"),
+    FIELD(struct measurement, path, "path"),
+    FIELD(struct measurement, line, "line", .head = "line"),
+    FIELD(struct measurement, shapes, "shapes", .head = "shapes"),
+    FIELD_OF_ENUM(struct measurement, state, "state", measure_state_name, STATES, .head = "state"),
+    FIELD(struct measurement, why, "why", .head = "why", .missing = MISSING_EMPTY),
+    FIELD(struct measurement, stats.shortest, "min_us", .missing = MISSING_NOT_POSITIVE),
+    FIELD(struct measurement, stats.median, "median_us", .missing = MISSING_NOT_POSITIVE),
+    FIELD(struct measurement, stats.mean, "mean_us", .missing = MISSING_NOT_POSITIVE),
+    FIELD(struct measurement, stats.deviation, "std_us"),
+    FIELD(struct measurement, stats.n, "repeats"),
+    FIELD(struct measurement, stats.outliers, "outliers"),
+    FIELD(struct measurement, cost.cube, "cube_flops"),
+    FIELD(struct measurement, cost.vector, "vector_flops"),
+    FIELD(struct measurement, cost.read, "bytes_read"),
+    FIELD(struct measurement, cost.written, "bytes_written"),
+    FIELD(struct measurement, roof.us, "roof_us"),
+    FIELD(struct measurement, roof.share, "roof_share"),
+    FIELD_OF_ENUM(struct measurement, roof.bound, "bound", measure_bound_name, BOUNDS),
+    FIELD(struct measurement, roof.is_slow, "slow"),
+    FIELD(struct measurement, worst, "error_share"),
+    FIELD(struct measurement, is_logical, "layout_logical"),
 };
-static const struct record row_record = RECORD(struct flow_measured, row_fields);
+static const struct record row_record = RECORD(struct measurement, row_fields);
 
 static const struct field slow_fields[] = {
-    FIELD(struct flow_measured, op, "operator", .head = "operator"),
-    FIELD(struct flow_measured, shapes, "shapes", .head = "shapes"),
-    FIELD(struct flow_measured, stats.shortest, "min_us", .head = "min us"),
-    FIELD(struct flow_measured, roof.us, "roof_us", .head = "roof us"),
-    FIELD_OF_ENUM(struct flow_measured, roof.bound, "bound", measure_bound_name, BOUNDS,
+    FIELD(struct measurement, op, "operator", .head = "operator"),
+    FIELD(struct measurement, shapes, "shapes", .head = "shapes"),
+    FIELD(struct measurement, stats.shortest, "min_us", .head = "min us"),
+    FIELD(struct measurement, roof.us, "roof_us", .head = "roof us"),
+    FIELD_OF_ENUM(struct measurement, roof.bound, "bound", measure_bound_name, BOUNDS,
                   .head = "bound"),
 };
-static const struct record slow_record = RECORD(struct flow_measured, slow_fields);
+static const struct record slow_record = RECORD(struct measurement, slow_fields);
 
 static const struct field op_fields[] = {
-    FIELD(struct flow_measured_op, op, "operator", .head = "operator"),
-    FIELD(struct flow_measured_op, path, "path"),
-    FIELD(struct flow_measured_op, rows, "rows", .head = "rows"),
-    FIELD(struct flow_measured_op, done, "measured", .head = "measured"),
-    FIELD(struct flow_measured_op, skipped, "skipped", .head = "skipped"),
-    FIELD(struct flow_measured_op, refused, "rejected", .head = "rejected"),
-    FIELD(struct flow_measured_op, failed, "failed", .head = "failed"),
-    FIELD(struct flow_measured_op, slow, "slow", .head = "slow"),
-    FIELD(struct flow_measured_op, us, "sum_us", .head = "sum us"),
+    FIELD(struct measured_op, op, "operator", .head = "operator"),
+    FIELD(struct measured_op, path, "path"),
+    FIELD(struct measured_op, rows, "rows", .head = "rows"),
+    FIELD(struct measured_op, done, "measured", .head = "measured"),
+    FIELD(struct measured_op, skipped, "skipped", .head = "skipped"),
+    FIELD(struct measured_op, refused, "rejected", .head = "rejected"),
+    FIELD(struct measured_op, failed, "failed", .head = "failed"),
+    FIELD(struct measured_op, slow, "slow", .head = "slow"),
+    FIELD(struct measured_op, us, "sum_us", .head = "sum us"),
 };
-static const struct record op_record = RECORD(struct flow_measured_op, op_fields);
+static const struct record op_record = RECORD(struct measured_op, op_fields);
 
 static struct field_value device_of(const void *record,
                                     const struct record_env *env __attribute__((unused)))
 {
-    const struct flow_measure *m = record;
+    const struct measured_db *m = record;
 
     return (struct field_value){VALUE_TEXT, .text = str_of(m->facts.device)};
 }
@@ -70,53 +69,53 @@ static struct field_value device_of(const void *record,
 static struct field_value reasons_of(const void *record,
                                      const struct record_env *env __attribute__((unused)))
 {
-    const struct flow_clock_state *c = record;
+    const struct measured_clocks *c = record;
 
     return (struct field_value){VALUE_TEXT, .text = str_of(c->reasons)};
 }
 
 static const struct field clock_fields[] = {
-    FIELD(struct flow_clock_state, readings, "readings"),
-    FIELD(struct flow_clock_state, mhz_min, "clock_mhz_min"),
-    FIELD(struct flow_clock_state, mhz_median, "clock_mhz_median"),
-    FIELD(struct flow_clock_state, mhz_max, "clock_mhz_max"),
-    FIELD(struct flow_clock_state, memory_mhz, "memory_clock_mhz"),
-    FIELD(struct flow_clock_state, power_w, "power_w"),
-    FIELD(struct flow_clock_state, power_limit_w, "power_limit_w"),
-    FIELD(struct flow_clock_state, celsius, "temperature_c"),
+    FIELD(struct measured_clocks, readings, "readings"),
+    FIELD(struct measured_clocks, mhz_min, "clock_mhz_min"),
+    FIELD(struct measured_clocks, mhz_median, "clock_mhz_median"),
+    FIELD(struct measured_clocks, mhz_max, "clock_mhz_max"),
+    FIELD(struct measured_clocks, memory_mhz, "memory_clock_mhz"),
+    FIELD(struct measured_clocks, power_w, "power_w"),
+    FIELD(struct measured_clocks, power_limit_w, "power_limit_w"),
+    FIELD(struct measured_clocks, celsius, "temperature_c"),
     FIELD_CALC(FIELD_STR, "reasons", reasons_of),
 };
-static const struct record clock_record = RECORD(struct flow_clock_state, clock_fields);
+static const struct record clock_record = RECORD(struct measured_clocks, clock_fields);
 
 static const struct field measure_fields[] = {
-    FIELD(struct flow_measure, backend, "backend"),
+    FIELD(struct measured_db, backend, "backend"),
     FIELD_CALC(FIELD_STR, "device", device_of),
-    FIELD(struct flow_measure, facts.copy_gbps, "copy_gbps", .missing = MISSING_NOT_POSITIVE),
-    FIELD(struct flow_measure, facts.matrix_tflops, "matrix_tflops",
+    FIELD(struct measured_db, facts.copy_gbps, "copy_gbps", .missing = MISSING_NOT_POSITIVE),
+    FIELD(struct measured_db, facts.matrix_tflops, "matrix_tflops",
           .missing = MISSING_NOT_POSITIVE),
-    FIELD_INSIDE(struct flow_measure, clocks, "clocks", &clock_record),
-    FIELD(struct flow_measure, done, "measured"),
-    FIELD(struct flow_measure, skipped, "skipped"),
-    FIELD(struct flow_measure, refused, "rejected"),
-    FIELD(struct flow_measure, failed, "failed"),
-    FIELD(struct flow_measure, slow, "slow"),
-    FIELD_LIST(struct flow_measure, ops.at, ops.n, "operators", &op_record),
-    FIELD_LIST(struct flow_measure, rows.at, rows.n, "rows", &row_record),
+    FIELD_INSIDE(struct measured_db, clocks, "clocks", &clock_record),
+    FIELD(struct measured_db, done, "measured"),
+    FIELD(struct measured_db, skipped, "skipped"),
+    FIELD(struct measured_db, refused, "rejected"),
+    FIELD(struct measured_db, failed, "failed"),
+    FIELD(struct measured_db, slow, "slow"),
+    FIELD_LIST(struct measured_db, ops.at, ops.n, "operators", &op_record),
+    FIELD_LIST(struct measured_db, rows.at, rows.n, "rows", &row_record),
 };
-static const struct record measure_record = RECORD(struct flow_measure, measure_fields);
+static const struct record measure_record = RECORD(struct measured_db, measure_fields);
 
-const struct schema flow_measure_schema = {
+const struct schema measured_db_schema = {
     .name = "strata.db-replay/1",
     .title = "operators of a database, measured",
     .record = &measure_record,
 };
 
 /* The first rows that a test holds for, as a table. */
-static void describe_rows(const struct flow_measure *m, bool (*is)(const struct flow_measured *),
+static void describe_rows(const struct measured_db *m, bool (*is)(const struct measurement *),
                           struct str heading, const struct record *record, struct report *report)
 {
     enum { SHOWN = 20 };
-    struct flow_measured rows[SHOWN];
+    struct measurement rows[SHOWN];
     size_t n = 0;
 
     for (size_t i = 0; i < m->rows.n; i++)
@@ -133,17 +132,17 @@ static void describe_rows(const struct flow_measure *m, bool (*is)(const struct 
         report_line(report, "and %zu more, all in the JSON", n - SHOWN);
 }
 
-static bool is_not_done(const struct flow_measured *r)
+static bool is_not_done(const struct measurement *r)
 {
     return r->state != MEASURE_DONE;
 }
 
-static bool is_slow(const struct flow_measured *r)
+static bool is_slow(const struct measurement *r)
 {
     return r->roof.is_slow;
 }
 
-static void describe_clocks(const struct flow_clock_state *c, struct report *report)
+static void describe_clocks(const struct measured_clocks *c, struct report *report)
 {
     char power[48] = "", heat[32] = "";
     const char *why = c->is_gpu ? ", held back by: " : ", governor ";
@@ -160,7 +159,7 @@ static void describe_clocks(const struct flow_clock_state *c, struct report *rep
                 c->mhz_max, power, heat, c->reasons[0] != 0 ? why : "", c->reasons);
 }
 
-void flow_measure_describe(const struct flow_measure *m, struct report *report)
+void measured_db_describe(const struct measured_db *m, struct report *report)
 {
     size_t outliers = 0;
 

@@ -1,11 +1,11 @@
 /*
- * Cells of a table turned into operands. See flow_measure.h.
+ * Cells of a table turned into operands. See measure_job.h.
  */
 #include "opdb/measure/measure_job.h"
 
+#include "opdb/grid/grid_gen.h"
 #include "opdb/rows/cell.h"
 #include "opdb/rows/columns.h"
-#include "opdb/grid/grid_gen.h"
 #include "opdb/rows/table.h"
 
 static struct str slot_at(struct cell_slots slots, size_t i)
@@ -75,7 +75,7 @@ static struct op_list list_of(struct arena *arena, const struct op_table *t, siz
     return (struct op_list){at, n};
 }
 
-void flow_measure_row(struct arena *arena, const struct op_table *t, size_t row, struct op_row *out)
+void measure_db_row(struct arena *arena, const struct op_table *t, size_t row, struct op_row *out)
 {
     struct str raw = cell_of(t, row, GRID_COL_RAW_SHAPES);
     struct str shapes = raw.n > 0 ? raw : cell_of(t, row, COL_INPUT_SHAPES);

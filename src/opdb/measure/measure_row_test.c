@@ -1,8 +1,8 @@
 #include "opdb/measure/measure_job.h"
 
 #include "base/files/mapfile.h"
-#include "base/testing_arena.h"
 #include "base/tables/tree.h"
+#include "base/testing_arena.h"
 #include "opdb/rows/columns.h"
 #include "opdb/rows/table.h"
 
@@ -57,7 +57,7 @@ static void check_cost(const struct tree *item)
         assert_true(tree_int(tree_get(runtime, S("sparse_mode")), &value));
         set(&t, column_runtime[RT_SPARSE_MODE], arena_format(&arena, "%lld", (long long)value));
     }
-    flow_measure_row(&arena, &t, 0, &row);
+    measure_db_row(&arena, &t, 0, &row);
     const char *problem = op_prepare(&call, op_find(op), &row, &arena);
     if (problem != NULL)
         print_error("%.*s: %s\n", STR_ARGS(op), problem);
@@ -97,7 +97,7 @@ TEST(slots_keep_their_places)
     table_add_row(&t);
     set(&t, COL_INPUT_SHAPES, S("\"1,2;UNDEFINED;;N/A;NULL;DT_UNDEFINED;3\""));
     set(&t, COL_INPUT_DTYPES, S("DT_BF16;;;;;;FLOAT9"));
-    flow_measure_row(&arena, &t, 0, &row);
+    measure_db_row(&arena, &t, 0, &row);
     assert_int_equal(row.n_in, 7);
     assert_true(row.in[0].is_given && row.in[0].t.rank == 2 && row.in[0].t.dim[1] == 2);
     for (size_t i = 1; i < 6; i++)
@@ -107,4 +107,4 @@ TEST(slots_keep_their_places)
     table_free(&t);
 }
 
-TEST_MAIN("flow/measure_row", TA(costs_of_rows), TA(slots_keep_their_places))
+TEST_MAIN("opdb/measure/measure_row", TA(costs_of_rows), TA(slots_keep_their_places))

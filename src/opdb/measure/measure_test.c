@@ -221,7 +221,7 @@ TEST(processors_agree_with_the_reference)
     assert_null(backend_find(S("abacus")));
 }
 
-TEST_MAIN("measure/measure", TA(a_row_that_goes_wrong_costs_that_row),
+TEST_MAIN("opdb/measure/measure", TA(a_row_that_goes_wrong_costs_that_row),
           TA(a_device_that_is_gone_costs_its_rows), TA(the_caller_can_stop_it),
           TA(a_device_that_is_not_there_is_told), T(figures_of_repeats),
           T(a_roof_is_memory_or_matrix), TA(processors_agree_with_the_reference))

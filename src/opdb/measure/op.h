@@ -11,8 +11,8 @@
  * head of one token), and the reference computes any one of them alone: a result on a device is
  * checked on a sample of units, and threads share the rest.
  */
-#ifndef STRATA_MEASURE_OP_H
-#define STRATA_MEASURE_OP_H
+#ifndef STRATA_OPDB_MEASURE_OP_H
+#define STRATA_OPDB_MEASURE_OP_H
 
 #include "base/run/pool.h"
 #include "opdb/measure/tensor.h"

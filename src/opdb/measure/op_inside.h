@@ -2,8 +2,8 @@
  * op_inside - the functions behind the table of op.c, by family: how a row becomes a call, and one
  * unit of its outputs.
  */
-#ifndef STRATA_MEASURE_OP_INSIDE_H
-#define STRATA_MEASURE_OP_INSIDE_H
+#ifndef STRATA_OPDB_MEASURE_OP_INSIDE_H
+#define STRATA_OPDB_MEASURE_OP_INSIDE_H
 
 #include "opdb/measure/op.h"
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "base/files/mapfile.h"
-#include "base/testing_arena.h"
 #include "base/tables/tree.h"
+#include "base/testing_arena.h"
 #include "opdb/measure/op_inside.h"
 
 static const struct tree *read_tree(const char *path, struct mapfile *map)
@@ -468,6 +468,6 @@ TEST(the_table_is_sorted_and_whole)
     }
 }
 
-TEST_MAIN("measure/op", TA(the_references_give_the_vectors), TA(arguments_are_inferred_from_rows),
-          TA(a_result_is_checked_on_a_sample), TA(rows_that_cannot_run_say_why),
-          T(the_table_is_sorted_and_whole))
+TEST_MAIN("opdb/measure/op", TA(the_references_give_the_vectors),
+          TA(arguments_are_inferred_from_rows), TA(a_result_is_checked_on_a_sample),
+          TA(rows_that_cannot_run_say_why), T(the_table_is_sorted_and_whole))

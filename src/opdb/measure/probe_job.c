@@ -1,5 +1,5 @@
 /*
- * One operator with one size changed, value after value. See flow_probe.h.
+ * One operator with one size changed, value after value. See probe_job.h.
  */
 #include "opdb/measure/probe_job.h"
 
@@ -63,7 +63,7 @@ static void set_cell(struct op_table *t, struct str column, struct str text)
 }
 
 /* The row as it is given. */
-static void base_row(struct arena *arena, const struct flow_probe_job *job, struct op_row *out)
+static void base_row(struct arena *arena, const struct probe_job *job, struct op_row *out)
 {
     struct op_table t;
 
@@ -75,7 +75,7 @@ static void base_row(struct arena *arena, const struct flow_probe_job *job, stru
     set_cell(&t, COL_INPUT_FORMATS, job->formats);
     set_cell(&t, COL_OUTPUT_SHAPES, job->outputs);
     set_cell(&t, COL_OUTPUT_DTYPES, job->output_types);
-    flow_measure_row(arena, &t, 0, out);
+    measure_db_row(arena, &t, 0, out);
     table_free(&t);
 }
 
@@ -94,8 +94,8 @@ static bool set_sizes(struct op_row *row, const struct axis *axis, int64_t value
 
 static bool take(void *ctx, size_t i, const struct measure_result *result)
 {
-    struct flow_probe *p = ctx;
-    struct flow_probed *at = &p->at.at[i];
+    struct probe_result *p = ctx;
+    struct probed_size *at = &p->at.at[i];
 
     at->state = result->state;
     at->us = result->stats.shortest;
@@ -104,7 +104,7 @@ static bool take(void *ctx, size_t i, const struct measure_result *result)
 }
 
 /* Every value that is no multiple of `step` fails, and at least one multiple runs. */
-static bool needs_multiples(const struct flow_probe *p, int64_t step)
+static bool needs_multiples(const struct probe_result *p, int64_t step)
 {
     bool is_any = false;
 
@@ -117,7 +117,7 @@ static bool needs_multiples(const struct flow_probe *p, int64_t step)
     return is_any;
 }
 
-static void conclude(struct flow_probe *p)
+static void conclude(struct probe_result *p)
 {
     size_t fine = 0;
 
@@ -133,13 +133,13 @@ static void conclude(struct flow_probe *p)
                                              : "complex";
 }
 
-enum status flow_probe(const struct flow_probe_job *job, struct flow_probe *out, struct diag *d)
+enum status probe_run(const struct probe_job *job, struct probe_result *out, struct diag *d)
 {
-    struct flow_measure_job measure = job->measure;
+    struct measure_db_job measure = job->measure;
     struct backend_facts facts = {0};
     struct axis axis;
 
-    *out = (struct flow_probe){.op = str_of(job->op->name), .axis = job->axis};
+    *out = (struct probe_result){.op = str_of(job->op->name), .axis = job->axis};
     arena_init(&out->arena);
     if (!read_axis(job->axis, &axis))
         return diag_fail(d, ST_FORMAT, "perfdb.bad-axis", (struct where){0},
@@ -150,9 +150,9 @@ enum status flow_probe(const struct flow_probe_job *job, struct flow_probe *out,
         if (!set_sizes(&rows[i], &axis, axis.values[i]))
             return diag_fail(d, ST_FORMAT, "perfdb.bad-axis", (struct where){0},
                              "the shapes have no such dimension: %.*s", STR_ARGS(job->axis));
-        vec_push(&out->at, ((struct flow_probed){axis.values[i], MEASURE_NOT_RUN, 0, S("")}));
+        vec_push(&out->at, ((struct probed_size){axis.values[i], MEASURE_NOT_RUN, 0, S("")}));
     }
-    TRY(flow_measure_open(&measure, &out->arena, &facts, d));
+    TRY(measure_db_open(&measure, &out->arena, &facts, d));
     out->backend = measure.options.backend->name;
     struct measure_job run = {.op = job->op,
                               .rows = rows,
@@ -165,7 +165,7 @@ enum status flow_probe(const struct flow_probe_job *job, struct flow_probe *out,
     return st;
 }
 
-void flow_probe_free(struct flow_probe *p)
+void probe_result_free(struct probe_result *p)
 {
     vec_free(&p->at);
     arena_free(&p->arena);

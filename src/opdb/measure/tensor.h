@@ -4,8 +4,8 @@
  * Elements are read and written as doubles, which hold every value of every type here but the
  * largest 64-bit integers; storing rounds to the nearest, ties to even, and integers saturate.
  */
-#ifndef STRATA_MEASURE_TENSOR_H
-#define STRATA_MEASURE_TENSOR_H
+#ifndef STRATA_OPDB_MEASURE_TENSOR_H
+#define STRATA_OPDB_MEASURE_TENSOR_H
 
 #include <stdint.h>
 

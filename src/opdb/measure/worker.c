@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/files/write_all.h"
 #include "base/run/cancel.h"
 #include "base/run/now.h"
-#include "base/files/write_all.h"
 #include "opdb/measure/measure.h"
 
 /* What a child says; whole or not at all, since it is shorter than a pipe's unit. */

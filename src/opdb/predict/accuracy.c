@@ -7,9 +7,9 @@
 
 #include "base/run/cancel.h"
 #include "base/tables/ranked.h"
+#include "opdb/predict/query.h"
 #include "opdb/rows/columns.h"
 #include "opdb/rows/opset.h"
-#include "opdb/predict/query.h"
 
 /* Errors of many predictions. */
 struct accuracy_errors {

@@ -5,8 +5,8 @@
  * the longest axis). The model of the row was chosen and fitted without it (estimate.h), and so was
  * its interval.
  */
-#ifndef STRATA_PERFDB_ACCURACY_H
-#define STRATA_PERFDB_ACCURACY_H
+#ifndef STRATA_OPDB_PREDICT_ACCURACY_H
+#define STRATA_OPDB_PREDICT_ACCURACY_H
 
 #include "opdb/predict/estimate.h"
 #include "opdb/rows/place.h"

@@ -11,8 +11,8 @@
  * without its fold; the quantile of these errors, in units of the predicted spread, widens the
  * interval of a new call. docs/perfdb.md has the formulas.
  */
-#ifndef STRATA_PERFDB_ESTIMATE_H
-#define STRATA_PERFDB_ESTIMATE_H
+#ifndef STRATA_OPDB_PREDICT_ESTIMATE_H
+#define STRATA_OPDB_PREDICT_ESTIMATE_H
 
 #include "base/tables/vec.h"
 #include "opdb/predict/work.h"

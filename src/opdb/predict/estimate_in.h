@@ -1,8 +1,8 @@
 /*
  * estimate_in - for estimate_*.c alone.
  */
-#ifndef STRATA_PERFDB_ESTIMATE_IN_H
-#define STRATA_PERFDB_ESTIMATE_IN_H
+#ifndef STRATA_OPDB_PREDICT_ESTIMATE_IN_H
+#define STRATA_OPDB_PREDICT_ESTIMATE_IN_H
 
 #include "opdb/predict/estimate.h"
 

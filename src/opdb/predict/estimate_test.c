@@ -219,7 +219,7 @@ TEST(one_point_is_enough_for_an_answer)
     estimate_free(&model);
 }
 
-TEST_MAIN("perfdb/estimate", T(a_dense_tiled_roofline_is_predicted_and_its_intervals_hold),
+TEST_MAIN("opdb/predict/estimate", T(a_dense_tiled_roofline_is_predicted_and_its_intervals_hold),
           T(other_tiles_are_found), T(waves_are_steps),
           T(the_nearest_points_are_those_of_a_plain_search),
           T(between_three_rows_the_answer_is_between_them), T(one_point_is_enough_for_an_answer))

@@ -74,5 +74,6 @@ TEST(outside_and_flat_clouds_have_no_value)
     assert_false(query_hull(4, square, values, 4, (const double[]){1, 1, 1, 1}, &out));
 }
 
-TEST_MAIN("perfdb/hull", T(linear_functions_are_reproduced), T(the_triangle_is_the_delaunay_one),
-          T(corners_and_edges_belong_to_the_hull), T(outside_and_flat_clouds_have_no_value))
+TEST_MAIN("opdb/predict/hull", T(linear_functions_are_reproduced),
+          T(the_triangle_is_the_delaunay_one), T(corners_and_edges_belong_to_the_hull),
+          T(outside_and_flat_clouds_have_no_value))

@@ -95,6 +95,6 @@ TEST(attention_rows_are_counted_and_told_apart)
     kernels_free(&k);
 }
 
-TEST_MAIN("perfdb/kernels", TS(durations_of_one_shape_are_pooled),
+TEST_MAIN("opdb/predict/kernels", TS(durations_of_one_shape_are_pooled),
           TS(variants_of_a_kernel_are_renamed), TS(missing_columns_are_named_in_order),
           TS(attention_rows_are_counted_and_told_apart))

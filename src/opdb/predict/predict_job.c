@@ -1,5 +1,5 @@
 /*
- * Step times from a database. See flow_predict.h.
+ * Step times from a database. See predict_job.h.
  */
 #include "opdb/predict/predict_job.h"
 
@@ -201,8 +201,8 @@ static enum status compare(struct predict *p, struct predict_step *s, const char
     return ST_OK;
 }
 
-enum status flow_predict(struct predict *p, struct query_db *db, const struct predict_job *job,
-                         struct diag *d)
+enum status predict_run(struct predict *p, struct query_db *db, const struct predict_job *job,
+                        struct diag *d)
 {
     struct predict_step *s = &p->steps[p->n_steps++];
     struct predicting x = {.p = p, .step = s, .db = db, .job = job, .d = d, .status = ST_OK};

@@ -1,17 +1,18 @@
 /*
- * flow_predict - the time of one step of a model from a database of its operators.
+ * predict_job - the time of one step of a model from a database of its operators.
  *
- * The calls of a step (build_rows.h) are asked one by one (opdb/predict/query.h); equal ones are added
- * up. Kernels that follow one another cost a gap each. Collectives of tensor and expert parallelism
- * are exposed: they come from hcom tables, else from fitted links, else they are counted as
- * missing. The interval adds up the errors of an operator's calls, which share its model, and joins
- * those of different operators, of the gaps and of the step as a whole as independent ones.
+ * The calls of a step (build_rows.h) are asked one by one (opdb/predict/query.h); equal ones are
+ * added up. Kernels that follow one another cost a gap each. Collectives of tensor and expert
+ * parallelism are exposed: they come from hcom tables, else from fitted links, else they are
+ * counted as missing. The interval adds up the errors of an operator's calls, which share its
+ * model, and joins those of different operators, of the gaps and of the step as a whole as
+ * independent ones.
  */
-#ifndef STRATA_FLOW_FLOW_PREDICT_H
-#define STRATA_FLOW_FLOW_PREDICT_H
+#ifndef STRATA_OPDB_PREDICT_PREDICT_JOB_H
+#define STRATA_OPDB_PREDICT_PREDICT_JOB_H
 
-#include "opdb/rows/build_rows.h"
 #include "opdb/predict/query.h"
+#include "opdb/rows/build_rows.h"
 
 struct predict_row {
     const char *part; /* embedding, layer or head */
@@ -61,8 +62,8 @@ struct predict {
 };
 
 /* Adds the prediction of the job's step. */
-enum status flow_predict(struct predict *p, struct query_db *db, const struct predict_job *job,
-                         struct diag *d);
+enum status predict_run(struct predict *p, struct query_db *db, const struct predict_job *job,
+                        struct diag *d);
 void predict_init(struct predict *p, struct str model);
 void predict_free(struct predict *p);
 

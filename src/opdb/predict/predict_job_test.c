@@ -21,7 +21,7 @@ static void predict(struct predict *p, const struct predict_job *job)
     assert_int_equal(fs_mkdirs(dir, &diag), ST_OK);
     assert_int_equal(query_open(&db, dir, &diag), ST_OK);
     predict_init(p, job->model->id);
-    assert_int_equal(flow_predict(p, &db, job, &diag), ST_OK);
+    assert_int_equal(predict_run(p, &db, job, &diag), ST_OK);
     query_close(&db);
 }
 
@@ -108,5 +108,5 @@ TEST(errors_of_an_operator_do_not_average_out)
     assert_true(width_of(10, 50) > 1.01 * width_of(10, 0)); /* gaps have errors of their own */
 }
 
-TEST_MAIN("flow/flow_predict", TS(a_ring_by_its_links_is_that_by_hand),
+TEST_MAIN("opdb/predict/predict_job", TS(a_ring_by_its_links_is_that_by_hand),
           TS(an_exchange_of_experts_is_that_by_hand), TS(errors_of_an_operator_do_not_average_out))

@@ -4,15 +4,15 @@
  * First a row that fits (query_match.h), then a value between rows that fit but for a few
  * dimensions, else a miss with its reason.
  */
-#ifndef STRATA_PERFDB_QUERY_H
-#define STRATA_PERFDB_QUERY_H
+#ifndef STRATA_OPDB_PREDICT_QUERY_H
+#define STRATA_OPDB_PREDICT_QUERY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/tables/vec.h"
 #include "base/formats/yaml.h"
+#include "base/tables/vec.h"
 #include "device/device.h"
 #include "opdb/predict/query_match.h"
 #include "report/record.h"

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "opdb/rows/columns.h"
 #include "opdb/predict/query.h"
+#include "opdb/rows/columns.h"
 #include "opdb/rows/table.h"
 
 enum { SEQ_TOLERANCE = 16, SPARSE_DENSE = 3 };

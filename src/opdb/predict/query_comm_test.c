@@ -64,5 +64,5 @@ TEST(collectives_have_their_names)
     assert_str(query_comm_kernel(S("dance")), "");
 }
 
-TEST_MAIN("perfdb/query_comm", T(measured_sizes_are_exact), T(between_sizes_a_line_is_used),
+TEST_MAIN("opdb/predict/query_comm", T(measured_sizes_are_exact), T(between_sizes_a_line_is_used),
           T(nothing_is_extrapolated), T(collectives_have_their_names))

@@ -3,8 +3,8 @@
  * and whatever must not vary) are the points; see docs/perfdb.md for the axes.
  */
 #include "base/text/num.h"
-#include "opdb/rows/columns.h"
 #include "opdb/predict/query.h"
+#include "opdb/rows/columns.h"
 #include "opdb/rows/table.h"
 
 enum kind {

@@ -5,8 +5,8 @@
  * length rounded up to a tile. Each such difference is a rule with a name; the first that holds
  * for an input is used. docs/perfdb.md lists them.
  */
-#ifndef STRATA_PERFDB_QUERY_MATCH_H
-#define STRATA_PERFDB_QUERY_MATCH_H
+#ifndef STRATA_OPDB_PREDICT_QUERY_MATCH_H
+#define STRATA_OPDB_PREDICT_QUERY_MATCH_H
 
 #include "opdb/rows/cell.h"
 

@@ -5,9 +5,9 @@
 #include <math.h>
 
 #include "opdb/measure/bench.h"
+#include "opdb/predict/query.h"
 #include "opdb/rows/columns.h"
 #include "opdb/rows/opset.h"
-#include "opdb/predict/query.h"
 
 enum { SPARSE_CAUSAL = 3 };
 

@@ -181,7 +181,7 @@ TEST(outliers_of_the_host_are_cut_to_the_cores)
     assert_true(ask(&q).latency_us == 30);
 }
 
-TEST_MAIN("perfdb/query", TS(rows_that_fit_come_first),
+TEST_MAIN("opdb/predict/query", TS(rows_that_fit_come_first),
           TS(values_between_rows_take_the_median_of_doubles), TS(two_axes_need_leave),
           TS(elementwise_operators_go_by_elements), TS(operators_without_a_kernel),
           TS(composite_operators_are_summed), TS(attention_goes_by_the_length_of_the_cache),

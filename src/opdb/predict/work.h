@@ -5,8 +5,8 @@
  * Rows of a table and questions go through the same function, so that they meet. Outputs are not
  * looked at: a question seldom names them.
  */
-#ifndef STRATA_PERFDB_WORK_H
-#define STRATA_PERFDB_WORK_H
+#ifndef STRATA_OPDB_PREDICT_WORK_H
+#define STRATA_OPDB_PREDICT_WORK_H
 
 #include "opdb/predict/query_match.h"
 

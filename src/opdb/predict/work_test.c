@@ -79,6 +79,6 @@ TEST(zero_sizes_and_no_inputs_are_no_calls)
     arena_free(&arena);
 }
 
-TEST_MAIN("perfdb/work", T(a_transposed_weight_and_a_leading_one_make_the_same_call),
+TEST_MAIN("opdb/predict/work", T(a_transposed_weight_and_a_leading_one_make_the_same_call),
           T(types_are_kept_apart), T(picking_rows_reads_only_those_rows),
           T(lengths_of_sequences_are_sums_or_each), T(zero_sizes_and_no_inputs_are_no_calls))

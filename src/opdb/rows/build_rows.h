@@ -2,11 +2,11 @@
  * build_rows - the operators of a model as rows of tables: what one layer runs for a prompt and for
  * one more token.
  */
-#ifndef STRATA_FLOW_BUILD_ROWS_H
-#define STRATA_FLOW_BUILD_ROWS_H
+#ifndef STRATA_OPDB_ROWS_BUILD_ROWS_H
+#define STRATA_OPDB_ROWS_BUILD_ROWS_H
 
-#include "opdb/rows/op_tables.h"
 #include "opdb/grid/grid_models.h"
+#include "opdb/rows/op_tables.h"
 
 struct build_sizes {
     const int64_t *batches, *lengths; /* sequences at a time; tokens of each */

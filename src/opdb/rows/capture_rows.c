@@ -6,18 +6,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "ops/tensor_shapes.h"
 #include "analysis/ops/op_tree.h"
 #include "base/files/fs.h"
 #include "base/tables/hash.h"
 #include "base/tables/ranked.h"
 #include "capture/classify.h"
-#include "answers/answers.h"
-#include "opdb/rows/op_tables.h"
-#include "opdb/rows/cell.h"
+#include "input/input.h"
 #include "opdb/compare/compare_literal.h"
 #include "opdb/predict/query.h"
+#include "opdb/rows/cell.h"
+#include "opdb/rows/op_tables.h"
 #include "opdb/rows/table.h"
+#include "ops/tensor_shapes.h"
 
 /* Operators that have a table under another name; inputs before the first are outputs. */
 static const struct known_op {
@@ -468,10 +468,11 @@ static enum status write_rows(struct gathering *g, const char *dir, bool is_dry_
 static bool take_capture(struct gathering *g, const char *path, struct diag *d, bool is_alone)
 {
     struct capture *cap = NULL;
+    struct input_options options = input_defaults();
     struct diag own;
 
     diag_init(&own);
-    bool is_read = flow_load(path, NULL, is_alone ? d : &own, &cap) == ST_OK;
+    bool is_read = input_load(path, &options, is_alone ? d : &own, &cap) == ST_OK;
     if (is_read) {
         gather(g, cap);
         capture_free(cap);

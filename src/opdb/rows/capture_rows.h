@@ -7,8 +7,8 @@
  * time of a call is that of all its kernels. Kernels of an Ascend capture have their own type and
  * shapes. Collectives become rows of hcom tables where size and group are recorded.
  */
-#ifndef STRATA_FLOW_CAPTURE_ROWS_H
-#define STRATA_FLOW_CAPTURE_ROWS_H
+#ifndef STRATA_OPDB_ROWS_CAPTURE_ROWS_H
+#define STRATA_OPDB_ROWS_CAPTURE_ROWS_H
 
 #include "base/diag.h"
 #include "report/record.h"

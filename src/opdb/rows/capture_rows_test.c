@@ -76,5 +76,5 @@ TEST(files_of_a_rank_are_one_capture)
     assert_int_equal(count.captures, 1);
 }
 
-TEST_MAIN("flow/capture_rows", TS(ranges_of_pytorch_have_shapes_in_nsys),
+TEST_MAIN("opdb/rows/capture_rows", TS(ranges_of_pytorch_have_shapes_in_nsys),
           TS(files_of_a_rank_are_one_capture))

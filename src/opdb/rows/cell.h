@@ -5,8 +5,8 @@
  * are none. Every comparison in the database goes through these few functions, so that two
  * spellings of one value are one value everywhere. Views point into the text given.
  */
-#ifndef STRATA_PERFDB_CELL_H
-#define STRATA_PERFDB_CELL_H
+#ifndef STRATA_OPDB_ROWS_CELL_H
+#define STRATA_OPDB_ROWS_CELL_H
 
 #include <stdint.h>
 

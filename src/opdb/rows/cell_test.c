@@ -97,6 +97,6 @@ TEST(dtypes_get_their_prefix)
     assert_str(cell_dtype(&arena, S(" ")), "DT_UNDEFINED");
 }
 
-TEST_MAIN("perfdb/cell", T(blanks_go_before_quotes), T(numbers_are_read_as_scripts_write_them),
+TEST_MAIN("opdb/rows/cell", T(blanks_go_before_quotes), T(numbers_are_read_as_scripts_write_them),
           T(six_decimals_are_those_of_printf), TA(empty_slots_keep_their_place),
           TA(shapes_have_one_normal_form), TA(dtypes_get_their_prefix))

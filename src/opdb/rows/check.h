@@ -1,8 +1,8 @@
 /*
  * check - is every table of a database what it should be?
  */
-#ifndef STRATA_PERFDB_CHECK_H
-#define STRATA_PERFDB_CHECK_H
+#ifndef STRATA_OPDB_ROWS_CHECK_H
+#define STRATA_OPDB_ROWS_CHECK_H
 
 #include "base/tables/vec.h"
 #include "opdb/rows/place.h"

@@ -109,6 +109,6 @@ TEST(leftovers_reports_and_replays_are_passed_over)
     assert_int_equal(place_find(&arena, "/nonexistent", NULL, 0, &tree, &diag), ST_NOT_FOUND);
 }
 
-TEST_MAIN("perfdb/check", TS(a_sound_table_has_no_findings), TS(impossible_values_are_problems),
+TEST_MAIN("opdb/rows/check", TS(a_sound_table_has_no_findings), TS(impossible_values_are_problems),
           TS(doubles_and_empty_rows_are_notes), TS(files_that_are_no_tables_are_problems),
           TS(leftovers_reports_and_replays_are_passed_over))

@@ -4,8 +4,8 @@
  * The blocks of docs/perfdb.md: B, the identity of a row; C, the counters; R, what attention needs
  * at run time. Spelt once, here.
  */
-#ifndef STRATA_PERFDB_COLUMNS_H
-#define STRATA_PERFDB_COLUMNS_H
+#ifndef STRATA_OPDB_ROWS_COLUMNS_H
+#define STRATA_OPDB_ROWS_COLUMNS_H
 
 #include "base/arena.h"
 

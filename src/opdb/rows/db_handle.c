@@ -7,13 +7,13 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/text/char.h"
 #include "base/formats/json_read.h"
-#include "base/text/num.h"
 #include "base/run/once.h"
+#include "base/text/char.h"
+#include "base/text/num.h"
 #include "capture/classify.h"
-#include "opdb/rows/opset.h"
 #include "opdb/predict/query.h"
+#include "opdb/rows/opset.h"
 
 enum { INPUTS = 40, DIMS = 128, NAME = 256 };
 

@@ -5,8 +5,8 @@
  * is, one at a time; after that questions only read. Not thread-safe by itself are db_handle_open()
  * and db_handle_close().
  */
-#ifndef STRATA_FLOW_DB_HANDLE_H
-#define STRATA_FLOW_DB_HANDLE_H
+#ifndef STRATA_OPDB_ROWS_DB_HANDLE_H
+#define STRATA_OPDB_ROWS_DB_HANDLE_H
 
 #include "base/diag.h"
 #include "report/record.h"

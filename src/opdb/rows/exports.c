@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/run/cancel.h"
 #include "base/files/fs.h"
 #include "base/limits.h"
+#include "base/run/cancel.h"
 #include "base/tables/ranked.h"
 #include "base/tables/vec.h"
 #include "opdb/rows/cell.h"

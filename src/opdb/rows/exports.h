@@ -9,13 +9,13 @@
  * group has the mean, the median and the spread of their durations and the mean of every counter;
  * what is no number counts as 0. Communication has no shapes ("N/A") and falls out.
  */
-#ifndef STRATA_PERFDB_EXPORTS_H
-#define STRATA_PERFDB_EXPORTS_H
+#ifndef STRATA_OPDB_ROWS_EXPORTS_H
+#define STRATA_OPDB_ROWS_EXPORTS_H
 
-#include "base/formats/csv.h"
 #include "base/diag.h"
-#include "base/tables/hash.h"
 #include "base/files/stream.h"
+#include "base/formats/csv.h"
+#include "base/tables/hash.h"
 #include "base/tables/vec.h"
 #include "opdb/rows/columns.h"
 #include "opdb/rows/signature.h"

@@ -3,10 +3,10 @@
  */
 #include "opdb/rows/fia.h"
 
-#include "base/text/char.h"
 #include "base/files/fs.h"
-#include "base/formats/json_read.h"
 #include "base/files/mapfile.h"
+#include "base/formats/json_read.h"
+#include "base/text/char.h"
 #include "base/text/num.h"
 #include "opdb/rows/cell.h"
 

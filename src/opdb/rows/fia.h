@@ -6,8 +6,8 @@
  * The kernel's own row often lacks them; the k-th attention row of operator_details.csv in the same
  * folder is the call behind the k-th kernel and is believed first.
  */
-#ifndef STRATA_PERFDB_FIA_H
-#define STRATA_PERFDB_FIA_H
+#ifndef STRATA_OPDB_ROWS_FIA_H
+#define STRATA_OPDB_ROWS_FIA_H
 
 #include "base/diag.h"
 #include "base/tables/hash.h"

@@ -68,5 +68,5 @@ TEST(what_cannot_be_joined_is_told_with_its_line)
     assert_int_equal(fill_with(csv, scratch_put("a", "")), ST_FORMAT);
 }
 
-TEST_MAIN("perfdb/fia_fill", TS(a_row_expands_to_the_records_that_fit),
+TEST_MAIN("opdb/rows/fia_fill", TS(a_row_expands_to_the_records_that_fit),
           TS(what_cannot_be_joined_is_told_with_its_line))

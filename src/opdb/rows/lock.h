@@ -11,8 +11,8 @@
  * is still empty. Whoever takes the lock also removes what killed writers have left in the folder:
  * temporaries with strata's mark and the id of a process that is gone (table_is_leftover).
  */
-#ifndef STRATA_PERFDB_LOCK_H
-#define STRATA_PERFDB_LOCK_H
+#ifndef STRATA_OPDB_ROWS_LOCK_H
+#define STRATA_OPDB_ROWS_LOCK_H
 
 #include "base/diag.h"
 

@@ -49,5 +49,5 @@ TEST(waiting_ends_after_its_time)
     assert_false(fs_exists(scratch_path(".strata.lock")));
 }
 
-TEST_MAIN("perfdb/lock", TS(a_second_writer_is_told_who_is_first),
+TEST_MAIN("opdb/rows/lock", TS(a_second_writer_is_told_who_is_first),
           TS(a_file_nobody_holds_and_leftovers_are_nothing), TS(waiting_ends_after_its_time))

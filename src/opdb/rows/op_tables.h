@@ -1,8 +1,8 @@
 /*
  * op_tables - tables of operators that rows are added to, by name, each read when first needed.
  */
-#ifndef STRATA_FLOW_OP_TABLES_H
-#define STRATA_FLOW_OP_TABLES_H
+#ifndef STRATA_OPDB_ROWS_OP_TABLES_H
+#define STRATA_OPDB_ROWS_OP_TABLES_H
 
 #include "base/diag.h"
 #include "base/tables/vec.h"

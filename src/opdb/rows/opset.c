@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "opdb/rows/columns.h"
 #include "opdb/predict/query.h"
+#include "opdb/rows/columns.h"
 
 struct opset_columns {
     int shapes, dtypes, formats, ep, queries, keys, average, sparse, kv_heads;

@@ -4,8 +4,8 @@
  *
  * Rows of one call become one point, their median. A regime that is fitted is only read.
  */
-#ifndef STRATA_PERFDB_OPSET_H
-#define STRATA_PERFDB_OPSET_H
+#ifndef STRATA_OPDB_ROWS_OPSET_H
+#define STRATA_OPDB_ROWS_OPSET_H
 
 #include "base/diag.h"
 #include "base/tables/hash.h"

@@ -5,8 +5,8 @@
 
 #include <limits.h>
 
-#include "base/run/cancel.h"
 #include "base/files/fs.h"
+#include "base/run/cancel.h"
 #include "base/tables/hash.h"
 #include "opdb/rows/cell.h"
 

@@ -5,8 +5,8 @@
  * and the tables that are there and makes the new ones; parse_write() puts them on disk, each as a
  * whole. Between them the caller may show the plan.
  */
-#ifndef STRATA_PERFDB_PARSE_H
-#define STRATA_PERFDB_PARSE_H
+#ifndef STRATA_OPDB_ROWS_PARSE_H
+#define STRATA_OPDB_ROWS_PARSE_H
 
 #include "opdb/rows/fia.h"
 #include "opdb/rows/table.h"

@@ -134,7 +134,7 @@ TEST(a_source_that_is_missing_or_empty_is_told)
     parse_plan_free(&plan);
 }
 
-TEST_MAIN("perfdb/parse", TS(names_of_files_are_made_safe),
+TEST_MAIN("opdb/rows/parse", TS(names_of_files_are_made_safe),
           TS(names_that_no_file_can_have_cost_their_table_alone),
           TS(own_tables_are_replaced_without_asking),
           TS(measured_rows_and_unknown_columns_are_not_lost_by_accident),

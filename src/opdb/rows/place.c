@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-#include "base/text/char.h"
 #include "base/files/fs.h"
 #include "base/files/mapfile.h"
+#include "base/text/char.h"
 #include "opdb/rows/cell.h"
 #include "opdb/rows/table.h"
 

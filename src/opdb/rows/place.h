@@ -5,8 +5,8 @@
  * for Ascend devices (version vllm<V>_torch<T>_cann<C>), cuda for NVIDIA's and cpu for the host.
  * A folder given outright is taken as it is.
  */
-#ifndef STRATA_PERFDB_PLACE_H
-#define STRATA_PERFDB_PLACE_H
+#ifndef STRATA_OPDB_ROWS_PLACE_H
+#define STRATA_OPDB_ROWS_PLACE_H
 
 #include "base/arena.h"
 #include "base/diag.h"

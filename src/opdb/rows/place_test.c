@@ -80,7 +80,7 @@ TEST(the_root_comes_from_option_or_environment)
     assert_string_equal(place_root(&(struct place_args){.data_root = "x"}), "x");
 }
 
-TEST_MAIN("perfdb/place", TS(a_folder_given_outright_is_taken),
+TEST_MAIN("opdb/rows/place", TS(a_folder_given_outright_is_taken),
           TS(parts_and_whole_names_give_the_same_folder),
           TS(unknown_devices_and_versions_are_usage_errors),
           TS(the_stack_is_found_in_packages_and_toolkit_files),

@@ -11,4 +11,4 @@ TEST(durations_above_zero_count)
     assert_false(cell_is_measured(S(""), S("0.0")));
 }
 
-TEST_MAIN("perfdb/row", T(durations_above_zero_count))
+TEST_MAIN("opdb/rows/row", T(durations_above_zero_count))

@@ -5,8 +5,8 @@
  * of their outputs, all in one normal form (docs/perfdb.md). Duplicates of generated rows and the
  * row a replay belongs to are both found by it.
  */
-#ifndef STRATA_PERFDB_SIGNATURE_H
-#define STRATA_PERFDB_SIGNATURE_H
+#ifndef STRATA_OPDB_ROWS_SIGNATURE_H
+#define STRATA_OPDB_ROWS_SIGNATURE_H
 
 #include <stdint.h>
 

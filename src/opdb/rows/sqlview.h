@@ -6,8 +6,8 @@
  * cells are NULL, numbers are numbers. An authorizer refuses everything but one SELECT, and only
  * tables whose name the statement holds are read.
  */
-#ifndef STRATA_PERFDB_SQLVIEW_H
-#define STRATA_PERFDB_SQLVIEW_H
+#ifndef STRATA_OPDB_ROWS_SQLVIEW_H
+#define STRATA_OPDB_ROWS_SQLVIEW_H
 
 #include "base/files/sink.h"
 #include "opdb/rows/place.h"

@@ -102,5 +102,5 @@ TEST(nothing_but_one_select_is_taken)
     assert_int_equal(run(" -- "), ST_UNSUPPORTED);
 }
 
-TEST_MAIN("perfdb/sqlview", TS(all_tables_make_a_file), TS(files_of_one_operator_are_one_table),
+TEST_MAIN("opdb/rows/sqlview", TS(all_tables_make_a_file), TS(files_of_one_operator_are_one_table),
           TS(nothing_but_one_select_is_taken))

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/files/fs.h"
 #include "base/formats/csv.h"
 #include "base/formats/csv_write.h"
-#include "base/files/fs.h"
+#include "base/limits.h"
 #include "base/tables/hash.h"
 #include "base/text/inert.h"
-#include "base/limits.h"
 #include "opdb/rows/cell.h"
 
 #define TABLE_TEMP ".strata.tmp"

@@ -16,8 +16,8 @@
  * Cells are views: into the file, which stays mapped, or into the table's arena. Texts given to
  * table_set() and the column functions are not copied: they live at least as long as the table.
  */
-#ifndef STRATA_PERFDB_TABLE_H
-#define STRATA_PERFDB_TABLE_H
+#ifndef STRATA_OPDB_ROWS_TABLE_H
+#define STRATA_OPDB_ROWS_TABLE_H
 
 #include <stdint.h>
 

@@ -46,5 +46,5 @@ TEST(new_columns_show_in_the_header)
     text_free(&out);
 }
 
-TEST_MAIN("perfdb/table_diff", T(rows_that_go_and_come_are_shown),
+TEST_MAIN("opdb/rows/table_diff", T(rows_that_go_and_come_are_shown),
           T(new_columns_show_in_the_header))

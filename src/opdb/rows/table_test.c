@@ -170,7 +170,7 @@ TEST(names_of_files)
     assert_false(table_is_leftover(S(".999999999.strata.tmp.csv")));
 }
 
-TEST_MAIN("perfdb/table", T(the_dialect_of_exporters_is_read), T(rows_may_be_ragged),
+TEST_MAIN("opdb/rows/table", T(the_dialect_of_exporters_is_read), T(rows_may_be_ragged),
           T(a_mark_after_blank_lines_is_no_part_of_the_name), T(what_is_no_table_is_refused),
           T(columns_are_moved_with_their_cells), T(writing_quotes_only_what_must_be),
           TS(a_file_is_replaced_as_a_whole), TS(a_file_with_the_same_bytes_is_left_alone),

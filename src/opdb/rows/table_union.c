@@ -3,8 +3,8 @@
  */
 #include "opdb/rows/table_union.h"
 
-#include "base/run/cancel.h"
 #include "base/formats/csv_write.h"
+#include "base/run/cancel.h"
 #include "base/tables/intern.h"
 #include "base/text/num.h"
 #include "opdb/rows/cell.h"

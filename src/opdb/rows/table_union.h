@@ -5,8 +5,8 @@
  * table has, in the order in which they come. Cells are those of the tables, without blanks around
  * them; a column that a table lacks is empty.
  */
-#ifndef STRATA_PERFDB_TABLE_UNION_H
-#define STRATA_PERFDB_TABLE_UNION_H
+#ifndef STRATA_OPDB_ROWS_TABLE_UNION_H
+#define STRATA_OPDB_ROWS_TABLE_UNION_H
 
 #include "base/files/sink.h"
 #include "opdb/rows/place.h"

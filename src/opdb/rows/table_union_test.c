@@ -38,5 +38,5 @@ TEST(a_table_that_cannot_be_read_ends_it)
     text_free(&out);
 }
 
-TEST_MAIN("perfdb/table_union", TS(columns_of_all_tables_are_joined),
+TEST_MAIN("opdb/rows/table_union", TS(columns_of_all_tables_are_joined),
           TS(a_table_that_cannot_be_read_ends_it))

@@ -5,8 +5,8 @@
  * Columns are those of opdb/rows/table_union.h. A column whose cells are all numbers has numbers;
  * shapes, types, formats and lists of lengths are texts whatever they hold. Empty cells are null.
  */
-#ifndef STRATA_FLOW_UNION_DATASET_H
-#define STRATA_FLOW_UNION_DATASET_H
+#ifndef STRATA_OPDB_ROWS_UNION_DATASET_H
+#define STRATA_OPDB_ROWS_UNION_DATASET_H
 
 #include "opdb/rows/place.h"
 #include "render/dataset.h"

@@ -32,4 +32,4 @@ TEST(cells_of_all_tables_are_in_the_file)
     assert_true(str_contains(arrow, (struct str){(const char *)&duration, sizeof(duration)}));
 }
 
-TEST_MAIN("flow/union_dataset", TS(cells_of_all_tables_are_in_the_file))
+TEST_MAIN("opdb/rows/union_dataset", TS(cells_of_all_tables_are_in_the_file))

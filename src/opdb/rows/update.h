@@ -1,8 +1,8 @@
 /*
  * update - replayed durations written back into one operator table.
  */
-#ifndef STRATA_PERFDB_UPDATE_H
-#define STRATA_PERFDB_UPDATE_H
+#ifndef STRATA_OPDB_ROWS_UPDATE_H
+#define STRATA_OPDB_ROWS_UPDATE_H
 
 #include "opdb/rows/exports.h"
 #include "opdb/rows/table.h"

@@ -58,6 +58,6 @@ TEST(installers_leave_their_version_in_files)
     assert_false(version_in_text(S(""), &out));
 }
 
-TEST_MAIN("perfdb/version", T(version_texts_are_words_with_single_joints),
+TEST_MAIN("opdb/rows/version", T(version_texts_are_words_with_single_joints),
           TA(three_parts_make_a_folder), T(whole_folder_names_are_known),
           T(installers_leave_their_version_in_files))

@@ -10,8 +10,8 @@
  *     pto_calibrate(costs, &measures, &result);
  *     pto_calibration_write(&result, sink);       a file for pto_costs_load()
  */
-#ifndef STRATA_PTO_CALIBRATE_H
-#define STRATA_PTO_CALIBRATE_H
+#ifndef STRATA_KERNELS_PTO_COST_CALIBRATE_H
+#define STRATA_KERNELS_PTO_COST_CALIBRATE_H
 
 #include "base/files/sink.h"
 #include "kernels/pto/cost/measure.h"

@@ -4,7 +4,7 @@
 
 #include "base/testing.h"
 #include "base/text/text.h"
-#include "pto/testing_cost.h"
+#include "kernels/pto/testing_cost.h"
 #include "report/record.h"
 
 static void add(struct pto_measures *m, struct pto_work w, double measured)
@@ -187,7 +187,7 @@ TEST(json_lists_every_law)
     pto_costs_free(c);
 }
 
-TEST_MAIN("pto/calibrate", T(constants_that_made_the_points_are_found_again),
+TEST_MAIN("kernels/pto/cost/calibrate", T(constants_that_made_the_points_are_found_again),
           T(one_wild_point_does_not_bend_the_law), T(slopes_are_never_negative),
           T(a_single_point_is_met_with_the_least_change), T(paths_get_rate_and_latency),
           T(functions_of_a5_and_products), T(the_written_file_gives_the_measured_cycles),

@@ -3,8 +3,8 @@
  */
 #include "kernels/pto/cost/chips.h"
 
-#include "base/formats/csv.h"
 #include "base/files/embedded.h"
+#include "base/formats/csv.h"
 #include "base/text/num.h"
 
 static void read_chip(const struct csv *csv, struct pto_chip *c)

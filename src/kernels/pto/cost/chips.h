@@ -1,8 +1,8 @@
 /*
  * chips - the Ascend chips that kernels are timed for: cores and clock (data/pto/chips.csv).
  */
-#ifndef STRATA_PTO_CHIPS_H
-#define STRATA_PTO_CHIPS_H
+#ifndef STRATA_KERNELS_PTO_COST_CHIPS_H
+#define STRATA_KERNELS_PTO_COST_CHIPS_H
 
 #include "base/diag.h"
 #include "kernels/pto/text/types.h"

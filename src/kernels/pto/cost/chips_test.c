@@ -32,5 +32,5 @@ TEST(chips_go_by_their_name_with_and_without_the_brand)
     diag_fini(&d);
 }
 
-TEST_MAIN("pto/chips", T(the_first_chip_of_an_architecture_is_its_default),
+TEST_MAIN("kernels/pto/cost/chips", T(the_first_chip_of_an_architecture_is_its_default),
           T(chips_go_by_their_name_with_and_without_the_brand))

@@ -7,8 +7,8 @@
 
 #include "base/formats/csv.h"
 #include "base/text/num.h"
-#include "kernels/pto/values/arith.h"
 #include "kernels/pto/cost/cost_data.h"
+#include "kernels/pto/values/arith.h"
 
 /* ---- the fitted A2/A3 table: cycles by operation, type and columns ---- */
 

@@ -18,8 +18,8 @@
  *
  * After loading, a struct pto_costs is only read and may be shared between threads.
  */
-#ifndef STRATA_PTO_COST_H
-#define STRATA_PTO_COST_H
+#ifndef STRATA_KERNELS_PTO_COST_COST_H
+#define STRATA_KERNELS_PTO_COST_COST_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 #include "kernels/pto/cost/cost_data.h"
 
 #include "base/testing.h"
-#include "pto/testing_cost.h"
+#include "kernels/pto/testing_cost.h"
 
 static struct pto_work function(enum pto_opcode op, enum pto_dtype from, enum pto_dtype to,
                                 int32_t rows, int32_t cols, int32_t v_col)
@@ -85,7 +85,7 @@ TEST(a_falling_curve_never_goes_below_the_closed_form)
     assert_int_equal(cycles(function(PTO_TCVT, PTO_F16, PTO_F32, 64, 64, 64)), 55 + 63);
 }
 
-TEST_MAIN("pto/cost_a5", T(curves_give_the_cycles_of_flat_and_nested_loops),
+TEST_MAIN("kernels/pto/cost/cost_a5", T(curves_give_the_cycles_of_flat_and_nested_loops),
           T(loops_follow_the_shape), T(high_precision_and_parity_have_their_own_curves),
           T(rows_of_one_narrowing_iteration_run_as_one_loop),
           T(a_falling_curve_never_goes_below_the_closed_form))

@@ -4,8 +4,8 @@
  *
  * For cost*.c and calibrate.c only; everyone else uses kernels/pto/cost/cost.h.
  */
-#ifndef STRATA_PTO_COST_DATA_H
-#define STRATA_PTO_COST_DATA_H
+#ifndef STRATA_KERNELS_PTO_COST_COST_DATA_H
+#define STRATA_KERNELS_PTO_COST_COST_DATA_H
 
 #include "base/tables/hash.h"
 #include "base/tables/vec.h"

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/formats/csv.h"
 #include "base/files/embedded.h"
-#include "base/limits.h"
 #include "base/files/mapfile.h"
+#include "base/formats/csv.h"
+#include "base/limits.h"
 #include "base/text/num.h"
 #include "kernels/pto/cost/cost_data.h"
 

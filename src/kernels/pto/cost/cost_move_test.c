@@ -147,7 +147,7 @@ TEST(a_path_that_does_not_exist_costs_the_issue)
     assert_true(is_near(cost_of(w).occupied, 1));
 }
 
-TEST_MAIN("pto/cost_move", T(cores_share_what_l2_delivers), T(misses_of_l2_are_slower),
+TEST_MAIN("kernels/pto/cost/cost_move", T(cores_share_what_l2_delivers), T(misses_of_l2_are_slower),
           T(memory_is_shared_by_the_cores_that_stream), T(short_rows_cost_by_the_row),
           T(a_load_that_transposes_has_its_own_curve),
           T(extracting_a_pair_of_tiles_costs_what_the_gemm_anchor_shows),

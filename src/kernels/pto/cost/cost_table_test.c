@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/testing.h"
-#include "pto/testing_cost.h"
+#include "kernels/pto/testing_cost.h"
 
 TEST(exact_rows_of_the_table_are_used)
 {
@@ -52,6 +52,6 @@ TEST(a_table_with_a_wrong_row_is_refused)
     }
 }
 
-TEST_MAIN("pto/cost_table", T(exact_rows_of_the_table_are_used),
+TEST_MAIN("kernels/pto/cost/cost_table", T(exact_rows_of_the_table_are_used),
           T(what_the_table_does_not_hold_is_left_to_the_law),
           T(a_table_with_a_wrong_row_is_refused))

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/testing.h"
-#include "pto/testing_cost.h"
+#include "kernels/pto/testing_cost.h"
 
 static int64_t cycles(const struct pto_costs *c, struct pto_work w)
 {
@@ -183,7 +183,7 @@ TEST(mistakes_in_a_cost_file_name_the_line)
     }
 }
 
-TEST_MAIN("pto/cost", T(a_small_kernel_costs_what_its_three_parts_cost),
+TEST_MAIN("kernels/pto/cost/cost", T(a_small_kernel_costs_what_its_three_parts_cost),
           T(latency_is_not_queue_time), T(every_operation_costs_something_finite_on_every_shape),
           T(every_vector_operation_has_a_law_on_both_architectures), T(scalar_work_and_views),
           T(an_empty_valid_shape_costs_the_issue), T(a_cost_file_replaces_single_constants),

@@ -1,7 +1,7 @@
 #include "kernels/pto/cost/cost_data.h"
 
 #include "base/testing.h"
-#include "pto/testing_cost.h"
+#include "kernels/pto/testing_cost.h"
 
 static double sum_of(const struct pto_costs *c, struct pto_work w)
 {
@@ -125,7 +125,7 @@ TEST(more_rows_never_cost_less)
     pto_costs_free(c);
 }
 
-TEST_MAIN("pto/cost_vector", T(scalar_operations_stream),
+TEST_MAIN("kernels/pto/cost/cost_vector", T(scalar_operations_stream),
           T(binary_operations_take_one_masked_repeat_for_a_short_row),
           T(a_narrowed_tile_is_worked_on_row_by_row), T(conversions_go_by_the_wider_type),
           T(reductions_follow_the_fit), T(broadcasts_pay_for_spreading_the_rows),

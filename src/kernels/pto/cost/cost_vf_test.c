@@ -62,6 +62,6 @@ TEST(reductions_are_loops_over_rows_or_columns)
     assert_true(cycles(PTO_TCOLSUM, PTO_F32, 2, 4) == 44 + 11 + 3 + 7 + 1);
 }
 
-TEST_MAIN("pto/cost_vf", T(simple_operations_take_a_cycle_an_iteration),
+TEST_MAIN("kernels/pto/cost/cost_vf", T(simple_operations_take_a_cycle_an_iteration),
           T(slow_operations_share_two_units), T(nested_loops_pay_for_entering_a_row),
           T(reductions_are_loops_over_rows_or_columns))

@@ -7,8 +7,8 @@
 
 #include "base/arena.h"
 #include "base/files/embedded.h"
-#include "kernels/pto/values/arith.h"
 #include "kernels/pto/cost/cost_data.h"
+#include "kernels/pto/values/arith.h"
 
 static struct str a2a3_law(const struct pto_law *law, struct arena *arena)
 {

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "base/text/char.h"
 #include "base/formats/csv.h"
+#include "base/text/char.h"
 #include "base/text/num.h"
 
 enum measure_column {

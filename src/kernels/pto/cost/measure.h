@@ -9,8 +9,8 @@
  * and from, to, bytes for transfers (op tload, tstore, tmov ..). Names are those of the text, with
  * or without "pto.", in any case; fp32, float, half and the like are understood as types.
  */
-#ifndef STRATA_PTO_MEASURE_H
-#define STRATA_PTO_MEASURE_H
+#ifndef STRATA_KERNELS_PTO_COST_MEASURE_H
+#define STRATA_KERNELS_PTO_COST_MEASURE_H
 
 #include "base/diag.h"
 #include "base/tables/vec.h"

@@ -92,5 +92,6 @@ TEST(a_table_without_measurements_is_an_error)
     }
 }
 
-TEST_MAIN("pto/measure", T(rows_become_work), T(transfers_and_products_have_columns_of_their_own),
+TEST_MAIN("kernels/pto/cost/measure", T(rows_become_work),
+          T(transfers_and_products_have_columns_of_their_own),
           T(rows_that_make_no_sense_are_counted), T(a_table_without_measurements_is_an_error))

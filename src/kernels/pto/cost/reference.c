@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-#include "base/formats/csv.h"
 #include "base/files/embedded.h"
-#include "kernels/pto/text/forms.h"
+#include "base/formats/csv.h"
 #include "kernels/pto/sim/pipes.h"
+#include "kernels/pto/text/forms.h"
 
 static const struct {
     enum pto_opcode first;

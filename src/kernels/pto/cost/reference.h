@@ -7,8 +7,8 @@
  * (data/pto/frames): it replaces the line "// the example stands here", or stands
  * there already.
  */
-#ifndef STRATA_PTO_REFERENCE_H
-#define STRATA_PTO_REFERENCE_H
+#ifndef STRATA_KERNELS_PTO_COST_REFERENCE_H
+#define STRATA_KERNELS_PTO_COST_REFERENCE_H
 
 #include "base/arena.h"
 #include "kernels/pto/cost/cost.h"

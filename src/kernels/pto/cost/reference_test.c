@@ -4,7 +4,7 @@
 #include "base/files/embedded.h"
 #include "base/testing.h"
 #include "kernels/pto/sim/pipes.h"
-#include "pto/testing_sim.h"
+#include "kernels/pto/testing_sim.h"
 
 static struct arena arena;
 static struct pto_references all;
@@ -104,5 +104,5 @@ TEST(costs_are_in_the_words_of_the_tables)
     arena_free(&arena);
 }
 
-TEST_MAIN("pto.reference", T(every_operation_has_an_entry), T(every_example_runs),
+TEST_MAIN("kernels/pto/cost/reference", T(every_operation_has_an_entry), T(every_example_runs),
           T(costs_are_in_the_words_of_the_tables))

@@ -8,8 +8,8 @@
  *
  * Two vector cores run the same lines: the one that was busy for longer counts.
  */
-#ifndef STRATA_PTO_LINES_H
-#define STRATA_PTO_LINES_H
+#ifndef STRATA_KERNELS_PTO_JUDGE_LINES_H
+#define STRATA_KERNELS_PTO_JUDGE_LINES_H
 
 #include "kernels/pto/judge/path.h"
 

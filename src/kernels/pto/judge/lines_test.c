@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "pto/testing_run.h"
+#include "kernels/pto/testing_run.h"
 
 static void open_lines(struct testing_run *r, struct pto_lines *l)
 {
@@ -85,6 +85,6 @@ TEST(the_tile_lives_from_its_first_load_to_its_last_store)
     close_lines(&r, &l);
 }
 
-TEST_MAIN("pto/lines", T(each_operation_has_its_line_with_busy_and_stalls),
+TEST_MAIN("kernels/pto/judge/lines", T(each_operation_has_its_line_with_busy_and_stalls),
           T(vector_operations_tell_their_lanes), T(operations_add_up_the_lines),
           T(the_tile_lives_from_its_first_load_to_its_last_store))

@@ -9,8 +9,8 @@
  * An outcome owns what it holds and outlives the sim. Lists are in a fixed order, so the same run
  * gives the same bytes.
  */
-#ifndef STRATA_PTO_OUTCOME_H
-#define STRATA_PTO_OUTCOME_H
+#ifndef STRATA_KERNELS_PTO_JUDGE_OUTCOME_H
+#define STRATA_KERNELS_PTO_JUDGE_OUTCOME_H
 
 #include "kernels/pto/cost/chips.h"
 #include "kernels/pto/judge/path.h"

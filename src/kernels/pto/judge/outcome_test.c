@@ -1,6 +1,6 @@
 #include "kernels/pto/judge/outcome.h"
 
-#include "pto/testing_run.h"
+#include "kernels/pto/testing_run.h"
 
 static int64_t path_sum(const struct pto_outcome *o)
 {
@@ -119,7 +119,7 @@ TEST(an_empty_kernel_is_bound_by_nothing)
     testing_run_close(&r);
 }
 
-TEST_MAIN("pto/outcome", T(a_serial_loop_takes_the_sum_of_its_parts),
+TEST_MAIN("kernels/pto/judge/outcome", T(a_serial_loop_takes_the_sum_of_its_parts),
           T(stalls_tell_who_waited_for_whom), T(the_path_of_flags_adds_up_too),
           T(bytes_are_counted_by_path), T(a_loop_over_data_nobody_supplied_is_degenerate),
           T(an_empty_kernel_is_bound_by_nothing))

@@ -7,8 +7,8 @@
  * for each: what it was spent on (`sort`), and why the path leads through it, that is, why the
  * piece after it did not start earlier (`reason`).
  */
-#ifndef STRATA_PTO_PATH_H
-#define STRATA_PTO_PATH_H
+#ifndef STRATA_KERNELS_PTO_JUDGE_PATH_H
+#define STRATA_KERNELS_PTO_JUDGE_PATH_H
 
 #include "kernels/pto/sim/sim.h"
 

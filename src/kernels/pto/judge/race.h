@@ -11,8 +11,8 @@
  *
  * What the scalar unit writes needs a flag; what it reads is there before it goes on.
  */
-#ifndef STRATA_PTO_RACE_H
-#define STRATA_PTO_RACE_H
+#ifndef STRATA_KERNELS_PTO_JUDGE_RACE_H
+#define STRATA_KERNELS_PTO_JUDGE_RACE_H
 
 #include "base/arena.h"
 #include "kernels/pto/sim/hazards.h"

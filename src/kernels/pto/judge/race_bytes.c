@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
-#include "kernels/pto/sim/core.h"
 #include "kernels/pto/judge/race.h"
+#include "kernels/pto/sim/core.h"
 
 /* An access that is looked at: who, and when by the clock of its lane. */
 struct visit {

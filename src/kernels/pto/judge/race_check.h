@@ -1,8 +1,8 @@
 /*
  * race_check - all ways through a kernel that its arguments may choose, watched for races.
  */
-#ifndef STRATA_PTO_RACE_CHECK_H
-#define STRATA_PTO_RACE_CHECK_H
+#ifndef STRATA_KERNELS_PTO_JUDGE_RACE_CHECK_H
+#define STRATA_KERNELS_PTO_JUDGE_RACE_CHECK_H
 
 #include "kernels/pto/judge/race.h"
 #include "kernels/pto/sim/sim.h"

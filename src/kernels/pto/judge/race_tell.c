@@ -1,8 +1,8 @@
 /*
  * Races in words.
  */
-#include "kernels/pto/sim/core.h"
 #include "kernels/pto/judge/race.h"
+#include "kernels/pto/sim/core.h"
 #include "kernels/pto/sim/sim.h"
 
 const char *pto_race_code(enum pto_race_kind kind)

@@ -3,9 +3,9 @@
 
 #include "base/testing.h"
 #include "kernels/pto/judge/race_check.h"
-#include "pto/testing_mutants.h"
-#include "pto/testing_random.h"
-#include "pto/testing_sim.h"
+#include "kernels/pto/testing_mutants.h"
+#include "kernels/pto/testing_random.h"
+#include "kernels/pto/testing_sim.h"
 
 #define VEC  "!pto.tile_buf<vec, 16x64xf32>"
 #define PART "!pto.partition_tensor_view<16x64xf32>"
@@ -352,7 +352,7 @@ TEST(blocks_that_write_the_same_bytes_are_told)
     assert_int_equal(found_between_blocks("%c0"), 1);
 }
 
-TEST_MAIN("pto races", T(blocks_that_write_the_same_bytes_are_told),
+TEST_MAIN("kernels/pto/judge/race", T(blocks_that_write_the_same_bytes_are_told),
           T(a_kernel_with_all_its_flags_is_fine), T(a_flag_that_is_missing_is_named),
           T(the_scalar_unit_needs_flags_in_global_memory_too),
           T(a_product_and_its_store_take_turns_by_the_unit_flag),

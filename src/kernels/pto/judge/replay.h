@@ -7,8 +7,8 @@
  * waits for are above 0 and takes one from each whose number is at least `sync_base`; lower ones
  * stay as they are once signalled. Signals come when an entry ends.
  */
-#ifndef STRATA_PTO_REPLAY_H
-#define STRATA_PTO_REPLAY_H
+#ifndef STRATA_KERNELS_PTO_JUDGE_REPLAY_H
+#define STRATA_KERNELS_PTO_JUDGE_REPLAY_H
 
 #include "base/diag.h"
 

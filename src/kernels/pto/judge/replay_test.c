@@ -79,6 +79,6 @@ TEST(rows_that_make_no_sense_are_refused)
     }
 }
 
-TEST_MAIN("pto/replay", T(queues_run_in_order_and_wait_for_channels),
+TEST_MAIN("kernels/pto/judge/replay", T(queues_run_in_order_and_wait_for_channels),
           T(channels_below_the_base_stay_signalled), T(times_that_differ_are_counted),
           T(rows_that_make_no_sense_are_refused))

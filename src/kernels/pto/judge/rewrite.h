@@ -8,8 +8,8 @@
  * A change is proposed where the text shows that it is allowed; what it saves is for a run to say.
  * Texts with more than one operation in a line, or one in several, are left alone.
  */
-#ifndef STRATA_PTO_REWRITE_H
-#define STRATA_PTO_REWRITE_H
+#ifndef STRATA_KERNELS_PTO_JUDGE_REWRITE_H
+#define STRATA_KERNELS_PTO_JUDGE_REWRITE_H
 
 #include "kernels/pto/text/ir.h"
 #include "report/message.h"

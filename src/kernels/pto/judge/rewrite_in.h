@@ -1,8 +1,8 @@
 /*
  * rewrite_in - what the files of the rewriter share; others include kernels/pto/judge/rewrite.h.
  */
-#ifndef STRATA_PTO_REWRITE_IN_H
-#define STRATA_PTO_REWRITE_IN_H
+#ifndef STRATA_KERNELS_PTO_JUDGE_REWRITE_IN_H
+#define STRATA_KERNELS_PTO_JUDGE_REWRITE_IN_H
 
 #include "kernels/pto/judge/rewrite.h"
 

@@ -1,8 +1,8 @@
 /*
  * Operations of a kernel in another order: two loads, a flag.
  */
-#include "kernels/pto/sim/pipes.h"
 #include "kernels/pto/judge/rewrite_in.h"
+#include "kernels/pto/sim/pipes.h"
 
 enum { MOST_SWAPS = 8, MOST_FLAGS = 16 };
 

@@ -1,6 +1,6 @@
 #include "kernels/pto/judge/rewrite.h"
 
-#include "pto/testing_pto.h"
+#include "kernels/pto/testing_pto.h"
 
 struct change_case {
     struct arena arena;
@@ -212,7 +212,7 @@ TEST(what_works_across_the_rows_keeps_its_size)
     close_case(&c);
 }
 
-TEST_MAIN("pto/rewrite", T(tiles_of_a_loop_grow_and_shrink),
+TEST_MAIN("kernels/pto/judge/rewrite", T(tiles_of_a_loop_grow_and_shrink),
           T(what_works_across_the_rows_keeps_its_size), T(loads_are_swapped_over_views),
           T(flags_move_over_one_instruction_of_their_pipe), T(a_loop_that_writes_first_is_doubled),
           T(tiles_from_before_a_loop_are_doubled_when_each_round_writes_them_whole),

@@ -4,9 +4,9 @@
  * rounds. Along the depth of a product that splits K.
  */
 #include "base/text/text.h"
+#include "kernels/pto/judge/rewrite_in.h"
 #include "kernels/pto/text/parse.h"
 #include "kernels/pto/text/print.h"
-#include "kernels/pto/judge/rewrite_in.h"
 #include "kernels/pto/text/tile.h"
 
 enum { MOST_TILINGS = 12, NOT_TIED = -1, ROWS = 0, COLS = 1, ALIGN = 512 };

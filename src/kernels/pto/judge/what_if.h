@@ -5,8 +5,8 @@
  * Each question is one more run with other options (pto_what_if_apply). The answers are what
  * pto_outcome.limits judges by, so that what bounds a kernel and its best what-if are the same.
  */
-#ifndef STRATA_PTO_WHAT_IF_H
-#define STRATA_PTO_WHAT_IF_H
+#ifndef STRATA_KERNELS_PTO_JUDGE_WHAT_IF_H
+#define STRATA_KERNELS_PTO_JUDGE_WHAT_IF_H
 
 #include "kernels/pto/judge/outcome.h"
 

@@ -1,6 +1,6 @@
 #include "kernels/pto/judge/what_if.h"
 
-#include "pto/testing_run.h"
+#include "kernels/pto/testing_run.h"
 
 static int64_t cycles_without(struct testing_run *r, enum limit what)
 {
@@ -95,6 +95,6 @@ TEST(the_bound_is_the_best_what_if)
     testing_run_close(&r);
 }
 
-TEST_MAIN("pto/what_if", T(only_what_the_path_leads_through_is_asked_about),
+TEST_MAIN("kernels/pto/judge/what_if", T(only_what_the_path_leads_through_is_asked_about),
           T(more_buffers_let_the_rounds_overlap), T(a_pipe_and_latency_save_their_part_of_the_path),
           T(a_start_that_takes_no_time_saves_itself), T(the_bound_is_the_best_what_if))

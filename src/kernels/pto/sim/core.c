@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/pto/sim/pipes.h"
 #include "kernels/pto/judge/race.h"
+#include "kernels/pto/sim/pipes.h"
 
 static void *copy_of(void *old, const void *from, size_t size, size_t n)
 {

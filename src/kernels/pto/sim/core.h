@@ -2,15 +2,15 @@
  * core - one cube or vector core that executes a program, and what the cores of one AI core share.
  *
  * A core runs until its program ends, something is wrong, or it needs a token of another core: the
- * simulator then lets the others run (kernels/pto/sim/sim.h). Since each core sees only its own program order
- * and the tokens, in which order they take turns does not change any time.
+ * simulator then lets the others run (kernels/pto/sim/sim.h). Since each core sees only its own
+ * program order and the tokens, in which order they take turns does not change any time.
  *
  * Timing alone needs no data. Values that steer the program come from arguments and inputs; one
  * that nobody supplied counts as zero and is listed when control flow uses it. With memory
  * (`--run`) every operation also computes.
  */
-#ifndef STRATA_PTO_CORE_H
-#define STRATA_PTO_CORE_H
+#ifndef STRATA_KERNELS_PTO_SIM_CORE_H
+#define STRATA_KERNELS_PTO_SIM_CORE_H
 
 #include "base/tables/hash.h"
 #include "kernels/pto/cost/cost.h"

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/pto/sim/core.h"
 #include "kernels/pto/judge/race.h"
+#include "kernels/pto/sim/core.h"
 
 enum { MOST_HELD = 65536 }; /* instructions of one core */
 

@@ -1,6 +1,6 @@
 /* FIFOs between the cores: credits, entries, and the data in them. */
-#include "kernels/pto/sim/core.h"
 #include "kernels/pto/judge/race.h"
+#include "kernels/pto/sim/core.h"
 
 /* Waits for the token number `at` of each of the cores at the other end; false leaves this one
  * waiting. */

@@ -1,6 +1,6 @@
 /* Scalars in memory: load_scalar, store_scalar, tgetval. */
-#include "kernels/pto/sim/core.h"
 #include "kernels/pto/judge/race.h"
+#include "kernels/pto/sim/core.h"
 
 static const struct pto_gm *operand_gm(const struct pto_core *c, const struct pto_site *s)
 {

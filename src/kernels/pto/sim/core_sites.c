@@ -1,6 +1,6 @@
 /* Instructions: what they wait for, when they run, what they leave behind. */
-#include "kernels/pto/sim/core.h"
 #include "kernels/pto/judge/race.h"
+#include "kernels/pto/sim/core.h"
 
 enum { STREAM_REPEATS = 16 }; /* of 256 bytes: as long as the vector pipe's latency */
 

@@ -1,7 +1,7 @@
 /* Cores that run together: FIFOs, flags between cores, meetings of all. */
 #include "kernels/pto/sim/core.h"
 
-#include "pto/testing_sim.h"
+#include "kernels/pto/testing_sim.h"
 
 #define MAT   "!pto.tile_buf<mat, 16x16xf32, blayout=col_major, slayout=row_major>"
 #define LEFT  "!pto.tile_buf<left, 16x16xf32, slayout=row_major>"
@@ -365,7 +365,7 @@ TEST(a_function_with_sections_runs_on_all_cores)
     testing_sim_close(&t);
 }
 
-TEST_MAIN("pto core", T(data_goes_through_the_fifos_of_a2a3_in_halves_of_rows),
+TEST_MAIN("kernels/pto/sim/core", T(data_goes_through_the_fifos_of_a2a3_in_halves_of_rows),
           T(data_goes_through_the_fifos_in_halves_of_columns),
           T(data_goes_through_the_fifos_undivided), T(data_goes_through_the_fifos_of_a5),
           T(a_ring_of_one_slot_is_enough), T(a_pop_waits_for_its_push),

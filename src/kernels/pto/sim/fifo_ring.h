@@ -4,8 +4,8 @@
  * An entry lies row by row in its slot, whatever the layout of the tile it came from. With a split
  * each vector core has one half of it.
  */
-#ifndef STRATA_PTO_FIFO_RING_H
-#define STRATA_PTO_FIFO_RING_H
+#ifndef STRATA_KERNELS_PTO_SIM_FIFO_RING_H
+#define STRATA_KERNELS_PTO_SIM_FIFO_RING_H
 
 #include "kernels/pto/text/tile.h"
 

@@ -8,8 +8,8 @@
  * pointer argument an access goes through; there, accesses are windows (rows of bytes at a stride),
  * and only windows that share a byte wait for each other.
  */
-#ifndef STRATA_PTO_HAZARDS_H
-#define STRATA_PTO_HAZARDS_H
+#ifndef STRATA_KERNELS_PTO_SIM_HAZARDS_H
+#define STRATA_KERNELS_PTO_SIM_HAZARDS_H
 
 #include "kernels/pto/sim/queues.h"
 

@@ -250,7 +250,7 @@ TEST(old_accesses_are_forgotten_or_joined_but_never_missed)
     pto_hazards_free(&h);
 }
 
-TEST_MAIN("pto hazards", T(a_read_waits_for_the_write_of_its_bytes),
+TEST_MAIN("kernels/pto/sim/hazards", T(a_read_waits_for_the_write_of_its_bytes),
           T(a_write_waits_for_reads_and_writes_of_other_pipes), T(the_latest_of_all_pieces_counts),
           T(the_vector_pipe_reads_behind_a_long_write_of_the_same_bytes),
           T(a_place_is_found_again_until_something_is_cut),

@@ -8,13 +8,14 @@
  *     pto_host_text(h, name, &text, &lines);
  *
  * What the kernel calls is include/strata/pto_host.h. It cannot return an error to a kernel, so
- * `fail` is called, which must not return: this runs in a process of its own (kernels/pto/pto_cpp.h).
+ * `fail` is called, which must not return: this runs in a process of its own
+ * (kernels/pto/pto_cpp.h).
  */
-#ifndef STRATA_PTO_HOST_IN_H
-#define STRATA_PTO_HOST_IN_H
+#ifndef STRATA_KERNELS_PTO_SIM_HOST_H
+#define STRATA_KERNELS_PTO_SIM_HOST_H
 
-#include "base/text/text.h"
 #include "base/tables/vec.h"
+#include "base/text/text.h"
 #include "kernels/pto/text/types.h"
 #include "strata/pto_host.h"
 

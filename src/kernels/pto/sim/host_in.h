@@ -1,16 +1,16 @@
 /*
  * host_in - between the parts of kernels/pto/sim/host.h.
  */
-#ifndef STRATA_PTO_HOST_PARTS_H
-#define STRATA_PTO_HOST_PARTS_H
+#ifndef STRATA_KERNELS_PTO_SIM_HOST_IN_H
+#define STRATA_KERNELS_PTO_SIM_HOST_IN_H
 
 #include <ucontext.h>
 
 #include "base/tables/intern.h"
 #include "kernels/pto/sim/core.h"
 #include "kernels/pto/sim/fifo_ring.h"
-#include "kernels/pto/values/func.h"
 #include "kernels/pto/sim/host.h"
+#include "kernels/pto/values/func.h"
 
 enum { PTO_HOST_FIFOS = 16 };
 

@@ -11,8 +11,8 @@
  *     written = pto_l2_written_back(&l2);
  *     pto_l2_free(&l2);
  */
-#ifndef STRATA_PTO_L2_H
-#define STRATA_PTO_L2_H
+#ifndef STRATA_KERNELS_PTO_SIM_L2_H
+#define STRATA_KERNELS_PTO_SIM_L2_H
 
 #include "base/tables/hash.h"
 #include "base/tables/vec.h"

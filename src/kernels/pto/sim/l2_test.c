@@ -86,7 +86,7 @@ TEST(windows_of_any_size_are_harmless)
     pto_l2_free(&l2);
 }
 
-TEST_MAIN("pto/l2", T(bytes_miss_once_and_are_there_again),
+TEST_MAIN("kernels/pto/sim/l2", T(bytes_miss_once_and_are_there_again),
           T(the_oldest_leave_when_the_room_is_used_up), T(what_others_bring_in_takes_no_room),
           T(written_bytes_go_to_memory_when_others_take_their_place),
           T(windows_of_any_size_are_harmless))

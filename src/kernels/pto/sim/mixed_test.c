@@ -1,6 +1,6 @@
 /* Kernels of several functions, in all the forms that compilers write them. */
 #include "base/testing.h"
-#include "pto/testing_sim.h"
+#include "kernels/pto/testing_sim.h"
 
 #define ACC   "!pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>"
 #define LEFT  "!pto.tile_buf<left, 16x16xf16, slayout=row_major>"
@@ -263,7 +263,7 @@ TEST(flags_of_a5_belong_to_one_vector_core)
     testing_sim_close(&t);
 }
 
-TEST_MAIN("pto mixed kernels", T(an_entry_and_its_private_functions_are_one_kernel),
+TEST_MAIN("kernels/pto/sim/mixed", T(an_entry_and_its_private_functions_are_one_kernel),
           T(lowered_fifos_take_as_long_as_plain_ones), T(entries_are_chosen_by_name),
           T(an_operation_on_the_wrong_core_is_an_error), T(modules_in_modules_and_places_are_read),
           T(the_scale_of_a_store_is_read), T(slots_are_handed_out_as_views_when_they_are_free),

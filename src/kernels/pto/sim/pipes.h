@@ -6,8 +6,8 @@
  * architecture, on the spaces of source and destination and on optional operands; this module is
  * the only place that knows.
  */
-#ifndef STRATA_PTO_PIPES_H
-#define STRATA_PTO_PIPES_H
+#ifndef STRATA_KERNELS_PTO_SIM_PIPES_H
+#define STRATA_KERNELS_PTO_SIM_PIPES_H
 
 #include "kernels/pto/text/ir.h"
 

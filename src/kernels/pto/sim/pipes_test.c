@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "pto/testing_pto.h"
+#include "kernels/pto/testing_pto.h"
 
 #define T_(space) "!pto.tile_buf<" space ", 16x16xf32>"
 
@@ -152,5 +152,5 @@ TEST(fifos_wait_on_a5_and_copy_on_a2a3)
     check_rows(rows, ARRAY_LEN(rows));
 }
 
-TEST_MAIN("pto.pipes", T(moves_run_where_their_way_leads), T(operations_with_rules_of_their_own),
-          T(fifos_wait_on_a5_and_copy_on_a2a3))
+TEST_MAIN("kernels/pto/sim/pipes", T(moves_run_where_their_way_leads),
+          T(operations_with_rules_of_their_own), T(fifos_wait_on_a5_and_copy_on_a2a3))

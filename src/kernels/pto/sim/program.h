@@ -5,18 +5,19 @@
  * or a view. An operation that runs on a pipe becomes a site, which knows its pipe, its operands
  * and, as far as the text tells, the bytes it touches; the step that executes it only names it.
  * Beside the steps stands the same program as a tree of loops and branches (struct pto_node): that
- * is what the inserter of synchronisation walks (kernels/pto/sim/sync.h), and where it hangs its flags.
+ * is what the inserter of synchronisation walks (kernels/pto/sim/sync.h), and where it hangs its
+ * flags.
  *
  * A program refers to its module and is const once compiled; cores share it.
  */
-#ifndef STRATA_PTO_PROGRAM_H
-#define STRATA_PTO_PROGRAM_H
+#ifndef STRATA_KERNELS_PTO_SIM_PROGRAM_H
+#define STRATA_KERNELS_PTO_SIM_PROGRAM_H
 
-#include "kernels/pto/values/arith.h"
 #include "kernels/pto/cost/cost.h"
-#include "kernels/pto/values/func.h"
-#include "kernels/pto/text/ir.h"
 #include "kernels/pto/sim/queues.h"
+#include "kernels/pto/text/ir.h"
+#include "kernels/pto/values/arith.h"
+#include "kernels/pto/values/func.h"
 
 /* Steps: an arithmetic or view operation has the opcode of the text, the others are these. */
 enum pto_step_code {

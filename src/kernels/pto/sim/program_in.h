@@ -2,8 +2,8 @@
  * program_in - what the parts of the compiler share: program.c (control flow), program_values.c
  * (views, tiles, numbers) and program_sites.c (instructions).
  */
-#ifndef STRATA_PTO_PROGRAM_IN_H
-#define STRATA_PTO_PROGRAM_IN_H
+#ifndef STRATA_KERNELS_PTO_SIM_PROGRAM_IN_H
+#define STRATA_KERNELS_PTO_SIM_PROGRAM_IN_H
 
 #include "kernels/pto/sim/program.h"
 

@@ -1,6 +1,6 @@
 #include "kernels/pto/sim/program.h"
 
-#include "pto/testing_sim.h"
+#include "kernels/pto/testing_sim.h"
 #include "kernels/pto/values/values.h"
 
 #define VEC "!pto.tile_buf<vec, 16x64xf32>"
@@ -334,7 +334,7 @@ TEST(a_window_shares_the_bytes_of_its_tile)
     arena_free(&arena);
 }
 
-TEST_MAIN("pto program", T(a_loop_hands_its_values_on_crosswise),
+TEST_MAIN("kernels/pto/sim/program", T(a_loop_hands_its_values_on_crosswise),
           T(a_loop_that_does_not_run_gives_its_first_values), T(branches_and_switches_choose),
           T(helpers_are_copied_in), T(arrays_keep_their_elements),
           T(a_scalar_that_was_stored_is_loaded_also_without_a_buffer),

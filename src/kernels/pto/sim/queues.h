@@ -7,13 +7,13 @@
  * it blocked see it `latency` cycles later ("ready"). So every time is a maximum of sums: one more
  * wait can move starts later, never earlier.
  *
- * Waits come from three sides: bytes that another instruction reads or writes (kernels/pto/sim/hazards.h),
- * flags and barriers of the program, tokens of FIFOs between cores. For each instruction the queue
- * keeps which of them was the last to let go, which is what stalls and the critical path are
- * made of.
+ * Waits come from three sides: bytes that another instruction reads or writes
+ * (kernels/pto/sim/hazards.h), flags and barriers of the program, tokens of FIFOs between cores.
+ * For each instruction the queue keeps which of them was the last to let go, which is what stalls
+ * and the critical path are made of.
  */
-#ifndef STRATA_PTO_QUEUES_H
-#define STRATA_PTO_QUEUES_H
+#ifndef STRATA_KERNELS_PTO_SIM_QUEUES_H
+#define STRATA_KERNELS_PTO_SIM_QUEUES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -241,7 +241,7 @@ TEST(causes_have_names)
     assert_string_equal(pto_cause_name((enum pto_cause)99), "?");
 }
 
-TEST_MAIN("pto queues", T(independent_instructions_stream_and_pay_the_latency_once),
+TEST_MAIN("kernels/pto/sim/queues", T(independent_instructions_stream_and_pay_the_latency_once),
           T(a_wait_stalls_the_queue_and_is_kept_as_the_cause),
           T(the_vector_queue_is_busy_as_long_as_something_is_under_way),
           T(the_scalar_unit_dispatches_in_program_order),

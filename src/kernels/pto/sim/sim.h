@@ -10,8 +10,8 @@
  *
  * There is no global state; a sim keeps its memory from run to run.
  */
-#ifndef STRATA_PTO_SIM_H
-#define STRATA_PTO_SIM_H
+#ifndef STRATA_KERNELS_PTO_SIM_SIM_H
+#define STRATA_KERNELS_PTO_SIM_SIM_H
 
 #include "kernels/pto/sim/core.h"
 

@@ -1,6 +1,6 @@
 /* Properties of the simulator on random kernels; the fuzzer fuzz_pto_sim asks the same of more. */
 #include "base/testing.h"
-#include "pto/testing_properties.h"
+#include "kernels/pto/testing_properties.h"
 
 static uint32_t next(uint32_t *state)
 {
@@ -48,5 +48,5 @@ TEST(a_kernel_that_reads_too_early_is_found)
     properties_free(p);
 }
 
-TEST_MAIN("pto random kernels", T(every_random_kernel_keeps_its_dependences),
+TEST_MAIN("kernels/pto/sim/sim_random", T(every_random_kernel_keeps_its_dependences),
           T(a_kernel_that_reads_too_early_is_found))

@@ -1,6 +1,6 @@
 #include "kernels/pto/sim/sim.h"
 
-#include "pto/testing_sim.h"
+#include "kernels/pto/testing_sim.h"
 
 #define VEC  "!pto.tile_buf<vec, 16x64xf32>"
 #define PART "!pto.partition_tensor_view<16x64xf32>"
@@ -591,7 +591,7 @@ TEST(a_kernel_is_found_by_its_name)
     pto_module_fini(&m);
 }
 
-TEST_MAIN("pto sim", T(load_add_store_takes_the_sum_of_its_parts),
+TEST_MAIN("kernels/pto/sim/sim", T(load_add_store_takes_the_sum_of_its_parts),
           T(a_loop_on_one_buffer_is_serial), T(a_loop_on_two_buffers_has_two_chains_in_flight),
           T(rows_below_the_argument_are_seeded), T(a_flag_orders_two_pipes_and_nothing_else_does),
           T(a_wait_before_its_set_holds_only_its_pipe), T(held_instructions_compute_when_they_run),

@@ -9,8 +9,8 @@
  * Eight events serve each ordered pair of pipes; when they run out, a barrier of all pipes takes
  * the place of a set and wait. A barrier of all pipes ends the function.
  */
-#ifndef STRATA_PTO_SYNC_H
-#define STRATA_PTO_SYNC_H
+#ifndef STRATA_KERNELS_PTO_SIM_SYNC_H
+#define STRATA_KERNELS_PTO_SIM_SYNC_H
 
 #include "kernels/pto/sim/program.h"
 

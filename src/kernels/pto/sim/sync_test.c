@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "pto/testing_sim.h"
+#include "kernels/pto/testing_sim.h"
 
 #define VEC  "!pto.tile_buf<vec, 16x64xf32>"
 #define LOW  "!pto.tile_buf<vec, 4x64xf32>"
@@ -309,7 +309,7 @@ TEST(too_much_work_is_given_up_safely)
     arena_free(&arena);
 }
 
-TEST_MAIN("pto sync", T(a_chain_over_three_pipes_gets_two_pairs),
+TEST_MAIN("kernels/pto/sim/sync", T(a_chain_over_three_pipes_gets_two_pairs),
           T(what_a_chain_orders_gets_no_pair_of_its_own), T(independent_instructions_get_nothing),
           T(a_loop_carries_a_pair_with_a_first_set_and_a_last_wait),
           T(a_wait_leaves_the_loop_its_set_is_not_in), T(a_branch_is_waited_for_from_outside),

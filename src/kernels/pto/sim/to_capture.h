@@ -5,8 +5,8 @@
  * ("core0.cubecore0" MTE2), a slice for each instruction from its issue to its result, sets and
  * waits of flags with arrows between them. render/insight.h describes the form. Times are cycles.
  */
-#ifndef STRATA_PTO_TO_CAPTURE_H
-#define STRATA_PTO_TO_CAPTURE_H
+#ifndef STRATA_KERNELS_PTO_SIM_TO_CAPTURE_H
+#define STRATA_KERNELS_PTO_SIM_TO_CAPTURE_H
 
 #include "kernels/pto/cost/chips.h"
 #include "kernels/pto/sim/sim.h"

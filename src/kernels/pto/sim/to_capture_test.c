@@ -1,7 +1,7 @@
 #include "kernels/pto/sim/to_capture.h"
 
 #include "capture/capture.h"
-#include "pto/testing_run.h"
+#include "kernels/pto/testing_run.h"
 
 static size_t count(const struct capture *cap, enum slice_kind kind, struct str name)
 {
@@ -85,5 +85,6 @@ TEST(instructions_say_where_they_are_from_and_what_they_waited_for)
     testing_run_close(&r);
 }
 
-TEST_MAIN("pto/to_capture", T(every_instruction_is_a_slice_on_its_pipe), T(flags_have_their_arrows),
+TEST_MAIN("kernels/pto/sim/to_capture", T(every_instruction_is_a_slice_on_its_pipe),
+          T(flags_have_their_arrows),
           T(instructions_say_where_they_are_from_and_what_they_waited_for))

@@ -77,5 +77,5 @@ TEST(a_view_stays_in_its_buffer)
     assert_int_equal(check(&v), ST_FORMAT);
 }
 
-TEST_MAIN("pto.view", T(a_part_starts_at_its_offsets), T(leading_dimensions_are_rows),
+TEST_MAIN("kernels/pto/sim/view", T(a_part_starts_at_its_offsets), T(leading_dimensions_are_rows),
           T(ranges_are_the_dense_pieces), T(a_view_stays_in_its_buffer))

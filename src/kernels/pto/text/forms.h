@@ -27,8 +27,8 @@
  *     ,?        a comma that may be absent; it is printed
  *     others    themselves
  */
-#ifndef STRATA_PTO_FORMS_H
-#define STRATA_PTO_FORMS_H
+#ifndef STRATA_KERNELS_PTO_TEXT_FORMS_H
+#define STRATA_KERNELS_PTO_TEXT_FORMS_H
 
 #include "kernels/pto/text/ir.h"
 

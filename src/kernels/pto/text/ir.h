@@ -3,7 +3,8 @@
  *
  * Everything is in dense arrays of the module and refers to other things by index; nothing points
  * into the text it was read from. A module is reused by reading the next text into it
- * (kernels/pto/text/parse.h), which keeps the memory. After reading it is const, so threads may share it.
+ * (kernels/pto/text/parse.h), which keeps the memory. After reading it is const, so threads may
+ * share it.
  *
  * Operations stand in text order, an operation before what is inside its regions. So a function
  * is the range [op_first, op_end) of `ops`, and
@@ -16,8 +17,8 @@
  * in text order. Operands carry a role, so that optional ones (an address, a scratch tile) need no
  * counting: pto_operand(m, op, PTO_ROLE_ADDR).
  */
-#ifndef STRATA_PTO_IR_H
-#define STRATA_PTO_IR_H
+#ifndef STRATA_KERNELS_PTO_TEXT_IR_H
+#define STRATA_KERNELS_PTO_TEXT_IR_H
 
 #include "base/arena.h"
 #include "base/diag.h"

@@ -70,5 +70,6 @@ TEST(only_the_first_problems_are_kept)
     pto_module_fini(&m);
 }
 
-TEST_MAIN("pto.ir", TA(equal_types_have_one_number), T(keys_have_their_numbers_in_every_module),
-          T(words_and_numbers_of_enumerations), T(only_the_first_problems_are_kept))
+TEST_MAIN("kernels/pto/text/ir", TA(equal_types_have_one_number),
+          T(keys_have_their_numbers_in_every_module), T(words_and_numbers_of_enumerations),
+          T(only_the_first_problems_are_kept))

@@ -3,16 +3,16 @@
  *
  * A token is a view of the text; comments (`//` to the end of the line) and blanks lie between
  * tokens. Nothing is ever an error here: a byte that starts no token is one of kind PTO_T_BAD.
- * Types have a lexical life of their own ("16x64xf32") and are read by kernels/pto/text/parse_type.c from
- * where a token begins.
+ * Types have a lexical life of their own ("16x64xf32") and are read by
+ * kernels/pto/text/parse_type.c from where a token begins.
  */
-#ifndef STRATA_PTO_LEX_H
-#define STRATA_PTO_LEX_H
+#ifndef STRATA_KERNELS_PTO_TEXT_LEX_H
+#define STRATA_KERNELS_PTO_TEXT_LEX_H
 
 #include <stdint.h>
 
-#include "base/text/char.h"
 #include "base/str.h"
+#include "base/text/char.h"
 
 enum pto_token_kind {
     PTO_T_END,

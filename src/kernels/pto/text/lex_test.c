@@ -65,7 +65,7 @@ TEST(bytes_that_start_nothing_are_bad_tokens)
     assert_int_equal(nth("", 5).kind, PTO_T_END);
 }
 
-TEST_MAIN("pto.lex", T(a_name_keeps_its_dashes_but_not_the_arrow),
+TEST_MAIN("kernels/pto/text/lex", T(a_name_keeps_its_dashes_but_not_the_arrow),
           T(a_value_of_a_pack_has_its_number), T(numbers_are_told_apart),
           T(comments_and_lines_are_counted), T(a_string_ends_on_its_line),
           T(bytes_that_start_nothing_are_bad_tokens))

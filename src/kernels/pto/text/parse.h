@@ -6,8 +6,8 @@
  * is kept in the module, several problems a file: reading goes on behind an operation that could
  * not be read. Any bytes are safe to read. Format reference: docs/formats/pto.md
  */
-#ifndef STRATA_PTO_PARSE_H
-#define STRATA_PTO_PARSE_H
+#ifndef STRATA_KERNELS_PTO_TEXT_PARSE_H
+#define STRATA_KERNELS_PTO_TEXT_PARSE_H
 
 #include "kernels/pto/text/ir.h"
 

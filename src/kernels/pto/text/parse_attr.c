@@ -7,8 +7,8 @@
 
 #include "base/limits.h"
 #include "base/text/num.h"
-#include "kernels/pto/values/elem.h"
 #include "kernels/pto/text/parse_in.h"
+#include "kernels/pto/values/elem.h"
 
 static bool value_of(struct pto_parser *p, strid key, struct pto_attr *a);
 

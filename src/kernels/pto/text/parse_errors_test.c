@@ -1,6 +1,6 @@
 /* What is wrong in a text is said where it stands: one row for each way to be wrong, and rare forms
  * that are right. */
-#include "pto/testing_pto.h"
+#include "kernels/pto/testing_pto.h"
 
 struct row {
     const char *text;
@@ -334,6 +334,6 @@ TEST(a_text_over_the_limit_is_not_read)
     pto_parser_free(p);
 }
 
-TEST_MAIN("pto/parse_errors", T(modules_and_functions), T(types), T(tiles), T(attributes),
-          T(operations), T(loops_and_conditions), T(the_generic_form),
+TEST_MAIN("kernels/pto/text/parse_errors", T(modules_and_functions), T(types), T(tiles),
+          T(attributes), T(operations), T(loops_and_conditions), T(the_generic_form),
           T(a_text_over_the_limit_is_not_read))

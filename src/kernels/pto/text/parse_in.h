@@ -1,12 +1,13 @@
 /*
- * parse_in - what the files of the parser share; not for others (they include kernels/pto/text/parse.h).
+ * parse_in - what the files of the parser share; not for others (they include
+ * kernels/pto/text/parse.h).
  *
  * One token of look-ahead is in `tok`. Functions return false after they have told a problem; the
- * operation is then given up and reading goes on with the next one (kernels/pto/text/parse.c). Things that are
- * wrong but leave the text readable are told, and reading goes on at once.
+ * operation is then given up and reading goes on with the next one (kernels/pto/text/parse.c).
+ * Things that are wrong but leave the text readable are told, and reading goes on at once.
  */
-#ifndef STRATA_PTO_PARSE_IN_H
-#define STRATA_PTO_PARSE_IN_H
+#ifndef STRATA_KERNELS_PTO_TEXT_PARSE_IN_H
+#define STRATA_KERNELS_PTO_TEXT_PARSE_IN_H
 
 #include "kernels/pto/text/ir.h"
 #include "kernels/pto/text/lex.h"

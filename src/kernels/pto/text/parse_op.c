@@ -1,6 +1,6 @@
 /*
- * What stands behind the name of an operation: by its form (kernels/pto/text/forms.h), as `ins(..) outs(..)`,
- * or in the generic form that every operation has.
+ * What stands behind the name of an operation: by its form (kernels/pto/text/forms.h), as `ins(..)
+ * outs(..)`, or in the generic form that every operation has.
  */
 #include "kernels/pto/text/forms.h"
 #include "kernels/pto/text/parse_in.h"

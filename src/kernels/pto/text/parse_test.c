@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "pto/testing_pto.h"
+#include "kernels/pto/testing_pto.h"
 
 struct fixture {
     struct arena arena;
@@ -317,7 +317,7 @@ TEST(problems_reach_the_diag)
     diag_fini(&d);
 }
 
-TEST_MAIN("pto.parse", T(several_problems_of_one_text_are_told_with_their_places),
+TEST_MAIN("kernels/pto/text/parse", T(several_problems_of_one_text_are_told_with_their_places),
           T(what_an_operation_may_leave_out_is_not_taken_from_the_next),
           T(a_damaged_function_does_not_hide_the_next), T(both_tile_syntaxes_give_one_type),
           T(the_architecture_decides_the_layout_of_left_tiles), T(operands_are_found_by_their_role),

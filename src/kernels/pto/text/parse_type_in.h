@@ -1,8 +1,8 @@
 /*
  * parse_type_in - a cursor in the bytes of one type; shared by the two files that read types.
  */
-#ifndef STRATA_PTO_PARSE_TYPE_IN_H
-#define STRATA_PTO_PARSE_TYPE_IN_H
+#ifndef STRATA_KERNELS_PTO_TEXT_PARSE_TYPE_IN_H
+#define STRATA_KERNELS_PTO_TEXT_PARSE_TYPE_IN_H
 
 #include "kernels/pto/text/parse_in.h"
 

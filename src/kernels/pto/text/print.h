@@ -5,8 +5,8 @@
  * `ins(..) outs(..)` operations behind the brackets but for those that the dialect has inside.
  * Comments and aliases of the text that was read are gone. docs/formats/pto.md describes it.
  */
-#ifndef STRATA_PTO_PRINT_H
-#define STRATA_PTO_PRINT_H
+#ifndef STRATA_KERNELS_PTO_TEXT_PRINT_H
+#define STRATA_KERNELS_PTO_TEXT_PRINT_H
 
 #include "base/files/sink.h"
 #include "base/text/text.h"

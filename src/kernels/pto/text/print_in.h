@@ -1,8 +1,9 @@
 /*
- * print_in - what the files of the printer share; not for others (they include kernels/pto/text/print.h).
+ * print_in - what the files of the printer share; not for others (they include
+ * kernels/pto/text/print.h).
  */
-#ifndef STRATA_PTO_PRINT_IN_H
-#define STRATA_PTO_PRINT_IN_H
+#ifndef STRATA_KERNELS_PTO_TEXT_PRINT_IN_H
+#define STRATA_KERNELS_PTO_TEXT_PRINT_IN_H
 
 #include "base/text/text_out.h"
 #include "kernels/pto/text/ir.h"

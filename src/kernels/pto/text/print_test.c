@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "base/files/mapfile.h"
+#include "kernels/pto/testing_pto.h"
 #include "kernels/pto/text/forms.h"
-#include "pto/testing_pto.h"
 
 /* ---- random text ---- */
 
@@ -534,6 +534,6 @@ TEST(the_sample_with_all_forms_reads_as_it_is_printed)
     pto_parser_free(p);
 }
 
-TEST_MAIN("pto.print", T(every_operation_reads_as_it_is_printed),
+TEST_MAIN("kernels/pto/text/print", T(every_operation_reads_as_it_is_printed),
           T(random_modules_read_as_they_are_printed),
           T(the_sample_with_all_forms_reads_as_it_is_printed))

@@ -5,8 +5,8 @@
  * and underscores and start with no digit. `$$` stands for one dollar sign; other dollar signs
  * (names of values may hold them) stay as they are.
  */
-#ifndef STRATA_PTO_TEXT_PARAMS_H
-#define STRATA_PTO_TEXT_PARAMS_H
+#ifndef STRATA_KERNELS_PTO_TEXT_TEXT_PARAMS_H
+#define STRATA_KERNELS_PTO_TEXT_TEXT_PARAMS_H
 
 #include "base/arena.h"
 #include "base/diag.h"

@@ -64,5 +64,5 @@ TEST(a_template_is_known_by_its_placeholders)
     assert_false(text_params_any(S("")));
 }
 
-TEST_MAIN("pto.text_params", T(placeholders_are_replaced), T(what_does_not_fit_is_told),
-          T(a_template_is_known_by_its_placeholders))
+TEST_MAIN("kernels/pto/text/text_params", T(placeholders_are_replaced),
+          T(what_does_not_fit_is_told), T(a_template_is_known_by_its_placeholders))

@@ -9,8 +9,8 @@
  * Nothing is checked per element: pto_tile_check() and pto_view_check() are called once before a
  * tile or view is touched, and hold for every element of the valid rectangle.
  */
-#ifndef STRATA_PTO_TILE_H
-#define STRATA_PTO_TILE_H
+#ifndef STRATA_KERNELS_PTO_TEXT_TILE_H
+#define STRATA_KERNELS_PTO_TEXT_TILE_H
 
 #include <stddef.h>
 

@@ -166,7 +166,8 @@ TEST(impossible_tiles_are_refused)
     assert_int_equal(check(&t), ST_FORMAT);
 }
 
-TEST_MAIN("pto.tile", T(the_worked_example_of_an_nz_tile), T(layouts_place_every_element_once),
-          T(runs_walk_a_row_in_even_steps), T(a_window_keeps_the_layout_of_its_parent),
-          T(halves_split_rows_or_columns), T(ranges_cover_what_is_valid),
-          T(compact_tiles_are_packed_for_their_valid_part), T(impossible_tiles_are_refused))
+TEST_MAIN("kernels/pto/text/tile", T(the_worked_example_of_an_nz_tile),
+          T(layouts_place_every_element_once), T(runs_walk_a_row_in_even_steps),
+          T(a_window_keeps_the_layout_of_its_parent), T(halves_split_rows_or_columns),
+          T(ranges_cover_what_is_valid), T(compact_tiles_are_packed_for_their_valid_part),
+          T(impossible_tiles_are_refused))

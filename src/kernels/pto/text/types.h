@@ -4,8 +4,8 @@
  * The numbers of spaces, pipes and layouts are those of the dialect, so that an integer attribute
  * and its name mean the same.
  */
-#ifndef STRATA_PTO_TYPES_H
-#define STRATA_PTO_TYPES_H
+#ifndef STRATA_KERNELS_PTO_TEXT_TYPES_H
+#define STRATA_KERNELS_PTO_TEXT_TYPES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -54,7 +54,7 @@ TEST(pipes_have_the_numbers_of_the_dialect)
     assert_string_equal(pto_pipe_name(PTO_PIPE_NONE), "?");
 }
 
-TEST_MAIN("pto.types", T(every_operation_is_found_by_its_name),
+TEST_MAIN("kernels/pto/text/types", T(every_operation_is_found_by_its_name),
           T(element_types_have_a_name_and_a_size), T(the_old_name_of_vec_is_ub),
           T(a5_has_a_larger_unified_buffer_and_accumulator),
           T(pipes_have_the_numbers_of_the_dialect))

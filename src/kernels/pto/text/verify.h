@@ -5,8 +5,8 @@
  * What depends on values that only a run knows (an address computed in a loop, a trip count) is
  * left to the run. Problems are added to the module.
  */
-#ifndef STRATA_PTO_VERIFY_H
-#define STRATA_PTO_VERIFY_H
+#ifndef STRATA_KERNELS_PTO_TEXT_VERIFY_H
+#define STRATA_KERNELS_PTO_TEXT_VERIFY_H
 
 #include "kernels/pto/text/ir.h"
 

@@ -1,8 +1,9 @@
 /*
- * verify_in - what the files of the verifier share; not for others (they include kernels/pto/text/verify.h).
+ * verify_in - what the files of the verifier share; not for others (they include
+ * kernels/pto/text/verify.h).
  */
-#ifndef STRATA_PTO_VERIFY_IN_H
-#define STRATA_PTO_VERIFY_IN_H
+#ifndef STRATA_KERNELS_PTO_TEXT_VERIFY_IN_H
+#define STRATA_KERNELS_PTO_TEXT_VERIFY_IN_H
 
 #include "kernels/pto/text/ir.h"
 

@@ -1,6 +1,6 @@
 #include "kernels/pto/text/verify.h"
 
-#include "pto/testing_pto.h"
+#include "kernels/pto/testing_pto.h"
 
 #define VEC   "!pto.tile_buf<vec, 16x64xf32>"
 #define MAT   "!pto.tile_buf<mat, 16x64xbf16, blayout=col_major, slayout=row_major>"
@@ -251,6 +251,7 @@ TEST(tiles_without_an_address_fit_when_they_are_in_use)
                      1); /* the next round needs it again */
 }
 
-TEST_MAIN("pto.verify", T(tiles_without_an_address_fit_when_they_are_in_use), T(names_and_types),
-          T(loops_and_regions), T(tiles_and_their_places), T(moves_and_multiplications),
-          T(fifos_and_flags), T(a_space_is_as_large_as_its_architecture_makes_it))
+TEST_MAIN("kernels/pto/text/verify", T(tiles_without_an_address_fit_when_they_are_in_use),
+          T(names_and_types), T(loops_and_regions), T(tiles_and_their_places),
+          T(moves_and_multiplications), T(fifos_and_flags),
+          T(a_space_is_as_large_as_its_architecture_makes_it))

@@ -5,8 +5,8 @@
  * zero-extended below 64 bits), or a float kept as the double of equal value. `taint` tells that
  * it comes from something nobody supplied; 0 is none.
  */
-#ifndef STRATA_PTO_ARITH_H
-#define STRATA_PTO_ARITH_H
+#ifndef STRATA_KERNELS_PTO_VALUES_ARITH_H
+#define STRATA_KERNELS_PTO_VALUES_ARITH_H
 
 #include "kernels/pto/text/types.h"
 

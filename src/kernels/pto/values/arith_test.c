@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "base/str.h"
-#include "base/testing.h"
 #include "base/tables/vec.h"
+#include "base/testing.h"
 
 static struct pto_number whole(int64_t n)
 {
@@ -277,7 +277,8 @@ TEST(results_remember_where_their_operands_came_from)
     assert_int_equal(out.taint, 3);
 }
 
-TEST_MAIN("pto arith", T(bytes_add_multiply_and_shift_as_wide_numbers_cut_to_eight_bits),
+TEST_MAIN("kernels/pto/values/arith",
+          T(bytes_add_multiply_and_shift_as_wide_numbers_cut_to_eight_bits),
           T(bytes_divide_toward_zero_up_or_down), T(bytes_compare_signed_and_unsigned),
           T(the_ends_of_64_bits_wrap), T(a_division_by_zero_is_told_for_every_kind),
           T(extended_operations_give_both_halves), T(floats_are_rounded_to_their_type),

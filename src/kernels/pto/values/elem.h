@@ -7,8 +7,8 @@
  * rounding mode of the machine. The x2 types hold two values of their lane type; as one element
  * they can only be moved.
  */
-#ifndef STRATA_PTO_ELEM_H
-#define STRATA_PTO_ELEM_H
+#ifndef STRATA_KERNELS_PTO_VALUES_ELEM_H
+#define STRATA_KERNELS_PTO_VALUES_ELEM_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /*
  * elem_in - what the two halves of elem share: elem.c moves elements, elem_convert.c converts them.
  */
-#ifndef STRATA_PTO_ELEM_IN_H
-#define STRATA_PTO_ELEM_IN_H
+#ifndef STRATA_KERNELS_PTO_VALUES_ELEM_IN_H
+#define STRATA_KERNELS_PTO_VALUES_ELEM_IN_H
 
 #include "kernels/pto/values/elem.h"
 

@@ -169,7 +169,7 @@ TEST(extremes_of_a_type)
     assert_int_equal(pto_elem_lowest(PTO_U8), 0);
 }
 
-TEST_MAIN("pto.elem", T(every_code_survives_a_trip_through_f32),
+TEST_MAIN("kernels/pto/values/elem", T(every_code_survives_a_trip_through_f32),
           T(quick_and_exact_conversions_agree), T(halves_are_what_the_standard_says),
           T(every_mode_rounds_its_way), T(values_beyond_the_range_saturate_or_not),
           T(integers_become_floats_with_one_rounding), T(hif8_has_tapered_precision),

@@ -9,12 +9,12 @@
  * f16 and bf16 arithmetic is done in f32 and rounded once, to nearest even; integers wrap. Sums
  * run over ascending indices, one rounding a step, so results are the same on every machine.
  */
-#ifndef STRATA_PTO_FUNC_H
-#define STRATA_PTO_FUNC_H
+#ifndef STRATA_KERNELS_PTO_VALUES_FUNC_H
+#define STRATA_KERNELS_PTO_VALUES_FUNC_H
 
 #include "base/diag.h"
-#include "kernels/pto/values/elem.h"
 #include "kernels/pto/text/tile.h"
+#include "kernels/pto/values/elem.h"
 
 enum pto_operand_kind { PTO_OPERAND_NONE, PTO_OPERAND_TILE, PTO_OPERAND_VIEW, PTO_OPERAND_VALUE };
 

@@ -5,8 +5,8 @@
  * that shares bytes with a destination is copied aside when it is taken, so that handlers never
  * read what they wrote.
  */
-#ifndef STRATA_PTO_FUNC_CALL_H
-#define STRATA_PTO_FUNC_CALL_H
+#ifndef STRATA_KERNELS_PTO_VALUES_FUNC_CALL_H
+#define STRATA_KERNELS_PTO_VALUES_FUNC_CALL_H
 
 #include "base/arena.h"
 #include "kernels/pto/values/func.h"

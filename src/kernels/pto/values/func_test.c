@@ -265,7 +265,7 @@ TEST(operations_without_data_are_not_known)
     assert_int_equal(run(PTO_BARRIER, NULL, 0, NULL, 0, NULL), ST_UNSUPPORTED);
 }
 
-TEST_MAIN("pto.func", T(sources_that_overlap_are_read_before_anything_is_written),
+TEST_MAIN("kernels/pto/values/func", T(sources_that_overlap_are_read_before_anything_is_written),
           T(a_window_is_computed_in_its_parent), T(a_fifo_copy_changes_layout_and_type),
           T(sums_are_fused_and_ascending), T(signals_and_transfers_work_in_one_rank),
           T(no_operand_can_do_harm), T(operations_without_data_are_not_known))

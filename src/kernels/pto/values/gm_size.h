@@ -7,8 +7,8 @@
  * number that is known only at run time counts as 256; a pointer without any view has 1 048 576
  * elements. Problems of the text do not matter: what could be read of it counts.
  */
-#ifndef STRATA_PTO_GM_SIZE_H
-#define STRATA_PTO_GM_SIZE_H
+#ifndef STRATA_KERNELS_PTO_VALUES_GM_SIZE_H
+#define STRATA_KERNELS_PTO_VALUES_GM_SIZE_H
 
 #include "kernels/pto/text/ir.h"
 

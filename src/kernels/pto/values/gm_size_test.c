@@ -1,6 +1,6 @@
 #include "kernels/pto/values/gm_size.h"
 
-#include "pto/testing_pto.h"
+#include "kernels/pto/testing_pto.h"
 
 /* Sizes of the first function of a text, problems or not. */
 static void sizes(const char *args, const char *body, const struct pto_gm_scalar *scalars,
@@ -126,7 +126,7 @@ TEST(sizes_that_do_not_fit_stay_large)
     assert_true(pto_gm_bytes(&s[0]) == SIZE_MAX);
 }
 
-TEST_MAIN("pto/gm_size", T(the_largest_view_counts),
+TEST_MAIN("kernels/pto/values/gm_size", T(the_largest_view_counts),
           T(numbers_of_run_time_count_as_256_unless_they_are_given), T(constants_are_computed),
           T(offsets_of_pointers_and_scalars_count), T(a_pointer_without_a_view_is_large),
           T(views_in_called_functions_count_for_the_caller), T(problems_of_the_text_do_not_matter),

@@ -2,8 +2,8 @@
  * values - steps that make views and tiles of numbers, for the compiler (when it knows all numbers)
  * and for the cores alike.
  */
-#ifndef STRATA_PTO_VALUES_H
-#define STRATA_PTO_VALUES_H
+#ifndef STRATA_KERNELS_PTO_VALUES_VALUES_H
+#define STRATA_KERNELS_PTO_VALUES_VALUES_H
 
 #include "kernels/pto/sim/program.h"
 

@@ -1,4 +1,4 @@
-#include "base/files/settings.h"
+#include "base/files/user_settings.h"
 
 #include "base/testing_arena.h"
 
@@ -23,4 +23,4 @@ TEST(the_last_line_of_a_key_holds)
     assert_int_equal(diag.entries.n, 1);
 }
 
-TEST_MAIN("flow/flow_config", TA(the_last_line_of_a_key_holds))
+TEST_MAIN("base/files/user_settings", TA(the_last_line_of_a_key_holds))

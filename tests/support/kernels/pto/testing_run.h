@@ -5,7 +5,7 @@
 #define STRATA_PTO_TESTING_RUN_H
 
 #include "kernels/pto/judge/outcome.h"
-#include "pto/testing_pto.h"
+#include "kernels/pto/testing_pto.h"
 
 struct testing_run {
     struct arena arena;

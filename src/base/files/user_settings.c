@@ -1,13 +1,13 @@
 /*
- * flow_config: reads the files of settings.
+ * user_settings: reads the files of settings.
  */
-#include "base/files/settings.h"
+#include "base/files/user_settings.h"
 
 #include <stdlib.h>
 
 #include "base/files/fs.h"
-#include "base/limits.h"
 #include "base/files/mapfile.h"
+#include "base/limits.h"
 
 void config_find(struct arena *arena, const char *path, struct str text, const char *key,
                  struct config_value *out, struct diag *d)
@@ -45,7 +45,7 @@ static enum status look(struct arena *arena, const char *path, const char *key,
     return st;
 }
 
-const char *flow_config_path(struct arena *arena, const char *name)
+const char *user_settings_path(struct arena *arena, const char *name)
 {
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
 
@@ -56,12 +56,12 @@ const char *flow_config_path(struct arena *arena, const char *name)
     return NULL;
 }
 
-enum status flow_config_get(struct arena *arena, const char *key, struct config_value *out,
-                            struct diag *d)
+enum status user_settings_get(struct arena *arena, const char *key, struct config_value *out,
+                              struct diag *d)
 {
     const char *site = getenv("STRATA_SITE_CONFIG");
 
     *out = (struct config_value){0};
-    TRY(look(arena, flow_config_path(arena, "config"), key, out, d));
+    TRY(look(arena, user_settings_path(arena, "config"), key, out, d));
     return look(arena, site != NULL && site[0] != '\0' ? site : "/etc/strata/config", key, out, d);
 }

@@ -5,7 +5,7 @@
 #ifndef STRATA_PTO_TESTING_PROPERTIES_H
 #define STRATA_PTO_TESTING_PROPERTIES_H
 
-#include "pto/testing_random.h"
+#include "kernels/pto/testing_random.h"
 
 /* The checker replays the instructions in program order over a map of small cells that remember who
  * wrote and read them last. */

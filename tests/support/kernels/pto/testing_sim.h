@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "kernels/pto/sim/sim.h"
-#include "pto/testing_pto.h"
+#include "kernels/pto/testing_pto.h"
 
 struct testing_sim {
     struct arena arena;

@@ -6,7 +6,7 @@
 #define STRATA_PTO_TESTING_MUTANTS_H
 
 #include "kernels/pto/sim/sim.h"
-#include "pto/testing_races.h"
+#include "kernels/pto/testing_races.h"
 
 enum mutation { MUTANT_NONE, MUTANT_ONE, MUTANT_PAIR, MUTANT_LATE, MUTANT_KINDS };
 

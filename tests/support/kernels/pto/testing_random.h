@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/pto/text/parse.h"
 #include "kernels/pto/sim/sim.h"
+#include "kernels/pto/text/parse.h"
 #include "kernels/pto/text/verify.h"
 
 enum {
