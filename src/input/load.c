@@ -7,8 +7,8 @@
 #include "base/files/mapfile.h"
 #include "base/tables/ranked.h"
 #include "input/ascend/kernel_index.h"
+#include "input/dedup.h"
 #include "input/import.h"
-#include "input/trace/dedup.h"
 
 /* Formats that are read whole may unpack to this much. */
 enum { UNPACKED_MAX = 1 << 30 };

@@ -40,7 +40,7 @@ static int run(struct session *s, const void *given)
     struct probe_job job = {.op = op_find(str_of(s->operands.at[0]))};
     struct place_args here = {.database_path = "."};
     struct db_ops none = {0};
-    struct probe_result probe;
+    struct probed_sizes probe;
 
     if (job.op == NULL)
         return session_usage(s, "no operator %s that can be replayed", s->operands.at[0]);
@@ -55,13 +55,13 @@ static int run(struct session *s, const void *given)
     job.axis = str_of(args->axis);
     enum status st = probe_run(&job, &probe, &s->diag);
     if (st == ST_OK && s->common.json) {
-        session_document(s, &probe_result_schema, "measured", &probe);
+        session_document(s, &probed_sizes_schema, "measured", &probe);
     } else if (st == ST_OK) {
         struct report *report = report_new(session_lang(s), S(""));
-        probe_result_describe(&probe, report);
+        probed_sizes_describe(&probe, report);
         session_answer(s, report);
     }
-    probe_result_free(&probe);
+    probed_sizes_free(&probe);
     return db_code(st);
 }
 
@@ -79,6 +79,6 @@ const struct command command_db_probe = {
         "places joined by + get the same value.",
     .see = "docs/perfdb.md",
     .operands = {.kind = OPERAND_WORD, .min = 1, .max = 1},
-    .schemas = {&probe_result_schema},
+    .schemas = {&probed_sizes_schema},
     COMMAND_PARTS,
 };

@@ -7,7 +7,6 @@
 #include "capture/capture.h"
 #include "kernels/incore/files.h"
 #include "kernels/incore/incore_open.h"
-#include "kernels/pto/sim/to_capture.h"
 
 enum status pto_sim_capture(struct pto_kernel *k, const struct pto_costs *costs,
                             const struct pto_setup *setup, struct diag *d, struct capture **out)

@@ -94,7 +94,7 @@ static bool set_sizes(struct op_row *row, const struct axis *axis, int64_t value
 
 static bool take(void *ctx, size_t i, const struct measure_result *result)
 {
-    struct probe_result *p = ctx;
+    struct probed_sizes *p = ctx;
     struct probed_size *at = &p->at.at[i];
 
     at->state = result->state;
@@ -104,7 +104,7 @@ static bool take(void *ctx, size_t i, const struct measure_result *result)
 }
 
 /* Every value that is no multiple of `step` fails, and at least one multiple runs. */
-static bool needs_multiples(const struct probe_result *p, int64_t step)
+static bool needs_multiples(const struct probed_sizes *p, int64_t step)
 {
     bool is_any = false;
 
@@ -117,7 +117,7 @@ static bool needs_multiples(const struct probe_result *p, int64_t step)
     return is_any;
 }
 
-static void conclude(struct probe_result *p)
+static void conclude(struct probed_sizes *p)
 {
     size_t fine = 0;
 
@@ -133,13 +133,13 @@ static void conclude(struct probe_result *p)
                                              : "complex";
 }
 
-enum status probe_run(const struct probe_job *job, struct probe_result *out, struct diag *d)
+enum status probe_run(const struct probe_job *job, struct probed_sizes *out, struct diag *d)
 {
     struct measure_db_job measure = job->measure;
     struct backend_facts facts = {0};
     struct axis axis;
 
-    *out = (struct probe_result){.op = str_of(job->op->name), .axis = job->axis};
+    *out = (struct probed_sizes){.op = str_of(job->op->name), .axis = job->axis};
     arena_init(&out->arena);
     if (!read_axis(job->axis, &axis))
         return diag_fail(d, ST_FORMAT, "perfdb.bad-axis", (struct where){0},
@@ -165,7 +165,7 @@ enum status probe_run(const struct probe_job *job, struct probe_result *out, str
     return st;
 }
 
-void probe_result_free(struct probe_result *p)
+void probed_sizes_free(struct probed_sizes *p)
 {
     vec_free(&p->at);
     arena_free(&p->arena);

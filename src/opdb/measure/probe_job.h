@@ -20,7 +20,7 @@ struct probed_size {
     struct str why;
 };
 
-struct probe_result {
+struct probed_sizes {
     struct arena arena;
     struct str op, axis;
     const char *backend;
@@ -29,12 +29,12 @@ struct probe_result {
     int64_t largest; /* value that ran; 0: none */
 };
 
-/* strata.db-probe/1, over a struct probe_result. */
-extern const struct schema probe_result_schema;
+/* strata.db-probe/1, over a struct probed_sizes. */
+extern const struct schema probed_sizes_schema;
 
 /* ST_FORMAT: the axis or a shape is wrong. */
-enum status probe_run(const struct probe_job *job, struct probe_result *out, struct diag *d);
-void probe_result_free(struct probe_result *p);
-void probe_result_describe(const struct probe_result *p, struct report *report);
+enum status probe_run(const struct probe_job *job, struct probed_sizes *out, struct diag *d);
+void probed_sizes_free(struct probed_sizes *p);
+void probed_sizes_describe(const struct probed_sizes *p, struct report *report);
 
 #endif

@@ -15,22 +15,22 @@ static const struct field value_fields[] = {
 static const struct record value_record = RECORD(struct probed_size, value_fields);
 
 static const struct field probe_fields[] = {
-    FIELD(struct probe_result, op, "operator"),
-    FIELD(struct probe_result, axis, "axis"),
-    FIELD(struct probe_result, backend, "backend"),
-    FIELD(struct probe_result, conclusion, "conclusion"),
-    FIELD(struct probe_result, largest, "largest", .missing = MISSING_NOT_POSITIVE),
-    FIELD_LIST(struct probe_result, at.at, at.n, "values", &value_record),
+    FIELD(struct probed_sizes, op, "operator"),
+    FIELD(struct probed_sizes, axis, "axis"),
+    FIELD(struct probed_sizes, backend, "backend"),
+    FIELD(struct probed_sizes, conclusion, "conclusion"),
+    FIELD(struct probed_sizes, largest, "largest", .missing = MISSING_NOT_POSITIVE),
+    FIELD_LIST(struct probed_sizes, at.at, at.n, "values", &value_record),
 };
-static const struct record probe_record = RECORD(struct probe_result, probe_fields);
+static const struct record probe_record = RECORD(struct probed_sizes, probe_fields);
 
-const struct schema probe_result_schema = {
+const struct schema probed_sizes_schema = {
     .name = "strata.db-probe/1",
     .title = "which sizes an operator takes",
     .record = &probe_record,
 };
 
-void probe_result_describe(const struct probe_result *p, struct report *report)
+void probed_sizes_describe(const struct probed_sizes *p, struct report *report)
 {
     report_line(report, "%.*s on %s, %.*s", STR_ARGS(p->op), p->backend, STR_ARGS(p->axis));
     report_records(report, &value_record, p->at.at, p->at.n, NULL);

@@ -1,7 +1,7 @@
 /*
  * A run of the simulator as a timeline.
  */
-#include "kernels/pto/sim/to_capture.h"
+#include "kernels/pto/sim/sim.h"
 
 #include <inttypes.h>
 #include <math.h>

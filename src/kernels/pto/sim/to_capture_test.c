@@ -1,4 +1,4 @@
-#include "kernels/pto/sim/to_capture.h"
+#include "kernels/pto/sim/sim.h"
 
 #include "capture/capture.h"
 #include "kernels/pto/testing_run.h"

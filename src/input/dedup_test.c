@@ -1,4 +1,4 @@
-#include "input/trace/dedup.h"
+#include "input/dedup.h"
 
 #include "base/testing.h"
 
@@ -133,7 +133,7 @@ TEST(an_empty_capture_has_nothing_to_join)
     assert_int_equal(dedup_kernels(cap), 0);
 }
 
-TEST_MAIN("input/trace/dedup",
+TEST_MAIN("input/dedup",
           TF(a_collective_listed_twice_stays_once_on_its_stream_with_the_larger_duration),
           TF(collectives_of_a_gpu_that_begin_at_once_are_two),
           TF(equal_compute_kernels_are_two_kernels),

@@ -1,5 +1,5 @@
 /* Kernels that are told twice, halves of collectives, twins of fused operators. */
-#include "input/trace/dedup.h"
+#include "input/dedup.h"
 
 #include <stdlib.h>
 
