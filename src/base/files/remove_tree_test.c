@@ -85,5 +85,5 @@ int main(void)
                                        T(many_entries_take_several_readings),
                                        T(a_folder_half_made_goes_with_its_job)};
 
-    return cmocka_run_group_tests_name("base/remove_tree", tests, enter, leave);
+    return cmocka_run_group_tests_name("base/files/remove_tree", tests, enter, leave);
 }

@@ -299,5 +299,5 @@ int main(void)
         T(a_table_read_through_a_small_window_keeps_its_rows_and_lines),
     };
 
-    return cmocka_run_group_tests_name("base/stream", tests, make_file, remove_file);
+    return cmocka_run_group_tests_name("base/files/stream", tests, make_file, remove_file);
 }

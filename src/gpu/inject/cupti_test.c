@@ -107,5 +107,5 @@ int main(void)
     /* The vendor's libraries are bound deeply, which the address sanitizer does not stand. */
     has_cupti = !WITH_ASAN && cupti_open(&cupti, missing, sizeof(missing)) &&
                 cupti.ProfilerHostInitialize != NULL && cupti.ProfilerHostGetNumOfPasses != NULL;
-    return cmocka_run_group_tests_name("inject/cupti", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("gpu/inject/cupti", tests, NULL, NULL);
 }

@@ -424,5 +424,5 @@ int main(void)
         T(no_counters_make_a_verdict_contradict_itself),
     };
 
-    return cmocka_run_group_tests_name("gpu/verdict", tests, load_all, free_all);
+    return cmocka_run_group_tests_name("gpu/judge/verdict", tests, load_all, free_all);
 }

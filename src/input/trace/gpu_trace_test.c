@@ -183,5 +183,5 @@ int main(void)
     };
 
     diag_init(&diag);
-    return cmocka_run_group_tests_name("input/gpu_trace", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("input/trace/gpu_trace", tests, NULL, NULL);
 }

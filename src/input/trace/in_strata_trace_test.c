@@ -249,5 +249,5 @@ int main(void)
     };
 
     diag_init(&diag);
-    return cmocka_run_group_tests_name("input/in_strata_trace", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("input/trace/in_strata_trace", tests, NULL, NULL);
 }

@@ -83,5 +83,5 @@ int main(void)
         T(names_to_try_begin_with_the_stem),
     };
 
-    return cmocka_run_group_tests_name("replay.entry", tests, arena_enter, arena_leave);
+    return cmocka_run_group_tests_name("kernels/replay/entry", tests, arena_enter, arena_leave);
 }

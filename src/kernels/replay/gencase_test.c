@@ -80,5 +80,5 @@ int main(void)
         T(a_buffer_beyond_all_memory_has_no_size),
     };
 
-    return cmocka_run_group_tests_name("replay.gencase", tests, arena_enter, arena_leave);
+    return cmocka_run_group_tests_name("kernels/replay/gencase", tests, arena_enter, arena_leave);
 }

@@ -145,5 +145,5 @@ int main(void)
         T(tables_without_rows_or_shapes_stay),
     };
 
-    return cmocka_run_group_tests_name("perfdb/grid_fill", tests, begin, end);
+    return cmocka_run_group_tests_name("opdb/grid/grid_fill", tests, begin, end);
 }

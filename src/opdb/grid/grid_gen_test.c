@@ -299,5 +299,5 @@ int main(void)
         T(grids_without_end_are_refused),
     };
 
-    return cmocka_run_group_tests_name("perfdb/grid_gen", tests, begin, leave);
+    return cmocka_run_group_tests_name("opdb/grid/grid_gen", tests, begin, leave);
 }

@@ -103,5 +103,5 @@ int main(void)
         T(names_are_found_however_they_are_spelt), T(pairs_are_cut_by_every_parallelism),
         T(a_configuration_file_is_a_model), T(an_incomplete_configuration_is_refused)};
 
-    return cmocka_run_group_tests_name("perfdb/grid_models", tests, begin, leave);
+    return cmocka_run_group_tests_name("opdb/grid/grid_models", tests, begin, leave);
 }

@@ -118,5 +118,5 @@ int main(void)
     };
 
     arena_init(&arena);
-    return cmocka_run_group_tests_name("perfdb/query_match", tests, NULL, end);
+    return cmocka_run_group_tests_name("opdb/predict/query_match", tests, NULL, end);
 }

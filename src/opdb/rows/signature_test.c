@@ -118,5 +118,5 @@ int main(void)
     };
 
     arena_init(&arena);
-    return cmocka_run_group_tests_name("perfdb/signature", tests, NULL, end);
+    return cmocka_run_group_tests_name("opdb/rows/signature", tests, NULL, end);
 }
