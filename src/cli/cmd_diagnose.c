@@ -84,7 +84,7 @@ static const struct schema ranks_schema = {
     .record = &(const struct record)RECORD(struct rank_verdicts, ranks_fields),
 };
 
-static struct rank_verdict judge(struct session *s, const struct capture *cap)
+static struct rank_verdict diagnose_judge(struct session *s, const struct capture *cap)
 {
     struct study st;
 
@@ -239,7 +239,7 @@ static void show_ranks(struct session *s, const struct fleet *fleet)
                               .n = fleet->ranks.n};
 
     for (size_t i = 0; i < v.n; i++)
-        v.list[i] = judge(s, fleet->ranks.at[i]);
+        v.list[i] = diagnose_judge(s, fleet->ranks.at[i]);
     v.median = median_of(s, &v, false);
     v.median_mean = median_of(s, &v, true);
     v.is_one_run = is_one_run(&v);
@@ -278,7 +278,7 @@ static void show_one(struct session *s, const struct capture *cap)
     study_end(&st);
 }
 
-static int run(struct session *s, const void *given)
+static int diagnose_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct fleet *fleet;
@@ -316,4 +316,5 @@ const struct command command_diagnose = {
     .common = COMMON_CAPTURE | COMMON_LANG | COMMON_HTML,
     .schemas = {&diagnosis_schema, &ranks_schema},
     COMMAND_PARTS,
+    .run = diagnose_run,
 };
