@@ -11,8 +11,8 @@
 #include "base/files/outfile.h"
 #include "base/run/now.h"
 #include "cli/page_answer.h"
-#include "cli/pager.h"
-#include "cli/terminal.h"
+#include "cli/terminal/pager.h"
+#include "cli/terminal/terminal.h"
 #include "render/render.h"
 
 int session_code(enum status status)
