@@ -309,7 +309,7 @@ static const struct example examples[] = {
     {"strata completion fish", "for ~/.config/fish/completions/strata.fish"},
 };
 
-static int run(struct session *s, const void *args)
+static int completion_run(struct session *s, const void *args)
 {
     (void)args;
     help_completion(&s->out, &s->arena, s->operands.at[0]);
@@ -325,4 +325,5 @@ const struct command command_completion = {
                "from the same tables as the help, so it matches this version.",
     .operands = {.kind = OPERAND_CHOICE, .min = 1, .max = 1, .choices = shells},
     COMMAND_PARTS_BARE,
+    .run = completion_run,
 };

@@ -62,7 +62,7 @@ static void give_ranks(struct session *s, struct fleet_study *fs)
                                      .describe = rank_verdicts_describe});
 }
 
-static int run(struct session *s, const void *given)
+static int diagnose_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     enum status status = ST_OK;
@@ -101,5 +101,6 @@ const struct command command_diagnose = {
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .common = COMMON_CAPTURE | COMMON_LANG | COMMON_HTML,
     .schemas = {&diagnosis_schema, &rank_verdicts_schema},
+    .run = diagnose_run,
     COMMAND_PARTS,
 };

@@ -43,7 +43,7 @@ static const struct schema schema = {
     .record = &(const struct record)RECORD(struct backends, list_fields),
 };
 
-static void print_text(struct session *s, const struct backends *list)
+static void doctor_print_text(struct session *s, const struct backends *list)
 {
     static const struct column columns[] = {{"back end", COLUMN_TEXT, 0},
                                             {"state", COLUMN_TEXT, 0},
@@ -76,7 +76,7 @@ static void print_text(struct session *s, const struct backends *list)
     session_answer(s, r);
 }
 
-static int run(struct session *s, const void *args)
+static int doctor_run(struct session *s, const void *args)
 {
     struct backends *list = ARENA_NEW(&s->arena, struct backends);
 
@@ -88,7 +88,7 @@ static int run(struct session *s, const void *args)
     if (s->common.json)
         session_document(s, &schema, NULL, list);
     else
-        print_text(s, list);
+        doctor_print_text(s, list);
     return CODE_DONE;
 }
 
@@ -107,4 +107,5 @@ const struct command command_doctor = {
     .see = "docs/backends.md",
     .schemas = {&schema},
     COMMAND_PARTS_BARE,
+    .run = doctor_run,
 };

@@ -57,7 +57,7 @@ static void add_rows(struct report *r, const struct column columns[3], const str
     }
 }
 
-static void print_text(struct session *s, const struct formats *f)
+static void formats_print_text(struct session *s, const struct formats *f)
 {
     static const struct column in[] = {
         {"input", COLUMN_TEXT, 0}, {"file names", COLUMN_TEXT, 0}, {"description", COLUMN_TEXT, 0}};
@@ -72,7 +72,7 @@ static void print_text(struct session *s, const struct formats *f)
     session_answer(s, r);
 }
 
-static int run(struct session *s, const void *args)
+static int formats_run(struct session *s, const void *args)
 {
     struct formats f = {0};
 
@@ -86,7 +86,7 @@ static int run(struct session *s, const void *args)
     if (s->common.json)
         session_document(s, &schema, NULL, &f);
     else
-        print_text(s, &f);
+        formats_print_text(s, &f);
     vec_free(&f.inputs);
     vec_free(&f.outputs);
     return CODE_DONE;
@@ -102,4 +102,5 @@ const struct command command_formats = {
                "available in all commands that read captures, overrides this.",
     .schemas = {&schema},
     COMMAND_PARTS_BARE,
+    .run = formats_run,
 };

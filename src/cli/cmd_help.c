@@ -114,7 +114,7 @@ static const struct schema *schema_named(const struct schemas *schemas, const ch
 }
 
 /* The documents of these commands, each once. */
-static void gather(const struct command *const *commands, size_t n, struct schemas *out)
+static void help_gather(const struct command *const *commands, size_t n, struct schemas *out)
 {
     for (size_t i = 0; i < n && commands[i] != NULL; i++) {
         const struct command *c = commands[i];
@@ -122,7 +122,7 @@ static void gather(const struct command *const *commands, size_t n, struct schem
             if (schema_named(out, c->schemas[k]->name) == NULL)
                 vec_push(&out->list, c->schemas[k]);
         if (c->subs != NULL)
-            gather(c->subs, SIZE_MAX, out);
+            help_gather(c->subs, SIZE_MAX, out);
     }
 }
 
@@ -184,7 +184,7 @@ static int about_schemas(struct session *s, const struct args *args)
     struct schemas schemas = {0};
     int code;
 
-    gather(command_list, command_count, &schemas);
+    help_gather(command_list, command_count, &schemas);
     if (args->schema != NULL) {
         code = show_schema(s, &schemas, args->schema);
     } else if (args->schemas != NULL) {
@@ -215,7 +215,7 @@ static int unknown(struct session *s, struct command_path path, int used)
     return CODE_USAGE;
 }
 
-static int run(struct session *s, const void *p)
+static int help_run(struct session *s, const void *p)
 {
     const struct args *args = p;
     struct command_path path;
@@ -259,4 +259,5 @@ const struct command command_help = {
     .operands = {.kind = OPERAND_COMMAND, .max = 2},
     .schemas = {&help_schema, &envelope_schema},
     COMMAND_PARTS_ZERO,
+    .run = help_run,
 };

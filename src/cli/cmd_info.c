@@ -63,7 +63,7 @@ static void part_of_data(struct info_answer *a, struct str text)
 #define PART(answer_, message_, ...)                                                               \
     part((answer_), REPORT_MESSAGE((answer_)->report, (message_), __VA_ARGS__))
 
-static struct str word(const struct info_answer *a, const char *english)
+static struct str info_word(const struct info_answer *a, const char *english)
 {
     return message_word(a->report->lang, str_of(english));
 }
@@ -76,7 +76,7 @@ static void count_part(struct info_answer *a, uint64_t n, const struct message *
 
 static void end_line(struct info_answer *a, const char *label)
 {
-    report_fact(a->report, label, a->line.n > 0 ? text_view(&a->line) : word(a, "none"));
+    report_fact(a->report, label, a->line.n > 0 ? text_view(&a->line) : info_word(a, "none"));
     text_clear(&a->line);
 }
 
@@ -211,7 +211,7 @@ static void add_group(struct info_answer *a, const char *label, const struct inv
     for (size_t i = 0; i < g->n; i++)
         if (g->kinds[i].count > 0)
             PART(a, &info_text.kind, PLACE("n", g->kinds[i].count),
-                 PLACE("kind", word(a, g->kinds[i].name)),
+                 PLACE("kind", info_word(a, g->kinds[i].name)),
                  PLACE("time", time_text(a, g->kinds[i].dur)));
     end_line(a, label);
 }
@@ -224,7 +224,7 @@ static void add_rest(struct info_answer *a, const struct inventory *inv)
     for (int k = 0; k < FLOW_KINDS; k++)
         if (inv->flows[k] > 0)
             PART(a, &info_text.arrows, PLACE("n", inv->flows[k]),
-                 PLACE("kind", word(a, flow_kind_name((enum flow_kind)k))));
+                 PLACE("kind", info_word(a, flow_kind_name((enum flow_kind)k))));
     end_line(a, "arrows");
     if (inv->counter_count > 0)
         PART(a, &info_text.counters, PLACE("n", inv->counter_count),
@@ -244,7 +244,7 @@ static void add_one(struct info_answer *a, const struct inventory *inv, const ch
     PART(a, &info_text.host_events, PLACE("n", inv->host.count));
     PART(a, &info_text.steps, PLACE("n", inv->steps.n));
     part(a, str_of(time_text(a, inv->span.dur)));
-    part(a, word(a, origin_name(inv->origin)));
+    part(a, info_word(a, origin_name(inv->origin)));
     report_summary(a->report, text_view(&a->line));
     text_clear(&a->line);
     add_sources(a, inv, root);
@@ -304,7 +304,7 @@ static void add_gaps(struct info_answer *a, const struct inventory_list *list)
             size_t n = count_gap(list, list->n, gap->name);
             if (count_gap(list, i, gap->name) > 0)
                 continue; /* listed before */
-            text_put(&a->line, word(a, gap->text));
+            text_put(&a->line, info_word(a, gap->text));
             if (n < list->n)
                 message_put(&a->line, a->report->lang, &info_text.of_captures,
                             PLACES(PLACE("n", n), PLACE("all", list->n)));
@@ -332,8 +332,8 @@ static void add_losses(struct info_answer *a)
     end_part(a);
 }
 
-static void print_text(struct session *s, const struct inventory_list *list,
-                       const char *const *roots)
+static void info_print_text(struct session *s, const struct inventory_list *list,
+                            const char *const *roots)
 {
     struct info_answer a = {.s = s};
 
@@ -350,7 +350,7 @@ static void print_text(struct session *s, const struct inventory_list *list,
     text_free(&a.line);
 }
 
-static int run(struct session *s, const void *given)
+static int info_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     VEC_OF(struct fleet *) fleets = {0};
@@ -375,7 +375,7 @@ static int run(struct session *s, const void *given)
     if (st == ST_OK && s->common.json)
         session_document(s, &inventory_schema, n > 0 ? origin_name(list[0].origin) : NULL, &all);
     else if (st == ST_OK && !s->common.quiet)
-        print_text(s, &all, roots.at);
+        info_print_text(s, &all, roots.at);
     for (size_t i = 0; i < n; i++)
         inventory_fini(&list[i]);
     for (size_t i = 0; i < fleets.n; i++)
@@ -401,4 +401,5 @@ const struct command command_info = {
     .common = COMMON_CAPTURE | COMMON_LANG,
     .schemas = {&inventory_schema},
     COMMAND_PARTS,
+    .run = info_run,
 };

@@ -68,7 +68,7 @@ static enum status install(struct session *s, const struct skill *skill)
     return session_save(s, path, skill->text);
 }
 
-static int run(struct session *s, const void *given)
+static int install_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     enum status st = args->force ? ST_OK : check_free(s);
@@ -99,4 +99,5 @@ const struct command command_skills_install = {
     .operands = {.kind = OPERAND_DIR, .min = 1, .max = 1},
     .common = COMMON_DRY_RUN,
     COMMAND_PARTS_ZERO,
+    .run = install_run,
 };

@@ -29,7 +29,7 @@ static const struct example examples[] = {
     {"strata skills list", "names and when to use them"},
 };
 
-static int run(struct session *s, const void *args)
+static int list_run(struct session *s, const void *args)
 {
     struct skills list = {0};
     struct skill one;
@@ -57,4 +57,5 @@ const struct command command_skills_list = {
     .see = "docs/agents.md",
     .schemas = {&skills_schema},
     COMMAND_PARTS_BARE,
+    .run = list_run,
 };

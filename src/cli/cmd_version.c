@@ -85,7 +85,7 @@ static const struct schema schema = {
     .record = &(const struct record)RECORD(struct build, build_fields),
 };
 
-static void print_text(struct session *s, const struct build *b)
+static void version_print_text(struct session *s, const struct build *b)
 {
     struct report *r = report_new(LANG_EN, S(""));
 
@@ -103,7 +103,7 @@ static void print_text(struct session *s, const struct build *b)
     session_answer(s, r);
 }
 
-static int run(struct session *s, const void *p)
+static int cli_version_run(struct session *s, const void *p)
 {
     const struct args *args = p;
     struct build b = {.version = STRATA_VERSION};
@@ -121,7 +121,7 @@ static int run(struct session *s, const void *p)
     if (s->common.json)
         session_document(s, &schema, NULL, &b);
     else
-        print_text(s, &b);
+        version_print_text(s, &b);
     return CODE_DONE;
 }
 
@@ -134,4 +134,5 @@ const struct command command_version = {
                "optional features.",
     .schemas = {&schema},
     COMMAND_PARTS_ZERO,
+    .run = cli_version_run,
 };

@@ -308,7 +308,7 @@ struct frame {
     int code;
 };
 
-static void run(void *ctx)
+static void cli_frame_run(void *ctx)
 {
     struct frame *f = ctx;
     struct session s = {0};
@@ -339,7 +339,7 @@ int frame_run(int argc, const char *const *argv)
     struct frame f = {argc, argv, CODE_FILE};
     struct job job = JOB_INIT;
 
-    if (!job_run(&job, run, &f))
+    if (!job_run(&job, cli_frame_run, &f))
         job_tell_out_of_memory();
     pager_finish();
     job_end(&job);

@@ -46,7 +46,7 @@ static void prose(struct out *o, const char *text)
     }
 }
 
-static void start(struct out *o, const char *title, const char *name, const char *summary)
+static void man_start(struct out *o, const char *title, const char *name, const char *summary)
 {
     out_printf(o, ".Dd %s\n.Dt %s 1\n.Os strata %s\n.Sh NAME\n.Nm %s\n.Nd ", fixed_date, title,
                STRATA_VERSION, name);
@@ -142,7 +142,7 @@ static void synopsis(struct out *o, const char *name, const char *usage)
 
 static void man_overview(struct out *o)
 {
-    start(o, "STRATA", "strata", "show where accelerator time goes, and why");
+    man_start(o, "STRATA", "strata", "show where accelerator time goes, and why");
     out_text(o, ".Nm strata\n.Ar command\n.Op Ar options\n.Op Ar arguments\n.Sh DESCRIPTION\n");
     prose(o, "strata reads profiles and traces of Ascend NPUs and NVIDIA GPUs and shows where the "
              "time goes, and why. Vendor tools are optional; installed ones are used. Results go "
@@ -182,7 +182,7 @@ static void man_command(struct out *o, struct command_path path)
     snprintf(title, sizeof(title), "strata-%s", c->name);
     for (size_t i = 0; i < sizeof(upper); i++)
         upper[i] = char_upper(title[i]);
-    start(o, upper, title, c->summary);
+    man_start(o, upper, title, c->summary);
     for (size_t i = 0; c->subs != NULL && c->subs[i] != NULL; i++) {
         snprintf(name, sizeof(name), "%s %s", c->name, c->subs[i]->name);
         synopsis(o, name, c->subs[i]->usage);

@@ -54,7 +54,7 @@ static void begin_table(struct viewer *v, struct str row)
 }
 
 /* Columns are aligned as numbers while all their cells are. */
-static void add_row(struct viewer *v, struct str row)
+static void view_add_row(struct viewer *v, struct str row)
 {
     struct str cell;
 
@@ -74,7 +74,7 @@ static void add_line(struct viewer *v, struct str line)
         if (v->table == NULL)
             begin_table(v, row);
         else if (!is_rule(row))
-            add_row(v, row);
+            view_add_row(v, row);
         return;
     }
     v->table = NULL;

@@ -23,8 +23,9 @@ static void begin_file(struct session *s, enum page_kind kind)
 }
 
 /* Begins the page with the captures it shows, if any. */
-static struct page_file *begin(struct session *s, enum page_kind kind, struct capture *const *caps,
-                               size_t n, struct study_options options)
+static struct page_file *answer_begin(struct session *s, enum page_kind kind,
+                                      struct capture *const *caps, size_t n,
+                                      struct study_options options)
 {
     struct page_answer *answer = s->page;
 
@@ -91,7 +92,7 @@ enum status page_answer_fleet(struct session *s, struct fleet_study *fs)
 
 enum status page_answer_cluster(struct session *s, const struct cluster *cluster)
 {
-    struct page_file *page = begin(s, PAGE_RANKS, NULL, 0, study_defaults());
+    struct page_file *page = answer_begin(s, PAGE_RANKS, NULL, 0, study_defaults());
 
     page->title = str_basename(str_of(s->operands.at[0]));
     page_cluster(page, cluster);
@@ -104,7 +105,7 @@ enum status page_answer_diff(struct session *s, const struct diff_result *result
                                     result->fleet[SIDE_B]->ranks.at[0]};
 
     s->page->may_redact = true;
-    page_tell_compare(begin(s, PAGE_COMPARE, caps, SIDES, study_defaults()),
+    page_tell_compare(answer_begin(s, PAGE_COMPARE, caps, SIDES, study_defaults()),
                       result->at[0].comparison);
     return page_answer_end(s);
 }
@@ -130,7 +131,7 @@ enum status page_answer_view(struct session *s, struct capture *const *caps, siz
 {
     if (!has_all_fragments(s))
         return ST_OK;
-    page_tell_view(begin(s, n > 1 ? PAGE_RANKS : PAGE_CAPTURE, caps, n, options), view,
+    page_tell_view(answer_begin(s, n > 1 ? PAGE_RANKS : PAGE_CAPTURE, caps, n, options), view,
                    s->page->fragments);
     return page_answer_end(s);
 }
@@ -139,13 +140,14 @@ struct page_file *page_answer_begin(struct session *s, enum page_kind kind, stru
 {
     if (!has_all_fragments(s))
         return NULL;
-    struct page_file *page = begin(s, kind, &cap, cap != NULL ? 1 : 0, study_defaults());
+    struct page_file *page = answer_begin(s, kind, &cap, cap != NULL ? 1 : 0, study_defaults());
     page->fragments = s->page->fragments;
     return page;
 }
 
 enum status page_answer_fragments(struct session *s)
 {
-    page_tell_fragments(begin(s, s->page->kind, NULL, 0, study_defaults()), s->page->fragments);
+    page_tell_fragments(answer_begin(s, s->page->kind, NULL, 0, study_defaults()),
+                        s->page->fragments);
     return page_answer_end(s);
 }

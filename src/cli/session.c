@@ -57,7 +57,7 @@ struct diag_entry *session_error(const struct diag *d)
     return NULL;
 }
 
-static const char *copy(struct session *s, const char *text)
+static const char *session_copy(struct session *s, const char *text)
 {
     return text != NULL ? arena_cstr(&s->arena, str_of(text)) : NULL;
 }
@@ -65,12 +65,13 @@ static const char *copy(struct session *s, const char *text)
 void session_read(struct session *s, const char *path, const char *format, uint64_t rows,
                   uint64_t lost)
 {
-    vec_push(&s->inputs, ((struct envelope_input){copy(s, path), copy(s, format), rows, lost}));
+    vec_push(&s->inputs,
+             ((struct envelope_input){session_copy(s, path), session_copy(s, format), rows, lost}));
 }
 
 void session_wrote(struct session *s, const char *path)
 {
-    vec_push(&s->written, copy(s, path));
+    vec_push(&s->written, session_copy(s, path));
 }
 
 enum status session_save(struct session *s, const char *path, struct str text)

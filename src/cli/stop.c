@@ -39,7 +39,7 @@ static void end_interrupted(void)
     end_now("strata: error: interrupted [run.interrupted]\n", CODE_SIGNAL + cancel_signal());
 }
 
-static void look(int signal_number)
+static void stop_look(int signal_number)
 {
     const char *text = atomic_load(&late_text);
 
@@ -68,7 +68,7 @@ static void interrupted(int signal_number)
 void stop_begin(void)
 {
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
-    struct sigaction tick = {.sa_handler = look, .sa_flags = SA_RESTART};
+    struct sigaction tick = {.sa_handler = stop_look, .sa_flags = SA_RESTART};
     struct sigaction stop = {.sa_handler = interrupted}; /* a blocking read returns */
     struct sigaction before;
 

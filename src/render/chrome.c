@@ -87,7 +87,7 @@ static int64_t number_row(void *ctx, lane_id lane, size_t row)
 }
 
 /* The fields that name a row. */
-static void put_head(struct chrome_writer *w, lane_id lane, int64_t tid)
+static void chrome_put_head(struct chrome_writer *w, lane_id lane, int64_t tid)
 {
     text_out_pair_i64(&w->out, S(",\"pid\":"),
                       w->tracks->processes.at[w->tracks->lanes[lane].process].pid);
@@ -95,26 +95,26 @@ static void put_head(struct chrome_writer *w, lane_id lane, int64_t tid)
 }
 
 /* A row begins: its name and its place. */
-static void put_row(struct chrome_writer *w, lane_id lane, size_t row, int64_t tid)
+static void chrome_put_row(struct chrome_writer *w, lane_id lane, size_t row, int64_t tid)
 {
     int64_t order = (int64_t)lane * ROW_ORDER + (row < ROW_ORDER ? (int64_t)row : ROW_ORDER - 1);
     struct arena arena;
 
     arena_init(&arena);
     begin_event(w, S("{\"ph\":\"M\",\"name\":\"thread_name\""));
-    put_head(w, lane, tid);
+    chrome_put_head(w, lane, tid);
     text_out_pair(&w->out, S(",\"args\":{\"name\":"),
                   tracks_row_name(w->tracks, lane, row, &arena));
     text_out_put(&w->out, S("}}"));
     arena_free(&arena);
     begin_event(w, S("{\"ph\":\"M\",\"name\":\"thread_sort_index\""));
-    put_head(w, lane, tid);
+    chrome_put_head(w, lane, tid);
     text_out_pair_i64(&w->out, S(",\"args\":{\"sort_index\":"), order);
     text_out_put(&w->out, S("}}"));
     if (row == 0)
         return;
     begin_event(w, S("{\"ph\":\"M\",\"name\":\"strata_row_of\"")); /* viewers pass it over */
-    put_head(w, lane, tid);
+    chrome_put_head(w, lane, tid);
     text_out_pair_i64(&w->out, S(",\"args\":{\"name\":"), w->tracks->lanes[lane].tid);
     text_out_put(&w->out, S("}}"));
 }
@@ -148,7 +148,7 @@ static void put_arrow(struct chrome_writer *w, struct str begin, size_t flow,
 
     begin_event(w, begin);
     text_out_pair_i64(&w->out, S(",\"id\":"), (int64_t)flow + 1);
-    put_head(w, slice->lane, tid);
+    chrome_put_head(w, slice->lane, tid);
     text_out_pair_us(&w->out, S(",\"ts\":"), slice->begin);
     text_out_put(&w->out, S(",\"cat\":\""));
     text_out_put(&w->out, name);
@@ -157,14 +157,14 @@ static void put_arrow(struct chrome_writer *w, struct str begin, size_t flow,
     text_out_put(&w->out, S("\"}"));
 }
 
-static void put_slice(struct chrome_writer *w, uint32_t number, int64_t tid)
+static void chrome_put_slice(struct chrome_writer *w, uint32_t number, int64_t tid)
 {
     const struct capture *cap = w->cut->cap;
     struct slice slice = cut_slice(w->cut, number);
     size_t flow;
 
     begin_event(w, S("{\"ph\":\"X\""));
-    put_head(w, slice.lane, tid);
+    chrome_put_head(w, slice.lane, tid);
     text_out_pair_us(&w->out, S(",\"ts\":"), slice.begin);
     text_out_pair_us(&w->out, S(",\"dur\":"), slice.dur);
     text_out_pair(&w->out, S(",\"cat\":"), timeline_category(cap, &slice));
@@ -210,19 +210,19 @@ static void *begin_desk(const void *ctx, struct sink out)
     return desk;
 }
 
-static void draw(void *ctx, const struct tracks_mark *mark)
+static void chrome_draw(void *ctx, const struct tracks_mark *mark)
 {
     struct chrome_writer *w = ctx;
 
     if (mark->what == TRACKS_ROW)
-        put_row(w, mark->number, mark->row, mark->id);
+        chrome_put_row(w, mark->number, mark->row, mark->id);
     else if (mark->what == TRACKS_SLICE)
-        put_slice(w, mark->number, mark->id);
+        chrome_put_slice(w, mark->number, mark->id);
     else
         put_sample(w, mark->number, &w->cut->cap->series.at[mark->number].samples.at[mark->row]);
 }
 
-static void flush(void *ctx)
+static void chrome_flush(void *ctx)
 {
     struct chrome_writer *w = ctx;
 
@@ -237,8 +237,8 @@ static bool write_events(const struct cut *cut, const struct timeline_options *o
     static const struct tracks_pen pen = {
         .number_row = number_row,
         .begin = begin_desk,
-        .draw = draw,
-        .flush = flush,
+        .draw = chrome_draw,
+        .flush = chrome_flush,
         .end = mem_free,
     };
     struct chrome_writer *w = mem_grow(NULL, sizeof(*w), 1);

@@ -8,7 +8,7 @@
 #include "base/testing_arena.h"
 
 /* A launch on a thread, its kernel, one that overlaps it, and a counter. */
-static struct capture *sample(void)
+static struct capture *chrome_sample(void)
 {
     struct capture *cap = capture_new();
     lane_id host = capture_lane(cap, (struct lane_key){.kind = LANE_THREAD,
@@ -59,8 +59,8 @@ static struct capture *sample(void)
     return cap;
 }
 
-static struct text render(const struct timeline_format *format, const struct capture *cap,
-                          const struct cut_options *where)
+static struct text chrome_render(const struct timeline_format *format, const struct capture *cap,
+                                 const struct cut_options *where)
 {
     struct text text = {0};
     struct timeline_options how = {0};
@@ -74,8 +74,8 @@ static struct text render(const struct timeline_format *format, const struct cap
 
 TEST(every_kind_of_event_is_a_line_of_its_own)
 {
-    struct capture *cap = sample();
-    struct text text = render(&timeline_chrome, cap, &(struct cut_options){0});
+    struct capture *cap = chrome_sample();
+    struct text text = chrome_render(&timeline_chrome, cap, &(struct cut_options){0});
 
     assert_str(
         ((struct str){text.at, text.n}),
@@ -131,7 +131,7 @@ TEST(an_ascend_device_is_told_as_its_own_timelines_tell_it)
                                        .name = capture_intern(cap, S("MatMul")),
                                        .set = attrs_set(&cap->attrs, &core, 1)});
     capture_seal(cap);
-    struct text text = render(&timeline_chrome, cap, &(struct cut_options){0});
+    struct text text = chrome_render(&timeline_chrome, cap, &(struct cut_options){0});
     struct str s = {text.at, text.n};
 
     assert_true(str_contains(s, S("\"Ascend Hardware\"")));
@@ -144,8 +144,8 @@ TEST(an_ascend_device_is_told_as_its_own_timelines_tell_it)
 
 TEST(an_empty_cut_is_still_a_trace)
 {
-    struct capture *cap = sample();
-    struct text text = render(&timeline_chrome, cap, &(struct cut_options){.nothing = true});
+    struct capture *cap = chrome_sample();
+    struct text text = chrome_render(&timeline_chrome, cap, &(struct cut_options){.nothing = true});
     struct str s = {text.at, text.n};
 
     assert_true(str_ends(s, S("\"traceEvents\":[\n]}\n")));
@@ -155,10 +155,10 @@ TEST(an_empty_cut_is_still_a_trace)
 
 TEST(a_cut_leaves_out_lanes_and_arrows_that_lost_an_end)
 {
-    struct capture *cap = sample();
+    struct capture *cap = chrome_sample();
     const char *lane = "stream 7";
     struct text text =
-        render(&timeline_chrome, cap, &(struct cut_options){.lanes = &lane, .lanes_n = 1});
+        chrome_render(&timeline_chrome, cap, &(struct cut_options){.lanes = &lane, .lanes_n = 1});
     struct str s = {text.at, text.n};
 
     assert_true(str_contains(s, S("\"gemm\"")));
@@ -171,9 +171,9 @@ TEST(a_cut_leaves_out_lanes_and_arrows_that_lost_an_end)
 
 TEST(the_packed_form_holds_the_same_text)
 {
-    struct capture *cap = sample();
-    struct text plain = render(&timeline_chrome, cap, &(struct cut_options){0});
-    struct text packed = render(&timeline_chrome_gz, cap, &(struct cut_options){0});
+    struct capture *cap = chrome_sample();
+    struct text plain = chrome_render(&timeline_chrome, cap, &(struct cut_options){0});
+    struct text packed = chrome_render(&timeline_chrome_gz, cap, &(struct cut_options){0});
     struct str text;
 
     assert_int_equal(
@@ -185,7 +185,7 @@ TEST(the_packed_form_holds_the_same_text)
     capture_free(cap);
 }
 
-static bool refuse(void *ctx, struct str text)
+static bool chrome_refuse(void *ctx, struct str text)
 {
     (void)ctx, (void)text;
     return false;
@@ -193,13 +193,13 @@ static bool refuse(void *ctx, struct str text)
 
 TEST(a_full_sink_is_reported_by_every_format)
 {
-    struct capture *cap = sample();
+    struct capture *cap = chrome_sample();
     struct timeline_options how = {0};
     struct cut cut;
 
     cut_init(&cut, cap, &(struct cut_options){0});
     for (size_t i = 0; i < timeline_count; i++)
-        assert_false(timeline_list[i]->write(&cut, &how, (struct sink){refuse, NULL}));
+        assert_false(timeline_list[i]->write(&cut, &how, (struct sink){chrome_refuse, NULL}));
     cut_fini(&cut);
     capture_free(cap);
 }

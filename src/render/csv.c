@@ -137,7 +137,7 @@ static const char *const kernel_columns[] = {
     "task",          "block_dim",     "mix_block_dim", "input_shapes",  "input_dtypes",
     "input_formats", "output_shapes", "output_dtypes", "output_formats"};
 
-static void put_kernel(struct csv_writer *w, size_t i)
+static void render_csv_put_kernel(struct csv_writer *w, size_t i)
 {
     static const enum capture_key rest[] = {KEY_WAIT,          KEY_TASK,          KEY_BLOCK_DIM,
                                             KEY_MIX_BLOCK_DIM, KEY_INPUT_SHAPES,  KEY_INPUT_DTYPES,
@@ -164,7 +164,7 @@ static const char *const slice_columns[] = {"start_ns", "dur_ns", "process", "la
                                             "device",   "pid",    "tid",     "kind",
                                             "cat",      "name",   "step",    "args"};
 
-static void put_slice(struct csv_writer *w, size_t i)
+static void csv_put_slice(struct csv_writer *w, size_t i)
 {
     const struct capture *cap = w->cut->cap;
     struct slice slice = cut_slice(w->cut, i);
@@ -194,7 +194,7 @@ static void put_slice(struct csv_writer *w, size_t i)
     csv_write_cell(&w->csv, (struct str){w->args.at, w->args.n});
 }
 
-static bool write_rows(struct csv_writer *w, const struct timeline_options *options)
+static bool csv_write_rows(struct csv_writer *w, const struct timeline_options *options)
 {
     bool kernels = options->rows == TIMELINE_KERNELS, goes_on = true;
     const char *const *columns = kernels ? kernel_columns : slice_columns;
@@ -208,9 +208,9 @@ static bool write_rows(struct csv_writer *w, const struct timeline_options *opti
     merge_init(&merge, w->cut, kernels);
     while (goes_on && merge_next(&merge, &slice)) {
         if (kernels)
-            put_kernel(w, slice);
+            render_csv_put_kernel(w, slice);
         else
-            put_slice(w, slice);
+            csv_put_slice(w, slice);
         csv_write_row(&w->csv);
         if (++rows % BETWEEN_TICKS == 0)
             goes_on = !w->csv.text.has_failed && timeline_goes_on(options, w->bytes);
@@ -230,7 +230,7 @@ static bool write_csv(const struct cut *cut, const struct timeline_options *opti
     w->options = options;
     csv_write_open(&w->csv, (struct sink){count_bytes, w});
     w->csv.is_safe = options->csv_safe;
-    bool is_done = write_rows(w, options);
+    bool is_done = csv_write_rows(w, options);
     text_free(&w->args);
     mem_free(w);
     return is_done;

@@ -3,7 +3,7 @@
 
 #include "base/testing.h"
 
-static struct capture *sample(void)
+static struct capture *csv_sample(void)
 {
     struct capture *cap = capture_new();
 
@@ -81,15 +81,15 @@ static struct text render_all(struct capture *cap, const struct timeline_options
     return text;
 }
 
-static struct text render(const struct timeline_options *how)
+static struct text csv_render(const struct timeline_options *how)
 {
-    return render_all(sample(), how);
+    return render_all(csv_sample(), how);
 }
 
 TEST(kernels_are_rows_in_order_of_time)
 {
     struct timeline_step steps[] = {{8, {90, 200}}};
-    struct text text = render(&(struct timeline_options){.steps = steps, .steps_n = 1});
+    struct text text = csv_render(&(struct timeline_options){.steps = steps, .steps_n = 1});
 
     assert_str(((struct str){text.at, text.n}),
                "start_ns,dur_ns,device,stream,name,type,core,class,step,wait_ns,task,block_dim,"
@@ -102,7 +102,7 @@ TEST(kernels_are_rows_in_order_of_time)
 
 TEST(all_slices_carry_their_lane_and_their_attributes_as_json)
 {
-    struct text text = render(&(struct timeline_options){.rows = TIMELINE_SLICES});
+    struct text text = csv_render(&(struct timeline_options){.rows = TIMELINE_SLICES});
 
     assert_str(((struct str){text.at, text.n}),
                "start_ns,dur_ns,process,lane,device,pid,tid,kind,cat,name,step,args\n"

@@ -94,7 +94,8 @@ struct file {
     uint64_t rows;
 };
 
-static bool append(void *ctx, const struct column_chunk *chunk, const struct dataset_piece *piece)
+static bool dataset_append(void *ctx, const struct column_chunk *chunk,
+                           const struct dataset_piece *piece)
 {
     struct file *f = ctx;
 
@@ -107,7 +108,7 @@ bool dataset_write(const struct dataset_form *form, const struct dataset_source 
                    const struct dataset_options *options, struct sink out, uint64_t *rows)
 {
     struct file f = {form, form->open(&source->layout, out), 0};
-    struct dataset_walk walk = {form->pack, append, &f};
+    struct dataset_walk walk = {form->pack, dataset_append, &f};
     bool is_whole = dataset_walk(source, options, &walk);
 
     if (rows != NULL)

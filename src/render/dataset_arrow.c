@@ -71,7 +71,7 @@ static flat_ref put_int_type(struct flat *f, int32_t bits)
     return flat_end(f);
 }
 
-static flat_ref put_type(struct flat *f, enum column_kind type, uint8_t *number)
+static flat_ref arrow_put_type(struct flat *f, enum column_kind type, uint8_t *number)
 {
     switch (type) {
     case COLUMN_INT:
@@ -93,7 +93,7 @@ static flat_ref put_type(struct flat *f, enum column_kind type, uint8_t *number)
 static flat_ref put_field(struct flat *f, const struct column_info *c, size_t id)
 {
     uint8_t number;
-    flat_ref name = flat_text(f, c->name), type = put_type(f, c->type, &number), encoding = 0;
+    flat_ref name = flat_text(f, c->name), type = arrow_put_type(f, c->type, &number), encoding = 0;
     flat_ref children = flat_refs(f, NULL, 0);
 
     if (has_dictionary(c)) {
@@ -196,8 +196,8 @@ static void clear_piece(struct dataset_piece *p)
 }
 
 /* All buffers but the numbers of texts in a dictionary, which depend on the chunks before. */
-static void pack(const struct dataset_layout *layout, const struct column_chunk *chunk,
-                 struct dataset_piece *piece)
+static void arrow_pack(const struct dataset_layout *layout, const struct column_chunk *chunk,
+                       struct dataset_piece *piece)
 {
     static const struct str none = {0};
 
@@ -296,8 +296,8 @@ static void take_buffers(struct arrow *w, const struct dataset_piece *piece, siz
     }
 }
 
-static void append(void *writer, const struct column_chunk *chunk,
-                   const struct dataset_piece *piece)
+static void arrow_append(void *writer, const struct column_chunk *chunk,
+                         const struct dataset_piece *piece)
 {
     struct arrow *w = writer;
     size_t next = 0;
@@ -394,7 +394,7 @@ static bool close_file(void *writer)
 const struct dataset_form dataset_arrow = {
     .name = "arrow",
     .open = open_file,
-    .pack = pack,
-    .append = append,
+    .pack = arrow_pack,
+    .append = arrow_append,
     .close = close_file,
 };

@@ -27,16 +27,17 @@ struct dataset_db {
 };
 
 /* The first failure counts. */
-static bool check(struct dataset_db *db, int rc)
+static bool db_check(struct dataset_db *db, int rc)
 {
     if (db->rc == SQLITE_OK && rc != SQLITE_OK && rc != SQLITE_DONE)
         db->rc = db_engine_check(rc);
     return db->rc == SQLITE_OK;
 }
 
-static bool run(struct dataset_db *db, const char *statement)
+static bool db_run(struct dataset_db *db, const char *statement)
 {
-    return db->rc == SQLITE_OK && check(db, sqlite3_exec(db->handle, statement, NULL, NULL, NULL));
+    return db->rc == SQLITE_OK &&
+           db_check(db, sqlite3_exec(db->handle, statement, NULL, NULL, NULL));
 }
 
 static void release_name(void *path, size_t n)
@@ -62,12 +63,12 @@ struct dataset_db *dataset_db_open(const char *folder, const char **why)
     } else { /* SQLite wants a name; the file loses it as soon as both have it open */
         job_hold(release_name, path.at, 0);
         db->fd = job_fd(fd);
-        check(db,
-              db_engine_open(path.at, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, &db->handle));
-        run(db, "PRAGMA journal_mode = OFF");
-        run(db, "PRAGMA synchronous = OFF");
-        run(db, "PRAGMA locking_mode = EXCLUSIVE");
-        run(db, "BEGIN EXCLUSIVE");
+        db_check(db,
+                 db_engine_open(path.at, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, &db->handle));
+        db_run(db, "PRAGMA journal_mode = OFF");
+        db_run(db, "PRAGMA synchronous = OFF");
+        db_run(db, "PRAGMA locking_mode = EXCLUSIVE");
+        db_run(db, "BEGIN EXCLUSIVE");
         job_drop(release_name, path.at);
         unlink(path.at);
     }
@@ -109,7 +110,7 @@ static bool insert(void *ctx, const struct column_chunk *chunk, const struct dat
     for (size_t row = 0; row < columns_rows(chunk) && is_good; row++) {
         for (size_t c = 0; c < chunk->n; c++)
             bind(in, &chunk->at[c], (int)c + 1, row);
-        is_good = check(in->db, sqlite3_step(in->stmt));
+        is_good = db_check(in->db, sqlite3_step(in->stmt));
         sqlite3_reset(in->stmt);
     }
     return is_good;
@@ -128,14 +129,15 @@ bool dataset_db_table(struct dataset_db *db, const char *declaration,
     text_put(&db->statement, columns);
     text_put(&db->statement, S(")"));
     text_char(&db->statement, '\0');
-    run(db, db->statement.at);
+    db_run(db, db->statement.at);
     text_clear(&db->statement);
     text_format(&db->statement, "INSERT INTO %s VALUES(", source->layout.table);
     for (size_t i = 0; i < source->layout.n; i++)
         text_put(&db->statement, i == 0 ? S("?") : S(",?"));
     text_put(&db->statement, S(")"));
-    if (db->rc != SQLITE_OK || !check(db, sqlite3_prepare_v2(db->handle, db->statement.at,
-                                                             (int)db->statement.n, &in.stmt, NULL)))
+    if (db->rc != SQLITE_OK ||
+        !db_check(db, sqlite3_prepare_v2(db->handle, db->statement.at, (int)db->statement.n,
+                                         &in.stmt, NULL)))
         return false;
     bool is_whole = dataset_walk(source, options, &walk);
     sqlite3_finalize(in.stmt);
@@ -161,7 +163,7 @@ bool dataset_db_index(struct dataset_db *db, const char *table, const char *colu
     text_char(&db->statement, '\0');
     text_free(&name);
     sqlite3_progress_handler(db->handle, LOOK_EVERY, keep_time, NULL);
-    return run(db, db->statement.at);
+    return db_run(db, db->statement.at);
 }
 
 /* ---- the end ---- */
@@ -185,7 +187,7 @@ bool dataset_db_save(struct dataset_db *db, struct sink out, const char **why)
     bool is_saved = false;
 
     if (db->handle != NULL) {
-        run(db, "COMMIT");
+        db_run(db, "COMMIT");
         db_engine_close(db->handle);
     }
     if (db->error == NULL && db->rc == SQLITE_OK && out.write != NULL)

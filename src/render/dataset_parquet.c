@@ -43,7 +43,7 @@ static void put_u32(struct text *out, uint32_t value)
     text_put(out, (struct str){(const char *)&value, sizeof(value)});
 }
 
-static void put_text(struct text *out, struct str text)
+static void parquet_put_text(struct text *out, struct str text)
 {
     put_u32(out, (uint32_t)text.n);
     text_put(out, text);
@@ -116,7 +116,7 @@ static void put_texts(struct text *out, const struct column_data *c, struct data
 
     if (!part->is_dictionary) {
         for (size_t i = 0; i < part->values; i++)
-            put_text(out, c->texts.at[places[i]]);
+            parquet_put_text(out, c->texts.at[places[i]]);
         return;
     }
     unsigned width = pack_width(c->texts.n - 1);
@@ -169,7 +169,7 @@ static void put_pages(struct dataset_piece *p, const struct column_data *c,
     if (part->is_dictionary) {
         text_clear(&p->page);
         for (size_t i = 0; i < c->texts.n; i++)
-            put_text(&p->page, c->texts.at[i]);
+            parquet_put_text(&p->page, c->texts.at[i]);
         put_page(p, part, PAGE_DICTIONARY, ENCODING_PLAIN, c->texts.n);
     }
     part->dictionary = p->bytes.n - part->offset;
@@ -185,8 +185,8 @@ static void put_pages(struct dataset_piece *p, const struct column_data *c,
     part->packed = p->bytes.n - part->offset;
 }
 
-static void pack(const struct dataset_layout *layout, const struct column_chunk *chunk,
-                 struct dataset_piece *piece)
+static void parquet_pack(const struct dataset_layout *layout, const struct column_chunk *chunk,
+                         struct dataset_piece *piece)
 {
     text_clear(&piece->bytes);
     piece->parts.n = 0;
@@ -224,8 +224,8 @@ static void *open_file(const struct dataset_layout *layout, struct sink out)
     return w;
 }
 
-static void append(void *writer, const struct column_chunk *chunk,
-                   const struct dataset_piece *piece)
+static void parquet_append(void *writer, const struct column_chunk *chunk,
+                           const struct dataset_piece *piece)
 {
     struct parquet *w = writer;
 
@@ -364,7 +364,7 @@ static bool close_file(void *writer)
 const struct dataset_form dataset_parquet = {
     .name = "parquet",
     .open = open_file,
-    .pack = pack,
-    .append = append,
+    .pack = parquet_pack,
+    .append = parquet_append,
     .close = close_file,
 };

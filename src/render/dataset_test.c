@@ -17,7 +17,7 @@ static const struct column_info info[] = {
 static const struct dataset_note notes[] = {{S_INIT("key"), S_INIT("value")}};
 
 /* Chunk 1 is empty, as one may be. */
-static void fill(void *ctx, size_t chunk, struct column_chunk *out)
+static void dataset_fill(void *ctx, size_t chunk, struct column_chunk *out)
 {
     static const struct str names[] = {S_INIT("MatMul"), S_INIT("Cast"), S_INIT("")};
     char note[32];
@@ -42,7 +42,7 @@ static const struct dataset_source source = {
                .notes = notes,
                .notes_n = ARRAY_LEN(notes)},
     .chunks = 9,
-    .fill = fill,
+    .fill = dataset_fill,
 };
 
 static struct text render_source(const struct dataset_form *form, const struct dataset_source *from,
@@ -58,7 +58,7 @@ static struct text render_source(const struct dataset_form *form, const struct d
     return text;
 }
 
-static struct text render(const struct dataset_form *form, size_t width)
+static struct text dataset_render(const struct dataset_form *form, size_t width)
 {
     return render_source(form, &source, width);
 }
@@ -68,9 +68,9 @@ static const struct dataset_form *const forms[] = {&dataset_arrow, &dataset_parq
 TEST(one_thread_and_eight_write_the_same_bytes)
 {
     for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
-        struct text one = render(forms[i], 1);
+        struct text one = dataset_render(forms[i], 1);
         for (size_t width = 2; width <= 8; width *= 2) {
-            struct text more = render(forms[i], width);
+            struct text more = dataset_render(forms[i], width);
             assert_int_equal(one.n, more.n);
             assert_memory_equal(one.at, more.at, one.n);
             text_free(&more);
@@ -89,7 +89,8 @@ static uint32_t u32_before(struct text t, size_t back)
 
 TEST(files_begin_and_end_as_their_formats_do)
 {
-    struct text parquet = render(&dataset_parquet, 1), arrow = render(&dataset_arrow, 1);
+    struct text parquet = dataset_render(&dataset_parquet, 1),
+                arrow = dataset_render(&dataset_arrow, 1);
 
     assert_memory_equal(parquet.at, "PAR1", 4);
     assert_memory_equal(parquet.at + parquet.n - 4, "PAR1", 4);
@@ -113,7 +114,8 @@ TEST(compression_makes_files_smaller_and_can_be_left_out)
 
     plain.layout.is_plain = true;
     for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
-        struct text packed = render(forms[i], 1), stored = render_source(forms[i], &plain, 1);
+        struct text packed = dataset_render(forms[i], 1),
+                    stored = render_source(forms[i], &plain, 1);
         assert_true(packed.n < stored.n / 2);
         assert_non_null(memmem(packed.at, packed.n, "\x28\xb5\x2f\xfd", 4));
         assert_null(memmem(stored.at, stored.n, "\x28\xb5\x2f\xfd", 4));
@@ -122,7 +124,7 @@ TEST(compression_makes_files_smaller_and_can_be_left_out)
     }
 }
 
-static bool refuse(void *ctx, struct str text)
+static bool dataset_refuse(void *ctx, struct str text)
 {
     (void)ctx, (void)text;
     return false;
@@ -134,7 +136,8 @@ TEST(a_full_sink_and_an_interruption_are_told)
 
     for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
         struct text text = {0};
-        assert_false(dataset_write(forms[i], &source, &how, (struct sink){refuse, NULL}, NULL));
+        assert_false(
+            dataset_write(forms[i], &source, &how, (struct sink){dataset_refuse, NULL}, NULL));
         cancel_request(SIGINT);
         assert_false(dataset_write(forms[i], &source, &how, text_sink(&text), NULL));
         cancel_clear();

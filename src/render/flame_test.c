@@ -5,7 +5,7 @@
 #include "base/testing_arena.h"
 #include "base/text/text.h"
 
-static void add(struct capture *cap, lane_id lane, const char *name, nanos begin, nanos dur)
+static void flame_add(struct capture *cap, lane_id lane, const char *name, nanos begin, nanos dur)
 {
     capture_slice(cap, &(struct slice){.begin = begin,
                                        .dur = dur,
@@ -13,7 +13,7 @@ static void add(struct capture *cap, lane_id lane, const char *name, nanos begin
                                        .name = capture_intern(cap, str_of(name))});
 }
 
-static struct capture *sample(void)
+static struct capture *flame_sample(void)
 {
     struct capture *cap = capture_new();
     lane_id main = capture_lane(cap, (struct lane_key){.kind = LANE_THREAD,
@@ -22,18 +22,18 @@ static struct capture *sample(void)
                                                        .pid = 4,
                                                        .tid = 5});
 
-    add(cap, main, "step", 100, 100);
-    add(cap, main, "a;b\n", 110, 40);
-    add(cap, main, "leaf", 120, 10);
-    add(cap, main, "leaf", 135, 10);
-    add(cap, main, "late", 145, 30); /* overlaps a;b without lying in it */
-    add(cap, main, "step", 300, 10);
+    flame_add(cap, main, "step", 100, 100);
+    flame_add(cap, main, "a;b\n", 110, 40);
+    flame_add(cap, main, "leaf", 120, 10);
+    flame_add(cap, main, "leaf", 135, 10);
+    flame_add(cap, main, "late", 145, 30); /* overlaps a;b without lying in it */
+    flame_add(cap, main, "step", 300, 10);
     cap->name = "run";
     capture_seal(cap);
     return cap;
 }
 
-static struct text render(const struct timeline_format *format, const struct capture *cap)
+static struct text flame_render(const struct timeline_format *format, const struct capture *cap)
 {
     struct text text = {0};
     struct timeline_options how = {0};
@@ -47,8 +47,8 @@ static struct text render(const struct timeline_format *format, const struct cap
 
 TEST(stacks_hold_the_time_that_no_inner_slice_has)
 {
-    struct capture *cap = sample();
-    struct text text = render(&timeline_folded, cap);
+    struct capture *cap = flame_sample();
+    struct text text = flame_render(&timeline_folded, cap);
 
     assert_str(text_view(&text), "process 4;main;step 40\n"
                                  "process 4;main;step;a:b\\n 20\n"
@@ -67,7 +67,7 @@ TEST(slices_nested_without_end_are_counted_with_the_deepest)
     struct cut cut;
 
     for (nanos i = 0; i < DEEP; i++)
-        add(cap, lane, "again", i, 2 * DEEP - 2 * i);
+        flame_add(cap, lane, "again", i, 2 * DEEP - 2 * i);
     capture_seal(cap);
     cut_init(&cut, cap, &(struct cut_options){0});
     assert_true(flame_init(&flame, &cut, &(struct timeline_options){0}));
@@ -85,8 +85,8 @@ TEST(slices_nested_without_end_are_counted_with_the_deepest)
 
 TEST(speedscope_has_a_profile_for_each_row)
 {
-    struct capture *cap = sample();
-    struct text text = render(&timeline_speedscope, cap);
+    struct capture *cap = flame_sample();
+    struct text text = flame_render(&timeline_speedscope, cap);
 
     text_char(&text, '\0');
     assert_non_null(strstr(text.at, "\"frames\":[\n{\"name\":\"step\"},\n{\"name\":\"a;b\\n\"},\n"
@@ -110,8 +110,8 @@ TEST(speedscope_has_a_profile_for_each_row)
 
 TEST(pprof_has_a_sample_for_each_stack)
 {
-    struct capture *cap = sample();
-    struct text packed = render(&timeline_pprof, cap);
+    struct capture *cap = flame_sample();
+    struct text packed = flame_render(&timeline_pprof, cap);
     struct str text;
 
     assert_int_equal(gz_read_all(text_view(&packed), 1 << 20, "f", &diag, &arena, &text), ST_OK);

@@ -89,16 +89,16 @@ static bool is_drawn(const struct core_writer *w, size_t slice)
     return cut_has(w->t.cut, slice) && key->kind == LANE_PIPE && key->process == w->core;
 }
 
-static void put(struct core_writer *w, struct str text)
+static void core_put(struct core_writer *w, struct str text)
 {
     text_out_put(&w->t.out, text);
 }
 
 static void begin_event(struct core_writer *w, struct str text)
 {
-    put(w, w->has_events ? S(",") : S(""));
+    core_put(w, w->has_events ? S(",") : S(""));
     w->has_events = true;
-    put(w, text);
+    core_put(w, text);
 }
 
 /* A name, or a place, of a process or one of its threads. */
@@ -111,14 +111,14 @@ static void put_meta(struct core_writer *w, const char *what, struct str name, i
     } else {
         text_out_pair_i64(&w->t.out, S("\"sort_index\":"), order);
     }
-    put(w, S("},\"name\":\""));
-    put(w, str_of(what));
+    core_put(w, S("},\"name\":\""));
+    core_put(w, str_of(what));
     text_out_pair_i64(&w->t.out, S("\",\"ph\":\"M\",\"pid\":"), pid);
     text_out_pair_i64(&w->t.out, S(",\"tid\":"), tid);
-    put(w, S("}"));
+    core_put(w, S("}"));
 }
 
-static void put_slice(struct core_writer *w, const struct slice *s, int64_t pid, uint32_t tid)
+static void core_put_slice(struct core_writer *w, const struct slice *s, int64_t pid, uint32_t tid)
 {
     const struct capture *cap = w->t.cut->cap;
     struct str lane = capture_text(cap, cap->lanes.at[s->lane].key.name);
@@ -126,17 +126,17 @@ static void put_slice(struct core_writer *w, const struct slice *s, int64_t pid,
 
     begin_event(w, S("{\"args\":"));
     insight_put_args(&w->t, s, &group);
-    put(w, S(",\"cname\":\""));
-    put(w, str_of(insight_color(lane, s->kind)));
-    put(w, S("\",\"dur\":"));
+    core_put(w, S(",\"cname\":\""));
+    core_put(w, str_of(insight_color(lane, s->kind)));
+    core_put(w, S("\",\"dur\":"));
     insight_put_length(&w->t.out, cap, s);
     text_out_pair(&w->t.out, S(",\"name\":"), capture_text(cap, s->name));
     text_out_pair_i64(&w->t.out, S(",\"ph\":\"X\",\"pid\":"), pid);
-    put(w, S(",\"tid\":"));
+    core_put(w, S(",\"tid\":"));
     text_out_u64(&w->t.out, tid);
-    put(w, S(",\"ts\":"));
+    core_put(w, S(",\"ts\":"));
     insight_put_time(&w->t.out, cap, s->begin);
-    put(w, S("}"));
+    core_put(w, S("}"));
 }
 
 /* More overlap than any pipe has; the rest shares the last thread. */
@@ -189,7 +189,7 @@ static void put_run(struct core_writer *w, struct pipe_writer *p, size_t number)
         p->known[tid] = true;
     }
     w->threads[number] = tid;
-    put_slice(w, &s, p->pid, tid);
+    core_put_slice(w, &s, p->pid, tid);
 }
 
 /* The runs of a lane that belong to a pipe. */
@@ -220,24 +220,24 @@ static void put_end(struct core_writer *w, size_t flow, uint32_t number, bool is
 
     begin_event(w, S("{\"cat\":\"flow\",\"id\":\""));
     text_out_escaped(&w->t.out, capture_text(cap, w->core));
-    put(w, S("_"));
+    core_put(w, S("_"));
     text_out_u64(&w->t.out, flow);
-    put(w, is_begin ? S("\",\"name\":\"flow\",\"ph\":\"s\",\"pid\":\"")
-                    : S("\",\"name\":\"flow\",\"ph\":\"t\",\"pid\":\""));
+    core_put(w, is_begin ? S("\",\"name\":\"flow\",\"ph\":\"s\",\"pid\":\"")
+                         : S("\",\"name\":\"flow\",\"ph\":\"t\",\"pid\":\""));
     text_out_i64(&w->t.out, pipe_number(pipe_of(w, &s)));
-    put(w, S("\",\"tid\":\""));
+    core_put(w, S("\",\"tid\":\""));
     text_out_u64(&w->t.out, w->threads[number]);
-    put(w, S("\",\"ts\":"));
+    core_put(w, S("\",\"ts\":"));
     insight_put_time(&w->t.out, cap, is_begin ? nanos_add(s.begin, s.dur / 2) : end);
-    put(w, S("}"));
+    core_put(w, S("}"));
 }
 
 static void put_events(struct core_writer *w)
 {
     const struct capture *cap = w->t.cut->cap;
 
-    put(w, S("{\"displayTimeUnit\":\"ns\",\"profilingType\":\"op\",\"schemaVersion\":1,"
-             "\"traceEvents\":["));
+    core_put(w, S("{\"displayTimeUnit\":\"ns\",\"profilingType\":\"op\",\"schemaVersion\":1,"
+                  "\"traceEvents\":["));
     for (lane_id i = 0; i < cap->lanes.n; i++) {
         const struct lane *lane = &cap->lanes.at[i];
         struct str name = capture_text(cap, lane->key.name);
@@ -252,7 +252,7 @@ static void put_events(struct core_writer *w)
             put_end(w, i, cap->flows.at[i].from, true);
             put_end(w, i, cap->flows.at[i].to, false);
         }
-    put(w, S("]}"));
+    core_put(w, S("]}"));
 }
 
 bool insight_write_core_trace(const struct cut *cut, strid core, struct sink out)

@@ -107,7 +107,7 @@ static void put_time(struct csv_write *out, const struct capture *cap, nanos tic
     csv_write_cell(out, (struct str){text, (size_t)n});
 }
 
-static void put_row(const struct sums *s, struct csv_write *out, const struct row *row)
+static void exe_put_row(const struct sums *s, struct csv_write *out, const struct row *row)
 {
     const struct capture *cap = s->cut->cap;
     struct slice slice = slices_at(&cap->slices, row->slice);
@@ -138,7 +138,7 @@ static bool write_sums(const struct cut *cut, strid core, bool by_line, struct s
     out.is_plain = true;
     bool is_begun = sink.write(sink.ctx, head);
     for (size_t i = 0; i < s.rows.n; i++)
-        put_row(&s, &out, &s.rows.at[i]);
+        exe_put_row(&s, &out, &s.rows.at[i]);
     bool is_done = csv_write_close(&out) && is_begun;
     insight_table_fini(&s.table);
     hash_free(&s.ids);

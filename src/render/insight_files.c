@@ -34,7 +34,7 @@ static bool find_line(const struct adder *a, struct str code, struct insight_lin
            out->line <= INT32_MAX;
 }
 
-static void add_slice(struct adder *a, const struct slice *s)
+static void files_add_slice(struct adder *a, const struct slice *s)
 {
     struct insight_files *f = a->f;
     struct insight_run run;
@@ -95,7 +95,7 @@ void insight_files_init(struct insight_files *f, const struct insight_table *t,
     for (size_t i = 0; i < cap->slices.n && a.files.n > 0 && t->rows.n > 0; i++)
         if (cut_has(cut, i)) {
             struct slice s = cut_slice(cut, i);
-            add_slice(&a, &s);
+            files_add_slice(&a, &s);
         }
     hash_free(&a.files);
     hash_free(&a.rows);
@@ -136,8 +136,8 @@ struct cursor {
     size_t cell, place;
 };
 
-static void put_line(const struct insight_files *f, struct text_out *out, uint32_t row,
-                     struct cursor *at)
+static void files_put_line(const struct insight_files *f, struct text_out *out, uint32_t row,
+                           struct cursor *at)
 {
     size_t cell = at->cell, place = at->place, cores = f->t->cores.n;
     const struct insight_cell *cells = f->cells.at + cell;
@@ -168,7 +168,7 @@ void insight_files_write(const struct insight_files *f, struct text_out *out)
         bool is_last = i + 1 == f->rows.n || f->rows.at[i + 1].file != f->rows.at[i].file;
         text_out_put(out, i > 0 ? S(",") : S(""));
         text_out_put(out, is_first ? S("{\"Lines\":[") : S(""));
-        put_line(f, out, i, &at);
+        files_put_line(f, out, i, &at);
         if (is_last) {
             text_out_pair(out, S("],\"Source\":"), cap->documents.at[f->rows.at[i].file].path);
             text_out_put(out, S("}"));

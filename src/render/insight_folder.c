@@ -67,7 +67,8 @@ static bool put_trace(const struct cut *cut, strid core, struct sink out)
     return insight_write_trace(cut, &options, out);
 }
 
-static enum status write_file(struct folder_job *j, const char *name, strid core, put_file put)
+static enum status folder_write_file(struct folder_job *j, const char *name, strid core,
+                                     put_file put)
 {
     struct outfile file;
 
@@ -98,9 +99,9 @@ static enum status write_core(struct folder_job *j, strid core, struct str name)
     const char *code = arena_printf(j->arena, "%s/%s_code_exe.csv", folder, folder);
 
     TRY(fs_mkdir_own(fs_join(j->arena, j->made, folder), j->d));
-    TRY(write_file(j, trace, core, insight_write_core_trace));
-    TRY(write_file(j, instr, core, insight_write_instr_exe));
-    return write_file(j, code, core, insight_write_code_exe);
+    TRY(folder_write_file(j, trace, core, insight_write_core_trace));
+    TRY(folder_write_file(j, instr, core, insight_write_instr_exe));
+    return folder_write_file(j, code, core, insight_write_code_exe);
 }
 
 static enum status write_all(struct folder_job *j)
@@ -109,8 +110,8 @@ static enum status write_all(struct folder_job *j)
     size_t n = insight_cores(&j->cut, j->arena, &cores);
 
     TRY(fs_mkdir_own(j->made, j->d));
-    TRY(write_file(j, "trace.json", 0, put_trace));
-    TRY(write_file(j, "visualize_data.bin", 0, put_bin));
+    TRY(folder_write_file(j, "trace.json", 0, put_trace));
+    TRY(folder_write_file(j, "visualize_data.bin", 0, put_bin));
     for (size_t i = 0; i < n; i++) {
         struct str name = capture_text(j->cut.cap, cores[i]);
         if (is_folder_name(name))

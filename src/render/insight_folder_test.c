@@ -18,7 +18,7 @@ static int done(void **state)
     return leave(state);
 }
 
-static void add(struct capture *cap, const char *core)
+static void folder_add(struct capture *cap, const char *core)
 {
     struct slice s = {.dur = 10, .name = capture_intern(cap, S("MMAD")), .kind = SLICE_INSTR};
 
@@ -51,8 +51,8 @@ TEST(each_core_has_its_files_unless_its_name_leads_elsewhere)
     struct capture *cap = capture_new();
     struct words wrote = {0};
 
-    add(cap, "core0.cubecore0");
-    add(cap, "../../core1");
+    folder_add(cap, "core0.cubecore0");
+    folder_add(cap, "../../core1");
     capture_seal(cap);
     assert_int_equal(insight_folder_write(cap, scratch, &arena, &diag, &wrote), ST_OK);
     assert_int_equal(wrote.n, 5);

@@ -71,7 +71,7 @@ bool insight_order(struct str lane, int64_t *out)
 }
 
 /* Digits at the front of a text. */
-static bool take_number(struct str *text, int64_t *out)
+static bool lanes_take_number(struct str *text, int64_t *out)
 {
     size_t n = str_digits(str_part(*text, 0, 9));
 
@@ -86,11 +86,11 @@ int64_t insight_core_order(struct str name, size_t number)
     struct str rest = str_part(name, 4, name.n);
     int64_t n, m;
 
-    if (!str_starts(name, S("core")) || !take_number(&rest, &n))
+    if (!str_starts(name, S("core")) || !lanes_take_number(&rest, &n))
         return (int64_t)number;
     if (str_starts(rest, S(".cubecore")))
         return 3 * n + 1;
-    if (str_skip(&rest, S(".veccore")) && take_number(&rest, &m))
+    if (str_skip(&rest, S(".veccore")) && lanes_take_number(&rest, &m))
         return 3 * n + 2 + m;
     return 3 * n;
 }

@@ -88,8 +88,8 @@ void insight_cell_add(struct insight_cell *cell, int64_t length, int64_t bytes)
         cell->bytes = nanos_add(cell->bytes < 0 ? 0 : cell->bytes, bytes);
 }
 
-static void add_slice(struct insight_table *t, struct hash *rows, struct hash *cells,
-                      uint32_t number, const struct slice *s)
+static void table_add_slice(struct insight_table *t, struct hash *rows, struct hash *cells,
+                            uint32_t number, const struct slice *s)
 {
     const struct capture *cap = t->cap;
     struct insight_run run;
@@ -184,7 +184,7 @@ void insight_table_init(struct insight_table *t, const struct cut *cut)
     for (size_t i = 0; i < cap->slices.n; i++)
         if (cut_has(cut, i)) {
             struct slice s = cut_slice(cut, i);
-            add_slice(t, &rows, &cells, (uint32_t)i, &s);
+            table_add_slice(t, &rows, &cells, (uint32_t)i, &s);
         }
     hash_free(&rows);
     hash_free(&cells);
@@ -341,8 +341,8 @@ static void put_utilization(const struct insight_table *t, struct text_out *out,
     text_out_put(out, S("]"));
 }
 
-static void put_row(const struct insight_table *t, struct text_out *out,
-                    const struct insight_row *row, const struct insight_cell *cells, size_t n)
+static void table_put_row(const struct insight_table *t, struct text_out *out,
+                          const struct insight_row *row, const struct insight_cell *cells, size_t n)
 {
     struct slice s = slices_at(&t->cap->slices, row->slice);
     struct attr code = attr_of(t->cap, &s, t->key_code);
@@ -377,7 +377,7 @@ void insight_table_write(const struct insight_table *t, struct text_out *out)
         while (cell < t->cells.n && t->cells.at[cell].row == i)
             cell++;
         text_out_put(out, i > 0 ? S(",") : S(""));
-        put_row(t, out, &t->rows.at[i], t->cells.at + first, cell - first);
+        table_put_row(t, out, &t->rows.at[i], t->cells.at + first, cell - first);
     }
     text_out_put(out, S("],\"Instructions Dtype\":{\"Instructions\":{\"Address\":3,"
                         "\"AscendC Inner Code\":3,\"Cycles\":1,\"GPR Count\":1,"

@@ -37,8 +37,8 @@ static strid id(const char *text)
     return capture_intern(cap, str_of(text));
 }
 
-static uint32_t add(const char *core, const char *pipe, const char *name, nanos begin, nanos dur,
-                    const char *pc, const char *code, int64_t bytes)
+static uint32_t insight_add(const char *core, const char *pipe, const char *name, nanos begin,
+                            nanos dur, const char *pc, const char *code, int64_t bytes)
 {
     struct attr set[2] = {attr_text(id("pc_addr"), id(pc)), attr_text(id("code"), id(code))};
     struct attr own[2] = {attr_text(id("detail"), id("Src:OUT,")),
@@ -65,7 +65,7 @@ static void seal(void)
     cut_init(&cut, cap, &(struct cut_options){0});
 }
 
-static struct str written(void)
+static struct str insight_written(void)
 {
     return (struct str){out.at, out.n};
 }
@@ -79,7 +79,7 @@ static struct str block_of(uint8_t type)
 
     if (out.n == 0)
         assert_true(timeline_insight.write(&cut, &how, text_sink(&out)));
-    bin_blocks_open(&b, written());
+    bin_blocks_open(&b, insight_written());
     while (bin_blocks_next(&b, &block))
         if (block.type == type)
             return block.payload;
@@ -103,11 +103,12 @@ TEST(lines_of_files_that_travel_along_get_numbers)
                                                 .path = S("a.cpp"),
                                                 .text = S("int x;\n")});
     cap->facts.device_name = id("Ascend910B4"); /* 1650 MHz: 1000 ns are 1650 cycles */
-    add("core0.veccore0", "MTE2", "MOV", 0, 1000, "0x40", "a.cpp:7", 64);
-    add("core0.veccore0", "MTE2", "MOV", 1000, 1000, "0x44", "x/ascend-toolkit/k.h:1\na.cpp:7", 64);
-    add("core0.veccore1", "MTE2", "MOV", 0, 2000, "0x60", "a.cpp:7", 0);
-    add("core0.veccore1", "MTE2", "MOV", 0, 1000, "0x64", "a.cpp:9", 0);
-    add("core0.veccore1", "MTE2", "MOV", 0, 1000, "0x68", "b.cpp:1", 0);
+    insight_add("core0.veccore0", "MTE2", "MOV", 0, 1000, "0x40", "a.cpp:7", 64);
+    insight_add("core0.veccore0", "MTE2", "MOV", 1000, 1000, "0x44",
+                "x/ascend-toolkit/k.h:1\na.cpp:7", 64);
+    insight_add("core0.veccore1", "MTE2", "MOV", 0, 2000, "0x60", "a.cpp:7", 0);
+    insight_add("core0.veccore1", "MTE2", "MOV", 0, 1000, "0x64", "a.cpp:9", 0);
+    insight_add("core0.veccore1", "MTE2", "MOV", 0, 1000, "0x68", "b.cpp:1", 0);
     seal();
     struct str files = block_of(BIN_API_FILE);
     assert_has(files, "\"Cores\":[\"core0.veccore0\",\"core0.veccore1\"]");
@@ -126,8 +127,8 @@ TEST(a_table_that_is_there_is_written_as_it_is_and_made_anew_for_a_part)
     capture_document_add(
         cap,
         (struct document){.type = BIN_API_INSTR, .version = BIN_NEW, .text = S("{\"Cores\":[]}")});
-    add("core0", "MTE2", "MOV", 0, 10, "0x40", "", 0);
-    add("core0", "VECTOR", "VADD", 0, 10, "0x44", "", 0);
+    insight_add("core0", "MTE2", "MOV", 0, 10, "0x40", "", 0);
+    insight_add("core0", "VECTOR", "VADD", 0, 10, "0x44", "", 0);
     seal();
     assert_str(block_of(BIN_API_INSTR), "{\"Cores\":[]}");
     cut_fini(&cut);
@@ -146,11 +147,11 @@ TEST(cycles_are_written_so_that_sums_are_exact)
     double ts, dur, next;
 
     cap->clock.hz = 1850000000;
-    add("core0", "SCALAR", "A", 11035, 1, "0x40", "", 0);
-    add("core0", "SCALAR", "B", 11036, 3, "0x44", "", 0);
+    insight_add("core0", "SCALAR", "A", 11035, 1, "0x40", "", 0);
+    insight_add("core0", "SCALAR", "B", 11036, 3, "0x44", "", 0);
     seal();
     assert_true(insight_write_trace(&cut, &how, text_sink(&out)));
-    const char *text = arena_cstr(&cap->arena, written());
+    const char *text = arena_cstr(&cap->arena, insight_written());
     const char *a = strstr(text, "\"name\":\"A\""), *b = strstr(text, "\"name\":\"B\"");
     assert_non_null(a);
     assert_non_null(b);
@@ -167,44 +168,45 @@ TEST(cycles_are_written_so_that_sums_are_exact)
 /* 0x40 runs twice, overlapped: 20 us are 37 000 cycles at 1850 MHz, and 15 us of them busy. */
 TEST(sums_of_a_core_come_with_the_most_cycles_first)
 {
-    add("core0", "MTE2", "MOV,\"x\"", 0, 10000, "0x40", "", 0);
-    add("core0", "MTE2", "MOV,\"x\"", 5000, 10000, "0x40", "", 0);
-    add("core0", "VECTOR", "VADD", 0, 50000, "0x44", "k.cpp:3", 0);
-    add("core1", "VECTOR", "VADD", 0, 90000, "0x48", "k.cpp:3", 0);
+    insight_add("core0", "MTE2", "MOV,\"x\"", 0, 10000, "0x40", "", 0);
+    insight_add("core0", "MTE2", "MOV,\"x\"", 5000, 10000, "0x40", "", 0);
+    insight_add("core0", "VECTOR", "VADD", 0, 50000, "0x44", "k.cpp:3", 0);
+    insight_add("core1", "VECTOR", "VADD", 0, 90000, "0x48", "k.cpp:3", 0);
     seal();
     assert_true(insight_write_instr_exe(&cut, id("core0"), text_sink(&out)));
-    assert_str(written(), "instr,addr,pipe,call_count,cycles,running_time(us),detail\n"
-                          "VADD,68,VECTOR,1,92500,50.000000,\"Src:OUT,\"\n"
-                          "\"MOV,\"\"x\"\"\",64,MTE2,2,37000,15.000000,\"Src:OUT,\"\n");
+    assert_str(insight_written(), "instr,addr,pipe,call_count,cycles,running_time(us),detail\n"
+                                  "VADD,68,VECTOR,1,92500,50.000000,\"Src:OUT,\"\n"
+                                  "\"MOV,\"\"x\"\"\",64,MTE2,2,37000,15.000000,\"Src:OUT,\"\n");
     out.n = 0;
     assert_true(insight_write_code_exe(&cut, id("core0"), text_sink(&out)));
-    assert_str(written(), "code,call_count,cycles,running_time(us)\n"
-                          "k.cpp:3,1,92500,50.000000\n");
+    assert_str(insight_written(), "code,call_count,cycles,running_time(us)\n"
+                                  "k.cpp:3,1,92500,50.000000\n");
 }
 
 TEST(a_trace_of_one_core_spreads_what_overlaps_over_threads)
 {
-    add("core0", "MTE2", "MOV", 0, 10, "0x40", "", 0);
-    add("core0", "MTE2", "MOV", 10, 10, "0x40", "", 0); /* the tick at 10 is taken */
-    add("core0", "MTE2", "MOV", 21, 10, "0x40", "", 0);
-    add("core1", "MTE2", "MOV", 0, 10, "0x40", "", 0);
+    insight_add("core0", "MTE2", "MOV", 0, 10, "0x40", "", 0);
+    insight_add("core0", "MTE2", "MOV", 10, 10, "0x40", "", 0); /* the tick at 10 is taken */
+    insight_add("core0", "MTE2", "MOV", 21, 10, "0x40", "", 0);
+    insight_add("core1", "MTE2", "MOV", 0, 10, "0x40", "", 0);
     seal();
     assert_true(insight_write_core_trace(&cut, id("core0"), text_sink(&out)));
-    assert_has(written(), "{\"args\":{\"name\":\"MTE2\"},\"name\":\"process_name\",\"ph\":\"M\","
-                          "\"pid\":60,\"tid\":0}");
-    assert_has(written(), "{\"args\":{\"name\":\"MTE2_2\"},\"name\":\"thread_name\"");
-    assert_has(written(), "\"pid\":60,\"tid\":2,\"ts\":0.010}");
-    assert_has(written(), "\"pid\":60,\"tid\":1,\"ts\":0.021}");
-    assert_int_equal(str_find(written(), S("MTE2_3")), written().n);
+    assert_has(insight_written(),
+               "{\"args\":{\"name\":\"MTE2\"},\"name\":\"process_name\",\"ph\":\"M\","
+               "\"pid\":60,\"tid\":0}");
+    assert_has(insight_written(), "{\"args\":{\"name\":\"MTE2_2\"},\"name\":\"thread_name\"");
+    assert_has(insight_written(), "\"pid\":60,\"tid\":2,\"ts\":0.010}");
+    assert_has(insight_written(), "\"pid\":60,\"tid\":1,\"ts\":0.021}");
+    assert_int_equal(str_find(insight_written(), S("MTE2_3")), insight_written().n);
 }
 
 TEST(cores_come_in_the_order_they_are_drawn)
 {
     strid *cores;
 
-    add("core1.veccore0", "MTE2", "MOV", 0, 10, "0x40", "", 0);
-    add("core0.veccore1", "MTE2", "MOV", 0, 10, "0x40", "", 0);
-    add("core0.cubecore0", "MTE2", "MOV", 0, 10, "0x40", "", 0);
+    insight_add("core1.veccore0", "MTE2", "MOV", 0, 10, "0x40", "", 0);
+    insight_add("core0.veccore1", "MTE2", "MOV", 0, 10, "0x40", "", 0);
+    insight_add("core0.cubecore0", "MTE2", "MOV", 0, 10, "0x40", "", 0);
     seal();
     assert_int_equal(insight_cores(&cut, &cap->arena, &cores), 3);
     assert_str(capture_text(cap, cores[0]), "core0.cubecore0");

@@ -152,7 +152,7 @@ static uint64_t nth_of(const struct insight_trace *w, const struct slice *s, uin
 
 /* ---- events ---- */
 
-static void put(struct insight_trace *w, struct str text)
+static void render_insight_trace_put(struct insight_trace *w, struct str text)
 {
     text_out_put(&w->out, text);
 }
@@ -160,9 +160,9 @@ static void put(struct insight_trace *w, struct str text)
 static void begin_event(struct insight_trace *w, struct str text)
 {
     if (w->has_events)
-        put(w, S(","));
+        render_insight_trace_put(w, S(","));
     w->has_events = true;
-    put(w, text);
+    render_insight_trace_put(w, text);
 }
 
 static void put_order(struct insight_trace *w, struct str what, int64_t order, struct str pid,
@@ -170,11 +170,11 @@ static void put_order(struct insight_trace *w, struct str what, int64_t order, s
 {
     begin_event(w, S("{\"args\":{\"sort_index\":"));
     text_out_i64(&w->out, order);
-    put(w, S("},\"name\":\""));
-    put(w, what);
+    render_insight_trace_put(w, S("},\"name\":\""));
+    render_insight_trace_put(w, what);
     text_out_pair(&w->out, S("\",\"ph\":\"M\",\"pid\":"), pid);
     text_out_pair(&w->out, S(",\"tid\":"), tid);
-    put(w, S("}"));
+    render_insight_trace_put(w, S("}"));
 }
 
 struct arg {
@@ -184,28 +184,28 @@ struct arg {
 
 ORDER_BY(by_key, struct arg, str_compare(x->key, y->key));
 
-static void put_value(struct insight_trace *w, const struct attr *a)
+static void trace_put_value(struct insight_trace *w, const struct attr *a)
 {
     const struct capture *cap = w->cut->cap;
     bool is_bytes = a->key == w->key_bytes && a->key != 0;
 
     switch ((enum attr_type)a->type) {
     case ATTR_NONE:
-        put(w, S("\"\""));
+        render_insight_trace_put(w, S("\"\""));
         break;
     case ATTR_TEXT:
         text_out_quoted(&w->out, capture_text(cap, a->text));
         break;
     case ATTR_INT:
     case ATTR_TIME:
-        put(w, is_bytes ? S("\"") : S(""));
+        render_insight_trace_put(w, is_bytes ? S("\"") : S(""));
         text_out_i64(&w->out, a->number);
-        put(w, is_bytes ? S("\"") : S(""));
+        render_insight_trace_put(w, is_bytes ? S("\"") : S(""));
         break;
     case ATTR_REAL:
         text_out_f64(&w->out, a->real);
         if (a->real == floor(a->real) && fabs(a->real) <= 1e15)
-            put(w, S(".0")); /* so that it stays a real */
+            render_insight_trace_put(w, S(".0")); /* so that it stays a real */
         break;
     }
 }
@@ -237,36 +237,36 @@ void insight_put_args(struct insight_trace *w, const struct slice *s, struct att
             args[n++] = (struct arg){.key = always[i]};
     }
     qsort(args, n, sizeof(*args), by_key);
-    put(w, S("{"));
+    render_insight_trace_put(w, S("{"));
     for (size_t i = 0; i < n; i++) {
-        put(w, i > 0 ? S(",") : S(""));
+        render_insight_trace_put(w, i > 0 ? S(",") : S(""));
         text_out_quoted(&w->out, args[i].key);
-        put(w, S(":"));
-        put_value(w, &args[i].attr);
+        render_insight_trace_put(w, S(":"));
+        trace_put_value(w, &args[i].attr);
     }
-    put(w, S("}"));
+    render_insight_trace_put(w, S("}"));
 }
 
 static void put_lane(struct insight_trace *w, lane_id lane, nanos ts)
 {
     text_out_pair(&w->out, S(",\"pid\":"), w->cores.at[w->core_of[lane]].name);
     text_out_pair(&w->out, S(",\"tid\":"), w->lane_names[lane]);
-    put(w, S(",\"ts\":"));
+    render_insight_trace_put(w, S(",\"ts\":"));
     insight_put_time(&w->out, w->cut->cap, ts);
-    put(w, S("}"));
+    render_insight_trace_put(w, S("}"));
 }
 
 /* An id for the two halves of a flag: no other pair has it. */
 static void put_pair_id(struct insight_trace *w, struct str core, uint32_t slice)
 {
-    put(w, S(",\"id\":\""));
+    render_insight_trace_put(w, S(",\"id\":\""));
     text_out_escaped(&w->out, core);
-    put(w, S("_p"));
+    render_insight_trace_put(w, S("_p"));
     text_out_u64(&w->out, slice);
-    put(w, S("\""));
+    render_insight_trace_put(w, S("\""));
 }
 
-static void put_slice(struct insight_trace *w, uint32_t number)
+static void insight_trace_put_slice(struct insight_trace *w, uint32_t number)
 {
     struct slice s = cut_slice(w->cut, number);
     struct str name = capture_text(w->cut->cap, s.name), lane = w->lane_names[s.lane];
@@ -280,17 +280,17 @@ static void put_slice(struct insight_trace *w, uint32_t number)
     insight_put_args(w, &s, &group);
     text_out_pair(&w->out, S(",\"cname\":"), str_of(color));
     if (!pair) {
-        put(w, S(",\"dur\":"));
+        render_insight_trace_put(w, S(",\"dur\":"));
         insight_put_length(&w->out, w->cut->cap, &s);
     }
     if (group.type != ATTR_NONE) {
-        put(w, S(",\"group_id\":"));
-        put_value(w, &group);
+        render_insight_trace_put(w, S(",\"group_id\":"));
+        trace_put_value(w, &group);
     }
     if (pair)
         put_pair_id(w, core, number);
     text_out_pair(&w->out, S(",\"name\":"), name);
-    put(w, pair ? S(",\"ph\":\"B\"") : S(",\"ph\":\"X\""));
+    render_insight_trace_put(w, pair ? S(",\"ph\":\"B\"") : S(",\"ph\":\"X\""));
     put_lane(w, s.lane, s.begin);
     if (!pair)
         return;
@@ -298,7 +298,7 @@ static void put_slice(struct insight_trace *w, uint32_t number)
     text_out_pair(&w->out, S(",\"cname\":"), str_of(color));
     put_pair_id(w, core, number);
     text_out_pair(&w->out, S(",\"name\":"), name);
-    put(w, S(",\"ph\":\"E\""));
+    render_insight_trace_put(w, S(",\"ph\":\"E\""));
     put_lane(w, s.lane, end);
 }
 
@@ -314,21 +314,21 @@ static void put_end(struct insight_trace *w, size_t flow, uint32_t number, struc
 
     begin_event(w, S("{"));
     if (nth > 0) {
-        put(w, S("\"args\":{\"nth\":"));
+        render_insight_trace_put(w, S("\"args\":{\"nth\":"));
         text_out_u64(&w->out, nth);
-        put(w, S("},"));
+        render_insight_trace_put(w, S("},"));
     }
-    put(w, S("\"cat\":\""));
+    render_insight_trace_put(w, S("\"cat\":\""));
     text_out_escaped(&w->out, w->lane_names[from]);
-    put(w, S("To"));
+    render_insight_trace_put(w, S("To"));
     text_out_escaped(&w->out, w->lane_names[to]);
-    put(w, S("\",\"id\":\""));
+    render_insight_trace_put(w, S("\",\"id\":\""));
     text_out_escaped(&w->out, w->cores.at[w->core_of[from]].name);
-    put(w, S("_"));
+    render_insight_trace_put(w, S("_"));
     text_out_u64(&w->out, flow);
-    put(w, S("\",\"name\":\"flow\",\"ph\":\""));
-    put(w, phase);
-    put(w, S("\""));
+    render_insight_trace_put(w, S("\",\"name\":\"flow\",\"ph\":\""));
+    render_insight_trace_put(w, phase);
+    render_insight_trace_put(w, S("\""));
     put_lane(w, s.lane, end);
 }
 
@@ -340,16 +340,16 @@ static void put_sample(struct insight_trace *w, const struct series *series,
     nanos at = ns_of(cap, sample->at);
 
     text_out_pair(&w->out, S("{\"args\":{"), unit.n > 0 ? unit : S("value"));
-    put(w, S(":"));
+    render_insight_trace_put(w, S(":"));
     text_out_f64(&w->out, sample->value);
     text_out_pair(&w->out, S("},\"name\":"), capture_text(cap, series->name));
     text_out_pair(&w->out, S(",\"ph\":\"C\",\"pid\":"), process.n > 0 ? process : S("counters"));
-    put(w, S(",\"tid\":0,\"ts\":"));
+    render_insight_trace_put(w, S(",\"tid\":0,\"ts\":"));
     if (at % 1000 == 0)
         text_out_i64(&w->out, at / 1000);
     else
         text_out_us(&w->out, at);
-    put(w, S("}"));
+    render_insight_trace_put(w, S("}"));
 }
 
 static bool has_sample(const struct insight_trace *w, const struct sample *sample)
@@ -369,7 +369,7 @@ static void put_series(struct insight_trace *w, const struct series *series)
 static void put_core(struct insight_trace *w, const struct insight_core *core)
 {
     for (size_t i = 0; i < core->n && !w->is_stopped; i++) {
-        put_slice(w, w->order.at[core->first + i].slice);
+        insight_trace_put_slice(w, w->order.at[core->first + i].slice);
         if (i % BETWEEN_TICKS == 0)
             w->is_stopped = w->out.has_failed || !timeline_goes_on(w->options, w->out.total);
     }
@@ -382,7 +382,8 @@ void insight_trace_put(struct insight_trace *w)
     int64_t order;
 
     w->has_events = false;
-    put(w, S("{\"displayTimeUnit\":\"ns\",\"profilingType\":\"op\",\"schemaVersion\":2,"
+    render_insight_trace_put(
+        w, S("{\"displayTimeUnit\":\"ns\",\"profilingType\":\"op\",\"schemaVersion\":2,"
              "\"traceEvents\":["));
     for (size_t i = 0; i < w->cores.n; i++)
         put_order(w, S("process_sort_index"), insight_core_order(w->cores.at[i].name, i),
@@ -403,7 +404,7 @@ void insight_trace_put(struct insight_trace *w)
     for (size_t i = 0; i < cut->cap->series.n && !w->is_stopped; i++)
         if (cut->series[i])
             put_series(w, &cut->cap->series.at[i]);
-    put(w, S("]}"));
+    render_insight_trace_put(w, S("]}"));
 }
 
 /* ---- pieces ---- */

@@ -33,7 +33,7 @@ static int64_t number_series(void *ctx, size_t id)
     return number_row(ctx, (lane_id)id, 0);
 }
 
-static void put_row(struct perfetto_writer *w, const struct tracks_mark *mark)
+static void perfetto_put_row(struct perfetto_writer *w, const struct tracks_mark *mark)
 {
     const struct tracks_lane *l = &w->tracks->lanes[mark->number];
     const struct tracks_process *p = &w->tracks->processes.at[l->process];
@@ -76,7 +76,7 @@ static void take_notes(struct perfetto_writer *w, const struct slice *slice)
     }
 }
 
-static void put_slice(struct perfetto_writer *w, uint32_t number, uint64_t track)
+static void render_perfetto_put_slice(struct perfetto_writer *w, uint32_t number, uint64_t track)
 {
     const struct capture *cap = w->cut->cap;
     struct slice slice = cut_slice(w->cut, number);
@@ -93,17 +93,17 @@ static void put_slice(struct perfetto_writer *w, uint32_t number, uint64_t track
                    timeline_category(cap, &slice));
 }
 
-static void draw(void *ctx, const struct tracks_mark *mark)
+static void perfetto_draw(void *ctx, const struct tracks_mark *mark)
 {
     struct perfetto_writer *w = ctx;
     uint64_t id = (uint64_t)mark->id;
 
     switch (mark->what) {
     case TRACKS_ROW:
-        put_row(w, mark);
+        perfetto_put_row(w, mark);
         break;
     case TRACKS_SLICE:
-        put_slice(w, mark->number, id);
+        render_perfetto_put_slice(w, mark->number, id);
         break;
     case TRACKS_END:
         perfetto_end(&w->pen, id, mark->end);
@@ -140,7 +140,7 @@ static void *begin_desk(const void *ctx, struct sink out)
     return desk;
 }
 
-static void flush(void *ctx)
+static void perfetto_flush(void *ctx)
 {
     struct perfetto_writer *w = ctx;
 
@@ -160,8 +160,8 @@ static void end_desk(void *ctx)
 static bool write_perfetto(const struct cut *cut, const struct timeline_options *options,
                            struct sink out)
 {
-    static const struct tracks_pen pen = {number_row, number_series, true,    begin_desk,
-                                          draw,       flush,         end_desk};
+    static const struct tracks_pen pen = {number_row,    number_series,  true,    begin_desk,
+                                          perfetto_draw, perfetto_flush, end_desk};
     struct tracks tracks;
     struct perfetto_writer *w =
         begin_desk(&(struct perfetto_writer){.cut = cut, .tracks = &tracks}, out);

@@ -38,7 +38,7 @@ enum {
 };
 
 /* The generated structs want char *; nothing writes through it. */
-static char *text_of(struct str s)
+static char *pen_text_of(struct str s)
 {
     union {
         const char *in;
@@ -155,7 +155,7 @@ uint64_t perfetto_process(struct perfetto_pen *p, struct str name, int64_t pid)
 
     process.has_pid = 1;
     process.pid = pid;
-    process.process_name = text_of(name);
+    process.process_name = pen_text_of(name);
     track.process = &process;
     track.has_child_ordering = 1;
     track.child_ordering = BY_RANK;
@@ -178,10 +178,10 @@ uint64_t perfetto_row(struct perfetto_pen *p, const struct perfetto_row *row)
         thread.has_pid = thread.has_tid = 1;
         thread.pid = row->pid;
         thread.tid = row->tid;
-        thread.thread_name = text_of(row->name);
+        thread.thread_name = pen_text_of(row->name);
         track.thread = &thread;
     } else {
-        track.name = text_of(row->name);
+        track.name = pen_text_of(row->name);
     }
     uint64_t uuid = row->uuid != 0 ? row->uuid : perfetto_number(p);
     put_track(p, uuid, &track);
@@ -195,8 +195,8 @@ void perfetto_counter(struct perfetto_pen *p, uint64_t uuid, uint64_t parent, st
     Strata__Perfetto__CounterDescriptor counter = STRATA__PERFETTO__COUNTER_DESCRIPTOR__INIT;
 
     if (unit.n > 0)
-        counter.unit_name = text_of(unit);
-    track.name = text_of(name);
+        counter.unit_name = pen_text_of(unit);
+    track.name = pen_text_of(name);
     track.has_parent_uuid = 1;
     track.parent_uuid = parent;
     track.counter = &counter;
@@ -273,7 +273,7 @@ void perfetto_note_real(struct perfetto_pen *p, struct str name, double real)
 }
 
 /* Writes the packet around an event. */
-static void put_event(struct perfetto_pen *p, struct str event, nanos at)
+static void pen_put_event(struct perfetto_pen *p, struct str event, nanos at)
 {
     char head[3 * VARINT_MOST + 8], flags[2];
     char *end = pack_number(head, PACKET_TIME, (uint64_t)nanos_add(at, p->shift));
@@ -308,7 +308,7 @@ void perfetto_begin(struct perfetto_pen *p, uint64_t track, nanos at, struct str
         end = pack_fixed(end, EVENT_FROM, p->from.at[i]);
     for (size_t i = 0; i < p->to.n; i++)
         end = pack_fixed(end, EVENT_TO, p->to.at[i]);
-    put_event(p, (struct str){p->event.at, (size_t)(end - p->event.at)}, at);
+    pen_put_event(p, (struct str){p->event.at, (size_t)(end - p->event.at)}, at);
     p->notes.n = p->from.n = p->to.n = 0;
 }
 
@@ -317,7 +317,7 @@ void perfetto_end(struct perfetto_pen *p, uint64_t track, nanos at)
     char event[EVENT_BYTES];
     char *end = pack_number(pack_number(event, EVENT_TYPE, EVENT_END), EVENT_TRACK, track);
 
-    put_event(p, (struct str){event, (size_t)(end - event)}, at);
+    pen_put_event(p, (struct str){event, (size_t)(end - event)}, at);
 }
 
 void perfetto_sample(struct perfetto_pen *p, uint64_t track, nanos at, double value)
@@ -326,5 +326,5 @@ void perfetto_sample(struct perfetto_pen *p, uint64_t track, nanos at, double va
     char *end = pack_number(pack_number(event, EVENT_TYPE, EVENT_COUNTER), EVENT_TRACK, track);
 
     end = pack_real(end, EVENT_VALUE, value);
-    put_event(p, (struct str){event, (size_t)(end - event)}, at);
+    pen_put_event(p, (struct str){event, (size_t)(end - event)}, at);
 }

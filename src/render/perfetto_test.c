@@ -4,7 +4,7 @@
 #include "base/testing.h"
 #include "render/timeline.h"
 
-static Strata__Perfetto__Trace *render(const struct capture *cap)
+static Strata__Perfetto__Trace *perfetto_render(const struct capture *cap)
 {
     struct text bytes = {0};
     struct timeline_options how = {0};
@@ -48,7 +48,7 @@ TEST(a_slice_is_a_begin_and_an_end_on_a_track_told_before)
                                        .own = attrs_own(&cap->attrs, own, 2)});
     capture_slice(cap, &(struct slice){.begin = 120, .dur = 50, .lane = stream}); /* crosses it */
     capture_seal(cap);
-    Strata__Perfetto__Trace *t = render(cap);
+    Strata__Perfetto__Trace *t = perfetto_render(cap);
 
     assert_int_equal(t->n_packet, 7);
     assert_int_equal(t->packet[0]->sequence_flags, 1);
@@ -91,7 +91,7 @@ TEST(threads_counters_and_arrows_have_their_own_fields)
         cap, capture_series(cap, 0, capture_intern(cap, S("power")), capture_intern(cap, S("W"))),
         3, 71.5);
     capture_seal(cap);
-    Strata__Perfetto__Trace *t = render(cap);
+    Strata__Perfetto__Trace *t = perfetto_render(cap);
 
     assert_int_equal(t->n_packet, 8);
     const Strata__Perfetto__ThreadDescriptor *thread = t->packet[1]->track_descriptor->thread;
@@ -122,7 +122,7 @@ TEST(times_before_zero_are_shifted_and_the_clock_tells_where_they_lie)
     capture_slice(cap, &(struct slice){.begin = -30, .dur = 10, .lane = lane});
     cap->clock = (struct clock){.hz = 1000000000, .to_unix = 1000, .has_unix = true};
     capture_seal(cap);
-    Strata__Perfetto__Trace *t = render(cap);
+    Strata__Perfetto__Trace *t = perfetto_render(cap);
 
     const Strata__Perfetto__ClockSnapshot *clocks = t->packet[0]->clock_snapshot;
     assert_int_equal(clocks->n_clocks, 2);

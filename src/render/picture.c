@@ -41,7 +41,7 @@ static size_t column_of(const struct tally *t, nanos at)
 }
 
 /* The part of a slice that no slice before it covers. */
-static void add_slice(struct tally *t, const struct slice *slice)
+static void picture_add_slice(struct tally *t, const struct slice *slice)
 {
     const struct picture *p = t->p;
     nanos end = nanos_add(slice->begin, slice->dur);
@@ -102,7 +102,7 @@ static bool has_kernels(const struct cut *cut, const struct lane *lane)
     return false;
 }
 
-static void add_row(struct picture *p, const struct cut *cut, lane_id id)
+static void picture_add_row(struct picture *p, const struct cut *cut, lane_id id)
 {
     const struct lane *lane = &cut->cap->lanes.at[id];
     struct picture_row row = {.label = label_of(p, cut->cap, id),
@@ -120,7 +120,7 @@ static void add_row(struct picture *p, const struct cut *cut, lane_id id)
             continue;
         struct slice slice = cut_slice(cut, i);
         if (!only_kernels || slice_is_kernel(slice.kind))
-            add_slice(&t, &slice);
+            picture_add_slice(&t, &slice);
     }
     fill_cells(&t, &row);
     arena_rewind(&p->arena, mark);
@@ -153,7 +153,7 @@ void picture_init(struct picture *p, const struct cut *cut, size_t columns)
             if (!cut->lanes[i] || cut->cap->lanes.at[i].key.kind != kind)
                 continue;
             if (p->rows.n < PICTURE_ROWS)
-                add_row(p, cut, i);
+                picture_add_row(p, cut, i);
             else
                 p->left_out++;
         }

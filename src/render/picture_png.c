@@ -53,7 +53,7 @@ struct canvas {
     size_t width, height;
 };
 
-static void fill(struct canvas *c, size_t x, size_t y, size_t w, size_t h, unsigned color)
+static void png_fill(struct canvas *c, size_t x, size_t y, size_t w, size_t h, unsigned color)
 {
     for (size_t row = y; row < y + h && row < c->height; row++)
         for (size_t column = x; column < x + w && column < c->width; column++)
@@ -79,7 +79,7 @@ static void draw_text(struct canvas *c, size_t x, size_t y, struct str text)
         for (size_t row = 0; row < GLYPH_H; row++)
             for (size_t dot = 0; dot < GLYPH_W; dot++)
                 if ((rows[row] - '0') >> (GLYPH_W - 1 - dot) & 1)
-                    fill(c, x + dot * SCALE, y + row * SCALE, SCALE, SCALE, COLOR_INK);
+                    png_fill(c, x + dot * SCALE, y + row * SCALE, SCALE, SCALE, COLOR_INK);
         x += ADVANCE;
     }
 }
@@ -90,12 +90,12 @@ static void draw_row(struct canvas *c, const struct picture *p, size_t number)
     const size_t y = MARGIN + number * ROW, x = MARGIN + LABEL;
 
     draw_text(c, MARGIN, y + (BAR - GLYPH_H * SCALE) / 2, str_fit(row->label, LABEL_LETTERS - 1));
-    fill(c, x, y + BAR, p->columns, 1, COLOR_LINE);
+    png_fill(c, x, y + BAR, p->columns, 1, COLOR_LINE);
     for (size_t i = 0; i < p->columns; i++) {
         const struct picture_cell *cell = &row->cells[i];
         unsigned shade = cell->share < 1 ? (unsigned)(cell->share * SHADES) : SHADES - 1;
         if (cell->share > 0)
-            fill(c, x + i, y, 1, BAR, COLOR_FIRST + (unsigned)cell->class * SHADES + shade);
+            png_fill(c, x + i, y, 1, BAR, COLOR_FIRST + (unsigned)cell->class * SHADES + shade);
     }
 }
 
@@ -109,7 +109,7 @@ static void draw_axis(struct canvas *c, struct picture *p, size_t y)
         nanos at = nanos_add(p->span.begin, (nanos)((double)length * (double)i / TICKS));
         struct str text = str_of(picture_time(p, at));
         size_t width = str_chars(text) * ADVANCE;
-        fill(c, x, y, 1, SCALE * 2, COLOR_INK);
+        png_fill(c, x, y, 1, SCALE * 2, COLOR_INK);
         x = i == 0 ? x : i == TICKS ? x - width : x - width / 2;
         draw_text(c, x, y + SCALE * 3, text);
     }
@@ -123,7 +123,7 @@ static void draw_legend(struct canvas *c, struct picture *p, size_t y)
         struct str name = str_of(picture_class_name((enum picture_class)k));
         if (!p->has_class[k])
             continue;
-        fill(c, x, y, GLYPH_H * SCALE, GLYPH_H * SCALE, COLOR_FIRST + k * SHADES + SHADES - 1);
+        png_fill(c, x, y, GLYPH_H * SCALE, GLYPH_H * SCALE, COLOR_FIRST + k * SHADES + SHADES - 1);
         draw_text(c, x + LINE, y, name);
         x += LINE + (name.n + 2) * ADVANCE;
     }
@@ -143,7 +143,7 @@ static uint32_t mix(uint32_t hue, double share)
     return out;
 }
 
-static bool save(const struct canvas *c, struct sink out)
+static bool png_save(const struct canvas *c, struct sink out)
 {
     uint32_t colors[COLOR_FIRST + PICTURE_CLASSES * SHADES] = {
         [COLOR_PAPER] = 0xffffff, [COLOR_INK] = 0x1f2933, [COLOR_LINE] = 0xe4e7eb};
@@ -171,7 +171,7 @@ static bool write_png(const struct cut *cut, const struct timeline_options *opti
         draw_row(&c, &p, i);
     draw_axis(&c, &p, MARGIN + p.rows.n * ROW);
     draw_legend(&c, &p, MARGIN + p.rows.n * ROW + LINE + SCALE * 4);
-    bool is_ok = !cancelled() && save(&c, out);
+    bool is_ok = !cancelled() && png_save(&c, out);
     arena_free(&c.arena);
     picture_fini(&p);
     return is_ok;

@@ -8,7 +8,7 @@
 
 /* Stream 2: a range of 100 ns around kernels in the first half of it and a collective at the end;
  * a host thread that is busy for a quarter. */
-static struct capture *sample(void)
+static struct capture *picture_sample(void)
 {
     struct capture *cap = capture_new();
     lane_id host = capture_lane(cap, (struct lane_key){.kind = LANE_THREAD,
@@ -32,9 +32,9 @@ static struct capture *sample(void)
     return cap;
 }
 
-static void draw(const struct timeline_format *format, size_t width, struct text *out)
+static void picture_draw(const struct timeline_format *format, size_t width, struct text *out)
 {
-    struct capture *cap = sample();
+    struct capture *cap = picture_sample();
     struct cut cut;
 
     cut_init(&cut, cap, &(struct cut_options){0});
@@ -50,7 +50,7 @@ static void near(double got, double expected)
 
 TEST(columns_are_shares_of_time)
 {
-    struct capture *cap = sample();
+    struct capture *cap = picture_sample();
     struct picture p;
     struct cut cut;
 
@@ -75,7 +75,7 @@ TEST(a_window_is_the_whole_width)
 {
     struct interval window = {1080, 1100};
     struct cut_options options = {.windows = {&window, 1}};
-    struct capture *cap = sample();
+    struct capture *cap = picture_sample();
     struct picture p;
     struct cut cut;
 
@@ -93,7 +93,7 @@ TEST(characters_show_how_busy)
 {
     struct text out = {0};
 
-    draw(&timeline_text, 55, &out);
+    picture_draw(&timeline_text, 55, &out);
     assert_true(str_contains(text_view(&out), S("██████████        ██  60 %")));
     assert_true(str_contains(text_view(&out), S("█████                 25 %")));
     assert_true(str_contains(text_view(&out), S("100.0 ns\n")));
@@ -104,7 +104,7 @@ TEST(a_picture_has_the_width_asked_for)
 {
     struct text out = {0};
 
-    draw(&timeline_png, 500, &out);
+    picture_draw(&timeline_png, 500, &out);
     assert_memory_equal(out.at, "\x89PNG\r\n\x1a\n", 8);
     assert_memory_equal(out.at + 16, "\0\0\1\364", 4);
     text_free(&out);

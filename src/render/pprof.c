@@ -43,7 +43,7 @@ struct pprof {
     struct text out, message, inner;
 };
 
-static void put_number(struct text *out, int field, uint64_t value)
+static void pprof_put_number(struct text *out, int field, uint64_t value)
 {
     pack_varint(out, (uint64_t)field << 3 | WIRE_NUMBER);
     pack_varint(out, value);
@@ -56,11 +56,11 @@ static void put_bytes(struct text *out, int field, struct str bytes)
     text_put(out, bytes);
 }
 
-static void put_type(struct pprof *p, uint64_t type, uint64_t unit)
+static void pprof_put_type(struct pprof *p, uint64_t type, uint64_t unit)
 {
     text_clear(&p->message);
-    put_number(&p->message, TYPE_TYPE, type);
-    put_number(&p->message, TYPE_UNIT, unit);
+    pprof_put_number(&p->message, TYPE_TYPE, type);
+    pprof_put_number(&p->message, TYPE_UNIT, unit);
     put_bytes(&p->out, PROFILE_SAMPLE_TYPE, text_view(&p->message));
 }
 
@@ -89,14 +89,14 @@ static void put_sample(struct pprof *p, uint32_t node)
 static void put_location(struct pprof *p, uint64_t id)
 {
     text_clear(&p->inner);
-    put_number(&p->inner, LINE_FUNCTION, id);
+    pprof_put_number(&p->inner, LINE_FUNCTION, id);
     text_clear(&p->message);
-    put_number(&p->message, LOCATION_ID, id);
+    pprof_put_number(&p->message, LOCATION_ID, id);
     put_bytes(&p->message, LOCATION_LINE, text_view(&p->inner));
     put_bytes(&p->out, PROFILE_LOCATION, text_view(&p->message));
     text_clear(&p->message);
-    put_number(&p->message, FUNCTION_ID, id);
-    put_number(&p->message, FUNCTION_NAME, ARRAY_LEN(words) + id - 1);
+    pprof_put_number(&p->message, FUNCTION_ID, id);
+    pprof_put_number(&p->message, FUNCTION_NAME, ARRAY_LEN(words) + id - 1);
     put_bytes(&p->out, PROFILE_FUNCTION, text_view(&p->message));
 }
 
@@ -121,9 +121,11 @@ static void put_times(struct pprof *p)
     const struct clock *clock = &cut->cap->clock;
 
     if (clock->has_unix)
-        put_number(&p->out, PROFILE_TIME, (uint64_t)nanos_add(cut->span.begin, clock->to_unix));
-    put_number(&p->out, PROFILE_DURATION, (uint64_t)nanos_sub(cut->span.end, cut->span.begin));
-    put_number(&p->out, PROFILE_DEFAULT_TYPE, WORD_TIME);
+        pprof_put_number(&p->out, PROFILE_TIME,
+                         (uint64_t)nanos_add(cut->span.begin, clock->to_unix));
+    pprof_put_number(&p->out, PROFILE_DURATION,
+                     (uint64_t)nanos_sub(cut->span.end, cut->span.begin));
+    pprof_put_number(&p->out, PROFILE_DEFAULT_TYPE, WORD_TIME);
 }
 
 static bool put_samples(struct pprof *p)
@@ -144,8 +146,8 @@ static bool write_pprof(const struct cut *cut, const struct timeline_options *op
     struct gz_write gz;
     bool goes_on = flame_init(&p.flame, cut, options);
 
-    put_type(&p, WORD_SLICES, WORD_COUNT);
-    put_type(&p, WORD_TIME, WORD_NS);
+    pprof_put_type(&p, WORD_SLICES, WORD_COUNT);
+    pprof_put_type(&p, WORD_TIME, WORD_NS);
     goes_on = goes_on && put_samples(&p);
     for (size_t i = 1; i <= p.names.n; i++)
         put_location(&p, i);

@@ -60,7 +60,8 @@ static void put_frames(struct scope *s)
 
 /* ---- profiles ---- */
 
-static void put_event(struct scope *s, char type, uint32_t frame, nanos at, bool is_first)
+static void speedscope_put_event(struct scope *s, char type, uint32_t frame, nanos at,
+                                 bool is_first)
 {
     text_out_put(&s->out, is_first ? S("\n") : S(",\n"));
     text_out_put(&s->out, type == 'O' ? S("{\"type\":\"O\"") : S("{\"type\":\"C\""));
@@ -74,7 +75,7 @@ static void close_until(struct scope *s, nanos time)
 {
     while (s->open.n > 0 && s->open.at[s->open.n - 1].end <= time) {
         const struct scope_open *last = &s->open.at[--s->open.n];
-        put_event(s, 'C', last->frame, last->end, false);
+        speedscope_put_event(s, 'C', last->frame, last->end, false);
     }
 }
 
@@ -93,7 +94,7 @@ static void put_title(struct scope *s, lane_id lane, size_t row)
     text_out_put(&s->out, S("\""));
 }
 
-static bool put_row(struct scope *s, lane_id lane, size_t row)
+static bool speedscope_put_row(struct scope *s, lane_id lane, size_t row)
 {
     size_t from = s->first.at[row], to = s->first.at[row + 1];
 
@@ -108,7 +109,7 @@ static bool put_row(struct scope *s, lane_id lane, size_t row)
         struct slice slice = cut_slice(s->cut, s->by_row.at[i]);
         uint32_t frame = hash_add(&s->frames, slice.name, 0);
         close_until(s, slice.begin);
-        put_event(s, 'O', frame, slice.begin, i == from);
+        speedscope_put_event(s, 'O', frame, slice.begin, i == from);
         vec_push(&s->open, ((struct scope_open){nanos_add(slice.begin, slice.dur), frame}));
         if (i % BETWEEN_TICKS == 0 && !timeline_goes_on(s->options, s->out.total))
             return false;
@@ -157,7 +158,7 @@ static bool put_profiles(struct scope *s)
             continue;
         spread(s, &cap->lanes.at[i]);
         for (size_t row = 0; row + 1 < s->first.n && goes_on; row++)
-            goes_on = put_row(s, i, row);
+            goes_on = speedscope_put_row(s, i, row);
     }
     text_out_put(&s->out, S("]"));
     return goes_on;

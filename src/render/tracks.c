@@ -69,7 +69,7 @@ static void add_series(struct tracks *t, size_t id)
                                     });
 }
 
-static bool take(struct hash *used, uint64_t key)
+static bool tracks_take(struct hash *used, uint64_t key)
 {
     size_t before = used->n;
 
@@ -79,7 +79,7 @@ static bool take(struct hash *used, uint64_t key)
 
 static void take_pid(struct tracks *t, struct tracks_process *p, int64_t pid)
 {
-    p->has_pid = take(&t->used_pids, (uint64_t)pid);
+    p->has_pid = tracks_take(&t->used_pids, (uint64_t)pid);
     p->pid = p->has_pid ? pid : p->pid;
 }
 
@@ -101,7 +101,7 @@ static void number_processes(struct tracks *t, bool device_pids)
 
 static bool take_tid(struct tracks *t, lane_id lane, int64_t tid)
 {
-    if (!take(&t->used_tids, hash_mix(t->lanes[lane].process + 1, (uint64_t)tid)))
+    if (!tracks_take(&t->used_tids, hash_mix(t->lanes[lane].process + 1, (uint64_t)tid)))
         return false;
     t->lanes[lane].tid = tid;
     return true;
@@ -186,7 +186,7 @@ int64_t tracks_fresh_tid(struct tracks *t, uint32_t process)
 {
     for (;;) {
         int64_t tid = t->processes.at[process].next_tid++;
-        if (take(&t->used_tids, hash_mix(process + 1, (uint64_t)tid)))
+        if (tracks_take(&t->used_tids, hash_mix(process + 1, (uint64_t)tid)))
             return tid;
     }
 }

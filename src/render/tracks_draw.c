@@ -33,7 +33,7 @@ struct track_drawing {
     size_t series;
 };
 
-static void add(struct track_drawing *d, struct tracks_mark mark)
+static void draw_add(struct track_drawing *d, struct tracks_mark mark)
 {
     vec_push(&d->to->marks, mark);
 }
@@ -42,10 +42,10 @@ static void add_end(void *ctx, size_t row, nanos end)
 {
     struct track_drawing *d = ctx;
 
-    add(d, (struct tracks_mark){.what = TRACKS_END, .id = d->ids.at[row], .end = end});
+    draw_add(d, (struct tracks_mark){.what = TRACKS_END, .id = d->ids.at[row], .end = end});
 }
 
-static void add_slice(struct track_drawing *d, size_t i)
+static void draw_add_slice(struct track_drawing *d, size_t i)
 {
     struct slice slice = cut_slice(d->job->cut, i);
     nanos end = nanos_add(slice.begin, slice.dur);
@@ -53,17 +53,17 @@ static void add_slice(struct track_drawing *d, size_t i)
 
     if (row == d->ids.n) {
         vec_push(&d->ids, d->job->pen->number_row(d->job->ctx, d->lane, row));
-        add(d, (struct tracks_mark){.what = TRACKS_ROW,
-                                    .number = d->lane,
-                                    .row = row,
-                                    .id = d->ids.at[row],
-                                    .first = d->ids.at[0]});
+        draw_add(d, (struct tracks_mark){.what = TRACKS_ROW,
+                                         .number = d->lane,
+                                         .row = row,
+                                         .id = d->ids.at[row],
+                                         .first = d->ids.at[0]});
     }
-    add(d, (struct tracks_mark){.what = TRACKS_SLICE,
-                                .number = (uint32_t)i,
-                                .row = row,
-                                .id = d->ids.at[row],
-                                .end = end});
+    draw_add(d, (struct tracks_mark){.what = TRACKS_SLICE,
+                                     .number = (uint32_t)i,
+                                     .row = row,
+                                     .id = d->ids.at[row],
+                                     .end = end});
     if (d->job->pen->has_ends && row >= TRACKS_NESTING_ROWS)
         add_end(d, row, end);
 }
@@ -77,7 +77,7 @@ static bool walk_lane(struct track_drawing *d)
         if (d->to->marks.n >= BATCH)
             return false;
         if (cut_has(d->job->cut, lane->first + d->next))
-            add_slice(d, lane->first + d->next);
+            draw_add_slice(d, lane->first + d->next);
     }
     tracks_next_lane(&d->rows);
     d->ids.n = 0;
@@ -96,18 +96,19 @@ static bool walk_series(struct track_drawing *d)
         vec_push(&d->ids,
                  pen->number_series != NULL ? pen->number_series(d->job->ctx, d->series) : 0);
         if (pen->number_series != NULL)
-            add(d, (struct tracks_mark){
-                       .what = TRACKS_SERIES, .number = (uint32_t)d->series, .id = d->ids.at[0]});
+            draw_add(d, (struct tracks_mark){.what = TRACKS_SERIES,
+                                             .number = (uint32_t)d->series,
+                                             .id = d->ids.at[0]});
     }
     for (; d->next < series->samples.n; d->next++) {
         const struct sample *s = &series->samples.at[d->next];
         if (d->to->marks.n >= BATCH && d->next > 0)
             return false;
         if (cut_has_sample(d->job->cut, s->at) && isfinite(s->value))
-            add(d, (struct tracks_mark){.what = TRACKS_SAMPLE,
-                                        .number = (uint32_t)d->series,
-                                        .row = d->next,
-                                        .id = d->ids.at[0]});
+            draw_add(d, (struct tracks_mark){.what = TRACKS_SAMPLE,
+                                             .number = (uint32_t)d->series,
+                                             .row = d->next,
+                                             .id = d->ids.at[0]});
     }
     d->next = 0;
     return true;

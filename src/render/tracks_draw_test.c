@@ -38,8 +38,8 @@ static struct capture *many(void)
     return cap;
 }
 
-static struct text render(const struct timeline_format *format, const struct capture *cap,
-                          size_t width)
+static struct text draw_render(const struct timeline_format *format, const struct capture *cap,
+                               size_t width)
 {
     struct text text = {0};
     struct timeline_options how = {.pool = width > 1 ? pool_new(width) : NULL};
@@ -59,9 +59,9 @@ TEST(the_bytes_do_not_depend_on_the_number_of_threads)
     struct capture *cap = many();
 
     for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
-        struct text one = render(formats[i], cap, 1);
+        struct text one = draw_render(formats[i], cap, 1);
         for (size_t width = 2; width <= 8; width += 3) {
-            struct text more = render(formats[i], cap, width);
+            struct text more = draw_render(formats[i], cap, width);
             assert_int_equal(one.n, more.n);
             assert_memory_equal(one.at, more.at, one.n);
             text_free(&more);
@@ -74,8 +74,8 @@ TEST(the_bytes_do_not_depend_on_the_number_of_threads)
 TEST(blocks_are_one_member_with_the_plain_text)
 {
     struct capture *cap = many();
-    struct text plain = render(&timeline_chrome, cap, 1),
-                packed = render(&timeline_chrome_gz, cap, 3);
+    struct text plain = draw_render(&timeline_chrome, cap, 1),
+                packed = draw_render(&timeline_chrome_gz, cap, 3);
     struct str text;
 
     assert_int_equal(gz_read_all(text_view(&packed), 64 << 20, "f", &diag, &arena, &text), ST_OK);

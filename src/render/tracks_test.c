@@ -23,7 +23,7 @@ static void lay_out(void)
     tracks_init(&tracks, &cut, device_pids);
 }
 
-static void done(void)
+static void tracks_done(void)
 {
     tracks_fini(&tracks);
     cut_fini(&cut);
@@ -54,7 +54,7 @@ TEST(numbers_of_the_source_are_kept_and_others_get_the_smallest_free_ones)
     assert_int_equal(tracks.lanes[bare].tid, 1);
     assert_int_equal(tracks_fresh_tid(&tracks, 2), 2);
     assert_int_equal(tracks_fresh_tid(&tracks, 0), 1);
-    done();
+    tracks_done();
 }
 
 TEST(a_number_that_two_processes_claim_goes_to_the_first)
@@ -71,7 +71,7 @@ TEST(a_number_that_two_processes_claim_goes_to_the_first)
     assert_int_equal(tracks.processes.at[1].pid, 1);
     assert_int_equal(tracks.lanes[twin].process, 0);
     assert_int_equal(tracks.lanes[twin].tid, 1); /* 6 is taken */
-    done();
+    tracks_done();
 }
 
 TEST(devices_are_processes_of_their_own_and_counters_join_theirs)
@@ -92,7 +92,7 @@ TEST(devices_are_processes_of_their_own_and_counters_join_theirs)
     assert_int_equal(tracks.series[alone], 3);
     assert_str(tracks.processes.at[3].name, "board");
     assert_int_equal(tracks.processes.at[3].pid, 4);
-    done();
+    tracks_done();
 }
 
 TEST(a_gpu_may_have_its_number_for_a_process)
@@ -110,7 +110,7 @@ TEST(a_gpu_may_have_its_number_for_a_process)
     assert_str(tracks.processes.at[1].name, "GPU 1");
     assert_int_equal(tracks.processes.at[1].pid, 2); /* 1 is the thread's */
     assert_int_equal(tracks.lanes[1].tid, -1);
-    done();
+    tracks_done();
 }
 
 TEST(arrows_are_listed_by_the_slice_they_lead_to)
@@ -140,7 +140,7 @@ TEST(arrows_are_listed_by_the_slice_they_lead_to)
     assert_true(tracks_arrow_to(&arrows, 1, &flow) && flow == 0);
     assert_true(tracks_arrow_to(&arrows, 1, &flow) && flow == 2);
     assert_false(tracks_arrow_to(&arrows, 1, &flow));
-    done();
+    tracks_done();
 }
 
 TEST(rows_are_named_after_their_lane)
@@ -151,7 +151,7 @@ TEST(rows_are_named_after_their_lane)
     lay_out();
     assert_str(tracks_row_name(&tracks, id, 0, &arena), "Stream 2");
     assert_str(tracks_row_name(&tracks, id, 1, &arena), "Stream 2 (2)");
-    done();
+    tracks_done();
 }
 
 TEST(slices_nest_on_the_first_row_on_which_they_fit)

@@ -154,7 +154,7 @@ static enum status run_grid(struct session *s, const struct args *args, struct g
     return ST_OK;
 }
 
-static int run(struct session *s, const void *given)
+static int db_grid_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct place place = {0};
@@ -204,4 +204,5 @@ const struct command command_db_grid = {
     .common = COMMON_DRY_RUN,
     .schemas = {&grid_schema},
     COMMAND_PARTS,
+    .run = db_grid_run,
 };

@@ -117,7 +117,7 @@ static enum status predict_all(struct session *s, const struct args *args, const
     return st;
 }
 
-static int run(struct session *s, const void *given)
+static int db_predict_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct predict_job job = args->job;
@@ -159,4 +159,5 @@ const struct command command_db_predict = {
     .see = "docs/perfdb.md",
     .schemas = {&predict_schema},
     COMMAND_PARTS,
+    .run = db_predict_run,
 };

@@ -54,7 +54,7 @@ static enum status write_folder(struct session *s, const struct capture *cap, co
     return st;
 }
 
-static int run(struct session *s, const void *args)
+static int incore_export_run(struct session *s, const void *args)
 {
     const char *path = s->operands.at[0],
                *folder = s->common.out != NULL ? s->common.out : "strata-out";
@@ -94,4 +94,5 @@ const struct command command_incore_export = {
     .common = COMMON_CAPTURE | COMMON_OUT,
     .schemas = {&schema},
     COMMAND_PARTS_ZERO,
+    .run = incore_export_run,
 };

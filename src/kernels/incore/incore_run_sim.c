@@ -34,7 +34,7 @@ static void take_dims(struct incore_kernel *k, const struct words *dims, struct 
 }
 
 /* Scalars nobody gives are 1, as in a generated case; those of the launch keep its values. */
-static void take_args(const struct incore_run *run, struct incore_kernel *k, struct bindings *b)
+static void sim_take_args(const struct incore_run *run, struct incore_kernel *k, struct bindings *b)
 {
     const struct incore_run_job *job = run->job;
     size_t n = k->sizes.n;
@@ -241,7 +241,7 @@ void incore_run_sim(struct incore_run *run, struct incore_kernel *k)
     }
     incore_kernel_step(run, k, "simulate");
     take_dims(k, &run->job->dims, &b);
-    take_args(run, k, &b);
+    sim_take_args(run, k, &b);
     struct pto_setup setup = {
         .path = k->source->pto,
         .text = k->text,
