@@ -192,16 +192,43 @@ void session_render(struct session *s, const struct renderer *as, const struct r
 
 void session_report(struct session *s, const struct report *report)
 {
-    if (s->page != NULL)
+    if (s->page != NULL) {
         page_fragment_add(&s->page->fragments[s->page->lang], s->page->lang, report);
-    else
+        s->page->is_of_language = true;
+    } else {
         session_render(s, s->as != NULL ? s->as : &renderer_text, report);
+    }
 }
 
 void session_answer(struct session *s, struct report *report)
 {
     session_report(s, report);
     report_free(report);
+}
+
+static struct report *told(const struct answer *a, enum lang lang)
+{
+    struct report *r = report_new(lang, a->title);
+
+    a->describe(a->result, r);
+    return r;
+}
+
+void session_give(struct session *s, const struct answer *a)
+{
+    const struct record_env env = {.arena = &s->arena};
+
+    if (s->page != NULL) {
+        for (enum lang lang = 0; lang < LANGS && !page_answer_again(s); lang++) {
+            struct report *r = told(a, lang);
+            page_fragment_add(&s->page->fragments[lang], lang, r);
+            report_free(r);
+        }
+    } else if (s->common.json) {
+        session_document_in(s, a->schema, a->origin, a->result, a->env != NULL ? a->env : &env);
+    } else if (!s->common.quiet) {
+        session_answer(s, told(a, session_lang(s)));
+    }
 }
 
 struct json_writer *session_json_begin(struct session *s, const char *schema, const char *origin)

@@ -13,6 +13,7 @@
 #include "base/run/progress.h"
 #include "cli/command.h"
 #include "cli/terminal/out.h"
+#include "report/answer.h"
 #include "report/envelope.h"
 #include "report/message.h"
 
@@ -97,6 +98,13 @@ void session_progress_end(struct session *s);
 void session_heartbeat_begin(void);
 void session_heartbeat_delay(void);
 bool session_heartbeat_end(void);
+
+/*
+ * What a command has found, to whoever asked: a document for --json, a report in the reader's
+ * language on the terminal, in each language on a page. Nothing with --quiet, where files are the
+ * answer. Only here is it known who asks.
+ */
+void session_give(struct session *s, const struct answer *a);
 
 /* The answer as JSON: the command's document over `result`; `origin` as in report/envelope.h. What
  * getters make lives in the session's arena, unless they need an `env` of their own. */

@@ -10,7 +10,7 @@
 
 #define TIME_LIMIT INT64_C(5000000000) /* ns */
 
-struct answer {
+struct sql_answer {
     struct json_writer w;
     struct text *out;
     size_t rows;
@@ -19,7 +19,7 @@ struct answer {
 
 static bool view_sql_take_head(void *ctx, const char *const *names, size_t n)
 {
-    struct answer *a = ctx;
+    struct sql_answer *a = ctx;
 
     a->has_begun = true;
     json_write_object(&a->w);
@@ -68,7 +68,7 @@ static void sql_put_cell(struct json_writer *w, const struct sql_value *v)
 
 static bool view_sql_take_row(void *ctx, const struct sql_value *cells, size_t n)
 {
-    struct answer *a = ctx;
+    struct sql_answer *a = ctx;
     size_t bytes = a->out->n;
 
     for (size_t i = 0; i < n; i++)
@@ -106,7 +106,7 @@ static void put_error(const struct diag *d, struct text *out)
 
 bool view_sql_run(struct sql *sql, struct str statement, struct text *out)
 {
-    struct answer a = {.out = out};
+    struct sql_answer a = {.out = out};
     struct diag diag;
 
     diag_init(&diag);
