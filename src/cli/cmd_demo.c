@@ -60,9 +60,9 @@ static void show_what(struct session *s, bool is_alone)
     struct report *r = report_new(session_lang(s), S(""));
 
     report_text(r, report_message(r, &demo_text.what));
-    session_answer(s, r);
     if (!is_alone)
-        out_text(&s->out, "\n");
+        report_line_text(r, S(""));
+    session_answer(s, r);
 }
 
 static const char *typed(struct session *s, const char *folder, const char *file)
