@@ -46,6 +46,9 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/include/strata/strata.h)
     install(FILES ${CMAKE_BINARY_DIR}/install/strata.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
     add_test(NAME install.example COMMAND ${CMAKE_SOURCE_DIR}/tests/install/run
         ${CMAKE_BINARY_DIR} ${CMAKE_C_COMPILER} "${CMAKE_C_FLAGS} ${STRATA_RUNTIME}")
+    if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize" AND NOT CMAKE_CROSSCOMPILING) # these are not packed
+        add_test(NAME install.packages COMMAND ${CMAKE_SOURCE_DIR}/tests/install/packages.py ${CMAKE_BINARY_DIR})
+    endif()
 endif()
 
 # The Python module, where the Python of the prefix looks: Debian has a folder of its own for its packages.
