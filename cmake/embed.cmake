@@ -1,5 +1,5 @@
 # data/**: defaults that users may replace by files of their own, compiled into the library, and the
-# captures of `strata demo`. base/embedded.h finds them by their path below data/; examples by their
+# captures of `strata demo`. base/files/embedded.h finds them by their path below data/; examples by their
 # path from the root.
 file(GLOB_RECURSE data_files CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/data data/*)
 list(FILTER data_files EXCLUDE REGEX "README\\.md$|^text/") # texts: see text.cmake

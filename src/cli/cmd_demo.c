@@ -1,10 +1,10 @@
 /*
  * strata demo: the answer about a capture that is part of the program.
  */
-#include "base/embedded.h"
-#include "base/fs.h"
-#include "base/remove_tree.h"
-#include "base/shell_word.h"
+#include "base/files/embedded.h"
+#include "base/files/fs.h"
+#include "base/files/remove_tree.h"
+#include "base/text/shell_word.h"
 #include "cli/answer.h"
 #include "report/report.h"
 #include "text/demo.h"

@@ -4,10 +4,10 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "base/char.h"
-#include "base/fs.h"
-#include "base/shell_word.h"
-#include "base/text.h"
+#include "base/text/char.h"
+#include "base/files/fs.h"
+#include "base/text/shell_word.h"
+#include "base/text/text.h"
 
 const char *installed_folder(struct arena *arena)
 {

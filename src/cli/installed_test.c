@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/remove_tree.h"
+#include "base/files/remove_tree.h"
 #include "base/testing.h"
 
 static struct arena arena;

@@ -3,7 +3,7 @@
  */
 #include "cli/skills.h"
 
-#include "base/embedded.h"
+#include "base/files/embedded.h"
 #include "cli/installed.h"
 
 #define FOLDER    "skills/"
