@@ -121,4 +121,7 @@ if("COMMAND(completion)" IN_LIST commands)
     install(FILES ${made}/strata.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 add_custom_target(printed ALL DEPENDS ${printed})
+if(NOT CMAKE_CROSSCOMPILING)
+    add_test(NAME install.commands COMMAND ${CMAKE_SOURCE_DIR}/tests/install/examples ${CMAKE_BINARY_DIR})
+endif()
 

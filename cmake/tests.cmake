@@ -68,6 +68,7 @@ add_test(NAME arch.texts COMMAND ${CMAKE_SOURCE_DIR}/tools/check-texts)
 add_test(NAME arch.abi COMMAND ${CMAKE_SOURCE_DIR}/tools/check-abi $<TARGET_FILE:strata_api>)
 set_tests_properties(arch.abi PROPERTIES SKIP_RETURN_CODE 77)
 add_test(NAME docs.links COMMAND ${CMAKE_SOURCE_DIR}/tools/check-links)
+add_test(NAME docs.readme COMMAND ${CMAKE_SOURCE_DIR}/tests/docs/readme)
 add_test(NAME docs.packages COMMAND ${CMAKE_SOURCE_DIR}/tools/check-packages)
 
 # oracle.<name> from tests/oracle/<name>.py: results computed apart from strata. Our samples are in
