@@ -43,7 +43,7 @@ static const struct example examples[] = {
      "twenty rows per operator, without writing"},
     {"strata db grid --database-path examples/perfdb/grid --target-models Qwen/Qwen3-32B --rows 0 "
      "--dry-run",
-     "all shapes of one model"},
+     "all shapes of one model, without writing"},
     {"strata db grid --print-rules", "the built-in rules, as a starting point"},
 };
 
