@@ -137,4 +137,7 @@ if("COMMAND(completion)" IN_LIST commands)
     install(FILES ${made}/strata.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 add_custom_target(printed ALL DEPENDS ${printed})
+if(NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize") # slow there; help.examples finds the same
+    add_test(NAME install.commands COMMAND ${CMAKE_SOURCE_DIR}/tests/install/examples ${CMAKE_BINARY_DIR})
+endif()
 
