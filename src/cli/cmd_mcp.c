@@ -25,7 +25,7 @@ static const struct opt options[] = {
 };
 
 static const struct example examples[] = {
-    {"strata mcp --root examples < /dev/null", "serve examples/ until the input ends"},
+    {"strata mcp --root examples/ranks < /dev/null", "serve one folder until the input ends"},
 };
 
 static const char instructions[] =

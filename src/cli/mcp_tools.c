@@ -525,10 +525,10 @@ struct mcp_tools *mcp_tools_new(struct arena *arena, const struct roots *roots, 
             t->plans[t->n] = &plans[i];
             t->list[t->n++] = tool_of(arena, &plans[i]);
         }
-    while (skill_at(t->n_resources, &skill))
+    while (skill_at(arena, t->n_resources, &skill))
         t->n_resources++;
     t->resources = ARENA_ARRAY(t->arena, struct mcp_resource, t->n_resources + 1);
-    for (size_t i = 0; skill_at(i, &skill); i++)
+    for (size_t i = 0; skill_at(arena, i, &skill); i++)
         t->resources[i] = (struct mcp_resource){
             arena_printf(t->arena, "strata://skill/%.*s", STR_ARGS(skill.name)),
             arena_cstr(t->arena, skill.name), arena_cstr(t->arena, skill.about), skill.text};

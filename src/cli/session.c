@@ -65,6 +65,10 @@ static const char *session_copy(struct session *s, const char *text)
 void session_read(struct session *s, const char *path, const char *format, uint64_t rows,
                   uint64_t lost)
 {
+    size_t n = s->unpacked != NULL ? strlen(s->unpacked) : 0;
+
+    if (n > 0 && strncmp(path, s->unpacked, n) == 0 && path[n] == '/')
+        path += n + 1;
     vec_push(&s->inputs,
              ((struct envelope_input){session_copy(s, path), session_copy(s, format), rows, lost}));
 }

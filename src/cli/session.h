@@ -58,6 +58,7 @@ struct session {
     bool has_kernels; /* a capture that was read has some */
     VEC_OF(const char *) written;
     bool is_embedded;               /* in the library: nothing goes to the terminal */
+    const char *unpacked;           /* folder of captures of the program, left out of paths; NULL */
     struct input_kept *const *kept; /* captures of the library's caller; NULL: none */
     const struct schema *schema;    /* of the document that was written; NULL: none, or by hand */
 };

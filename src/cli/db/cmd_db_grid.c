@@ -41,8 +41,9 @@ static const struct opt options[] = {
 static const struct example examples[] = {
     {"strata db grid --database-path examples/perfdb/grid --rows 20 --seed 1 --dry-run",
      "twenty rows per operator, without writing"},
-    {"strata db grid --database-path examples/perfdb/grid --target-models Qwen/Qwen3-32B --rows 0",
-     "all shapes of one model"},
+    {"strata db grid --database-path examples/perfdb/grid --target-models Qwen/Qwen3-32B --rows 0 "
+     "--dry-run",
+     "all shapes of one model, without writing"},
     {"strata db grid --print-rules", "the built-in rules, as a starting point"},
 };
 

@@ -91,7 +91,7 @@ static void assert_offers(const char *words, const char *wanted)
 
 TEST(bash_offers_commands)
 {
-    assert_offers("strata de", "devices\n");
+    assert_offers("strata de", "demo devices\n");
     assert_offers("strata --v", "--version\n");
 }
 

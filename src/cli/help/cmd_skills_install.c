@@ -41,7 +41,7 @@ static enum status check_free(struct session *s)
 {
     struct skill one;
 
-    for (size_t i = 0; skill_at(i, &one); i++) {
+    for (size_t i = 0; skill_at(&s->arena, i, &one); i++) {
         const char *path = path_of(s, &one);
         if (!fs_exists(path) || is_installed(path, &one))
             continue;
@@ -76,7 +76,7 @@ static int install_run(struct session *s, const void *given)
 
     if (st == ST_OK && !s->common.dry_run)
         st = fs_mkdirs(s->operands.at[0], &s->diag);
-    for (size_t i = 0; st == ST_OK && skill_at(i, &one); i++)
+    for (size_t i = 0; st == ST_OK && skill_at(&s->arena, i, &one); i++)
         st = install(s, &one);
     if (st == ST_OK && s->written.n == 0 && !s->common.quiet && !s->common.json) {
         struct report *r = report_new(session_lang(s), S(""));

@@ -35,7 +35,7 @@ static int list_run(struct session *s, const void *args)
     struct skill one;
 
     (void)args;
-    while (skill_at(list.at.n, &one))
+    while (skill_at(&s->arena, list.at.n, &one))
         vec_push(&list.at, one);
     if (s->common.json) {
         session_document(s, &skills_schema, NULL, &list);

@@ -6,6 +6,7 @@
 
 #include "base/text/char.h"
 #include "cli/help/help.h"
+#include "cli/installed.h"
 
 static const char fixed_date[] = "January 1, 2025";
 
@@ -207,8 +208,20 @@ static void man_command(struct out *o, struct command_path path)
 
 void help_man(struct out *o, struct command_path path)
 {
+    struct arena arena;
+    struct text page = {0};
+    struct out source;
+
+    arena_init(&arena);
+    out_init(&source, -1);
+    source.to = text_sink(&page);
     if (path.command == NULL)
-        man_overview(o);
+        man_overview(&source);
     else
-        man_command(o, path.parent != NULL ? (struct command_path){NULL, path.parent} : path);
+        man_command(&source, path.parent != NULL ? (struct command_path){NULL, path.parent} : path);
+    out_flush(&source);
+    out_painted(o, installed_paths(&arena, installed_folder(&arena), text_view(&page)));
+    out_fini(&source);
+    text_free(&page);
+    arena_free(&arena);
 }

@@ -4,6 +4,7 @@
 #include "cli/help/skills.h"
 
 #include "base/files/embedded.h"
+#include "cli/installed.h"
 
 #define FOLDER    "skills/"
 #define FILE_NAME "/SKILL.md"
@@ -23,14 +24,15 @@ static struct str head_value(struct str text, struct str key)
     return S("");
 }
 
-bool skill_at(size_t i, struct skill *out)
+bool skill_at(struct arena *arena, size_t i, struct skill *out)
 {
     for (const struct embedded *e = embedded_files; e->path != NULL; e++) {
         if (!str_starts(str_of(e->path), S(FOLDER)) || !str_ends(str_of(e->path), S(FILE_NAME)))
             continue;
         if (i-- == 0) {
             *out = (struct skill){head_value(e->text, S("name:")),
-                                  head_value(e->text, S("description:")), e->text};
+                                  head_value(e->text, S("description:")),
+                                  installed_paths(arena, installed_folder(arena), e->text)};
             return true;
         }
     }

@@ -70,7 +70,7 @@ static const struct opt options[] = {
 static const struct example examples[] = {
     {"strata pto cc examples/pto-cpp/add.cpp", "run with guessed arguments, simulate"},
     {"strata pto cc examples/pto-cpp/matmul.cpp --lines --top 5", "with the hottest lines"},
-    {"strata pto cc examples/pto-cpp/softmax.cpp --write-arg-spec /tmp/softmax.json",
+    {"strata pto cc examples/pto-cpp/softmax.cpp --write-arg-spec softmax.json",
      "a draft of the arguments, to be edited"},
 };
 
