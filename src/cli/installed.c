@@ -4,8 +4,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "base/text/char.h"
 #include "base/files/fs.h"
+#include "base/text/char.h"
 #include "base/text/shell_word.h"
 #include "base/text/text.h"
 
