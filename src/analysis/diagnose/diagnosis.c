@@ -11,8 +11,13 @@
 #include "analysis/study.h"
 #include "text/diagnosis.h"
 
-enum { SITE_NAME_MOST = 48, SECOND_PRODUCT = 5 /* percent */ };
+enum {
+    SITE_NAME_MOST = 48,
+    SECOND_PRODUCT = 5 /* percent */,
+    SAVES_MORE = 20 /* part of a saving that is worth a word */
+};
 
+ENUM_NAMES(saving_base_name, enum saving_base, "recorded_step", "step_without_profiler", "run")
 ENUM_NAMES(confidence_name, enum confidence, "unknown", "possible", "likely", "sure")
 
 struct teller_of_causes {
@@ -171,31 +176,47 @@ static struct diagnosis_cause diagnosis_tell(struct teller_of_causes *t,
     const struct root_cause_kind *kind = &root_causes[c->cause];
     const struct whatif *w = t->f.w;
     double score = root_confidence(&t->f, c);
-    double step = c->is_share           ? (double)t->f.window / (double)t->f.steps
-                  : t->d->is_calibrated ? (double)w->bare
-                                        : (double)w->profiled;
+    enum saving_base base = kind->flags & ROOT_OF_STEP            ? BASE_RUN
+                            : c->is_share || !t->d->is_calibrated ? BASE_RECORDED
+                                                                  : BASE_BARE;
+    nanos step = base == BASE_BARE ? w->bare : t->d->device_period;
     struct diagnosis_cause out = {
         .id = kind->id,
         .rank = rank,
         .saving = c->cause == ROOT_CLOCK_DROP  ? t->f.clock.excess
                   : kind->flags & ROOT_OF_STEP ? t->f.slow.excess
-                                               : (nanos)(c->saving * step),
+                                               : (nanos)(c->saving * (double)step),
         .saving_share = c->saving,
+        .base = base,
+        .base_time = base != BASE_RUN              ? step
+                     : c->cause == ROOT_CLOCK_DROP ? t->f.clock.run
+                                                   : t->f.slow.run,
         .profiled_saving_share = c->profiled_saving,
         .score = score,
         .confidence = confidence_of(score),
-        .is_upper_bound = (kind->flags & ROOT_UPPER_BOUND) != 0,
         .what = what_of(t, c),
         .action = plain(t->arena, action_of(t, c)),
         .against = plain(t->arena, kind->against),
         .record = plain(t->arena, kind->record),
-        .whatif = kind->whatif,
+        .whatif = c->is_share ? NULL : kind->whatif, /* else the accounting values it */
         .found = *c,
     };
 
     out.bound = root_bound(&t->f, c);
     add_evidence(t, &out);
     return out;
+}
+
+struct wording diagnosis_share(struct arena *arena, const struct diagnosis_cause *c)
+{
+    static const struct message *const bases[SAVING_BASES] = {
+        [BASE_RECORDED] = &diagnosis_text.of_recorded,
+        [BASE_BARE] = &diagnosis_text.of_bare,
+        [BASE_RUN] = &diagnosis_text.of_run,
+    };
+
+    return WORDING(arena, bases[c->base], place_quantity("share", c->saving_share, UNIT_RATIO),
+                   place_quantity("base", (double)c->base_time, UNIT_NS));
 }
 
 /* ---- the verdict ---- */
@@ -344,6 +365,30 @@ static struct diagnosis_cause unnamed(struct teller_of_causes *t)
                          0);
 }
 
+/* The cause that the verdict names is not always the one that saves most. */
+static struct wording why_first(struct teller_of_causes *t, const struct diagnosis_cause *first)
+{
+    const struct diagnosis_cause *most = NULL;
+
+    for (size_t i = 1; i < t->d->n_causes; i++) {
+        const struct diagnosis_cause *c = &t->d->causes[i];
+        if (first->rank == 1 && c->base != BASE_RUN && first->base != BASE_RUN &&
+            c->saving > first->saving + first->saving / SAVES_MORE &&
+            (most == NULL || c->saving > most->saving))
+            most = c;
+    }
+    if (most == NULL)
+        return (struct wording){0};
+    return WORDING(t->arena,
+                   most->confidence < first->confidence ? &diagnosis_text.first_surer
+                                                        : &diagnosis_text.first_other,
+                   place_wording("other", label_of_cause(t->arena, most->found.cause)),
+                   place_quantity("saving", (double)most->saving, UNIT_NS),
+                   place_wording("confidence",
+                                 wording_keep(t->arena, wording_plain(str_of(
+                                                            confidence_name(most->confidence))))));
+}
+
 /* Nothing saves enough, or nobody would believe it. */
 static struct diagnosis_cause without_cause(struct teller_of_causes *t, bool is_doubtful)
 {
@@ -452,16 +497,13 @@ static void diagnosis_begin(struct teller_of_causes *t, struct study *st, struct
     struct root_finder *f = &t->f;
 
     *f = (struct root_finder){.st = st, .cap = st->cap, .a = a, .w = w};
-    for (size_t i = 1; i < a->n; i++)
-        f->steps += a->steps[i].tasks > 0;
-    f->first = f->steps > 0;
-    f->steps += f->steps == 0;
-    for (size_t i = f->first; i < a->n; i++)
-        for (int class = 0; class < ACCOUNT_CLASSES; class ++) {
-            f->by[class] += a->steps[i].by[class];
-            f->window += a->steps[i].by[class];
-        }
-    nanos step = f->window / (nanos)f->steps;
+    const struct account_mean mean = account_mean_of(a);
+
+    f->steps = mean.steps;
+    f->first = mean.first;
+    f->window = mean.window;
+    memcpy(f->by, mean.all, sizeof(f->by));
+    nanos step = mean.time;
     t->arena = &st->scratch;
     t->framework = framework_of(st->cap);
     t->window = a->is_pseudo ? WORDING(t->arena, &diagnosis_text.whole,
@@ -483,14 +525,15 @@ static void diagnosis_finish(struct teller_of_causes *t, bool is_named)
     const struct diagnosis_cause *c = &d->verdict;
     const struct wording *sure =
         wording_keep(t->arena, wording_plain(str_of(confidence_name(c->confidence))));
-    nanos step = d->is_calibrated ? f->w->bare : f->w->profiled;
+    nanos step = d->is_calibrated ? f->w->bare : d->device_period;
     d->text = WORDING(t->arena, verdict_message(c),
                       place_wording("what", wording_keep(t->arena, c->what)),
                       place_wording("do", wording_keep(t->arena, c->action)),
                       place_quantity("saving", (double)c->saving, UNIT_NS),
                       place_quantity("after", (double)step - (double)c->saving, UNIT_NS),
-                      place_quantity("share", c->saving_share, UNIT_RATIO),
+                      place_wording("share", wording_keep(t->arena, diagnosis_share(t->arena, c))),
                       place_wording("confidence", sure), PLACE("n", f->a->n));
+    d->why_first = why_first(t, c);
     d->classes = ARENA_ARRAY(t->arena, struct diagnosis_class, ACCOUNT_CLASSES);
     for (int class = 0; class < ACCOUNT_CLASSES; class ++)
         if (f->by[class] > 0)
