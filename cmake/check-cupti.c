@@ -1,6 +1,6 @@
 /*
- * Compiled, never run: src/inject/cupti_abi.h against the CUPTI headers of this machine. Members of
- * other versions than CUDA 13 differ in number, so only these are compared.
+ * Compiled, never run: src/gpu/inject/cupti_abi.h against the CUPTI headers of this machine.
+ * Members of other versions than CUDA 13 differ in number, so only these are compared.
  */
 #include <cuda.h>
 #include <cupti.h>
@@ -9,7 +9,7 @@
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
 
-#include "inject/cupti_abi.h"
+#include "gpu/inject/cupti_abi.h"
 
 #if CUPTI_API_VERSION >= 130000
 

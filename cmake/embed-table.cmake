@@ -1,5 +1,5 @@
 # Writes OUT: one array per file of FILES (paths below ROOT) and the table that names them.
-set(arrays "#include \"base/embedded.h\"\n\n")
+set(arrays "#include \"base/files/embedded.h\"\n\n")
 set(rows "")
 set(i 0)
 foreach(file IN LISTS FILES)

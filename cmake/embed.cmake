@@ -1,5 +1,5 @@
 # data/**: defaults that users may replace by files of their own, compiled into the library.
-# base/embedded.h finds them by their path below data/.
+# base/files/embedded.h finds them by their path below data/.
 file(GLOB_RECURSE data_files CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/data data/*)
 list(FILTER data_files EXCLUDE REGEX "README\\.md$|^text/") # texts: see text.cmake
 list(SORT data_files)

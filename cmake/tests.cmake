@@ -6,7 +6,7 @@ add_custom_target(unit) # everything that only the tests need
 # are slow as well, and start first. Called when all tests of the folder are there.
 set(slow_tests anomaly.lanes attack.self docs.examples docs.schema help.examples gpu.profile-clocks gpu.profile-results
     hostile.names incore.run_msprof inject.runs pto.ops query.hostile replay.workspaces report.width signal.interrupt
-    synth.truth unit.base.db_table unit.flow.insight_roundtrip unit.incore.hostile unit.input.in_visualize_data
+    synth.truth unit.base.tables.db_table unit.kernels.incore.insight_roundtrip unit.kernels.incore.hostile unit.input.memory.in_visualize_data
     unit.synth.plant oracle.bundles oracle.damage oracle.gpu_rules oracle.gpu_timeline
     oracle.injected oracle.pto_parse oracle.roundtrip oracle.traces oracle.truth)
 function(label_tests)
@@ -29,7 +29,7 @@ foreach(file IN LISTS test_c)
     add_executable(${target} EXCLUDE_FROM_ALL ${file})
     if(name MATCHES "^(api|cli)/" AND TARGET strata_cli)
         target_link_libraries(${target} PRIVATE strata_api strata_cli)
-    elseif(name MATCHES "^inject/")
+    elseif(name MATCHES "^gpu/inject/")
         target_link_libraries(${target} PRIVATE strata_inject)
     endif()
     target_include_directories(${target} PRIVATE tests/support)

@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/aicpu.h"
-#include "analysis/boundary.h"
-#include "analysis/bubbles.h"
 #include "analysis/diagnose/accounting.h"
 #include "analysis/diagnose/diagnosis.h"
-#include "analysis/evidence.h"
-#include "analysis/groups.h"
-#include "analysis/judgement.h"
-#include "analysis/module_tree.h"
-#include "analysis/steps.h"
-#include "analysis/waits.h"
+#include "analysis/idle/aicpu.h"
+#include "analysis/idle/bubbles.h"
+#include "analysis/idle/evidence.h"
+#include "analysis/idle/judgement.h"
+#include "analysis/idle/waits.h"
+#include "analysis/ops/module_tree.h"
+#include "analysis/steps/boundary.h"
+#include "analysis/steps/groups.h"
+#include "analysis/steps/steps.h"
 
 struct study_options study_defaults(void)
 {

@@ -5,7 +5,7 @@
 #ifndef STRATA_ANALYSIS_STUDY_H
 #define STRATA_ANALYSIS_STUDY_H
 
-#include "base/interval.h"
+#include "base/tables/interval.h"
 #include "capture/capture.h"
 
 struct arch;

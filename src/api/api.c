@@ -1,15 +1,16 @@
 /*
- * The public door: include/strata/strata.h over flow/. Arguments are checked here, because
+ * The public door: include/strata/strata.h over answers/. Arguments are checked here, because
  * callers are strangers.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "answers/answers.h"
 #include "api/api.h"
-#include "base/c_locale.h"
 #include "base/diag.h"
+#include "base/text/c_locale.h"
 #include "capture/capture.h"
-#include "flow/flow.h"
+#include "input/input.h"
 #include "report/report.h"
 
 struct strata {
@@ -26,7 +27,7 @@ struct strata_report {
 
 struct strata_diagnosis {
     struct job job; /* has what was found */
-    struct flow_diagnosis *found;
+    struct answer_diagnosis *found;
 };
 
 /* enum status and enum strata_status agree up to STRATA_CANCELLED. */
@@ -108,11 +109,13 @@ static int no_memory(struct strata *s)
 static void load(void *ctx)
 {
     struct call *c = ctx;
+    struct input_options options = input_defaults();
     struct diag d;
 
     unload(c->s);
     diag_init(&d);
-    c->status = finish(c->s, flow_load(c->path, c->name, &d, &c->s->cap), &d);
+    options.format = c->name;
+    c->status = finish(c->s, input_load(c->path, &options, &d, &c->s->cap), &d);
 }
 
 int strata_load(struct strata *s, const char *path, const char *format)
@@ -137,7 +140,7 @@ static void analyze(void *ctx)
     struct diag d;
 
     diag_init(&d);
-    c->status = flow_analyze(c->s->cap, c->name, &d, &c->report->report);
+    c->status = answer_analyze(c->s->cap, c->name, &d, &c->report->report);
     for (size_t i = 0; c->status == ST_OK && i < c->report->report->blocks.n; i++) {
         const struct block *b = c->report->report->blocks.at[i];
         for (size_t k = 0; k < b->findings.n; k++)
@@ -176,7 +179,7 @@ static void render(void *ctx)
     struct diag d;
 
     diag_init(&d);
-    c->status = flow_render(c->report->report, c->name, c->path, &d);
+    c->status = answer_render(c->report->report, c->name, c->path, &d);
     diag_fini(&d);
 }
 
@@ -233,7 +236,7 @@ static void diagnose(void *ctx)
 {
     struct call *c = ctx;
 
-    c->diagnosis->found = flow_diagnose(c->s->cap);
+    c->diagnosis->found = answer_diagnose(c->s->cap);
     c->status = ST_OK;
 }
 
@@ -261,7 +264,7 @@ int strata_diagnose(struct strata *s, struct strata_diagnosis **out)
     return STRATA_OK;
 }
 
-static struct strata_cause cause_of(const struct flow_cause *c)
+static struct strata_cause cause_of(const struct answer_cause *c)
 {
     return (struct strata_cause){
         .id = c->id,
@@ -299,7 +302,7 @@ int strata_cause_get(const struct strata_diagnosis *d, size_t i, struct strata_c
 
 static void free_diagnosis(void *diagnosis)
 {
-    flow_diagnosis_free(((struct strata_diagnosis *)diagnosis)->found);
+    answer_diagnosis_free(((struct strata_diagnosis *)diagnosis)->found);
 }
 
 void strata_diagnosis_free(struct strata_diagnosis *d)

@@ -13,14 +13,14 @@
  *         return api_answer(find, &(struct find_call){...}, out);
  *     }
  *
- * The work runs in a job (base/job.h) of the result, in the C locale: what it allocates may stay
- * there, and goes with the result.
+ * The work runs in a job (base/run/job.h) of the result, in the C locale: what it allocates may
+ * stay there, and goes with the result.
  */
 #ifndef STRATA_API_API_H
 #define STRATA_API_API_H
 
-#include "base/job.h"
-#include "base/tree.h"
+#include "base/run/job.h"
+#include "base/tables/tree.h"
 #include "report/record.h"
 #include "strata/strata.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "api/api.h"
-#include "base/fs.h"
-#include "base/pool.h"
+#include "base/files/fs.h"
+#include "base/run/pool.h"
 #include "cli/frame.h"
 #include "cli/session.h"
 #include "input/kept.h"

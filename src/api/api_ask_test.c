@@ -361,7 +361,7 @@ TEST(anything_may_be_null)
     strata_close(NULL);
 }
 
-TEST_MAIN("api/ask", T(a_command_is_asked_and_its_answer_walked), T(fields_are_described),
+TEST_MAIN("api/api_ask", T(a_command_is_asked_and_its_answer_walked), T(fields_are_described),
           T(an_answer_comes_in_every_form), T(a_failure_has_its_code), T(columns_are_contiguous),
           T(a_column_takes_the_widest_type), T(plain_columns_are_those_of_the_engine),
           T(four_threads_share_a_capture), T(ten_thousand_calls_leave_nothing_behind),

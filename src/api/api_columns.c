@@ -7,10 +7,10 @@
 
 #include <stdio.h>
 
-#include "analysis/sql.h"
-#include "analysis/sql_scan.h"
+#include "analysis/sql/sql.h"
+#include "analysis/sql/sql_scan.h"
 #include "api/api.h"
-#include "base/pool.h"
+#include "base/run/pool.h"
 #include "capture/fleet.h"
 #include "input/kept.h"
 

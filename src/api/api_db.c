@@ -1,11 +1,11 @@
 /*
- * The public door to operator databases, over flow/db_handle.h.
+ * The public door to operator databases, over opdb/rows/db_handle.h.
  */
 #include <stdlib.h>
 
 #include "api/api.h"
-#include "base/c_locale.h"
-#include "flow/db_handle.h"
+#include "base/text/c_locale.h"
+#include "opdb/rows/db_handle.h"
 
 struct strata_db {
     struct job job; /* has everything below */

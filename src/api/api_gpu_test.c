@@ -54,5 +54,5 @@ TEST(a_run_says_what_it_lacks)
     strata_result_free(r);
 }
 
-TEST_MAIN("api/gpu", T(a_run_is_loaded_and_its_stages_read), T(one_kernel_is_asked_for),
+TEST_MAIN("api/api_gpu", T(a_run_is_loaded_and_its_stages_read), T(one_kernel_is_asked_for),
           T(a_run_says_what_it_lacks))

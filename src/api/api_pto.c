@@ -1,13 +1,13 @@
 /*
- * The public door to the simulator of PTO kernels, over flow/pto_kernel.h.
+ * The public door to the simulator of PTO kernels, over kernels/pto/pto_kernel.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "api/api.h"
-#include "base/c_locale.h"
-#include "base/num.h"
-#include "flow/pto_judge.h"
+#include "base/text/c_locale.h"
+#include "base/text/num.h"
+#include "kernels/pto/pto_judge.h"
 
 struct named {
     char *name, *value;

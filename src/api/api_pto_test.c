@@ -109,6 +109,6 @@ TEST(handles_are_independent)
         assert_true(got[i] > 0 && got[i] == got[0]);
 }
 
-TEST_MAIN("api/pto", T(a_kernel_is_run_with_its_values_and_arguments),
+TEST_MAIN("api/api_pto", T(a_kernel_is_run_with_its_values_and_arguments),
           T(a_table_of_values_gives_a_result_each), T(options_are_those_of_the_command),
           T(strangers_may_call_it_wrongly), T(handles_are_independent))

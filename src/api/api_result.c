@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "api/api.h"
-#include "base/c_locale.h"
-#include "base/inputs.h"
+#include "base/files/inputs.h"
+#include "base/text/c_locale.h"
 #include "report/envelope.h"
 
 static atomic_size_t handles;

@@ -2,7 +2,7 @@
  * The values of a result, and what its record descriptions say about them.
  */
 #include "api/api.h"
-#include "base/num.h"
+#include "base/text/num.h"
 
 /* The parts of a path between dots; an empty path has none. */
 static struct str path_of(const char *path)

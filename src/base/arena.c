@@ -14,8 +14,8 @@
 #include <stdio.h>
 
 #include "base/asan.h"
-#include "base/job.h"
-#include "base/large.h"
+#include "base/files/large.h"
+#include "base/run/job.h"
 
 enum {
     BLOCK_MIN = 4096,

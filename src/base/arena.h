@@ -2,7 +2,7 @@
  * arena - memory that is released together.
  *
  * An arena hands out pieces of big blocks; freeing the arena frees them all. A capture, a study
- * and a report each own one. Its blocks come from base/mem.h, so callers never test for NULL.
+ * and a report each own one. Its blocks come from base/run/mem.h, so callers never test for NULL.
  */
 #ifndef STRATA_BASE_ARENA_H
 #define STRATA_BASE_ARENA_H
@@ -10,7 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-#include "base/mem.h"
+#include "base/run/mem.h"
 #include "base/str.h"
 
 struct arena_block;

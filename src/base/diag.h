@@ -15,7 +15,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "base/vec.h"
+#include "base/tables/vec.h"
 
 enum severity {
     SEV_NOTE,  /* worth knowing; shown with --verbose */

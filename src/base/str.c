@@ -1,7 +1,7 @@
 /* Searching, splitting and comparing views. */
 #include "base/str.h"
 
-#include "base/char.h"
+#include "base/text/char.h"
 
 #include <stdint.h>
 

@@ -16,10 +16,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/hash.h"
-#include "base/intern.h"
-#include "base/num.h"
-#include "base/vec.h"
+#include "base/tables/hash.h"
+#include "base/tables/intern.h"
+#include "base/tables/vec.h"
+#include "base/text/num.h"
 
 enum attr_type { ATTR_NONE, ATTR_TEXT, ATTR_INT, ATTR_REAL, ATTR_TIME };
 

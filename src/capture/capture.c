@@ -97,7 +97,7 @@ void capture_set_incore(struct capture *cap)
 }
 
 /* Threads and streams come in the order of their numbers: eight of them are near each other
- * (base/hash.c). At most as many share one value. */
+ * (base/tables/hash.c). At most as many share one value. */
 static uint64_t hash_lane(const struct lane_key *key)
 {
     uint64_t hash = hash_mix((uint64_t)key->process << 32 | key->name >> 3,

@@ -30,7 +30,7 @@ struct clock {
  * table of its instructions, what a device counted. As blocks of visualize_data.bin.
  */
 struct document {
-    uint8_t type;    /* of its block: BIN_SOURCE, BIN_API_INSTR, ... of base/bin_blocks.h */
+    uint8_t type;    /* of its block: BIN_SOURCE, BIN_API_INSTR, ... of base/files/bin_blocks.h */
     uint8_t version; /* of an instruction table: BIN_NEW or BIN_MARK; BIN_MARK elsewhere */
     struct str path; /* of a source file; empty elsewhere */
     struct str text; /* source, JSON, or bytes; never empty */

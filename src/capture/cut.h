@@ -9,7 +9,7 @@
 #ifndef STRATA_CAPTURE_CUT_H
 #define STRATA_CAPTURE_CUT_H
 
-#include "base/interval.h"
+#include "base/tables/interval.h"
 #include "capture/capture.h"
 
 struct cut_options {

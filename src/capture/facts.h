@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-#include "base/intern.h"
-#include "base/num.h"
+#include "base/tables/intern.h"
+#include "base/text/num.h"
 
 enum { UNKNOWN = -1 };
 

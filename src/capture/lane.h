@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/intern.h"
+#include "base/tables/intern.h"
 #include "capture/kinds.h"
 
 typedef uint32_t lane_id;

@@ -4,7 +4,7 @@
 #include "capture/slices.h"
 
 #include "base/arena.h"
-#include "base/pool.h"
+#include "base/run/pool.h"
 
 void slices_reserve(struct slices *s, size_t count)
 {

@@ -1,6 +1,6 @@
 #include "capture/slices.h"
 
-#include "base/pool.h"
+#include "base/run/pool.h"
 #include "base/testing.h"
 
 static void push(struct slices *s, lane_id lane, nanos begin, nanos dur, strid name)

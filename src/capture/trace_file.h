@@ -59,7 +59,7 @@ enum trace_tag {
                          driver, chip, passes, preset, clock */
     TRACE_CLOCK,      /* z realtime, monotonic, monotonic raw, cupti, spread of the reading */
     TRACE_METRICS,    /* count, one text each: what counter records from here on hold */
-    TRACE_NOTE,       /* code (text), z result, text: see inject/inject.h */
+    TRACE_NOTE,       /* code (text), z result, text: see gpu/inject/inject.h */
     TRACE_SEEN,       /* kernel name (text), launches, launches that were measured */
     TRACE_EXTERNAL,   /* z correlation (whole), kind, number of the framework */
     TRACE_END,        /* the program ended in order: records, dropped, lost ranges */
@@ -176,7 +176,7 @@ enum trace_device_field {
 
 enum { TRACE_FIELDS_MOST = 32 };
 
-/* One measured kernel, as readers of a trace hand it out (input/gpu_trace.h). */
+/* One measured kernel, as readers of a trace hand it out (input/trace/gpu_trace.h). */
 struct trace_counter {
     const uint64_t *launch; /* enum trace_kernel_field */
     const char *name;       /* mangled */

@@ -3,8 +3,8 @@
  */
 #include "cli/captures.h"
 
-#include "base/pool.h"
-#include "flow/flow_arch.h"
+#include "answers/answer_arch.h"
+#include "base/run/pool.h"
 
 const char *const captures_sources[] = {"auto", "csv", "trace", "db", NULL};
 

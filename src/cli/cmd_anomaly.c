@@ -2,11 +2,11 @@
  * strata anomaly: device idle time in each step.
  */
 
-#include "analysis/anomaly.h"
-#include "base/pattern.h"
+#include "analysis/idle/anomaly.h"
+#include "answers/answer_anomaly.h"
+#include "base/text/pattern.h"
 #include "cli/captures.h"
 #include "cli/page_answer.h"
-#include "flow/flow_anomaly.h"
 
 struct args {
     struct anomaly_job job;
@@ -107,7 +107,7 @@ static int run(struct session *s, const void *given)
 
     TRY_CODE(complete(s, args, &job));
     job.wants_json = s->common.json;
-    enum status status = flow_anomaly(&job, &s->arena, &s->diag, &result);
+    enum status status = answer_anomaly(&job, &s->arena, &s->diag, &result);
     if (status == ST_OK) {
         print(s, &result);
         if (!job.is_dry_run) {

@@ -1,11 +1,11 @@
 /*
  * strata arch: the model, reconstructed from its kernels.
  */
-#include "analysis/arch.h"
-#include "analysis/arch_rules.h"
+#include "analysis/arch/arch.h"
+#include "analysis/arch/arch_rules.h"
+#include "answers/answer_arch.h"
 #include "cli/captures.h"
 #include "cli/page_answer.h"
-#include "flow/flow_arch.h"
 #include "report/report.h"
 #include "text/arch.h"
 
@@ -58,7 +58,7 @@ static int run(struct session *s, const void *given)
     job.is_dry_run = s->common.dry_run;
     job.lang = session_lang(s);
     captures_input(s, &job.input);
-    enum status status = flow_arch(&job, &s->arena, &s->diag, &result);
+    enum status status = answer_arch(&job, &s->arena, &s->diag, &result);
     if (status == ST_OK && s->page != NULL) { /* the summaries as a report, below the captures */
         struct report *r = report_new(job.lang, str_of(result.fleet->ranks.at[0]->name));
         for (size_t i = 0; i < result.n; i++)

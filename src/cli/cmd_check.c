@@ -3,9 +3,9 @@
  */
 #include <math.h>
 
+#include "answers/answer_check.h"
+#include "answers/answer_convert.h"
 #include "cli/captures.h"
-#include "flow/flow_check.h"
-#include "flow/flow_convert.h"
 #include "render/render.h"
 #include "report/report.h"
 
@@ -174,7 +174,7 @@ static int run(struct session *s, const void *given)
     struct text lines = {0};
 
     TRY_CODE(complete(s, args, &job));
-    enum status st = flow_check(&job, &s->arena, &s->diag, &results);
+    enum status st = answer_check(&job, &s->arena, &s->diag, &results);
     if (st == ST_OK && results.fleet != NULL)
         captures_read(s, results.fleet);
     fleet_free(results.fleet);

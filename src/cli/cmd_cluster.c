@@ -1,12 +1,12 @@
 /*
  * strata cluster: all ranks of a run together.
  */
-#include "base/fs.h"
+#include "analysis/ranks/cluster_job.h"
+#include "base/files/fs.h"
 #include "cli/answer.h"
 #include "cli/captures.h"
 #include "cli/page_answer.h"
 #include "driver/mpi.h"
-#include "flow/flow_cluster.h"
 #include "report/record_file.h"
 #include "report/report.h"
 
@@ -98,7 +98,7 @@ static int run(struct session *s, const void *given)
         job.input.progress = NULL;
     if (mpi.rank > 0 && s->page != NULL)
         s->page->is_written = true; /* by process 0 */
-    enum status status = flow_cluster(&job, &s->diag, &out);
+    enum status status = ranks_run(&job, &s->diag, &out);
     if (out.result != NULL) {
         read_inputs(s, &out);
         if (s->page != NULL)

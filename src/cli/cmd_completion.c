@@ -2,8 +2,8 @@
  * strata completion: a completion script for a shell, from the command tables. Scripts are static
  * text: completing never starts strata.
  */
-#include "base/embedded.h"
-#include "base/text.h"
+#include "base/files/embedded.h"
+#include "base/text/text.h"
 #include "cli/help.h"
 #include "cli/session.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/fs.h"
-#include "base/proc.h"
+#include "base/files/fs.h"
+#include "base/run/proc.h"
 #include "base/testing.h"
 
 /* The script of a shell in a temporary file; the caller removes it. */

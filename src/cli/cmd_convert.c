@@ -3,9 +3,9 @@
  */
 #include <unistd.h>
 
+#include "answers/answer_convert.h"
 #include "cli/captures.h"
 #include "cli/compress.h"
-#include "flow/flow_convert.h"
 
 struct args {
     struct convert_job job;
@@ -134,7 +134,7 @@ static int run(struct session *s, const void *given)
     if (status != ST_OK)
         return CODE_USAGE;
     TRY_CODE(check_format(s, args, &job, format));
-    status = flow_convert(&job, &s->diag, &result);
+    status = answer_convert(&job, &s->diag, &result);
     if (status == ST_OK)
         print(s, &job, &result);
     convert_result_free(&result);

@@ -2,7 +2,7 @@
  * strata devices: what chips can do, with the source of every peak.
  */
 #include "cli/session.h"
-#include "flow/flow_devices.h"
+#include "device/user_devices.h"
 #include "report/report.h"
 
 static const struct example examples[] = {
@@ -137,7 +137,7 @@ static int run(struct session *s, const void *args)
     size_t rows;
 
     (void)args;
-    TRY_CODE(session_code(flow_devices(&s->arena, &table, &path, &rows, &s->diag)));
+    TRY_CODE(session_code(user_devices(&s->arena, &table, &path, &rows, &s->diag)));
     if (path != NULL)
         session_read(s, path, "devices", rows, diag_count(&s->diag, "devices.no-name"));
     struct device_list list = {ARENA_ARRAY(&s->arena, const struct device *, table.n), 0};

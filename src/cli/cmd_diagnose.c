@@ -5,11 +5,11 @@
 
 #include <stdlib.h>
 
-#include "analysis/cluster/cluster.h"
+#include "analysis/ranks/cluster.h"
 #include "analysis/study.h"
 #include "cli/captures.h"
 #include "cli/page_answer.h"
-#include "flow/flow_devices.h"
+#include "device/user_devices.h"
 #include "report/record.h"
 #include "report/report.h"
 #include "text/cluster.h"
@@ -287,7 +287,7 @@ static int run(struct session *s, const void *given)
 
     TRY_CODE(session_code(captures_load(s, s->operands.at[0], args->input, &fleet)));
     for (size_t i = 0; status == ST_OK && i < fleet->ranks.n; i++)
-        status = flow_chip(fleet->ranks.at[i], args->chip, &s->diag);
+        status = user_devices_chip(fleet->ranks.at[i], args->chip, &s->diag);
     if (status == ST_OK && s->page != NULL)
         status = page_answer_fleet(s, fleet, fleet->ranks.n > 1 ? join_ranks(s, fleet) : NULL);
     else if (status == ST_OK && fleet->ranks.n > 1)

@@ -1,9 +1,9 @@
 /*
  * strata diff: what changed from one capture to another.
  */
+#include "answers/answer_diff.h"
 #include "cli/answer.h"
 #include "cli/captures.h"
-#include "flow/flow_diff.h"
 
 struct args {
     struct diff_job job;
@@ -83,7 +83,7 @@ static int compare_captures(struct session *s, const void *given)
     struct diff_result result;
 
     TRY_CODE(complete(s, args, &job));
-    enum status status = flow_diff(&job, &s->arena, &s->diag, &result);
+    enum status status = answer_diff(&job, &s->arena, &s->diag, &result);
     if (status == ST_OK) {
         captures_read(s, result.fleet[SIDE_A]);
         captures_read(s, result.fleet[SIDE_B]);

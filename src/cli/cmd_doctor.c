@@ -1,7 +1,7 @@
 /*
  * strata doctor: every back end, where it was found, or what is used instead.
  */
-#include "base/cancel.h"
+#include "base/run/cancel.h"
 #include "cli/session.h"
 #include "driver/driver.h"
 #include "report/report.h"

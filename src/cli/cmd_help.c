@@ -1,7 +1,7 @@
 /*
  * strata help: the grouped list, or one command's page.
  */
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "cli/help.h"
 #include "cli/session.h"
 #include "report/report.h"

@@ -3,8 +3,8 @@
  */
 #include <time.h>
 
-#include "analysis/inventory.h"
-#include "base/text.h"
+#include "analysis/tables/inventory.h"
+#include "base/text/text.h"
 #include "cli/captures.h"
 #include "report/report.h"
 #include "text/info.h"

@@ -3,7 +3,7 @@
  */
 #include <unistd.h>
 
-#include "analysis/sql.h"
+#include "analysis/sql/sql.h"
 #include "cli/mcp_tools.h"
 #include "cli/session.h"
 #include "mcp/mcp_server.h"

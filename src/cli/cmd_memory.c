@@ -1,7 +1,7 @@
 /*
  * strata memory: device memory over time and what held it.
  */
-#include "analysis/memory.h"
+#include "analysis/tables/memory.h"
 #include "cli/captures.h"
 #include "cli/page_answer.h"
 #include "report/report.h"

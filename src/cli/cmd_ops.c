@@ -1,7 +1,7 @@
 /*
  * strata ops: device and host time by what launched the kernels.
  */
-#include "analysis/op_stats.h"
+#include "analysis/ops/op_stats.h"
 #include "cli/captures.h"
 #include "cli/page_answer.h"
 #include "report/report.h"

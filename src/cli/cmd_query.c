@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "analysis/sql.h"
-#include "base/csv_write.h"
-#include "base/outfile.h"
-#include "base/stream.h"
+#include "analysis/sql/query_file.h"
+#include "analysis/sql/sql.h"
+#include "base/files/outfile.h"
+#include "base/files/stream.h"
+#include "base/formats/csv_write.h"
 #include "cli/captures.h"
 #include "cli/compress.h"
 #include "cli/stop.h"
-#include "flow/query_file.h"
 
 enum to { TO_TABLE, TO_CSV, TO_JSON, TO_ARROW, TO_PARQUET, TO_NOT_GIVEN = -1 };
 

@@ -4,10 +4,10 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "base/fs.h"
-#include "base/mapfile.h"
-#include "base/shell_word.h"
-#include "base/tree.h"
+#include "base/files/fs.h"
+#include "base/files/mapfile.h"
+#include "base/tables/tree.h"
+#include "base/text/shell_word.h"
 #include "cli/answer.h"
 #include "cli/captures.h"
 #include "report/report.h"

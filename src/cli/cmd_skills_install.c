@@ -1,9 +1,9 @@
 /*
  * strata skills install: writes the skills below a folder.
  */
-#include "base/fs.h"
-#include "base/inputs.h"
-#include "base/mapfile.h"
+#include "base/files/fs.h"
+#include "base/files/inputs.h"
+#include "base/files/mapfile.h"
 #include "cli/session.h"
 #include "cli/skills.h"
 #include "report/report.h"

@@ -9,16 +9,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/cancel.h"
-#include "base/fs.h"
-#include "base/job.h"
-#include "base/large.h"
-#include "base/memory_size.h"
-#include "base/proc.h"
-#include "base/shell_word.h"
-#include "base/write_all.h"
+#include "answers/answer_diff.h"
+#include "base/files/fs.h"
+#include "base/files/large.h"
+#include "base/files/write_all.h"
+#include "base/run/cancel.h"
+#include "base/run/job.h"
+#include "base/run/proc.h"
+#include "base/text/memory_size.h"
+#include "base/text/shell_word.h"
 #include "cli/captures.h"
-#include "flow/flow_diff.h"
 #include "view/view_server.h"
 
 struct args {
@@ -245,7 +245,7 @@ static enum status view_two(struct viewing *v)
     struct diff_result result;
 
     captures_input(s, &job.input);
-    enum status status = flow_diff(&job, &s->arena, &s->diag, &result);
+    enum status status = answer_diff(&job, &s->arena, &s->diag, &result);
     if (status == ST_OK) {
         struct capture *caps[SIDES];
         for (int side = 0; side < SIDES; side++) {

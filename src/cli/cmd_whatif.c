@@ -1,8 +1,8 @@
 /*
  * strata whatif: what a change to the program would save.
  */
+#include "answers/answer_whatif.h"
 #include "cli/captures.h"
-#include "flow/flow_whatif.h"
 #include "report/report.h"
 
 struct args {
@@ -58,7 +58,7 @@ static int run(struct session *s, const void *given)
     TRY_CODE(take_changes(s, args, &job));
     job.path = s->operands.at[0];
     captures_input(s, &job.input);
-    enum status status = flow_whatif(&job, &s->diag, &outcome);
+    enum status status = answer_whatif(&job, &s->diag, &outcome);
     if (status == ST_OK) {
         captures_read_one(s, outcome.cap);
         if (job.out != NULL)

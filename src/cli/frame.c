@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/cancel.h"
-#include "base/fs.h"
-#include "base/inert.h"
-#include "base/inputs.h"
-#include "base/job.h"
-#include "base/pool.h"
+#include "base/files/fs.h"
+#include "base/files/inputs.h"
+#include "base/run/cancel.h"
+#include "base/run/job.h"
+#include "base/run/pool.h"
+#include "base/text/inert.h"
 #include "cli/answer.h"
 #include "cli/help.h"
 #include "cli/pager.h"

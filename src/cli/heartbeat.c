@@ -7,8 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/now.h"
-#include "base/progress.h"
+#include "base/run/now.h"
+#include "base/run/progress.h"
 #include "cli/pager.h"
 #include "cli/session.h"
 

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "cli/frame.h"
 #include "cli/session.h"
 #include "cli/stop.h"

@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "base/char.h"
+#include "base/text/char.h"
 #include "cli/help.h"
 
 static const char fixed_date[] = "January 1, 2025";

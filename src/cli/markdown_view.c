@@ -3,7 +3,7 @@
  */
 #include "cli/markdown_view.h"
 
-#include "base/char.h"
+#include "base/text/char.h"
 
 struct viewer {
     struct report *r;

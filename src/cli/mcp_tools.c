@@ -3,9 +3,9 @@
  */
 #include "cli/mcp_tools.h"
 
-#include "analysis/sql.h"
-#include "base/inputs.h"
-#include "base/text.h"
+#include "analysis/sql/sql.h"
+#include "base/files/inputs.h"
+#include "base/text/text.h"
 #include "cli/frame.h"
 #include "cli/path_kind.h"
 #include "cli/session.h"

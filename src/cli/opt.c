@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "base/num.h"
+#include "base/text/num.h"
 
 /* Names further away than this many letters are not worth offering. */
 enum { NEAR = 2 };

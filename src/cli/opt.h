@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
-#include "base/vec.h"
+#include "base/tables/vec.h"
 
 enum opt_kind {
     OPT_KIND_GROUP,  /* a heading in the help */

@@ -8,11 +8,11 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "base/ascii.h"
-#include "base/char.h"
-#include "base/inert.h"
-#include "base/vec.h"
-#include "base/wrap.h"
+#include "base/tables/vec.h"
+#include "base/text/ascii.h"
+#include "base/text/char.h"
+#include "base/text/inert.h"
+#include "base/text/wrap.h"
 #include "cli/pager.h"
 #include "cli/terminal.h"
 

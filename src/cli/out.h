@@ -7,7 +7,7 @@
  * wrapped, and more than a screenful goes through a pager (cli/pager.h); documents (JSON, CSV) go
  * through out_raw().
  *
- * Text for people is inert (base/inert.h): a name can neither move the cursor nor set a title.
+ * Text for people is inert (base/text/inert.h): a name can neither move the cursor nor set a title.
  */
 #ifndef STRATA_CLI_OUT_H
 #define STRATA_CLI_OUT_H
@@ -16,8 +16,8 @@
 #include <stddef.h>
 
 #include "base/arena.h"
-#include "base/sink.h"
-#include "base/wrap.h"
+#include "base/files/sink.h"
+#include "base/text/wrap.h"
 
 enum { OUT_BUFFER = 1 << 16 };
 

@@ -3,11 +3,11 @@
  */
 #include "cli/page_answer.h"
 
-#include "base/outfile.h"
+#include "answers/answer_diff.h"
+#include "base/files/outfile.h"
 #include "capture/fleet.h"
 #include "cli/captures.h"
-#include "flow/flow_diff.h"
-#include "flow/pages.h"
+#include "page/pages.h"
 
 /* Begins the page with the captures it shows, if any. */
 static struct page_file *begin(struct session *s, enum page_kind kind, struct capture *const *caps,
@@ -77,7 +77,7 @@ enum status page_answer_fleet(struct session *s, const struct fleet *fleet,
     s->page->may_redact = true;
     page_tell_capture(page);
     if (cluster != NULL)
-        flow_page_cluster(page, cluster);
+        page_cluster(page, cluster);
     return page_answer_end(s);
 }
 
@@ -86,7 +86,7 @@ enum status page_answer_cluster(struct session *s, const struct cluster *cluster
     struct page_file *page = begin(s, PAGE_RANKS, NULL, 0, study_defaults());
 
     page->title = str_basename(str_of(s->operands.at[0]));
-    flow_page_cluster(page, cluster);
+    page_cluster(page, cluster);
     return page_answer_end(s);
 }
 

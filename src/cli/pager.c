@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "cli/terminal.h"
 
 static atomic_int pager_pid; /* 0: none runs */

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "base/fs.h"
-#include "flow/flow_gpu_timeline.h"
+#include "base/files/fs.h"
+#include "gpu/timeline/gpu_timeline_job.h"
 
 enum { HEAD = 4096 };
 

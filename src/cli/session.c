@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/now.h"
-#include "base/outfile.h"
+#include "base/files/outfile.h"
+#include "base/run/now.h"
 #include "cli/page_answer.h"
 #include "cli/pager.h"
 #include "cli/terminal.h"

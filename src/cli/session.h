@@ -9,8 +9,8 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
-#include "base/json_write.h"
-#include "base/progress.h"
+#include "base/formats/json_write.h"
+#include "base/run/progress.h"
 #include "cli/command.h"
 #include "cli/out.h"
 #include "report/envelope.h"

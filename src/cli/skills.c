@@ -3,7 +3,7 @@
  */
 #include "cli/skills.h"
 
-#include "base/embedded.h"
+#include "base/files/embedded.h"
 
 #define FOLDER    "skills/"
 #define FILE_NAME "/SKILL.md"

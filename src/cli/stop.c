@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/cancel.h"
-#include "base/fs.h"
-#include "base/now.h"
+#include "base/files/fs.h"
+#include "base/run/cancel.h"
+#include "base/run/now.h"
 #include "cli/pager.h"
 #include "cli/session.h"
 

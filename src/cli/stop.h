@@ -1,10 +1,10 @@
 /*
  * stop - ends a run that a signal or a time limit asks to stop.
  *
- * SIGINT, SIGTERM and SIGHUP set the flag of base/cancel.h, which long loops poll. A run that does
- * not end by itself is ended here, in the handler of a timer: outputs that are not complete are
- * temporary files, which are removed, and memory, locks and SQLite's files go with the process. A
- * second signal ends it at once.
+ * SIGINT, SIGTERM and SIGHUP set the flag of base/run/cancel.h, which long loops poll. A run that
+ * does not end by itself is ended here, in the handler of a timer: outputs that are not complete
+ * are temporary files, which are removed, and memory, locks and SQLite's files go with the process.
+ * A second signal ends it at once.
  */
 #ifndef STRATA_CLI_STOP_H
 #define STRATA_CLI_STOP_H

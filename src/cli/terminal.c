@@ -8,8 +8,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/num.h"
 #include "base/str.h"
+#include "base/text/num.h"
 
 /* Narrower terminals are treated as that wide; wider ones are none. */
 enum { WIDTH_LEAST = 40, WIDTH_MOST = 10000 };

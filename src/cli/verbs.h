@@ -1,7 +1,7 @@
 /*
  * verbs - the table `subs` of a command that has subcommands, from the list of their symbols.
  *
- *     #define VERBS           "cli/db_verbs.def" (* VERB(bench) ... *)
+ *     #define VERBS           "cli/db/db_verbs.def" (* VERB(bench) ... *)
  *     #define VERB_ENTRY(sym) command_db_##sym   (* in cmd_db_<sym>.c *)
  *     #include "cli/verbs.h"
  */

@@ -3,7 +3,7 @@
  */
 #include "device/device.h"
 
-#include "base/char.h"
+#include "base/text/char.h"
 
 #define UNSURE(peak) (UINT32_C(1) << (peak))
 #define UNSURE_ALL   (UNSURE(PEAK_COUNT) - 1)

@@ -3,9 +3,9 @@
  */
 #include "device/device.h"
 
-#include "base/json_read.h"
+#include "base/formats/json_read.h"
 #include "base/limits.h"
-#include "base/num.h"
+#include "base/text/num.h"
 
 struct reader {
     struct json json;

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fs.h"
-#include "base/mapfile.h"
-#include "base/remove_tree.h"
+#include "base/files/fs.h"
+#include "base/files/mapfile.h"
+#include "base/files/remove_tree.h"
 
 /* ---- set_env.sh ---- */
 

@@ -8,8 +8,8 @@
 #define STRATA_DRIVER_CANN_H
 
 #include "base/diag.h"
-#include "base/fs.h"
-#include "base/proc.h"
+#include "base/files/fs.h"
+#include "base/run/proc.h"
 
 struct cann {
     const char *set_env;

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fs.h"
-#include "base/mapfile.h"
+#include "base/files/fs.h"
+#include "base/files/mapfile.h"
 #include "base/testing_arena.h"
 
 TEST(a_given_script_is_taken_unseen)
@@ -58,7 +58,7 @@ TEST(a_program_that_is_not_there_is_told)
     unlink("/tmp/strata-no-log");
 }
 
-TEST_MAIN("driver.cann", TA(a_given_script_is_taken_unseen),
+TEST_MAIN("driver/cann", TA(a_given_script_is_taken_unseen),
           TA(values_and_programs_come_from_the_sourced_environment),
           TA(a_step_leaves_its_command_and_its_end_in_the_log),
           TA(a_program_that_is_not_there_is_told))

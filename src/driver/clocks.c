@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/fs.h"
-#include "base/json_write.h"
-#include "base/ranked.h"
+#include "base/files/fs.h"
+#include "base/formats/json_write.h"
+#include "base/tables/ranked.h"
 
 enum {
     CLOCKS_MOST = 1024, /* steps a card supports; real ones have some 130 */

@@ -11,7 +11,7 @@
 #ifndef STRATA_DRIVER_CLOCKS_H
 #define STRATA_DRIVER_CLOCKS_H
 
-#include "base/num.h"
+#include "base/text/num.h"
 #include "driver/guardian.h"
 #include "driver/nvml_api.h"
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/run/mem.h"
 #include "driver/device_links.h"
 
 enum { WARM_MOST = 20, TIMED_MOST = 100, TIMED_LEAST = 3 };

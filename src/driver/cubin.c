@@ -6,8 +6,8 @@
 #include <gelf.h>
 #include <libelf.h>
 
-#include "base/proc.h"
-#include "base/vec.h"
+#include "base/run/proc.h"
+#include "base/tables/vec.h"
 
 /* Attributes of .nv.info: one byte of form, one of code, then a value of two bytes, or (form 4) the
  * length of what follows. Those of the whole module name the symbol first. */

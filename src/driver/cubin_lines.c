@@ -6,7 +6,7 @@
 #include <gelf.h>
 #include <libelf.h>
 
-#include "base/vec.h"
+#include "base/tables/vec.h"
 
 /* Operations of the line program. */
 enum {

@@ -1,6 +1,6 @@
 #include "driver/cubin.h"
 
-#include "base/mapfile.h"
+#include "base/files/mapfile.h"
 #include "base/testing_arena.h"
 
 /* tests/gpu/make_cubin.py made it. */

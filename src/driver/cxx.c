@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/embedded.h"
-#include "base/fs.h"
-#include "base/hash.h"
-#include "base/outfile.h"
-#include "base/proc.h"
+#include "base/files/embedded.h"
+#include "base/files/fs.h"
+#include "base/files/outfile.h"
+#include "base/run/proc.h"
+#include "base/tables/hash.h"
 #include "driver/driver.h"
 
 enum { COMPILE_LIMIT_MS = 60000, MOST_SOURCE = 256 << 20, MOST_ERRORS = 8, MOST_ABOVE = 5 };

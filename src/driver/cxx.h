@@ -9,8 +9,8 @@
 #define STRATA_DRIVER_CXX_H
 
 #include "base/diag.h"
-#include "base/num.h"
-#include "base/text.h"
+#include "base/text/num.h"
+#include "base/text/text.h"
 
 struct cxx_job {
     const char *source;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/num.h"
+#include "base/text/num.h"
 #include "driver/driver.h"
 
 /* Numbers of cuDeviceGetAttribute(). */

@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/cancel.h"
-#include "base/fs.h"
+#include "base/files/fs.h"
+#include "base/run/cancel.h"
 
 enum { LOOK_MS = 50, HOLDER = 1024 };
 

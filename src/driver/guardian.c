@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "driver/nvml_api.h"
 
 enum order_kind { ORDER_ARM = 1, ORDER_DISARM, ORDER_WATCH };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/num.h"
+#include "base/text/num.h"
 
 struct mpi_group {
     MPI_Comm comm;

@@ -3,7 +3,7 @@
  */
 #include "driver/ncu_run.h"
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 
 enum { WORDS_MOST = 64, IMPORT_MS = 600000 };
 

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/char.h"
-#include "base/fs.h"
-#include "base/proc.h"
+#include "base/files/fs.h"
+#include "base/run/proc.h"
+#include "base/text/char.h"
 
 /* Long enough for a tool that loads half a gigabyte from a cold disk. */
 enum { VERSION_LIMIT_MS = 10000, VERSION_BYTES = 1 << 16 };

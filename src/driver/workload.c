@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/fs.h"
-#include "base/now.h"
+#include "base/files/fs.h"
+#include "base/run/now.h"
 #include "driver/driver.h"
 
 enum { VARIABLES_MOST = 20, LOOK_NS = 500000000, PATIENCE = 5 };

@@ -1,16 +1,16 @@
 /*
  * workload - one run of the profiled program, watched from outside.
  *
- * The program gets the environment that inject/inject.h describes; while it runs, the clocks of the
- * GPU are read every 100 ms, the guardian knows which process group to end if we die, a time limit
- * holds, and a watchdog ends a run whose recording has stood still (a kernel that waits for another
- * one cannot be replayed and hangs).
+ * The program gets the environment that gpu/inject/inject.h describes; while it runs, the clocks of
+ * the GPU are read every 100 ms, the guardian knows which process group to end if we die, a time
+ * limit holds, and a watchdog ends a run whose recording has stood still (a kernel that waits for
+ * another one cannot be replayed and hangs).
  */
 #ifndef STRATA_DRIVER_WORKLOAD_H
 #define STRATA_DRIVER_WORKLOAD_H
 
-#include "base/proc.h"
-#include "base/progress.h"
+#include "base/run/proc.h"
+#include "base/run/progress.h"
 #include "driver/clocks.h"
 
 enum workload_inject {

@@ -6,10 +6,10 @@
 
 #include <stdlib.h>
 
-#include "base/fs.h"
-#include "base/inputs.h"
-#include "base/stream.h"
-#include "base/vec.h"
+#include "base/files/fs.h"
+#include "base/files/inputs.h"
+#include "base/files/stream.h"
+#include "base/tables/vec.h"
 
 /* strata's own results, and raw data: never input. */
 static const struct str skipped_folders[] = {S_INIT("strata"), S_INIT("FRAMEWORK")};

@@ -4,7 +4,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/pool.h"
+#include "base/run/pool.h"
 #include "base/testing_folder.h"
 #include "capture/fleet.h"
 

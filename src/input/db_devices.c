@@ -1,7 +1,7 @@
 /* The devices that tables of work name, and which of them is read. */
 #include "input/db_devices.h"
 
-#include "base/cancel.h"
+#include "base/run/cancel.h"
 
 static const char *const work_tables[] = {
     "TASK",

@@ -7,7 +7,7 @@
 #ifndef STRATA_INPUT_DB_DEVICES_H
 #define STRATA_INPUT_DB_DEVICES_H
 
-#include "base/db.h"
+#include "base/tables/db.h"
 #include "input/import.h"
 
 enum { DB_DEVICES = 64 };

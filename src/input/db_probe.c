@@ -1,7 +1,7 @@
 /* Tables of a database, looked for in its first bytes and then inside. */
 #include "input/db_probe.h"
 
-#include "base/db.h"
+#include "base/tables/db.h"
 
 /* Tables are created by statements that stand in the file as text; in small files, or when they
  * were created first, near its beginning. */

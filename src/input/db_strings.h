@@ -7,8 +7,8 @@
 #ifndef STRATA_INPUT_DB_STRINGS_H
 #define STRATA_INPUT_DB_STRINGS_H
 
-#include "base/db.h"
-#include "base/hash.h"
+#include "base/tables/db.h"
+#include "base/tables/hash.h"
 #include "capture/capture.h"
 
 struct db_string {

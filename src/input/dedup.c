@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/char.h"
+#include "base/text/char.h"
 
 /* ---- removing slices ---- */
 

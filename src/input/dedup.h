@@ -6,8 +6,8 @@
  * from collectives of their own; the AICPU twin of a fused operator is communication. Time is near
  * linear in the number of kernels.
  */
-#ifndef STRATA_INPUT_DEDUP_H
-#define STRATA_INPUT_DEDUP_H
+#ifndef STRATA_INPUT_TRACE_DEDUP_H
+#define STRATA_INPUT_TRACE_DEDUP_H
 
 #include "capture/capture.h"
 

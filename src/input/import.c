@@ -3,7 +3,7 @@
 
 #include <stdarg.h>
 
-#include "base/cancel.h"
+#include "base/run/cancel.h"
 
 void import_lose(struct import *i, struct where where, const char *code, const char *format, ...)
 {

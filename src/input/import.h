@@ -12,8 +12,8 @@
 #ifndef STRATA_INPUT_IMPORT_H
 #define STRATA_INPUT_IMPORT_H
 
-#include "base/csv.h"
-#include "base/db.h"
+#include "base/formats/csv.h"
+#include "base/tables/db.h"
 #include "capture/capture.h"
 #include "input/damage.h"
 #include "input/input.h"

@@ -4,17 +4,17 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/cancel.h"
-#include "base/pool.h"
-#include "base/progress.h"
-#include "base/utf16.h"
+#include "base/run/cancel.h"
+#include "base/run/pool.h"
+#include "base/run/progress.h"
+#include "base/text/utf16.h"
 #include "capture/cut.h"
 #include "capture/fleet.h"
 #include "input/import.h"
 #include "input/kept.h"
 #include "input/load.h"
 #include "input/spool.h"
-#include "input/trace_read.h"
+#include "input/trace/trace_read.h"
 
 static const struct input_format *const formats[] = {
 #define INPUT(sym) &input_##sym,

@@ -10,7 +10,7 @@
 #define STRATA_INPUT_INPUT_H
 
 #include "base/diag.h"
-#include "base/num.h"
+#include "base/text/num.h"
 #include "capture/facts.h"
 #include "capture/source.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/job.h"
+#include "base/run/job.h"
 #include "capture/fleet.h"
 
 /* The path as it was read once. */

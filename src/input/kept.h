@@ -10,7 +10,7 @@
 
 #include "input/input.h"
 
-/* Nothing is read yet. NULL when there is no memory. It belongs to no job (base/job.h). */
+/* Nothing is read yet. NULL when there is no memory. It belongs to no job (base/run/job.h). */
 struct input_kept *input_kept_new(const char *path);
 void input_kept_free(struct input_kept *kept); /* when no job uses it any more */
 

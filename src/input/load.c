@@ -3,12 +3,12 @@
 
 #include <stdlib.h>
 
-#include "base/gz.h"
-#include "base/mapfile.h"
-#include "base/ranked.h"
+#include "base/files/gz.h"
+#include "base/files/mapfile.h"
+#include "base/tables/ranked.h"
+#include "input/ascend/kernel_index.h"
 #include "input/dedup.h"
 #include "input/import.h"
-#include "input/kernel_index.h"
 
 /* Formats that are read whole may unpack to this much. */
 enum { UNPACKED_MAX = 1 << 30 };

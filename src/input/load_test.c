@@ -1,10 +1,10 @@
 /* Packed traces that are damaged: what zlib gives of them is read, and nothing else. */
 #include "input/load.h"
 
-#include "base/gz.h"
-#include "base/gz_write.h"
+#include "base/files/gz.h"
+#include "base/files/gz_write.h"
 #include "base/testing_folder.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "capture/capture.h"
 #include "input/input.h"
 

@@ -1,8 +1,8 @@
 /* What names of files and folders say: rank, time stamp, part. */
 #include "input/rank.h"
 
-#include "base/char.h"
-#include "base/num.h"
+#include "base/text/char.h"
+#include "base/text/num.h"
 
 /* Takes "_<digits>" off the end; false when there is none. */
 static bool cut_number(struct str *s, struct str *digits)

@@ -4,7 +4,7 @@
 #ifndef STRATA_INPUT_SIDECAR_H
 #define STRATA_INPUT_SIDECAR_H
 
-#include "base/json_read.h"
+#include "base/formats/json_read.h"
 #include "input/import.h"
 
 /* Goes into the object or list that comes; anything else is stepped over and gives false. */

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cancel.h"
-#include "base/job.h"
-#include "base/write_all.h"
+#include "base/files/write_all.h"
+#include "base/run/cancel.h"
+#include "base/run/job.h"
 
 enum { PIECE = 1 << 18 };
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/mapfile.h"
+#include "base/files/mapfile.h"
 #include "base/testing.h"
 
 static struct diag diag;

@@ -3,7 +3,7 @@
  */
 #include "mcp/excerpt.h"
 
-#include "base/num.h"
+#include "base/text/num.h"
 
 /* The place of the value that is being written. */
 struct place {

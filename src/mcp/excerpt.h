@@ -12,7 +12,7 @@
 #ifndef STRATA_MCP_EXCERPT_H
 #define STRATA_MCP_EXCERPT_H
 
-#include "base/tree.h"
+#include "base/tables/tree.h"
 
 struct excerpt_cut {
     const char *pointer;

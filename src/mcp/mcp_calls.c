@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/cancel.h"
-#include "base/job.h"
-#include "base/write_all.h"
+#include "base/files/write_all.h"
+#include "base/run/cancel.h"
+#include "base/run/job.h"
 
 struct mcp_server *mcp_server_new(struct mcp_desk *desk, const char *instructions)
 {

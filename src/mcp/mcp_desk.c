@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/base64.h"
-#include "base/job.h"
-#include "base/num.h"
+#include "base/formats/base64.h"
+#include "base/run/job.h"
+#include "base/text/num.h"
 #include "mcp/excerpt.h"
 
 enum {

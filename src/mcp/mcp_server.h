@@ -7,8 +7,8 @@
  *     mcp_server_free(server);
  *
  * The calling thread reads and answers what is quick; tools run one after the other in a thread of
- * their own, each in a job (base/job.h). A notification of cancellation sets the flag of
- * base/cancel.h while its call runs; a cancelled call has no answer.
+ * their own, each in a job (base/run/job.h). A notification of cancellation sets the flag of
+ * base/run/cancel.h while its call runs; a cancelled call has no answer.
  */
 #ifndef STRATA_MCP_MCP_SERVER_H
 #define STRATA_MCP_MCP_SERVER_H

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/cancel.h"
-#include "base/job.h"
+#include "base/files/write_all.h"
+#include "base/run/cancel.h"
+#include "base/run/job.h"
 #include "base/testing.h"
-#include "base/write_all.h"
 
 /* A tool that repeats its argument as a document with a list, one that fails, one that waits until
  * it is cancelled. */

@@ -4,7 +4,7 @@
 #ifndef STRATA_MCP_MCP_TOOL_H
 #define STRATA_MCP_MCP_TOOL_H
 
-#include "base/tree.h"
+#include "base/tables/tree.h"
 #include "report/record.h"
 
 enum mcp_type { MCP_BOOL, MCP_TEXT, MCP_TEXTS, MCP_INT, MCP_NUMBER, MCP_CHOICE };

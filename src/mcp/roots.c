@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/fs.h"
-#include "base/hash.h"
-#include "base/text.h"
+#include "base/files/fs.h"
+#include "base/tables/hash.h"
+#include "base/text/text.h"
 
 enum { LEVELS = 16, ENTRIES = 1 << 17 };
 

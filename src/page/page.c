@@ -5,11 +5,11 @@
 
 #include <stdio.h>
 
-#include "analysis/arch.h"
+#include "analysis/arch/arch.h"
 #include "analysis/diagnose/diagnosis.h"
-#include "analysis/memory.h"
-#include "base/base64.h"
-#include "base/pool.h"
+#include "analysis/tables/memory.h"
+#include "base/formats/base64.h"
+#include "base/run/pool.h"
 #include "page/page_encode.h"
 #include "page/page_html.h"
 #include "page/page_number.h"

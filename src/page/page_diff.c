@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/compare.h"
+#include "analysis/compare/compare.h"
 #include "analysis/diagnose/diagnosis.h"
 #include "page/page_html.h"
 #include "page/page_json.h"

@@ -3,10 +3,10 @@
  */
 #include "page/page_encode.h"
 
-#include "base/inert.h"
-#include "base/json_write.h"
-#include "base/pool.h"
-#include "base/radix.h"
+#include "base/formats/json_write.h"
+#include "base/run/pool.h"
+#include "base/tables/radix.h"
+#include "base/text/inert.h"
 
 enum {
     SLICE_COLUMNS = 15,

@@ -3,7 +3,7 @@
  */
 #include <inttypes.h>
 
-#include "analysis/ops.h"
+#include "analysis/ops/ops.h"
 #include "page/page.h"
 
 enum { NEIGHBOURHOOD = 3 }; /* shown around, in parts of what is shown */
@@ -75,7 +75,7 @@ struct str page_link(struct page_file *page, size_t set_at, const struct page_fo
     return link;
 }
 
-/* By what analysis/ops.h puts kernels together as. */
+/* By what analysis/ops/ops.h puts kernels together as. */
 struct page_focus page_longest_op(const struct page_set *set, struct str key)
 {
     const struct op_names *names = ops_names(set->st);

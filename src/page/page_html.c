@@ -3,7 +3,7 @@
  */
 #include "page/page_html.h"
 
-#include "base/inert.h"
+#include "base/text/inert.h"
 
 void page_html_put(struct page_html *h, struct str markup)
 {

@@ -4,7 +4,7 @@
 #ifndef STRATA_PAGE_PAGE_JSON_H
 #define STRATA_PAGE_PAGE_JSON_H
 
-#include "base/json_write.h"
+#include "base/formats/json_write.h"
 #include "page/page.h"
 
 /* A sink that writes <, > and & of strings as escapes and hands on. */

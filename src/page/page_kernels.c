@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "analysis/diagnose/operator_work.h"
 #include "analysis/diagnose/root_limits.h"
+#include "analysis/ops/operator_work.h"
 #include "page/page_set.h"
 
 enum { P95 = 95 };

@@ -4,7 +4,7 @@
 #ifndef STRATA_PAGE_PAGE_KERNELS_H
 #define STRATA_PAGE_PAGE_KERNELS_H
 
-#include "base/num.h"
+#include "base/text/num.h"
 #include "device/device.h"
 
 struct page_set;

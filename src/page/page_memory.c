@@ -1,7 +1,7 @@
 /*
  * Counters and device memory over time, as JSON.
  */
-#include "analysis/memory.h"
+#include "analysis/tables/memory.h"
 
 #include "page/page_json.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "analysis/arch.h"
+#include "analysis/arch/arch.h"
 #include "page/page_encode.h"
 #include "page/page_json.h"
 #include "page/page_panel.h"

@@ -1,8 +1,8 @@
 /*
  * Names from captures made fit for a page, and the labels of classes.
  */
-#include "base/char.h"
-#include "base/inert.h"
+#include "base/text/char.h"
+#include "base/text/inert.h"
 #include "page/page.h"
 #include "text/page.h"
 

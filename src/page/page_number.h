@@ -5,7 +5,7 @@
 #define STRATA_PAGE_PAGE_NUMBER_H
 
 #include "base/arena.h"
-#include "base/num.h"
+#include "base/text/num.h"
 
 struct str page_time_text(struct arena *arena, double ns);     /* "39.4 ms" */
 struct str page_delta_text(struct arena *arena, double ns);    /* "−7.0 ms", "+0.1 ms" */

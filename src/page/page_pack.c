@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "base/gz_write.h"
+#include "base/files/gz_write.h"
 
 enum {
     LEVEL = 4, /* 6 saves 2 % and takes twice as long */
@@ -18,7 +18,7 @@ static void pack(struct str bytes, int level, struct text *out)
 {
     z_stream z = {.zalloc = gz_allocate, .zfree = gz_release};
 
-    /* Memory cannot run out (base/mem.h) and the numbers are in range, so this succeeds. */
+    /* Memory cannot run out (base/run/mem.h) and the numbers are in range, so this succeeds. */
     deflateInit2(&z, level, Z_DEFLATED, RAW_WINDOW, 8, Z_DEFAULT_STRATEGY);
     out->n = 0;
     do {

@@ -10,8 +10,8 @@
 
 #include <stdint.h>
 
-#include "base/text.h"
-#include "base/vec.h"
+#include "base/tables/vec.h"
+#include "base/text/text.h"
 
 enum {
     PAGE_CHUNK = 65536,     /* items of a chunk, at most */

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "base/tree.h"
+#include "base/tables/tree.h"
 #include "page/page_html.h"
 #include "page/page_json.h"
 #include "page/page_testing.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/ranked.h"
+#include "base/tables/ranked.h"
 #include "page/page_html.h"
 #include "page/page_number.h"
 #include "text/page.h"

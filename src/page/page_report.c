@@ -1,7 +1,7 @@
 /*
  * Pages of results that have no timeline: the blocks of a report, in both languages.
  */
-#include "base/char.h"
+#include "base/text/char.h"
 #include "page/page_html.h"
 #include "report/report.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/arch.h"
+#include "analysis/arch/arch.h"
 #include "page/page_json.h"
 
 enum { COMM_MOST = 512, PASSES_MOST = 256, LAYERS_MOST = 2000 }; /* layers of all passes */

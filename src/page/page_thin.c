@@ -3,7 +3,7 @@
  */
 #include "page/page_set.h"
 
-#include "base/pool.h"
+#include "base/run/pool.h"
 
 enum { LADDER = 20, FIRST_ITEMS = 8 };
 

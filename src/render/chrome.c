@@ -3,7 +3,7 @@
  *
  * Format reference: docs/formats/chrome-output.md
  */
-#include "base/gz_write.h"
+#include "base/files/gz_write.h"
 #include "render/tracks.h"
 
 enum { ROW_ORDER = 1000 }; /* room for rows between two lanes in the viewer's order */

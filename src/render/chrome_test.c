@@ -2,9 +2,9 @@
 
 #include <signal.h>
 
-#include "base/cancel.h"
-#include "base/gz.h"
-#include "base/json_write.h"
+#include "base/files/gz.h"
+#include "base/formats/json_write.h"
+#include "base/run/cancel.h"
 #include "base/testing_arena.h"
 
 /* A launch on a thread, its kernel, one that overlaps it, and a counter. */

@@ -3,9 +3,9 @@
  *
  * Format reference: docs/formats/csv-output.md
  */
-#include "base/csv_write.h"
-#include "base/heap.h"
-#include "base/json_write.h"
+#include "base/formats/csv_write.h"
+#include "base/formats/json_write.h"
+#include "base/tables/heap.h"
 #include "capture/title.h"
 #include "render/timeline.h"
 

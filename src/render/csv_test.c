@@ -1,4 +1,4 @@
-#include "base/json_write.h"
+#include "base/formats/json_write.h"
 #include "render/timeline.h"
 
 #include "base/testing.h"

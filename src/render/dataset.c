@@ -3,8 +3,8 @@
  */
 #include "render/dataset.h"
 
-#include "base/cancel.h"
-#include "base/pool.h"
+#include "base/run/cancel.h"
+#include "base/run/pool.h"
 
 enum { SLOTS_MOST = 16 };
 

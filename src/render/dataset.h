@@ -1,7 +1,7 @@
 /*
  * dataset - tables of typed columns as files that data tools open: Arrow, Parquet, SQLite.
  *
- * A table comes in chunks (base/columns.h). A chunk is packed, several side by side, and the
+ * A table comes in chunks (base/tables/columns.h). A chunk is packed, several side by side, and the
  * results are appended in order, so one thread and eight write the same bytes:
  *
  *     w = form->open(&layout, sink);
@@ -12,10 +12,10 @@
 #ifndef STRATA_RENDER_DATASET_H
 #define STRATA_RENDER_DATASET_H
 
-#include "base/columns.h"
-#include "base/progress.h"
-#include "base/sink.h"
-#include "base/text.h"
+#include "base/files/sink.h"
+#include "base/run/progress.h"
+#include "base/tables/columns.h"
+#include "base/text/text.h"
 
 struct pool;
 

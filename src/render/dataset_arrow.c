@@ -8,8 +8,8 @@
  */
 #include <endian.h>
 
-#include "base/flat.h"
-#include "base/zstd_pack.h"
+#include "base/files/zstd_pack.h"
+#include "base/tables/flat.h"
 #include "render/dataset.h"
 
 /* Numbers of the format. */

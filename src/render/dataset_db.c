@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cancel.h"
-#include "base/db_engine.h"
-#include "base/fs.h"
-#include "base/job.h"
+#include "base/files/fs.h"
+#include "base/run/cancel.h"
+#include "base/run/job.h"
+#include "base/tables/db_engine.h"
 
 enum { PIECE = 1 << 20, LOOK_EVERY = 100000 };
 

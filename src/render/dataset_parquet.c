@@ -6,9 +6,9 @@
  */
 #include <endian.h>
 
-#include "base/pack_ints.h"
-#include "base/thrift.h"
-#include "base/zstd_pack.h"
+#include "base/files/zstd_pack.h"
+#include "base/formats/thrift.h"
+#include "base/tables/pack_ints.h"
 #include "render/dataset.h"
 
 static const struct str magic = S_INIT("PAR1");

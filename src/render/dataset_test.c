@@ -4,8 +4,8 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "base/cancel.h"
-#include "base/pool.h"
+#include "base/run/cancel.h"
+#include "base/run/pool.h"
 #include "base/testing.h"
 
 static const struct column_info info[] = {

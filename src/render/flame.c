@@ -5,8 +5,8 @@
  */
 #include "render/flame.h"
 
-#include "base/cancel.h"
-#include "base/inert.h"
+#include "base/run/cancel.h"
+#include "base/text/inert.h"
 #include "capture/title.h"
 
 enum { BETWEEN_TICKS = 65536 };

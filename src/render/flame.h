@@ -7,7 +7,7 @@
 #ifndef STRATA_RENDER_FLAME_H
 #define STRATA_RENDER_FLAME_H
 
-#include "base/hash.h"
+#include "base/tables/hash.h"
 #include "render/timeline.h"
 
 enum { FLAME_DEPTH = 512 }; /* slices below are counted with the deepest */

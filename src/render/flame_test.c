@@ -1,9 +1,9 @@
 #include "render/flame.h"
 
 #include "base/diag.h"
-#include "base/gz.h"
+#include "base/files/gz.h"
 #include "base/testing_arena.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 static void add(struct capture *cap, lane_id lane, const char *name, nanos begin, nanos dur)
 {

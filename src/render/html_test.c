@@ -1,7 +1,7 @@
 #include "render/render.h"
 
 #include "base/testing.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 /* Every kind of block once. */
 static struct report *make(void)

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "base/hash.h"
+#include "base/tables/hash.h"
 #include "render/insight.h"
 #include "render/insight_lanes.h"
 #include "render/insight_trace.h"

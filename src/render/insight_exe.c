@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/csv_write.h"
-#include "base/hash.h"
-#include "base/interval.h"
+#include "base/formats/csv_write.h"
+#include "base/tables/hash.h"
+#include "base/tables/interval.h"
 #include "render/insight.h"
 #include "render/insight_table.h"
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/bin_blocks.h"
-#include "base/hash.h"
+#include "base/files/bin_blocks.h"
+#include "base/tables/hash.h"
 
 enum { MOST_LINES = 1 << 20 }; /* rows, and rows times cores of 16 */
 

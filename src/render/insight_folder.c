@@ -6,11 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/char.h"
-#include "base/fs.h"
-#include "base/hash.h"
-#include "base/now.h"
-#include "base/remove_tree.h"
+#include "base/files/fs.h"
+#include "base/files/remove_tree.h"
+#include "base/run/now.h"
+#include "base/tables/hash.h"
+#include "base/text/char.h"
 #include "render/insight.h"
 
 enum { LETTERS = 16, MOST_TRIES = 3600 };

@@ -3,7 +3,7 @@
  */
 #include "render/insight_lanes.h"
 
-#include "base/num.h"
+#include "base/text/num.h"
 
 struct look {
     struct str lane;

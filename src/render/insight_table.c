@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "base/char.h"
-#include "base/hash.h"
+#include "base/tables/hash.h"
+#include "base/text/char.h"
 
 enum {
     MOST_CELLS = 10 << 20, /* rows times cores; more is no kernel */

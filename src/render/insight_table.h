@@ -6,7 +6,7 @@
 #ifndef STRATA_RENDER_INSIGHT_TABLE_H
 #define STRATA_RENDER_INSIGHT_TABLE_H
 
-#include "base/hash.h"
+#include "base/tables/hash.h"
 #include "render/timeline.h"
 
 struct insight_cell {

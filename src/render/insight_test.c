@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "base/bin_blocks.h"
-#include "base/json_write.h"
+#include "base/files/bin_blocks.h"
+#include "base/formats/json_write.h"
 #include "base/testing.h"
 #include "capture/capture.h"
 

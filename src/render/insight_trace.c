@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
+#include "base/tables/hash.h"
 #include "capture/title.h"
 #include "render/insight_lanes.h"
 

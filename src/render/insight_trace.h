@@ -5,7 +5,7 @@
 #ifndef STRATA_RENDER_INSIGHT_TRACE_H
 #define STRATA_RENDER_INSIGHT_TRACE_H
 
-#include "base/bin_blocks.h"
+#include "base/files/bin_blocks.h"
 #include "render/insight.h"
 
 /* Where the importer of visualize_data.bin puts the kernel from base info. */

@@ -4,7 +4,7 @@
 #ifndef STRATA_RENDER_JUNIT_H
 #define STRATA_RENDER_JUNIT_H
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 struct junit_case {
     const char *suite, *name, *file;

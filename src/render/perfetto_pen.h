@@ -14,8 +14,8 @@
 #ifndef STRATA_RENDER_PERFETTO_PEN_H
 #define STRATA_RENDER_PERFETTO_PEN_H
 
-#include "base/text_out.h"
-#include "base/vec.h"
+#include "base/tables/vec.h"
+#include "base/text/text_out.h"
 #include "render/proto/perfetto.pb-c.h"
 
 /* Some 64 KiB: not for the stack. */

@@ -1,6 +1,6 @@
 #include "render/proto/perfetto.pb-c.h"
 
-#include "base/json_write.h"
+#include "base/formats/json_write.h"
 #include "base/testing.h"
 #include "render/timeline.h"
 

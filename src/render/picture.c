@@ -3,8 +3,8 @@
  */
 #include "render/picture.h"
 
-#include "base/cancel.h"
-#include "base/inert.h"
+#include "base/run/cancel.h"
+#include "base/text/inert.h"
 #include "capture/title.h"
 #include "render/timeline.h"
 #include "report/quantity.h"

@@ -1,8 +1,8 @@
 /*
  * picture_png: lanes as rows of pixels, names to the left, an axis of time and the colours below.
  */
-#include "base/cancel.h"
-#include "base/png.h"
+#include "base/formats/png.h"
+#include "base/run/cancel.h"
 #include "render/picture.h"
 #include "render/timeline.h"
 

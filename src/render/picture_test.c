@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/testing.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "render/timeline.h"
 
 /* Stream 2: a range of 100 ns around kernels in the first half of it and a collective at the end;

@@ -3,10 +3,10 @@
  *
  * Format reference: docs/formats/flame.md
  */
-#include "base/cancel.h"
-#include "base/columns.h"
-#include "base/gz_write.h"
-#include "base/pack_ints.h"
+#include "base/files/gz_write.h"
+#include "base/run/cancel.h"
+#include "base/tables/columns.h"
+#include "base/tables/pack_ints.h"
 #include "render/flame.h"
 
 /* Field numbers of profile.proto. */

@@ -4,12 +4,12 @@
 #ifndef STRATA_RENDER_RENDER_H
 #define STRATA_RENDER_RENDER_H
 
-#include "base/inert.h"
-#include "base/sink.h"
+#include "base/files/sink.h"
+#include "base/text/inert.h"
 #include "report/report.h"
 
 struct render_options {
-    bool csv_safe;   /* base/csv_write.h: is_safe */
+    bool csv_safe;   /* base/formats/csv_write.h: is_safe */
     bool color;      /* escape sequences for a terminal; never the only carrier of a meaning */
     size_t width;    /* of the terminal; 0: no limit */
     bool long_names; /* also there: kernels with template arguments and parameters */
@@ -61,8 +61,9 @@ void render_bar(struct text *to, double share, size_t width, bool is_ascii);
  * largest of the values it stands for. */
 void render_series(struct text *to, struct report_values values, size_t width, bool is_ascii);
 
-/* Text from a report, inert (base/inert.h); what is not from a report goes through render_put().
- * `special` characters are replaced besides: each by its entry in `with`, in the same order. */
+/* Text from a report, inert (base/text/inert.h); what is not from a report goes through
+ * render_put(). `special` characters are replaced besides: each by its entry in `with`, in the same
+ * order. */
 void render_escaped(struct render_out *o, struct str text, enum inert_form form, struct str special,
                     const struct str *with);
 

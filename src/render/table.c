@@ -2,7 +2,7 @@
  * table: the tables of a report as CSV, one after the other with an empty line between. Numbers
  * are as in the text; for exact ones a command has --json.
  */
-#include "base/csv_write.h"
+#include "base/formats/csv_write.h"
 #include "render/render.h"
 
 static void put_table(struct render_out *o, const struct table *t)

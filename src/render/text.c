@@ -5,8 +5,8 @@
  */
 #include <assert.h>
 
-#include "base/mangled.h"
-#include "base/wrap.h"
+#include "base/text/mangled.h"
+#include "base/text/wrap.h"
 #include "render/render.h"
 
 static void put_text(struct render_out *o, struct str text)

@@ -3,7 +3,7 @@
  */
 #include "render/timeline.h"
 
-#include "base/cancel.h"
+#include "base/run/cancel.h"
 
 const struct timeline_format *const timeline_list[] = {
 #define TIMELINE(sym) &timeline_##sym,

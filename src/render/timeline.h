@@ -6,9 +6,9 @@
 #ifndef STRATA_RENDER_TIMELINE_H
 #define STRATA_RENDER_TIMELINE_H
 
-#include "base/progress.h"
-#include "base/sink.h"
-#include "base/text_out.h"
+#include "base/files/sink.h"
+#include "base/run/progress.h"
+#include "base/text/text_out.h"
 #include "capture/cut.h"
 
 /* What the rows of a table are. */
@@ -36,7 +36,7 @@ struct timeline_tables {
 
 struct timeline_options {
     enum timeline_rows rows;           /* of tables; timelines hold everything */
-    bool csv_safe;                     /* base/csv_write.h: is_safe */
+    bool csv_safe;                     /* base/formats/csv_write.h: is_safe */
     size_t width;                      /* of a picture: characters or pixels; 0: as usual */
     const struct timeline_step *steps; /* of the capture, by time, for tables */
     size_t steps_n;

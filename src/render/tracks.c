@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/heap.h"
+#include "base/tables/heap.h"
 #include "capture/title.h"
 
 /* The number of that process, added when it is new; `pid` is the source's, 0 for none. */

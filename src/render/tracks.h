@@ -9,8 +9,8 @@
 #ifndef STRATA_RENDER_TRACKS_H
 #define STRATA_RENDER_TRACKS_H
 
-#include "base/gz_write.h"
-#include "base/hash.h"
+#include "base/files/gz_write.h"
+#include "base/tables/hash.h"
 #include "render/timeline.h"
 
 struct tracks_process {

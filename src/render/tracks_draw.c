@@ -3,7 +3,7 @@
  * What it meets becomes batches of marks, which are drawn, and packed, side by side and written in
  * order.
  */
-#include "base/pool.h"
+#include "base/run/pool.h"
 #include "render/tracks.h"
 
 #include <math.h>

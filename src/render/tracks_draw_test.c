@@ -1,6 +1,6 @@
 /* Batches drawn side by side are the same bytes as drawn one after the other. */
-#include "base/gz.h"
-#include "base/pool.h"
+#include "base/files/gz.h"
+#include "base/run/pool.h"
 #include "base/testing_arena.h"
 #include "render/tracks.h"
 

@@ -7,7 +7,7 @@
 #ifndef STRATA_REPORT_FINDING_H
 #define STRATA_REPORT_FINDING_H
 
-#include "base/vec.h"
+#include "base/tables/vec.h"
 #include "report/message.h"
 
 enum priority { PRIORITY_P0, PRIORITY_P1, PRIORITY_P2, PRIORITY_P3 };

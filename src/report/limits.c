@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "base/num.h"
-#include "base/vec.h"
+#include "base/tables/vec.h"
+#include "base/text/num.h"
 #include "report/record.h"
 #include "text/limit.h"
 

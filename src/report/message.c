@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/inert.h"
+#include "base/text/inert.h"
 #include "text/words.h"
 
 /* ".1" is one decimal, "4g" four digits, nothing what a number needs. */

@@ -19,7 +19,7 @@
 #define STRATA_REPORT_MESSAGE_H
 
 #include "base/arena.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "report/quantity.h"
 
 enum lang { LANG_EN, LANG_ZH, LANGS };

@@ -24,9 +24,9 @@
 #ifndef STRATA_REPORT_RECORD_H
 #define STRATA_REPORT_RECORD_H
 
-#include "base/csv_write.h"
-#include "base/intern.h"
-#include "base/json_write.h"
+#include "base/formats/csv_write.h"
+#include "base/formats/json_write.h"
+#include "base/tables/intern.h"
 #include "report/message.h"
 
 struct report;

@@ -1,8 +1,8 @@
 /* See record_file.h. */
 #include "report/record_file.h"
 
-#include "base/fs.h"
-#include "base/num.h"
+#include "base/files/fs.h"
+#include "base/text/num.h"
 
 enum status record_save(const char *path, const struct record *r, const void *record,
                         struct diag *d)

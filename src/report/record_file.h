@@ -5,7 +5,7 @@
 #define STRATA_REPORT_RECORD_FILE_H
 
 #include "base/diag.h"
-#include "base/json_read.h"
+#include "base/formats/json_read.h"
 #include "report/record.h"
 
 /* A whole file, indented. */

@@ -2,13 +2,13 @@
  * account - exact figures from spans of time, by a plain sweep over their borders.
  *
  * The truth about a generated run must not come from the code it is used to test, so this does
- * not use base/interval: the borders of all spans are sorted, and a count goes up and down.
+ * not use base/tables/interval: the borders of all spans are sorted, and a count goes up and down.
  */
 #ifndef STRATA_SYNTH_ACCOUNT_H
 #define STRATA_SYNTH_ACCOUNT_H
 
-#include "base/num.h"
-#include "base/vec.h"
+#include "base/tables/vec.h"
+#include "base/text/num.h"
 
 struct account_span {
     nanos begin, end;

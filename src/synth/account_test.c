@@ -63,7 +63,7 @@ TEST(a_window_without_work_is_all_prelaunch)
     assert_int_equal(w.bubbles, 0);
 }
 
-TEST_MAIN("synth.account", T(touching_and_overlapping_spans_become_one),
+TEST_MAIN("synth/account", T(touching_and_overlapping_spans_become_one),
           T(what_another_set_covers_is_left_out),
           T(idle_time_is_what_comes_before_between_and_after),
           T(a_window_without_work_is_all_prelaunch))

@@ -9,7 +9,7 @@
 #ifndef STRATA_SYNTH_CLUSTER_H
 #define STRATA_SYNTH_CLUSTER_H
 
-#include "base/vec.h"
+#include "base/tables/vec.h"
 #include "synth/rng.h"
 #include "synth/synth.h"
 

@@ -9,7 +9,7 @@
 #ifndef STRATA_SYNTH_MACHINE_H
 #define STRATA_SYNTH_MACHINE_H
 
-#include "base/hash.h"
+#include "base/tables/hash.h"
 #include "device/device.h"
 #include "synth/sim.h"
 

@@ -173,7 +173,7 @@ TEST(the_profiler_costs_time)
     teardown(&b);
 }
 
-TEST_MAIN("synth.machine", T(time_follows_from_peaks),
+TEST_MAIN("synth/machine", T(time_follows_from_peaks),
           T(a_stream_runs_in_order_and_after_the_launch), T(a_full_queue_blocks_the_launch),
           T(a_synchronise_call_returns_after_the_device), T(a_stream_waits_for_another),
           T(a_blocking_copy_lies_inside_its_call), T(nodes_of_a_graph_have_one_call),

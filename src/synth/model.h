@@ -9,8 +9,8 @@
 #ifndef STRATA_SYNTH_MODEL_H
 #define STRATA_SYNTH_MODEL_H
 
-#include "base/num.h"
-#include "base/vec.h"
+#include "base/tables/vec.h"
+#include "base/text/num.h"
 
 enum op_code {
 #define OP(code, host, api, name, type, core, cuda, blocks, mac, in, out) OP_##code,

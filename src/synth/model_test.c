@@ -69,7 +69,7 @@ TEST(a_gradient_follows_its_operator_and_matrices_have_two)
     }
 }
 
-TEST_MAIN("synth.model", T(models_are_listed_by_name),
+TEST_MAIN("synth/model", T(models_are_listed_by_name),
           TA(a_mixture_of_experts_has_its_first_layers_dense),
           TA(shapes_types_and_formats_have_the_same_number_of_tensors),
           TA(a_gradient_follows_its_operator_and_matrices_have_two))

@@ -1,7 +1,7 @@
 /*
  * plant: operators of a decoder, with their kernels.
  */
-#include "base/text.h"
+#include "base/text/text.h"
 #include "synth/plant.h"
 
 enum { BF16 = 2, F32 = 4 };

@@ -1,7 +1,7 @@
 /*
  * plant: steps of training, prefill and decode, and where each problem sits in them.
  */
-#include "base/cancel.h"
+#include "base/run/cancel.h"
 #include "synth/plant.h"
 
 enum { MB = 1000000, BUCKET = 25 * MB };

@@ -125,5 +125,5 @@ TEST(the_same_seed_gives_the_same_run)
     arena_free(&arena);
 }
 
-TEST_MAIN("synth.plant", T(classes_add_up_to_the_window), T(every_repair_saves_five_percent),
+TEST_MAIN("synth/plant", T(classes_add_up_to_the_window), T(every_repair_saves_five_percent),
           T(healthy_programs_compute), T(the_same_seed_gives_the_same_run))

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/ranked.h"
+#include "base/tables/ranked.h"
 
 enum {
     LEAST_WORK = 200000,  /* host work that is a cause of its own, */

@@ -13,9 +13,9 @@
 #ifndef STRATA_SYNTH_PUT_H
 #define STRATA_SYNTH_PUT_H
 
-#include "base/fs.h"
-#include "base/gz_write.h"
-#include "base/text_out.h"
+#include "base/files/fs.h"
+#include "base/files/gz_write.h"
+#include "base/text/text_out.h"
 
 struct put {
     struct text_out *out; /* NULL: not open */

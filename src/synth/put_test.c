@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/mapfile.h"
+#include "base/files/mapfile.h"
 #include "base/testing.h"
 
 static struct text_out buffer;
@@ -76,5 +76,5 @@ TEST(a_limit_cuts_the_file_inside_a_piece)
     diag_fini(&d);
 }
 
-TEST_MAIN("synth.put", T(every_per_cent_sign_takes_an_argument), T(times_are_exact_decimals),
+TEST_MAIN("synth/put", T(every_per_cent_sign_takes_an_argument), T(times_are_exact_decimals),
           T(the_largest_numbers_fit), T(a_limit_cuts_the_file_inside_a_piece))

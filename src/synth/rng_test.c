@@ -32,5 +32,5 @@ TEST(streams_of_one_seed_differ)
     assert_true(rng_next(&a) != rng_next(&b));
 }
 
-TEST_MAIN("synth.rng", T(the_first_numbers_are_those_of_splitmix64), T(numbers_stay_in_their_range),
+TEST_MAIN("synth/rng", T(the_first_numbers_are_those_of_splitmix64), T(numbers_stay_in_their_range),
           T(streams_of_one_seed_differ))

@@ -115,6 +115,6 @@ TEST(the_truth_adds_up_and_a_training_step_reaches_into_the_next)
     arena_free(&a);
 }
 
-TEST_MAIN("synth.sim", T(streams_run_in_order_and_after_their_launch),
+TEST_MAIN("synth/sim", T(streams_run_in_order_and_after_their_launch),
           T(a_collective_ends_for_all_ranks_at_once),
           T(the_truth_adds_up_and_a_training_step_reaches_into_the_next))

@@ -3,7 +3,7 @@
  */
 #include "synth/synth.h"
 
-#include "base/cancel.h"
+#include "base/run/cancel.h"
 #include "synth/cluster.h"
 #include "synth/plant.h"
 #include "synth/rank_out.h"

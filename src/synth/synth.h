@@ -10,8 +10,8 @@
 #define STRATA_SYNTH_SYNTH_H
 
 #include "base/diag.h"
-#include "base/num.h"
-#include "base/progress.h"
+#include "base/run/progress.h"
+#include "base/text/num.h"
 #include "report/record.h"
 
 enum synth_mode { SYNTH_PREFILL, SYNTH_DECODE, SYNTH_MIXED, SYNTH_TRAIN };

@@ -3,7 +3,7 @@
  */
 #include "synth/to.h"
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 #define MSPROF_FOLDER "20260101000000000_SYNTHABCDEFGHIJK/mindstudio_profiler_output"
 

@@ -7,12 +7,12 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "base/db_engine.h"
-#include "base/embedded.h"
-#include "base/fs.h"
-#include "base/hash.h"
-#include "base/intern.h"
-#include "base/text.h"
+#include "base/files/embedded.h"
+#include "base/files/fs.h"
+#include "base/tables/db_engine.h"
+#include "base/tables/hash.h"
+#include "base/tables/intern.h"
+#include "base/text/text.h"
 #include "synth/to.h"
 
 /* Tables that are filled row by row. */

@@ -2,7 +2,7 @@
  * to_info: what the Ascend profiler says of itself beside its files, profiler_info_<rank>.json and
  * profiler_metadata.json. They are known when the run is over.
  */
-#include "base/embedded.h"
+#include "base/files/embedded.h"
 #include "synth/to.h"
 
 struct info {

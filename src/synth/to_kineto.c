@@ -2,7 +2,7 @@
  * to_kineto: the same work as PyTorch's profiler would have recorded it on a GPU.
  */
 #include "synth/to.h"
-#include "base/embedded.h"
+#include "base/files/embedded.h"
 
 /* One hour before the run: times stay positive and small. */
 #define BASE (SYNTH_EPOCH - INT64_C(3600000000000))

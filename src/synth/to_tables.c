@@ -1,7 +1,7 @@
 /*
  * to_tables: the CSV and JSON files beside an Ascend timeline.
  */
-#include "base/embedded.h"
+#include "base/files/embedded.h"
 #include "synth/to.h"
 
 /* ---- kernels ---- */

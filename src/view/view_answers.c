@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-#include "base/inert.h"
-#include "base/interval.h"
-#include "base/json_write.h"
+#include "base/formats/json_write.h"
+#include "base/tables/interval.h"
+#include "base/text/inert.h"
 #include "render/timeline.h"
 
 enum { NAMES_MOST = 1000, NAME_BYTES = 2000 }; /* in an answer; of a name */

@@ -5,7 +5,7 @@
 #define STRATA_VIEW_VIEW_ANSWERS_H
 
 #include "base/diag.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "view/view_request.h"
 #include "view/view_rows.h"
 

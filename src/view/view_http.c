@@ -15,8 +15,8 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-#include "base/job.h"
-#include "base/now.h"
+#include "base/run/job.h"
+#include "base/run/now.h"
 
 enum {
     TIMEOUT = 10, /* seconds without progress */

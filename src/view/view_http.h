@@ -10,7 +10,7 @@
 #define STRATA_VIEW_VIEW_HTTP_H
 
 #include "base/diag.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "view/view_request.h"
 
 struct view_http;
@@ -43,7 +43,7 @@ enum status view_http_open(struct view_http **out, struct view_guard *guard, vie
                            void *ctx, struct diag *d);
 void view_http_close(struct view_http *http);
 
-/* Nanoseconds (base/now.h) since the last answer; 0 while one is being made. */
+/* Nanoseconds (base/run/now.h) since the last answer; 0 while one is being made. */
 nanos view_http_idle(const struct view_http *http);
 
 #endif

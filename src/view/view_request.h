@@ -9,8 +9,8 @@
 #ifndef STRATA_VIEW_VIEW_REQUEST_H
 #define STRATA_VIEW_VIEW_REQUEST_H
 
-#include "base/num.h"
 #include "base/str.h"
+#include "base/text/num.h"
 
 enum view_path {
     VIEW_SHELL,

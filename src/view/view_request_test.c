@@ -169,6 +169,6 @@ TEST(numbers_have_a_limit)
     assert_false(view_number("5", -1, &n));
 }
 
-TEST_MAIN("view_request", T(the_readers_browser_is_admitted),
+TEST_MAIN("view/view_request", T(the_readers_browser_is_admitted),
           T(other_hosts_origins_and_sites_are_forbidden), T(without_the_token_nothing_is_told),
           T(paths_are_a_fixed_table), T(tokens_differ), T(lists_of_lanes), T(numbers_have_a_limit))

@@ -3,7 +3,7 @@
  */
 #include "view/view_rows.h"
 
-#include "base/pool.h"
+#include "base/run/pool.h"
 
 enum {
     BLOCK = 256, /* slices */

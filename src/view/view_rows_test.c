@@ -177,6 +177,6 @@ TEST(range_statistics_are_exact)
     close_rows();
 }
 
-TEST_MAIN("view_rows", CASE(columns_hold_the_busy_time_at_every_level),
+TEST_MAIN("view/view_rows", CASE(columns_hold_the_busy_time_at_every_level),
           CASE(slices_are_those_that_overlap_the_tile), CASE(tiles_that_are_not_there_are_refused),
           CASE(range_statistics_are_exact))

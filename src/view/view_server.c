@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <pthread.h>
 
-#include "analysis/sql.h"
-#include "base/job.h"
-#include "base/json_write.h"
+#include "analysis/sql/sql.h"
+#include "base/formats/json_write.h"
+#include "base/run/job.h"
 #include "capture/part.h"
 #include "render/timeline.h"
 #include "view/view_answers.h"

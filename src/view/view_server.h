@@ -16,7 +16,7 @@
 #define STRATA_VIEW_VIEW_SERVER_H
 
 #include "base/diag.h"
-#include "base/progress.h"
+#include "base/run/progress.h"
 #include "page/page.h"
 
 struct view_server;

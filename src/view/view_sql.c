@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "analysis/sql.h"
-#include "base/json_write.h"
+#include "analysis/sql/sql.h"
+#include "base/formats/json_write.h"
 
 #define TIME_LIMIT INT64_C(5000000000) /* ns */
 

@@ -5,8 +5,8 @@
 
 #include "analysis/diagnose/whatif_changes.h"
 #include "analysis/study.h"
-#include "base/interval.h"
-#include "base/json_write.h"
+#include "base/formats/json_write.h"
+#include "base/tables/interval.h"
 #include "page/page_set.h"
 #include "view/view_http.h"
 

@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "analysis/anomaly.h"
-#include "analysis/bubbles.h"
-#include "analysis/evidence.h"
-#include "analysis/groups.h"
-#include "analysis/judgement.h"
+#include "analysis/idle/anomaly.h"
+#include "analysis/idle/bubbles.h"
+#include "analysis/idle/evidence.h"
+#include "analysis/idle/judgement.h"
+#include "analysis/steps/groups.h"
 #include "analysis/study.h"
-#include "base/json_write.h"
+#include "base/formats/json_write.h"
 #include "report/report.h"
 
 static double now(void)

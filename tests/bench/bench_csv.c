@@ -13,11 +13,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/csv.h"
 #include "base/diag.h"
-#include "base/mapfile.h"
-#include "base/num.h"
-#include "base/stream.h"
+#include "base/files/mapfile.h"
+#include "base/files/stream.h"
+#include "base/formats/csv.h"
+#include "base/text/num.h"
 
 static const char header[] =
     "Step Id,Model ID,Task ID,Stream ID,Name,Type,OP State,Accelerator Core,Start Time(us),"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "perfdb/grid_run.h"
-#include "perfdb/table.h"
+#include "opdb/grid/grid_run.h"
+#include "opdb/rows/table.h"
 
 static const char header[] =
     "OP State,Accelerator Core,Input Shapes,Input Data Types,Input Formats,Output Shapes,"

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/json_read.h"
+#include "base/formats/json_read.h"
 
 enum { WINDOW = 1 << 20 };
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "inject/cupti.h"
-#include "inject/writer.h"
+#include "gpu/inject/cupti.h"
+#include "gpu/inject/writer.h"
 
 enum { KERNELS = 64, STREAMS = 4, SHAPES = 8 };
 

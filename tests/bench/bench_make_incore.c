@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/bin_blocks.h"
+#include "base/files/bin_blocks.h"
 
 enum { EVENTS_PER_35_MB = 200000, FLAG_EVERY = 500, TEXT = 512 };
 

@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/fs.h"
-#include "perfdb/bench.h"
+#include "base/files/fs.h"
+#include "opdb/measure/bench.h"
 
 static double now(void)
 {

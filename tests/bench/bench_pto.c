@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/num.h"
-#include "flow/pto_kernel.h"
+#include "base/text/num.h"
+#include "kernels/pto/pto_kernel.h"
 #include "strata/strata.h"
 
 enum { VARIANTS = 1000, MOST_PARAMS = 16 };

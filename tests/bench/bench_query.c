@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "analysis/sql.h"
+#include "analysis/sql/sql.h"
 #include "capture/capture.h"
 
 /* Seconds of this process: on a busy machine the wall clock tells of others. */

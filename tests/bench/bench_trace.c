@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/pool.h"
+#include "base/run/pool.h"
 #include "capture/capture.h"
 #include "input/input.h"
 

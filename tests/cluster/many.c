@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/fs.h"
-#include "base/hash.h"
-#include "flow/cluster_part.h"
+#include "analysis/ranks/cluster_part.h"
+#include "base/files/fs.h"
+#include "base/tables/hash.h"
 
 enum { STEPS = 10, TP = 8, STAGES = 8, CALLS = 28 /* of a step */, FAMILIES = 24 };
 

@@ -6,10 +6,10 @@
  */
 #include <stdio.h>
 
-#include "base/fs.h"
-#include "base/json_write.h"
+#include "answers/answer_tables.h"
+#include "base/files/fs.h"
+#include "base/formats/json_write.h"
 #include "capture/title.h"
-#include "flow/flow_tables.h"
 
 static struct capture *cap;
 static uint32_t seed = 1;
@@ -219,11 +219,11 @@ static void put_truth(struct json_writer *w, const struct interval *windows, siz
 static bool save_cut(const char *dir, const char *name, const struct cut_options *options,
                      struct diag *d)
 {
-    struct flow_tables tables;
+    struct answer_tables tables;
     struct cut cut;
 
     cut_init(&cut, cap, options);
-    bool good = flow_tables_init(&tables, &cut, d) == ST_OK;
+    bool good = answer_tables_init(&tables, &cut, d) == ST_OK;
     for (size_t i = 0; i < timeline_count; i++) {
         struct timeline_options how = {.rows = TIMELINE_SLICES, .tables = &tables.tables};
         struct outfile file;
@@ -233,7 +233,7 @@ static bool save_cut(const char *dir, const char *name, const struct cut_options
                timeline_list[i]->write(&cut, &how, outfile_sink(&file)) &&
                outfile_commit(&file, OUTFILE_FAST, d) == ST_OK && good;
     }
-    flow_tables_fini(&tables);
+    answer_tables_fini(&tables);
     cut_fini(&cut);
     return good;
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "capture/capture.h"
-#include "input/gpu_trace.h"
 #include "input/input.h"
+#include "input/trace/gpu_trace.h"
 
 static const char *comma(size_t i)
 {

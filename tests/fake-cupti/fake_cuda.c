@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "fake.h"
-#include "inject/cupti_abi.h"
+#include "gpu/inject/cupti_abi.h"
 
 enum { STREAMS = 64, EVENTS = 4096, NS_PER_BLOCK = 1000 };
 

@@ -5,12 +5,12 @@
 #define STRATA_TESTS_FAKE_SAMPLING_H
 
 #include "fake.h"
-#include "inject/cupti.h"
+#include "gpu/inject/cupti.h"
 
 #define CUPTI_CALL(name, args) FAKE_PUBLIC int cupti##name args;
 #define NEED                   CUPTI_CALL
 #define WANT                   CUPTI_CALL
-#include "inject/cupti_calls.def"
+#include "gpu/inject/cupti_calls.def"
 #undef NEED
 #undef WANT
 

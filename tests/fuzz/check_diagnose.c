@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "analysis/diagnose/stream_gaps.h"
 #include "analysis/diagnose/whatif_answer.h"
+#include "analysis/idle/stream_gaps.h"
 #include "analysis/study.h"
 
 /* Every nanosecond of a window belongs to one class, and the pieces of idle time tile it. */

@@ -4,8 +4,8 @@
  */
 #include <stdlib.h>
 
-#include "input/camodel_heads.h"
-#include "input/camodel_mte.h"
+#include "input/incore/camodel_heads.h"
+#include "input/incore/camodel_mte.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/csv.h"
-#include "base/hash.h"
+#include "base/formats/csv.h"
+#include "base/tables/hash.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

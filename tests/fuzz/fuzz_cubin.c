@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "driver/cubin.h"
-#include "gpu/ncu_source.h"
+#include "gpu/ncu/ncu_source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

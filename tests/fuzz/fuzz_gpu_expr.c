@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/report.h"
+#include "gpu/judge/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/crc32c.h"
+#include "base/files/crc32c.h"
 #include "capture/capture.h"
 #include "capture/trace_file.h"
 #include "input/input.h"

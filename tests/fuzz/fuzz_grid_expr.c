@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "perfdb/grid_rules.h"
-#include "perfdb/grid_shapes.h"
+#include "opdb/grid/grid_rules.h"
+#include "opdb/grid/grid_shapes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "perfdb/grid_gen.h"
+#include "opdb/grid/grid_gen.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

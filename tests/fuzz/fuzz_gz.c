@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/gz.h"
+#include "base/files/gz.h"
 
 enum { OUTPUT_MAX = 1 << 18 };
 

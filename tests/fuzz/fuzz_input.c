@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "analysis/analysis.h"
-#include "analysis/anomaly.h"
-#include "analysis/arch.h"
-#include "analysis/inventory.h"
+#include "analysis/arch/arch.h"
+#include "analysis/idle/anomaly.h"
+#include "analysis/tables/inventory.h"
 #include "capture/capture.h"
 #include "check_diagnose.h"
 #include "input/input.h"

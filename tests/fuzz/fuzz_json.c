@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/json_read.h"
+#include "base/formats/json_read.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

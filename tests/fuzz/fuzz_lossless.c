@@ -3,9 +3,9 @@
  */
 #include <stdlib.h>
 
-#include "base/json_read.h"
-#include "base/json_write.h"
-#include "incore/files.h"
+#include "base/formats/json_read.h"
+#include "base/formats/json_write.h"
+#include "kernels/incore/files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

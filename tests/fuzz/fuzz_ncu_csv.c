@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/ncu_csv.h"
-#include "gpu/report.h"
+#include "gpu/judge/report.h"
+#include "gpu/ncu/ncu_csv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

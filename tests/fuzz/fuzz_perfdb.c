@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_write.h"
-#include "perfdb/columns.h"
-#include "perfdb/fia.h"
-#include "perfdb/place.h"
-#include "perfdb/query.h"
-#include "perfdb/query_match.h"
-#include "perfdb/signature.h"
-#include "perfdb/table.h"
+#include "base/formats/json_write.h"
+#include "opdb/predict/query.h"
+#include "opdb/predict/query_match.h"
+#include "opdb/rows/columns.h"
+#include "opdb/rows/fia.h"
+#include "opdb/rows/place.h"
+#include "opdb/rows/signature.h"
+#include "opdb/rows/table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,11 +7,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "perfdb/compare_literal.h"
-#include "perfdb/compare_ops.h"
-#include "perfdb/compare_shapes.h"
-#include "perfdb/compare_trace.h"
-#include "perfdb/m6.h"
+#include "opdb/compare/compare_literal.h"
+#include "opdb/compare/compare_ops.h"
+#include "opdb/compare/compare_shapes.h"
+#include "opdb/compare/compare_trace.h"
+#include "opdb/compare/m6.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

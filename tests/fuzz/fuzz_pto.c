@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_write.h"
-#include "pto/parse.h"
-#include "pto/pipes.h"
-#include "pto/print.h"
-#include "pto/text_params.h"
-#include "pto/verify.h"
+#include "base/formats/json_write.h"
+#include "kernels/pto/sim/pipes.h"
+#include "kernels/pto/text/parse.h"
+#include "kernels/pto/text/print.h"
+#include "kernels/pto/text/text_params.h"
+#include "kernels/pto/text/verify.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/text.h"
-#include "pto/calibrate.h"
-#include "pto/testing_cost.h"
+#include "base/text/text.h"
+#include "kernels/pto/cost/calibrate.h"
+#include "kernels/pto/testing_cost.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

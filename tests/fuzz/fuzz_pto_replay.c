@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pto/replay.h"
+#include "kernels/pto/judge/replay.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

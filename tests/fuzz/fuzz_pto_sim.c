@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pto/testing_properties.h"
+#include "kernels/pto/testing_properties.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

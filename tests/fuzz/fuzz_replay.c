@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/args.h"
-#include "replay/lit_python.h"
+#include "kernels/replay/args.h"
+#include "kernels/replay/lit_python.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/cluster/cluster.h"
-#include "analysis/cluster/summary_file.h"
-#include "base/crc32c.h"
+#include "analysis/ranks/cluster.h"
+#include "analysis/ranks/summary_file.h"
+#include "base/files/crc32c.h"
 
 enum { HEAD = 28, RANKS = 3 };
 

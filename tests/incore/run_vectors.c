@@ -10,11 +10,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/mapfile.h"
-#include "incore/health.h"
-#include "replay/gencase.h"
-#include "replay/log_hints.h"
-#include "replay/run_index.h"
+#include "base/files/mapfile.h"
+#include "kernels/incore/health.h"
+#include "kernels/replay/gencase.h"
+#include "kernels/replay/log_hints.h"
+#include "kernels/replay/run_index.h"
 
 static int tell(const struct diag *d)
 {

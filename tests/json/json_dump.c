@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/json_read.h"
-#include "base/json_write.h"
+#include "base/formats/json_read.h"
+#include "base/formats/json_write.h"
 
 static void put(struct text *b, struct str s)
 {

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/mapfile.h"
+#include "base/files/mapfile.h"
 #include "capture/capture.h"
 #include "input/input.h"
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/pool.h"
+#include "base/run/pool.h"
 #include "capture/capture.h"
 #include "input/input.h"
 

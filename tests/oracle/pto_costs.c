@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pto/cost_data.h"
-#include "pto/measure.h"
-#include "pto/testing_cost.h"
+#include "kernels/pto/cost/cost_data.h"
+#include "kernels/pto/cost/measure.h"
+#include "kernels/pto/testing_cost.h"
 
 int main(int argc, char **argv)
 {

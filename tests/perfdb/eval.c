@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/fs.h"
-#include "base/mapfile.h"
+#include "base/files/fs.h"
+#include "base/files/mapfile.h"
 
 static const struct eval_group *const groups[] = {
 #define EVAL_GROUP(sym) &eval_##sym,

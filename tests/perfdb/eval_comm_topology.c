@@ -1,6 +1,6 @@
 #include "eval.h"
-#include "perfdb/columns.h"
-#include "perfdb/comm_model.h"
+#include "opdb/measure/comm_model.h"
+#include "opdb/rows/columns.h"
 
 enum { MOST_RANKS = 1 << 20 };
 

@@ -1,6 +1,6 @@
 #include "eval.h"
-#include "perfdb/grid_rules.h"
-#include "perfdb/grid_shapes.h"
+#include "opdb/grid/grid_rules.h"
+#include "opdb/grid/grid_shapes.h"
 
 /* The variables of cases that bring none along. */
 static const struct str names[] = {

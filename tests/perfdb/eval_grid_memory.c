@@ -1,5 +1,5 @@
 #include "eval.h"
-#include "perfdb/grid_shapes.h"
+#include "opdb/grid/grid_shapes.h"
 
 static struct node *dtype_bytes(struct eval *e, const struct node *in)
 {

@@ -1,5 +1,5 @@
 #include "eval.h"
-#include "perfdb/grid_models.h"
+#include "opdb/grid/grid_models.h"
 
 static struct node *pairs_of(struct eval *e, struct grid_pairs pairs)
 {

@@ -1,8 +1,8 @@
 #include "eval.h"
-#include "perfdb/cell.h"
-#include "perfdb/columns.h"
-#include "perfdb/place.h"
-#include "perfdb/signature.h"
+#include "opdb/rows/cell.h"
+#include "opdb/rows/columns.h"
+#include "opdb/rows/place.h"
+#include "opdb/rows/signature.h"
 
 static struct node *text_or_null(struct eval *e, bool is_there, struct str text)
 {

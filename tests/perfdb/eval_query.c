@@ -1,9 +1,9 @@
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "eval.h"
-#include "perfdb/columns.h"
-#include "perfdb/query.h"
-#include "perfdb/query_match.h"
-#include "perfdb/table.h"
+#include "opdb/predict/query.h"
+#include "opdb/predict/query_match.h"
+#include "opdb/rows/columns.h"
+#include "opdb/rows/table.h"
 
 static struct query_inputs inputs_of(struct eval *e, const struct node *list)
 {

@@ -1,6 +1,6 @@
 #include "eval.h"
-#include "perfdb/columns.h"
-#include "perfdb/signature.h"
+#include "opdb/rows/columns.h"
+#include "opdb/rows/signature.h"
 
 static void one(struct eval *e, struct node *item)
 {

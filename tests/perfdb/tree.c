@@ -1,6 +1,6 @@
 #include "tree.h"
 
-#include "base/json_text.h"
+#include "base/formats/json_text.h"
 
 static struct node *make(struct arena *arena, enum json_token kind)
 {

@@ -4,8 +4,8 @@
 #ifndef STRATA_TESTS_PERFDB_TREE_H
 #define STRATA_TESTS_PERFDB_TREE_H
 
-#include "base/json_read.h"
-#include "base/json_write.h"
+#include "base/formats/json_read.h"
+#include "base/formats/json_write.h"
 
 struct node {
     enum json_token kind; /* JSON_OBJECT, JSON_ARRAY, JSON_STRING, JSON_NUMBER, a literal */

@@ -4,10 +4,10 @@
  */
 #include <stdio.h>
 
-#include "base/mapfile.h"
-#include "pto/parse.h"
-#include "pto/testing_mutants.h"
-#include "pto/verify.h"
+#include "base/files/mapfile.h"
+#include "kernels/pto/testing_mutants.h"
+#include "kernels/pto/text/parse.h"
+#include "kernels/pto/text/verify.h"
 
 static void try_file(struct mutants *m, struct pto_sim *s, const char *path, uint32_t most)
 {

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pto/func.h"
+#include "kernels/pto/values/func.h"
 
 enum { MOST = 16, WORD = 1 << 22 };
 

@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-#include "analysis/diagnose/idle.h"
 #include "analysis/diagnose/limits.h"
-#include "analysis/steps.h"
+#include "analysis/idle/idle.h"
+#include "analysis/steps/steps.h"
 #include "analysis/study.h"
 
 ENUM_NAMES(idle_cause_name, enum idle_cause, "device_latency", "device_dependency", "sync",

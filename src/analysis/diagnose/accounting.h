@@ -10,8 +10,8 @@
 #ifndef STRATA_ANALYSIS_DIAGNOSE_ACCOUNTING_H
 #define STRATA_ANALYSIS_DIAGNOSE_ACCOUNTING_H
 
-#include "analysis/diagnose/host_timeline.h"
-#include "base/interval.h"
+#include "analysis/idle/host_timeline.h"
+#include "base/tables/interval.h"
 #include "report/record.h"
 
 struct study;

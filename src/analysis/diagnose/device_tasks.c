@@ -4,9 +4,9 @@
 #include "analysis/diagnose/device_tasks.h"
 
 #include "analysis/diagnose/limits.h"
-#include "analysis/diagnose/name_tokens.h"
 #include "analysis/study.h"
-#include "base/radix.h"
+#include "base/tables/radix.h"
+#include "ops/name_tokens.h"
 
 enum copy_kind copy_kind_of(struct str name)
 {

@@ -8,7 +8,7 @@
 #ifndef STRATA_ANALYSIS_DIAGNOSE_PROFILER_COST_H
 #define STRATA_ANALYSIS_DIAGNOSE_PROFILER_COST_H
 
-#include "analysis/diagnose/host_timeline.h"
+#include "analysis/idle/host_timeline.h"
 
 /* Places of the bounds behind the cost itself. */
 enum { PROFILER_COST_LOW = 1, PROFILER_COST_HIGH, PROFILER_COSTS };

@@ -5,8 +5,8 @@
 #ifndef STRATA_ANALYSIS_DIAGNOSE_ROOF_H
 #define STRATA_ANALYSIS_DIAGNOSE_ROOF_H
 
-#include "analysis/diagnose/tensor_shapes.h"
 #include "device/device.h"
+#include "ops/tensor_shapes.h"
 
 enum roof_kind { ROOF_PRODUCT, ROOF_CONVOLUTION, ROOF_ATTENTION };
 

@@ -1,10 +1,10 @@
 /*
  * How a predicted saving is to be read: as it is, as the most or the least that a repair gives.
  */
-#include "analysis/diagnose/idle.h"
 #include "analysis/diagnose/root_find.h"
 #include "analysis/diagnose/root_limits.h"
 #include "analysis/diagnose/whatif_changes.h"
+#include "analysis/idle/idle.h"
 
 ENUM_NAMES(saving_bound_name, enum saving_bound, "about", "at_most", "at_least", "in_recording")
 

@@ -3,7 +3,7 @@
  */
 #include "analysis/diagnose/root_cause.h"
 
-#include "analysis/diagnose/name_tokens.h"
+#include "ops/name_tokens.h"
 #include "text/diagnosis.h"
 
 ENUM_NAMES(framework_name, enum framework, "pytorch", "torch_npu", "vllm", "sglang", "xla")

@@ -7,7 +7,7 @@
 
 #include "analysis/diagnose/limits.h"
 #include "analysis/diagnose/root_limits.h"
-#include "base/ranked.h"
+#include "base/tables/ranked.h"
 
 ORDER_BY(by_saving, struct found_cause, ORDER(y->saving, x->saving) ?: ORDER(x->cause, y->cause));
 

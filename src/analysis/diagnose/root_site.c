@@ -3,8 +3,8 @@
  */
 #include "analysis/diagnose/root_find.h"
 
-#include "analysis/diagnose/idle.h"
 #include "analysis/diagnose/limits.h"
+#include "analysis/idle/idle.h"
 
 struct site_sum {
     strid name;

@@ -3,9 +3,9 @@
  */
 #include "analysis/diagnose/trace_replay.h"
 
-#include "analysis/diagnose/idle.h"
 #include "analysis/diagnose/limits.h"
-#include "base/heap.h"
+#include "analysis/idle/idle.h"
+#include "base/tables/heap.h"
 
 /* ---- constants of the trace ---- */
 

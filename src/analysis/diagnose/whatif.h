@@ -8,10 +8,10 @@
 #ifndef STRATA_ANALYSIS_DIAGNOSE_WHATIF_H
 #define STRATA_ANALYSIS_DIAGNOSE_WHATIF_H
 
-#include "analysis/diagnose/operator_work.h"
 #include "analysis/diagnose/profiler_cost.h"
 #include "analysis/diagnose/trace_replay.h"
-#include "base/pool.h"
+#include "analysis/ops/operator_work.h"
+#include "base/run/pool.h"
 #include "device/device.h"
 
 struct study;

@@ -3,8 +3,8 @@
  */
 #include "analysis/diagnose/whatif_changes.h"
 
-#include "analysis/diagnose/idle.h"
 #include "analysis/diagnose/limits.h"
+#include "analysis/idle/idle.h"
 
 static const struct host_call *call_of(const struct whatif *w, const struct replay_node *node)
 {

@@ -1,9 +1,9 @@
 /*
  * Changes of copies between host and device.
  */
-#include "analysis/diagnose/idle.h"
 #include "analysis/diagnose/limits.h"
 #include "analysis/diagnose/whatif_changes.h"
+#include "analysis/idle/idle.h"
 
 /* ---- pinned copies ---- */
 

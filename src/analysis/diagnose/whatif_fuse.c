@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "analysis/diagnose/limits.h"
-#include "analysis/diagnose/name_tokens.h"
 #include "analysis/diagnose/whatif_changes.h"
+#include "ops/name_tokens.h"
 
 /* ---- chains of memory-bound kernels ---- */
 

@@ -16,8 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/cancel.h"
-#include "base/fs.h"
+#include "base/files/fs.h"
+#include "base/run/cancel.h"
 #include "base/testing_arena.h"
 
 static char scratch[64]; /* the folder */

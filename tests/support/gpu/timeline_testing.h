@@ -5,7 +5,7 @@
 #define STRATA_GPU_TIMELINE_TESTING_H
 
 #include "base/testing.h"
-#include "gpu/timeline.h"
+#include "gpu/timeline/timeline.h"
 
 struct timeline_scene {
     struct capture *cap;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/crc32c.h"
+#include "base/files/crc32c.h"
 #include "base/str.h"
 #include "capture/trace_file.h"
 

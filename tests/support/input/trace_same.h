@@ -4,7 +4,7 @@
 #ifndef STRATA_INPUT_TRACE_SAME_H
 #define STRATA_INPUT_TRACE_SAME_H
 
-#include "input/trace_chunk.h"
+#include "input/trace/trace_chunk.h"
 
 static inline bool trace_same_bytes(const void *a, const void *b, size_t n)
 {

@@ -1,0 +1,493 @@
+/*
+ * Layers of a capture without markers: what repeats on the main stream.
+ */
+#include "analysis/arch/arch_repeat.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/arch/arch_layers.h"
+#include "analysis/steps/groups.h"
+#include "analysis/steps/steps.h"
+#include "analysis/study.h"
+
+enum {
+    GRAM = 4,           /* letters that must recur for a distance to count */
+    PERIODS_TRIED = 24, /* most frequent distances that are looked at */
+    LONGEST_PERIOD = 1 << 16,
+    RUNS_MOST = 8, /* disjoint repeats of one text */
+};
+
+struct run {
+    size_t start, period, count;
+    double score;
+};
+
+struct tally {
+    size_t distance, count;
+};
+
+ORDER_BY(most_first, struct tally, ORDER(y->count, x->count) ?: ORDER(x->distance, y->distance));
+
+/* Distances from each group of letters back to where it was seen before, the most frequent ones. */
+static size_t find_periods(const uint32_t *text, size_t n, size_t gram, size_t *out)
+{
+    VEC_OF(struct tally) tallies = {0};
+    struct hash last = {0}, number = {0};
+    size_t found = 0;
+
+    vec_reserve(&tallies, 64);
+    for (size_t i = 0; i + gram <= n; i++) {
+        uint64_t key = 0;
+        uint32_t at;
+        for (size_t k = 0; k < gram; k++)
+            key = hash_mix(key, text[i + k] + 1);
+        if (hash_get(&last, key, &at) && i - at <= LONGEST_PERIOD) {
+            uint32_t slot = hash_add(&number, i - at, (uint32_t)tallies.n);
+            if (slot == tallies.n)
+                vec_push(&tallies, ((struct tally){i - at, 0}));
+            assert(slot < tallies.n && tallies.at != NULL);
+            tallies.at[slot].count++;
+        }
+        hash_put(&last, key, (uint32_t)i);
+    }
+    if (tallies.n > 0)
+        qsort(tallies.at, tallies.n, sizeof(*tallies.at), most_first);
+    while (found < tallies.n && found < PERIODS_TRIED) {
+        out[found] = tallies.at[found].distance;
+        found++;
+    }
+    vec_free(&tallies);
+    hash_free(&last);
+    hash_free(&number);
+    return found;
+}
+
+/* The best run of this period; count is 0 when none is long enough. */
+static struct run best_run(const uint32_t *text, size_t n, size_t period)
+{
+    struct run best = {0};
+
+    for (size_t i = 0; i + period < n;) {
+        size_t j = i;
+        while (j + period < n && text[j] == text[j + period])
+            j++;
+        size_t count = (j - i) / period + 1;
+        double covered = (double)(count * period);
+        double score = covered * log2((double)count) / (1 + 0.02 * (double)period);
+        /* few short blocks in a long text are chance; one operator in a row is no block */
+        double needed = count < 4 || period == 1 ? 0.4 : 0.1;
+        if (count >= 2 && covered >= needed * (double)n && score > best.score)
+            best = (struct run){i, period, count, score};
+        i = j + 1;
+    }
+    return best;
+}
+
+static struct run choose_run(const uint32_t *text, size_t n)
+{
+    size_t periods[2 * PERIODS_TRIED];
+    struct run runs[2 * PERIODS_TRIED], best = {0}, chosen = {0};
+    size_t count = find_periods(text, n, GRAM, periods);
+
+    count += find_periods(text, n, 1, periods + count);
+    for (size_t i = 0; i < count; i++) {
+        runs[i] = best_run(text, n, periods[i]);
+        if (runs[i].score > best.score)
+            best = runs[i];
+    }
+    for (size_t i = 0; i < count; i++)
+        if (runs[i].count > 0 && runs[i].score >= 0.9 * best.score &&
+            (chosen.count == 0 || runs[i].period < chosen.period))
+            chosen = runs[i];
+    return chosen;
+}
+
+/* A place of a text that is read forwards or backwards. */
+struct reader {
+    const uint32_t *text;
+    size_t from;
+    bool is_backwards;
+};
+
+static uint32_t letter(const struct reader *r, size_t i)
+{
+    return r->is_backwards ? r->text[r->from - 1 - i] : r->text[r->from + i];
+}
+
+/* How many of the next `most` letters are a block like the pattern, with at most `limit` edits;
+ * 0 when none are. `*edits` is their number. */
+static size_t next_block(const struct reader *pattern, size_t period, const struct reader *text,
+                         size_t most, size_t limit, size_t *row, size_t *edits)
+{
+    size_t width = 2 * limit + 1, best = 0;
+
+    if (most < period)
+        return 0;
+    for (size_t k = 0; k < width; k++) /* row i holds columns i - limit ... i + limit */
+        row[k] = k < limit ? SIZE_MAX / 2 : k - limit;
+    for (size_t i = 1; i <= period; i++) {
+        for (size_t k = 0; k < width; k++) {
+            size_t j = i + k; /* column plus limit */
+            if (j < limit || j - limit > most) {
+                row[k] = SIZE_MAX / 2;
+                continue;
+            }
+            j -= limit;
+            size_t replace = SIZE_MAX / 2, up = k + 1 < width ? row[k + 1] + 1 : SIZE_MAX / 2;
+            size_t left = k > 0 ? row[k - 1] + 1 : SIZE_MAX / 2;
+            if (j > 0)
+                replace = row[k] + (letter(pattern, i - 1) != letter(text, j - 1));
+            row[k] = replace < up ? replace : up;
+            if (left < row[k])
+                row[k] = left;
+        }
+    }
+    *edits = limit + 1;
+    for (size_t k = 0; k < width; k++) {
+        size_t away = k > limit ? k - limit : limit - k,
+               was = best > period ? best - period : period - best;
+        if (period + k >= limit && row[k] <= limit &&
+            (row[k] < *edits || (row[k] == *edits && away < was))) {
+            *edits = row[k];
+            best = period + k - limit;
+        }
+    }
+    return best;
+}
+
+/* The run as blocks, with those before and after it that are nearly equal. */
+static struct repeat extend(struct arena *arena, const uint32_t *text, size_t n, struct run run)
+{
+    size_t limit = run.period / 10 < 32 ? run.period / 10 : 32;
+    size_t *row = mem_grow(NULL, sizeof(size_t), 2 * limit + 1);
+    VEC_OF(size_t) found[2] = {0}; /* after the run, and before it */
+    size_t total = 0, edits = 0;
+
+    for (int back = 0; back < 2; back++) {
+        struct reader pattern = {text, back ? run.start + run.period : run.start, back};
+        struct reader rest = {text, back ? run.start : run.start + run.count * run.period, back};
+        for (;;) {
+            size_t most = back ? rest.from : n - rest.from;
+            size_t block = next_block(&pattern, run.period, &rest, most, limit, row, &edits);
+            if (block == 0)
+                break;
+            rest.from = back ? rest.from - block : rest.from + block;
+            total += edits;
+            vec_push(&found[back], rest.from);
+        }
+    }
+    struct repeat out = {.period = run.period, .n = found[1].n + run.count + found[0].n};
+    out.cut = ARENA_ARRAY(arena, size_t, out.n + 1);
+    size_t at = 0;
+    for (size_t i = found[1].n; i > 0; i--)
+        out.cut[at++] = found[1].at[i - 1];
+    for (size_t i = 0; i <= run.count; i++)
+        out.cut[at++] = run.start + i * run.period;
+    for (size_t i = 0; i < found[0].n; i++)
+        out.cut[at++] = found[0].at[i];
+    out.noise = (double)total / (double)(run.period * out.n);
+    vec_free(&found[0]);
+    vec_free(&found[1]);
+    mem_free(row);
+    return out;
+}
+
+ORDER_BY(by_place, struct repeat, ORDER(x->cut[0], y->cut[0]));
+
+struct part {
+    size_t from, to;
+};
+
+struct repeats repeats_find(struct arena *arena, const uint32_t *text, size_t n)
+{
+    struct repeats out = {ARENA_ARRAY(arena, struct repeat, RUNS_MOST), 0, 0};
+    struct part parts[2 * RUNS_MOST + 1] = {{0, n}};
+    size_t waiting = 1;
+
+    while (waiting > 0 && out.n < RUNS_MOST) {
+        struct part part = parts[--waiting];
+        if (part.to - part.from < 4)
+            continue;
+        struct run run = choose_run(text + part.from, part.to - part.from);
+        if (run.count == 0)
+            continue;
+        struct repeat found = extend(arena, text + part.from, part.to - part.from, run);
+        for (size_t i = 0; i <= found.n; i++)
+            found.cut[i] += part.from;
+        /* what lies beside the best repeat is small work unless it is a fair part of the whole */
+        if (out.n > 0 && (found.cut[found.n] - found.cut[0]) * 10 < n)
+            continue;
+        out.covered += found.cut[found.n] - found.cut[0];
+        out.at[out.n++] = found;
+        if (waiting + 2 <= ARRAY_LEN(parts)) {
+            parts[waiting++] = (struct part){found.cut[found.n], part.to};
+            parts[waiting++] = (struct part){part.from, found.cut[0]};
+        }
+    }
+    if (out.n > 1)
+        qsort(out.at, out.n, sizeof(*out.at), by_place);
+    return out;
+}
+
+/* ---- blocks of a capture ---- */
+
+struct finder {
+    struct study *st;
+    const struct arch_ops *ops;
+    struct kernel_order kernels;
+    uint32_t main_lane;
+    struct arch_layers *out;
+    VEC_OF(struct arch_layer) layers;
+    VEC_OF(struct arch_pass) passes;
+    uint32_t *text;   /* operators of the main stream in one step */
+    uint32_t *kernel; /* and the kernel of each */
+    size_t letters, covered;
+    double noise;
+    size_t blocks;
+};
+
+static void add_layer(struct finder *f, size_t first, size_t end)
+{
+    struct arch_pass *pass = &f->passes.at[f->passes.n - 1];
+
+    if (first >= end)
+        return;
+    vec_push(&f->layers, ((struct arch_layer){.pass = f->passes.n - 1,
+                                              .index = pass->layers++,
+                                              .first = first,
+                                              .end = end,
+                                              .marker = SIZE_MAX}));
+}
+
+static bool by_repetition(struct finder *f, size_t first, size_t end)
+{
+    size_t n = 0;
+
+    for (size_t i = first; i < end; i++)
+        if (f->st->cap->slices.lane[f->kernels.at[i]] == f->main_lane) {
+            f->text[n] = f->ops->of_kernel[i];
+            f->kernel[n++] = (uint32_t)i;
+        }
+    struct repeats repeats = repeats_find(&f->st->scratch, f->text, n);
+    f->letters += n;
+    f->covered += repeats.covered;
+    for (size_t r = 0; r < repeats.n; r++) {
+        const struct repeat *repeat = &repeats.at[r];
+        f->noise += repeat->noise * (double)repeat->n;
+        f->blocks += repeat->n;
+        if (repeat->period > f->out->period)
+            f->out->period = repeat->period;
+        for (size_t i = 0; i < repeat->n; i++) {
+            size_t next = repeat->cut[i + 1];
+            add_layer(f, f->kernel[repeat->cut[i]], next < n ? f->kernel[next] : end);
+        }
+    }
+    return repeats.n > 0;
+}
+
+/* Tensor parallel layers hold two collectives each. */
+static bool by_collectives(struct finder *f, size_t first, size_t end)
+{
+    size_t seen = 0, begin = SIZE_MAX;
+
+    for (size_t i = first; i < end; i++) {
+        enum slice_kind kind = (enum slice_kind)f->st->cap->slices.kind[f->kernels.at[i]];
+        if (kind != SLICE_COMM || seen++ % 2 != 0)
+            continue;
+        if (begin != SIZE_MAX)
+            add_layer(f, begin, i);
+        begin = i;
+    }
+    return seen >= 4;
+}
+
+static nanos gap_limit(struct finder *f, size_t first, size_t end, double *gaps)
+{
+    const struct slices *s = &f->st->cap->slices;
+    nanos until = slices_end(s, f->kernels.at[first]);
+    size_t n = 0;
+
+    for (size_t i = first + 1; i < end; i++) {
+        nanos begin = s->begin[f->kernels.at[i]], stop = slices_end(s, f->kernels.at[i]);
+        if (begin > until)
+            gaps[n++] = (double)nanos_sub(begin, until);
+        if (stop > until)
+            until = stop;
+    }
+    struct spread spread = spread_of(gaps, n);
+    double limit = 1000000;
+    if (5 * spread.median > limit)
+        limit = 5 * spread.median;
+    limit = 3 * spread.p95 > limit ? 3 * spread.p95 : limit;
+    return limit < 9e18 ? (nanos)limit : INT64_MAX;
+}
+
+static bool by_gaps(struct finder *f, size_t first, size_t end)
+{
+    const struct slices *s = &f->st->cap->slices;
+    struct arena_mark mark = arena_mark(&f->st->scratch);
+    nanos limit = gap_limit(f, first, end, ARENA_ARRAY(&f->st->scratch, double, end - first));
+    nanos until = slices_end(s, f->kernels.at[first]);
+    size_t begin = first, blocks = 0;
+
+    arena_rewind(&f->st->scratch, mark);
+    for (size_t i = first + 1; i < end; i++) {
+        nanos stop = slices_end(s, f->kernels.at[i]);
+        if (nanos_sub(s->begin[f->kernels.at[i]], until) >= limit &&
+            f->ops->of_kernel[i] != f->ops->of_kernel[i - 1]) {
+            add_layer(f, begin, i);
+            begin = i;
+            blocks++;
+        }
+        if (stop > until)
+            until = stop;
+    }
+    if (blocks > 0)
+        add_layer(f, begin, end);
+    return blocks > 0;
+}
+
+static void take_window(struct finder *f, size_t first, size_t end,
+                        bool (*split)(struct finder *f, size_t first, size_t end))
+{
+    if (first >= end)
+        return;
+    vec_push(&f->passes,
+             ((struct arch_pass){
+                 .first = first, .end = end, .epilogue = end, .layer_first = f->layers.n}));
+    if (!split(f, first, end))
+        f->layers.n = f->passes.at[f->passes.n - 1].layer_first;
+    struct arch_pass *pass = &f->passes.at[f->passes.n - 1];
+    pass->layers = f->layers.n - pass->layer_first;
+}
+
+/* Whether windows were found that hold blocks. */
+static bool try_split(struct finder *f, enum arch_method method,
+                      bool (*split)(struct finder *f, size_t first, size_t end))
+{
+    const struct steps *steps = study_steps(f->st);
+    struct arch_launches launches = arch_launches_find(f->st);
+    size_t first = 0, end = 0;
+
+    f->layers.n = f->passes.n = 0;
+    f->letters = f->covered = f->blocks = 0;
+    f->noise = 0;
+    for (size_t i = 0; i <= steps->n; i++) {
+        nanos until = i < steps->n ? steps->at[i].window.begin : INT64_MAX;
+        while (end < f->kernels.n && arch_launch_time(&launches, end) < until)
+            end++;
+        if (i > 0)
+            take_window(f, first, end, split);
+        first = end;
+    }
+    f->out->method = method;
+    return f->layers.n > 1;
+}
+
+static bool is_attention_like(struct finder *f, const struct arch_layer *layer)
+{
+    size_t matmuls = 0, softmaxes = 0;
+
+    for (size_t i = layer->first; i < layer->end; i++) {
+        const struct arch_op *op = &f->ops->at[f->ops->of_kernel[i]];
+        matmuls += op->family == ARCH_FAMILY_MATMUL;
+        softmaxes +=
+            op->family != ARCH_FAMILY_MATMUL && str_contains_nocase(op->name, S("softmax"));
+    }
+    return matmuls >= 2 && softmaxes >= 1;
+}
+
+static bool runs_backward(struct finder *f, const struct arch_layer *layer)
+{
+    for (size_t i = layer->first; i < layer->end; i++)
+        if (f->ops->at[f->ops->of_kernel[i]].is_backward)
+            return true;
+    return false;
+}
+
+/* Layers per pass: the most frequent number of blocks that run forward. */
+static size_t usual_count(struct finder *f)
+{
+    size_t best = 0, votes = 0;
+
+    for (size_t i = 0; i < f->passes.n && i < 256; i++) {
+        size_t same = 0;
+        for (size_t k = 0; k < f->passes.n && k < 256; k++)
+            same += f->passes.at[k].layers == f->passes.at[i].layers;
+        if (same > votes && f->passes.at[i].layers > 0) {
+            votes = same;
+            best = f->passes.at[i].layers;
+        }
+    }
+    return best;
+}
+
+/* Forward and backward blocks of the first complete pass, when there are both. */
+static void count_directions(struct arch_layers *out)
+{
+    size_t forward = 0, backward = 0;
+
+    for (size_t i = 0; i < out->n_passes && forward + backward == 0; i++)
+        for (size_t k = 0; !out->passes[i].is_partial && k < out->passes[i].layers; k++) {
+            bool is_backward = out->at[out->passes[i].layer_first + k].is_backward;
+            backward += is_backward;
+            forward += !is_backward;
+        }
+    if (forward > 0 && backward > 0) {
+        out->forward_per_pass = forward;
+        out->backward_per_pass = backward;
+    }
+}
+
+static void hand_over(struct finder *f)
+{
+    struct arch_layers *out = f->out;
+
+    out->n = f->layers.n;
+    out->at = STUDY_KEEP(&f->st->scratch, f->layers);
+    out->n_passes = f->passes.n;
+    out->passes = STUDY_KEEP(&f->st->scratch, f->passes);
+    arch_layers_measure(f->st, f->ops, f->main_lane, out->at, out->n);
+    out->per_pass = usual_count(f);
+    for (size_t i = 0; i < out->n_passes; i++) {
+        struct arch_pass *pass = &out->passes[i];
+        pass->is_partial = pass->layers != out->per_pass;
+        pass->number = pass->is_partial ? out->partial++ : out->complete++;
+        pass->at = arch_extent(f->st, pass->first, pass->end, &pass->busy);
+    }
+    for (size_t i = 0; i < out->n; i++) {
+        out->at[i].is_backward = out->is_training && runs_backward(f, &out->at[i]);
+        if (out->at[i].kind == LAYER_DENSE && !is_attention_like(f, &out->at[i]))
+            out->at[i].kind = LAYER_BLOCK;
+    }
+    count_directions(out);
+}
+
+void arch_repeat_find(struct study *st, const struct arch_ops *ops, uint32_t main_lane,
+                      struct arch_layers *out)
+{
+    struct kernel_order kernels = study_kernels(st);
+    struct finder f = {
+        .st = st, .ops = ops, .kernels = kernels, .main_lane = main_lane, .out = out};
+
+    f.text = ARENA_ARRAY(&st->scratch, uint32_t, kernels.n);
+    f.kernel = ARENA_ARRAY(&st->scratch, uint32_t, kernels.n);
+    if (try_split(&f, ARCH_REPEAT, by_repetition)) {
+        out->coverage = (double)f.covered / (double)f.letters;
+        out->noise = f.blocks > 0 ? f.noise / (double)f.blocks : 0;
+        out->confidence = out->coverage * (1 - out->noise);
+    } else if (try_split(&f, ARCH_COLLECTIVE, by_collectives)) {
+        out->confidence = 0.3;
+    } else if (try_split(&f, ARCH_GAP, by_gaps)) {
+        out->confidence = 0.2;
+    } else {
+        out->method = ARCH_NONE;
+        f.layers.n = f.passes.n = 0;
+    }
+    if (f.layers.n > 0)
+        hand_over(&f);
+    vec_free(&f.layers);
+    vec_free(&f.passes);
+}

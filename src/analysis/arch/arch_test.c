@@ -1,0 +1,155 @@
+#include "analysis/arch/arch.h"
+
+#include "analysis/arch_testing.h"
+#include "base/formats/json_write.h"
+
+static const struct arch *find(void)
+{
+    start_study();
+    return arch_find(&study, &(struct arch_options){.name = S("dp2_tp8_ep_100k_1k_bs10")});
+}
+
+static size_t count_of(struct str text, const char *needle)
+{
+    size_t n = 0;
+
+    for (;;) {
+        size_t at = str_find(text, str_of(needle));
+        if (at >= text.n)
+            return n;
+        n++;
+        text = str_part(text, at + 1, text.n);
+    }
+}
+
+static void expect_ten_sections(const struct arch *a)
+{
+    struct text md = {0}, json = {0};
+
+    arch_write_md(&study, a, LANG_EN, &md);
+    assert_true(arch_write_json(&study, a, text_sink(&json)));
+    struct str text = {md.at, md.n};
+    assert_int_equal(count_of(text, "\n## "), 10);
+    assert_int_equal(count_of(text, "\n## 10. Model Architecture Summary"), 1);
+    assert_int_equal(count_of((struct str){json.at, json.n}, "\"schema\": \"strata.arch/1\""), 1);
+    text_free(&md);
+    text_free(&json);
+}
+
+TEST(a_capture_of_nothing_has_ten_sections)
+{
+    const struct arch *a = find();
+
+    assert_true(a->confidence == 0);
+    expect_ten_sections(a);
+}
+
+TEST(one_kernel_of_no_length_has_ten_sections)
+{
+    add_on("1", "Odd|`name\n", 5, 0);
+    expect_ten_sections(find());
+}
+
+TEST(one_marker_alone_has_ten_sections)
+{
+    add_on("1", "FusedInferAttentionScore", INT64_MIN + 1, 0);
+    const struct arch *a = find();
+    assert_int_equal(a->layers->n, 1);
+    expect_ten_sections(a);
+}
+
+TEST(counts_are_checked_against_layers)
+{
+    nanos at = 0;
+
+    for (int pass = 0; pass < 3; pass++) {
+        at = add_row(at, "GatherV2 RmsNorm RotaryMul");
+        for (int layer = 0; layer < 4; layer++)
+            at = add_row(at, layer < 3 ? "FusedInferAttentionScore MatMul MoeGatingTopK "
+                                         "DispatchFFNCombine RmsNorm MatMul RotaryMul"
+                                       : "FusedInferAttentionScore MatMul MoeGatingTopK "
+                                         "DispatchFFNCombine RmsNorm MatMul ArgMaxV2");
+    }
+    const struct arch *a = find();
+    assert_int_equal(a->n_failed, 0);
+    assert_int_equal(a->n_checks, 5);
+    assert_str(a->checks[0].op, "FusedInferAttentionScore");
+    assert_int_equal(a->checks[0].expected, 4);
+    assert_str(a->checks[1].op, "DispatchFFNCombine");
+    assert_str(a->checks[3].op, "RotaryMul");
+    assert_int_equal(a->checks[3].per_pass[2], 4);
+    assert_int_equal(a->checks[4].expected, 1); /* ArgMax */
+    expect_ten_sections(a);
+}
+
+/* One layer of the second pass lost its router: the count cannot hold. */
+TEST(a_missing_kernel_is_a_mismatch)
+{
+    nanos at = 0;
+
+    for (int pass = 0; pass < 3; pass++) {
+        at = add_row(at, "GatherV2");
+        for (int layer = 0; layer < 4; layer++)
+            at = add_row(at, pass == 1 && layer == 2
+                                 ? "FusedInferAttentionScore MatMul DispatchFFNCombine"
+                                 : "FusedInferAttentionScore MatMul MoeGatingTopK "
+                                   "DispatchFFNCombine");
+    }
+    const struct arch *a = find();
+    assert_int_equal(a->n_failed, 1);
+    assert_true(a->confidence < 1);
+}
+
+TEST(the_folders_name_tells_the_parallelism)
+{
+    add_row(0, "FusedInferAttentionScore MatMul");
+    const struct arch *a = find();
+    assert_str(a->config->parallelism, "DP2×TP8×EP");
+    assert_int_equal(arch_config_get(a->config, "tensor_parallel")->number, 8);
+    assert_int_equal(arch_config_get(a->config, "context_length")->number, 100000);
+    assert_int_equal(arch_config_get(a->config, "generated_length")->number, 1000);
+    assert_int_equal(arch_config_get(a->config, "batch_requested")->number, 10);
+    assert_int_equal(arch_config_get(a->config, "tensor_parallel")->origin, ORIGIN_INFERRED);
+    assert_null(arch_config_get(a->config, "hidden_size"));
+}
+
+static void add_call(const char *name, const char *shapes, nanos begin)
+{
+    struct lane_key key = {.kind = LANE_THREAD, .name = capture_intern(cap, S("host"))};
+    struct attr set =
+        attr_text(capture_key(cap, KEY_INPUT_SHAPES), capture_intern(cap, str_of(shapes)));
+
+    capture_slice(cap, &(struct slice){.begin = begin,
+                                       .dur = US,
+                                       .lane = capture_lane(cap, key),
+                                       .name = capture_intern(cap, str_of(name)),
+                                       .set = attrs_set(&cap->attrs, &set, 1),
+                                       .kind = SLICE_HOST_OP});
+}
+
+/* Two layers of a small dense model: the parameters follow from the shapes. */
+TEST(shapes_tell_the_sizes_of_a_model)
+{
+    is_gpu();
+    add_call("aten::embedding", "[[1000, 64], [2, 128], [], [], []]", 0);
+    for (int i = 0; i < 2; i++) {
+        add_call("aten::scaled_dot_product_attention",
+                 "[[2, 8, 128, 8], [2, 2, 128, 8], [2, 2, 128, 8]]", (i + 1) * MS);
+        add_call("aten::silu", "[[2, 128, 256]]", (i + 1) * MS + 10 * US);
+        add_row((i + 1) * MS, "sdpa_flash gemm silu gemm");
+    }
+    const struct arch *a = find();
+    assert_int_equal(arch_config_get(a->config, "hidden_size")->number, 64);
+    assert_int_equal(arch_config_get(a->config, "attention_heads")->number, 8);
+    assert_int_equal(arch_config_get(a->config, "kv_heads")->number, 2);
+    assert_int_equal(arch_config_get(a->config, "ffn_size")->number, 256);
+    assert_int_equal(arch_config_get(a->config, "vocabulary")->number, 1000);
+    /* 2 · (2·64·64 + 2·64·16 + 3·64·256) + 2·64·1000 */
+    assert_int_equal(arch_config_get(a->config, "parameters")->number, 246784);
+    assert_int_equal(a->markers->prefill, 2); /* 128 query tokens a sequence */
+}
+
+TEST_MAIN("analysis/arch/arch", CASE(a_capture_of_nothing_has_ten_sections),
+          CASE(one_kernel_of_no_length_has_ten_sections), CASE(one_marker_alone_has_ten_sections),
+          CASE(counts_are_checked_against_layers), CASE(a_missing_kernel_is_a_mismatch),
+          CASE(the_folders_name_tells_the_parallelism), CASE(shapes_tell_the_sizes_of_a_model))

@@ -1,0 +1,78 @@
+/*
+ * Operators by name, shapes and types.
+ */
+#include "analysis/ops/operator_work.h"
+
+static strid text_of_slice(const struct capture *cap, uint32_t slice, enum capture_key key)
+{
+    struct attr none = {.type = ATTR_NONE};
+    struct attr a = slice != UINT32_MAX ? capture_slice_attr(cap, slice, key) : none;
+
+    return a.type == ATTR_TEXT ? a.text : 0;
+}
+
+/* Of the operator, else of its kernel. */
+static strid text_of(const struct capture *cap, struct operator_ref ref, enum capture_key key)
+{
+    strid text = text_of_slice(cap, ref.op, key);
+
+    return text != 0 ? text : text_of_slice(cap, ref.kernel, key);
+}
+
+static struct operator_work look(struct str name, struct str shapes, struct str types)
+{
+    struct tensor_shapes read = tensor_shapes_read(shapes);
+    struct tensor_product p = tensor_product_of(name, &read);
+    struct operator_work work = {0};
+    struct tensor_shape output;
+
+    if (p.flops <= 0) {
+        p = tensor_convolution_of(name, &read, &output);
+        work.is_convolution = output.n > 0;
+    }
+    work.flops = p.flops;
+    work.moved = p.elements;
+    for (size_t i = 0; i < read.n; i++) {
+        double elements = tensor_shape_elements(&read.at[i]);
+        work.elements = elements > work.elements ? elements : work.elements;
+    }
+    struct str one;
+    for (size_t i = 0; i < read.n && types.n > 0 && str_split(&types, ';', &one); i++) {
+        struct tensor_type type = tensor_type_of(one);
+        if (read.at[i].n == 0)
+            continue;
+        work.has_double |= type.is_double;
+        if (work.type.bytes == 0)
+            work.type = type;
+    }
+    return work;
+}
+
+struct tensor_shapes operator_work_shapes(const struct capture *cap, struct operator_ref ref)
+{
+    return tensor_shapes_read(capture_text(cap, text_of(cap, ref, KEY_INPUT_SHAPES)));
+}
+
+const struct operator_work *operator_work_of(struct operator_works *works, struct operator_ref ref)
+{
+    const struct capture *cap = works->cap;
+    strid name =
+        ref.op != UINT32_MAX ? cap->slices.name[ref.op] : text_of_slice(cap, ref.kernel, KEY_TYPE);
+    strid shapes = text_of(cap, ref, KEY_INPUT_SHAPES), types = text_of(cap, ref, KEY_INPUT_DTYPES);
+    uint64_t key = hash_mix(hash_mix(name, shapes), types);
+    uint32_t fresh = (uint32_t)works->at.n, place = hash_add(&works->known, key, fresh);
+
+    if (place == fresh) {
+        struct operator_work work =
+            look(capture_text(cap, name), capture_text(cap, shapes), capture_text(cap, types));
+        work.key = key;
+        vec_push(&works->at, work);
+    }
+    return &works->at.at[place];
+}
+
+void operator_works_free(struct operator_works *works)
+{
+    hash_free(&works->known);
+    vec_free(&works->at);
+}

@@ -1,0 +1,44 @@
+/*
+ * operator_work - what an operator computes and moves, out of the shapes and types beside it.
+ *
+ * Equal operators are looked at once: a trace has few kinds of them and many of each kind.
+ */
+#ifndef STRATA_ANALYSIS_OPS_OPERATOR_WORK_H
+#define STRATA_ANALYSIS_OPS_OPERATOR_WORK_H
+
+#include "base/tables/hash.h"
+#include "base/tables/vec.h"
+#include "capture/capture.h"
+#include "ops/tensor_shapes.h"
+
+struct operator_work {
+    double flops;            /* of a product or a convolution; 0: none, or not known */
+    double moved;            /* elements such an operator reads and writes */
+    double elements;         /* of its largest tensor; 0: not known */
+    uint64_t key;            /* of its name, shapes and types */
+    struct tensor_type type; /* of its first tensor */
+    bool has_double;         /* some tensor of it has 64 bits */
+    bool is_convolution;     /* forward: its output is taken to be as large as its input */
+};
+
+struct operator_works {
+    const struct capture *cap;
+    struct hash known;
+    VEC_OF(struct operator_work) at;
+};
+
+/* An operator: the slice that names it, and its kernel, which has the shapes where the operator has
+ * none. Either may be UINT32_MAX. */
+struct operator_ref {
+    uint32_t op, kernel;
+};
+
+/* Valid until the next call; of an operator without shapes all is zero but the key. */
+const struct operator_work *operator_work_of(struct operator_works *works, struct operator_ref ref);
+
+/* The shapes of an operator's inputs. */
+struct tensor_shapes operator_work_shapes(const struct capture *cap, struct operator_ref ref);
+
+void operator_works_free(struct operator_works *works);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * Where the files of an analysis go, and how they are written.
+ */
+#include "answers/results.h"
+
+#include "base/files/fs.h"
+#include "base/text/char.h"
+#include "render/render.h"
+
+static struct str without_slashes(struct str path)
+{
+    while (path.n > 0 && path.at[path.n - 1] == '/')
+        path.n--;
+    return path;
+}
+
+const char *results_name(struct arena *arena, const char *path)
+{
+    static const struct str inner[] = {S_INIT("ASCEND_PROFILER_OUTPUT"),
+                                       S_INIT("mindstudio_profiler_output")};
+    struct str rest = without_slashes(str_of(path));
+    struct str name = str_basename(rest);
+
+    for (size_t i = 0; i < ARRAY_LEN(inner); i++)
+        if (str_equal(name, inner[i]) && name.n < rest.n) {
+            rest = without_slashes(str_part(rest, 0, rest.n - name.n));
+            name = str_basename(rest);
+        }
+    char *text = arena_cstr(arena, name.n > 0 ? str_part(name, 0, 200) : S("capture"));
+    for (char *c = text; *c != '\0'; c++)
+        if (!char_is_word(*c) && *c != '.' && *c != '-')
+            *c = '_';
+    return text;
+}
+
+enum status results_save(const char *folder, const char *path, struct str text, struct diag *d)
+{
+    struct outfile file;
+
+    TRY(fs_mkdirs(folder, d));
+    TRY(outfile_open(&file, path, d));
+    outfile_write(&file, text);
+    return outfile_commit(&file, OUTFILE_FAST, d);
+}
+
+static void put(struct sink out, struct str text)
+{
+    out.write(out.ctx, text);
+}
+
+enum status results_save_markdown(const char *path, struct report *const *first, size_t stride,
+                                  size_t n, struct diag *d)
+{
+    struct outfile file;
+
+    TRY(outfile_open(&file, path, d));
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0)
+            outfile_write(&file, S("\n"));
+        render_write(&renderer_markdown, *first, &(struct render_options){0}, outfile_sink(&file));
+        first = (struct report *const *)((const char *)first + stride);
+    }
+    return outfile_commit(&file, OUTFILE_FAST, d);
+}
+
+void results_put(struct sink out, const char *schema, size_t i, size_t n, struct str document)
+{
+    struct str line;
+
+    if (n == 1) {
+        put(out, document);
+        return;
+    }
+    if (i == 0) {
+        put(out, S("{\n  \"schema\": \""));
+        put(out, str_of(schema));
+        put(out, S("\",\n  \"captures\": ["));
+    }
+    put(out, i == 0 ? S("\n") : S(",\n"));
+    /* Every line is indented, and the last line end is left out. */
+    while (document.n > 0 && document.at[document.n - 1] == '\n')
+        document.n--;
+    for (bool is_first = true; str_split(&document, '\n', &line); is_first = false) {
+        put(out, is_first ? S("    ") : S("\n    "));
+        put(out, line);
+    }
+    if (i + 1 == n)
+        put(out, S("\n  ]\n}\n"));
+}

@@ -1,0 +1,119 @@
+/*
+ * Open addressing with linear probing, at most 3/4 full. The byte hash multiplies 8-byte words
+ * into a 128-bit product and folds it, which mixes well and costs about a cycle a byte on the
+ * short names profiles are made of.
+ */
+#include "base/tables/hash.h"
+
+#include <endian.h>
+
+#include "base/arena.h"
+
+uint64_t hash_mix(uint64_t a, uint64_t b)
+{
+    __extension__ unsigned __int128 product =
+        (unsigned __int128)(a ^ 0x9e3779b97f4a7c15u) * (b ^ 0xd6e8feb86659fd93u);
+
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static uint64_t load(const char *p, size_t n)
+{
+    uint64_t word = 0;
+
+    memcpy(&word, p, n);
+    return le64toh(word);
+}
+
+uint64_t hash_bytes(struct str s)
+{
+    uint64_t h = hash_mix(s.n, 0x2545f4914f6cdd1du);
+    const char *p = s.at;
+    size_t left = s.n;
+
+    if (left > 64) { /* two streams: the products do not wait for each other */
+        uint64_t other = ~h;
+        for (; left > 32; left -= 32, p += 32) {
+            h = hash_mix(h ^ load(p, 8), load(p + 8, 8));
+            other = hash_mix(other ^ load(p + 16, 8), load(p + 24, 8));
+        }
+        h = hash_mix(h, other);
+    }
+    for (; left > 16; left -= 16, p += 16)
+        h = hash_mix(h ^ load(p, 8), load(p + 8, 8));
+    if (left > 8)
+        h = hash_mix(h ^ load(p, 8), load(p + left - 8, 8));
+    else if (left > 0)
+        h = hash_mix(h ^ load(p, left), 0x8ebc6af09c88c6e3u);
+    return hash_mix(h, s.n);
+}
+
+/* The slot that holds `key`, or the free one where it belongs. */
+static struct hash_slot *find(const struct hash *h, uint64_t key)
+{
+    /* Numbers that follow each other are often asked for one after the other: eight of them stand
+     * together. */
+    size_t i = (size_t)(hash_mix(key >> 3, 1) << 3 | (key & 7)) & (h->cap - 1);
+
+    while (h->slots[i].used && h->slots[i].key != key)
+        i = (i + 1) & (h->cap - 1);
+    return &h->slots[i];
+}
+
+static void grow(struct hash *h)
+{
+    struct hash old = *h;
+
+    h->cap = old.cap > 0 ? old.cap * 2 : 16;
+    h->slots = mem_grow(NULL, sizeof(*h->slots), h->cap);
+    memset(h->slots, 0, sizeof(*h->slots) * h->cap);
+    for (size_t i = 0; i < old.cap; i++)
+        if (old.slots[i].used)
+            *find(h, old.slots[i].key) = old.slots[i];
+    mem_free(old.slots);
+}
+
+static struct hash_slot *find_or_add(struct hash *h, uint64_t key, uint32_t value)
+{
+    if (h->n * 4 >= h->cap * 3)
+        grow(h);
+    struct hash_slot *slot = find(h, key);
+    if (!slot->used) {
+        *slot = (struct hash_slot){key, value, 1};
+        h->n++;
+    }
+    return slot;
+}
+
+void hash_put(struct hash *h, uint64_t key, uint32_t value)
+{
+    find_or_add(h, key, value)->value = value;
+}
+
+uint32_t hash_add(struct hash *h, uint64_t key, uint32_t fresh)
+{
+    return find_or_add(h, key, fresh)->value;
+}
+
+bool hash_get(const struct hash *h, uint64_t key, uint32_t *value)
+{
+    if (h->cap == 0)
+        return false;
+    const struct hash_slot *slot = find(h, key);
+    if (slot->used)
+        *value = slot->value;
+    return slot->used;
+}
+
+void hash_clear(struct hash *h)
+{
+    if (h->n > 0)
+        memset(h->slots, 0, sizeof(*h->slots) * h->cap);
+    h->n = 0;
+}
+
+void hash_free(struct hash *h)
+{
+    mem_free(h->slots);
+    *h = (struct hash){0};
+}

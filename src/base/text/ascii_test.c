@@ -1,0 +1,37 @@
+#include "base/text/ascii.h"
+
+#include "base/testing.h"
+
+static void check(const char *from, const char *to)
+{
+    struct text text = {0};
+
+    ascii_put(&text, str_of(from));
+    text_char(&text, '\0');
+    assert_string_equal(text.at, to);
+    text_free(&text);
+}
+
+TEST(signs_become_what_looks_like_them)
+{
+    check("", "");
+    check("plain \033[1mbold\033[0m", "plain \033[1mbold\033[0m");
+    check("5 µs – 3 × 4 → 12", "5 us - 3 x 4 > 12");
+    check("├─ a", "+- a");
+}
+
+TEST(dots_for_a_middle_take_one_column)
+{
+    check("aten::na…kernel", "aten::na~kernel");
+    check("… and 3 more", "... and 3 more");
+    check("more…", "more...");
+}
+
+TEST(other_characters_keep_their_columns)
+{
+    check("迭代 é", "???? ?");
+    check("\xff", "?");
+}
+
+TEST_MAIN("base/text/ascii", T(signs_become_what_looks_like_them),
+          T(dots_for_a_middle_take_one_column), T(other_characters_keep_their_columns))

@@ -1,0 +1,94 @@
+/*
+ * strata db accuracy: how wrong the answers of a database are.
+ */
+#include "cli/db/opt_db.h"
+#include "cli/page_answer.h"
+#include "opdb/predict/accuracy.h"
+#include "page/pages.h"
+#include "report/report.h"
+
+struct args {
+    struct words ops;
+    struct place_args place;
+    double max_median, max_p95;
+};
+
+static const struct opt options[] = {
+    OPT_DB_OPS(struct args, ops),
+    OPT_DOUBLE(0, "max-median", "PERCENT", struct args, max_median,
+               "exit code 1 when the median error is above"),
+    OPT_DOUBLE(0, "max-p95", "PERCENT", struct args, max_p95,
+               "exit code 1 when the 95th percentile is above"),
+    OPT_DB_PLACE(struct args, place),
+};
+
+static const struct example examples[] = {
+    {"strata db accuracy --database-path examples/perfdb/h200", "errors per operator"},
+    {"strata db accuracy --database-path examples/perfdb/h200 --html accuracy.html",
+     "measured against predicted as a page"},
+};
+
+static void print_text(struct session *s, const struct accuracy *a)
+{
+    struct report *r = report_new(LANG_EN, S(""));
+    const struct accuracy_judged *j = &a->one;
+
+    if (j->n == 0) {
+        report_say(r, "No operator has two rows with a duration: nothing can be left out.");
+    } else {
+        report_say(r,
+                   "Median error %.1f %%, 95th percentile %.1f %% over %zu rows, each left out "
+                   "once; the 80 %% interval holds %.1f %% of them.",
+                   100 * j->median, 100 * j->p95, j->n, 100 * j->covered);
+        report_say(r, "Blocks left out: median %.1f %%, 95th percentile %.1f %%, %.1f %% covered.",
+                   100 * a->block.median, 100 * a->block.p95, 100 * a->block.covered);
+        report_records(r, &accuracy_op_record, a->ops.at, a->ops.n, NULL);
+    }
+    session_answer(s, r);
+}
+
+static bool is_above(double value, double most)
+{
+    return most > 0 && 100 * value > most;
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct place_files tree;
+    struct accuracy a;
+    const char *dir;
+
+    TRY_CODE(db_tables(s, &args->ops, &args->place, &dir, &tree));
+    enum status st = accuracy_find(&a, &tree, dir, &s->diag);
+    struct page_file *page = st == ST_OK ? page_answer_begin(s, PAGE_DATABASE, NULL) : NULL;
+    if (page != NULL) {
+        page_accuracy(page, &a, dir);
+        st = page_answer_end(s);
+    } else if (st == ST_OK && s->common.json) {
+        session_document(s, &accuracy_schema, "estimated", &a);
+    } else if (st == ST_OK && s->page == NULL) {
+        print_text(s, &a);
+    }
+    bool is_bad = is_above(a.one.median, args->max_median) || is_above(a.one.p95, args->max_p95);
+    accuracy_free(&a);
+    return st == ST_OK && is_bad ? CODE_NO : db_code(st);
+}
+
+const struct command command_db_accuracy = {
+    .name = "accuracy",
+    .group = GROUP_DATABASE,
+    .summary = "judge predictions by rows that are left out",
+    .usage = "[OPTIONS]",
+    .details =
+        "Predicts every row of every table from the others: once without the row, once without "
+        "its block, a fifth of the operator's longest axis. The model is picked and fitted "
+        "without the row. Prints mean error, median, 95th percentile, worst case and how many "
+        "rows lie inside their 80 % interval, and the model that was picked per operator. --html "
+        "plots measured against predicted time.",
+    .see = "docs/perfdb.md",
+    .common = COMMON_HTML,
+    .operands = {OPERAND_WORD, 0, SIZE_MAX, NULL},
+    .schemas = {&accuracy_schema},
+    COMMAND_PARTS_ZERO,
+};

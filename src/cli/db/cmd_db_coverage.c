@@ -1,0 +1,100 @@
+/*
+ * strata db coverage: whether the points of a database lie densely enough.
+ */
+#include "cli/db/opt_db.h"
+#include "opdb/compare/coverage.h"
+
+struct args {
+    struct coverage_options job;
+    struct place_args place;
+    struct words ops;
+};
+
+static const struct opt options[] = {
+    OPT_DB_OPS(struct args, ops),
+    OPT_STRING(0, "rules", "FILE", struct args, job.rules,
+               "density rules (YAML) instead of the built-in ones"),
+    OPT_FLAG(0, "measured", struct args, job.is_measured, "count only rows that have a duration"),
+    OPT_DB_PLACE(struct args, place),
+};
+
+static const struct example examples[] = {
+    {"strata db coverage --database-path examples/perfdb/grid --op ArgMaxV2",
+     "one operator (default: all)"},
+};
+
+static void print_axis(struct session *s, const struct coverage_table *t,
+                       const struct coverage_axis *a)
+{
+    const char *name = out_clean(&s->arena, a->name);
+    char limit[NUM_TEXT];
+
+    if (a->missing.n > 0) {
+        out_printf(&s->out, "%s: %s: missing ", t->path, name);
+        for (size_t i = 0; i < a->missing.n; i++)
+            out_printf(&s->out, "%s%lld", i > 0 ? ", " : "", (long long)a->missing.at[i]);
+        out_text(&s->out, "\n");
+    }
+    for (size_t i = 0; i < a->gaps_n; i++) {
+        const struct coverage_gap *g = &a->gaps[i];
+        size_t n = num_print_f64(limit, g->gap > 0 ? g->gap : g->ratio);
+        out_printf(&s->out, "%s: %s: gap from %lld to %lld, %s at most %.*s\n", t->path, name,
+                   (long long)g->from, (long long)g->to, g->gap > 0 ? "difference" : "ratio",
+                   (int)n, limit);
+    }
+}
+
+static void print_text(struct session *s, const struct coverage *c)
+{
+    size_t axes = 0;
+
+    for (size_t i = 0; i < c->tables.n; i++) {
+        for (size_t k = 0; k < c->tables.at[i].axes_n; k++)
+            print_axis(s, &c->tables.at[i], &c->tables.at[i].axes[k]);
+        axes += c->tables.at[i].axes_n;
+    }
+    if (!s->common.quiet)
+        out_printf(&s->out, "%zu axes of %zu tables: values missing: %zu, gaps too wide: %zu\n",
+                   axes, c->tables.n, c->missing, c->gaps);
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct coverage c;
+    const char *dir;
+
+    TRY_CODE(db_place(s, &args->place, &dir));
+    struct db_ops ops = db_ops(s, &args->ops);
+    struct coverage_options o = args->job;
+    o.ops = ops.at;
+    o.ops_n = ops.n;
+    enum status st = coverage_find(&c, dir, &o, &s->diag);
+    if (st == ST_OK && s->common.json)
+        session_document(s, &coverage_schema, NULL, &c);
+    else if (st == ST_OK)
+        print_text(s, &c);
+    bool is_covered = c.missing == 0 && c.gaps == 0;
+    coverage_free(&c);
+    if (st != ST_OK)
+        return db_code(st);
+    return is_covered ? CODE_DONE : CODE_NO;
+}
+
+const struct command command_db_coverage = {
+    .name = "coverage",
+    .group = GROUP_DATABASE,
+    .summary = "list shapes and ranges missing from a database",
+    .usage = "[OPTIONS]",
+    .details = "For each operator table and each axis of its shapes (M, N and K of a matrix "
+               "product, tokens and width of an elementwise kernel, message size of a collective), "
+               "lists the required values that are missing and the neighbouring values that are "
+               "too far apart for interpolation. --rules replaces the built-in rules with a file "
+               "in the same form (data/perfdb/axis_density.yaml).\n"
+               "\n"
+               "The exit code is 1 if anything is missing or too far apart.",
+    .see = "docs/perfdb-grid.md",
+    .operands = {OPERAND_WORD, 0, SIZE_MAX, NULL},
+    .schemas = {&coverage_schema},
+    COMMAND_PARTS_ZERO,
+};

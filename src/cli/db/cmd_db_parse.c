@@ -1,0 +1,193 @@
+/*
+ * strata db parse: kernel_details exports become operator tables.
+ */
+#include "base/files/fs.h"
+#include "base/files/mapfile.h"
+#include "cli/db/opt_db.h"
+#include "opdb/rows/capture_rows.h"
+#include "opdb/rows/parse.h"
+#include "opdb/rows/table.h"
+
+struct args {
+    struct place_args place;
+    const char *source;
+    bool overwrite, merge;
+    int from;
+    double wait;
+};
+
+enum { FROM_AUTO, FROM_EXPORTS, FROM_CAPTURES };
+static const char *const sources[] = {"auto", "exports", "captures", NULL};
+
+static const struct opt options[] = {
+    OPT_STRING(0, "profiling-path", "PATH", struct args, source,
+               "exports or captures: a file, or a folder to search"),
+    OPT_CHOICE(0, "from", sources, struct args, from,
+               "exports: kernel_details; captures (default: what is there)"),
+    OPT_FLAG(0, "merge", struct args, merge, "keep existing rows and columns"),
+    OPT_FLAG(0, "overwrite", struct args, overwrite,
+             "replace tables even if that drops measured data"),
+    OPT_DB_WAIT(struct args, wait),
+    OPT_DB_PLACE(struct args, place),
+};
+
+static const struct example examples[] = {
+    {"strata db parse --profiling-path examples/perfdb/profile --database-path out/db",
+     "one table per operator from a profile"},
+    {"strata db parse --profiling-path examples/perfdb/profile --database-path out/db --dry-run",
+     "what that would change"},
+};
+
+static void report(struct session *s, const struct args *args, const struct parse_plan *plan)
+{
+    bool is_listed = s->common.quiet || s->common.json;
+
+    for (size_t i = 0; i < plan->files.n; i++) {
+        const struct parse_file *f = &plan->files.at[i];
+        if (f->rows_dropped == 0 && f->columns_lost.n == 0)
+            continue;
+        db_message(s, "%s: %sreplaced: %zu rows dropped%s%.*s", f->path,
+                   s->common.dry_run ? "would be " : "", f->rows_dropped,
+                   f->columns_lost.n > 0 ? ", columns dropped: " : "", STR_ARGS(f->columns_lost));
+    }
+    for (size_t i = 0; i < plan->files.n && is_listed && !s->common.dry_run; i++)
+        session_wrote(s, plan->files.at[i].path);
+    if (s->common.json) {
+        session_read(s, args->source, "kernel-details", plan->kernels.rows, 0);
+        session_document(s, &parse_schema, "measured", plan);
+        return;
+    }
+    for (size_t i = 0; i < plan->files.n && s->common.dry_run; i++) {
+        const struct parse_file *f = &plan->files.at[i];
+        table_diff(f->is_there ? &f->old : NULL, &f->fresh, f->path, session_text(s));
+    }
+    if (!s->common.quiet)
+        out_printf(&s->out, "%s %zu csv file(s) under %s from %s\n",
+                   s->common.dry_run ? "Would generate" : "Generated", plan->files.n, plan->dir,
+                   args->source);
+}
+
+/* A table of level 0 in the folder of a rank: its shapes are those of the operators in the trace.
+ */
+static bool is_level_0(const char *path)
+{
+    struct mapfile map;
+    struct str text, head = S("");
+    struct diag none;
+
+    if (!str_contains(str_of(path), S("_ascend_")))
+        return false;
+    diag_init(&none);
+    bool is_read = mapfile_open(&map, path, &none) == ST_OK;
+    diag_fini(&none);
+    if (!is_read)
+        return false;
+    text = map.text;
+    str_split(&text, '\n', &head);
+    bool has_shapes = str_contains(head, S("Input Shapes"));
+    mapfile_close(&map);
+    return !has_shapes;
+}
+
+/* No kernel_details export with shapes at the path: captures of any format. */
+static bool is_captures(struct session *s, const struct args *args)
+{
+    struct str path = str_of(args->source);
+    struct fs_list files = {0};
+    struct diag none;
+
+    if (args->from != FROM_AUTO)
+        return args->from == FROM_CAPTURES;
+    if (!fs_is_dir(args->source))
+        return fs_exists(args->source) && !str_ends(path, S(".csv"));
+    diag_init(&none);
+    fs_walk(&s->arena, args->source, NULL, 0, &files, &none);
+    diag_fini(&none);
+    size_t captures = 0;
+    for (size_t i = 0; i < files.n; i++) {
+        struct str name = files.at[i].name;
+        if (str_ends(name, S(".csv")) && str_contains_nocase(name, S("kernel_details")) &&
+            !is_level_0(files.at[i].path))
+            return false;
+        captures += str_ends(name, S(".json")) || str_ends(name, S(".gz")) ||
+                    str_ends(name, S(".db")) || str_ends(name, S(".sqlite"));
+    }
+    return captures > 0;
+}
+
+static int run_captures(struct session *s, const struct args *args, const char *dir)
+{
+    struct lock lock = {.fd = -1};
+    struct capture_rows_count count;
+
+    enum status st = s->common.dry_run ? ST_OK : db_lock(s, dir, args->wait, &lock);
+    if (st == ST_OK)
+        st = capture_rows(args->source, dir, s->common.dry_run, &count, &s->diag);
+    lock_release(&lock);
+    if (st != ST_OK)
+        return db_code(st);
+    if (s->common.json)
+        session_document(s, &capture_rows_schema, "measured", &count);
+    else if (!s->common.quiet)
+        out_printf(&s->out,
+                   "%s %llu rows in %llu tables under %s from %llu captures; %llu of %llu kernels "
+                   "belong to an operator with shapes\n",
+                   s->common.dry_run ? "Would merge" : "Merged", (unsigned long long)count.rows,
+                   (unsigned long long)count.tables, dir, (unsigned long long)count.captures,
+                   (unsigned long long)count.placed, (unsigned long long)count.kernels);
+    return CODE_DONE;
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct lock lock = {.fd = -1};
+    struct parse_plan plan;
+    const char *dir;
+
+    if (args->source == NULL)
+        return session_usage(s, "parse needs --profiling-path");
+    if (args->overwrite && args->merge)
+        return session_usage(s, "--merge and --overwrite are mutually exclusive");
+    TRY_CODE(db_place(s, &args->place, &dir));
+    if (is_captures(s, args))
+        return run_captures(s, args, dir);
+    enum parse_mode mode = args->merge       ? PARSE_MERGE
+                           : args->overwrite ? PARSE_OVERWRITE
+                                             : PARSE_CAREFUL;
+    TRY_CODE(db_code(s->common.dry_run ? ST_OK : db_lock(s, dir, args->wait, &lock)));
+    enum status st = parse_plan(&plan, args->source, dir, mode, &s->diag);
+    if (st == ST_OK && !s->common.dry_run)
+        st = parse_write(&plan, &s->diag);
+    lock_release(&lock);
+    if (st == ST_OK)
+        report(s, args, &plan);
+    bool is_whole = plan.n_skipped == 0;
+    parse_plan_free(&plan);
+    return st == ST_OK && !is_whole ? CODE_NO : db_code(st);
+}
+
+const struct command command_db_parse = {
+    .name = "parse",
+    .group = GROUP_DATABASE,
+    .summary = "import profiles: one table per operator",
+    .usage = "[OPTIONS] --profiling-path PATH",
+    .details =
+        "Groups the rows of all kernel_details exports by operator and shapes and writes one table "
+        "per operator with the average, median and spread of the durations and the average of "
+        "every counter. Rows without shapes (communication) are skipped. Fused attention gets its "
+        "runtime columns, with the help of operator_details.csv.\n"
+        "\n"
+        "Captures of any format (Kineto, nsys, Ascend databases and tables) give rows too: a "
+        "kernel counts for the operator that launched it, with the recorded shapes and types; "
+        "collectives whose size is recorded become hcom rows. They are merged: rows of the same "
+        "call get the new figures. A file that cannot be read is reported and left out.\n"
+        "\n"
+        "A table written by an earlier parse is replaced. If a table holds more (replayed "
+        "durations, extra columns), parse stops: --merge keeps the extra data and updates the "
+        "profiled figures, --overwrite drops it. --dry-run prints the changes and writes nothing.",
+    .see = "docs/perfdb.md",
+    .common = COMMON_DRY_RUN,
+    .schemas = {&parse_schema, &capture_rows_schema},
+    COMMAND_PARTS_ZERO,
+};

@@ -1,0 +1,162 @@
+/*
+ * strata db predict: the time of a step of a model, from the database of its operators.
+ */
+#include "cli/db/opt_db.h"
+#include "cli/db/opt_model.h"
+#include "opdb/predict/predict_job.h"
+#include "render/timeline.h"
+
+struct args {
+    struct opt_model model;
+    struct place_args place;
+    struct predict_job job;
+    const char *trace;
+    int phase;
+};
+
+enum { PHASE_BOTH, PHASE_PREFILL, PHASE_DECODE };
+static const char *const phases[] = {"both", "prefill", "decode", NULL};
+
+static const struct args defaults = {
+    .job = {.sizes = {.tp = 1, .ep = 1}, .step = {.batch = 1, .length = 1024}, .link_us = 5}};
+
+static const struct opt options[] = {
+    OPT_MODEL(struct args, model),
+    OPT_INT(0, "batch", "N", struct args, job.step.batch, 1, 1000000, "sequences (default: 1)"),
+    OPT_INT(0, "seq", "N", struct args, job.step.length, 1, 100000000,
+            "tokens of each: prompt, or cache (default: 1024)"),
+    OPT_CHOICE(0, "phase", phases, struct args, phase, "prefill or decode (default: both)"),
+    OPT_INT(0, "layers", "N", struct args, job.step.layers, 1, 10000,
+            "number of layers (default: that of the model)"),
+    OPT_INT(0, "tp", "N", struct args, job.sizes.tp, 1, 1024, "tensor-parallel size (default: 1)"),
+    OPT_INT(0, "ep", "N", struct args, job.sizes.ep, 1, 4096, "expert-parallel size (default: 1)"),
+    OPT_INT(0, "vocab", "N", struct args, job.sizes.vocab, 1, 1 << 24,
+            "vocabulary size (default: that of --config, else 151936)"),
+    OPT_GROUP("Between operators"),
+    OPT_DOUBLE(0, "gap", "US", struct args, job.gap_us,
+               "time between two kernels in us (default: 0)"),
+    OPT_DOUBLE(0, "link-latency", "US", struct args, job.link_us,
+               "latency of a link without hcom tables (default: 5)"),
+    OPT_DOUBLE(0, "link-bandwidth", "GB/S", struct args, job.link_gbps,
+               "bandwidth of a link without hcom tables"),
+    OPT_GROUP("Comparison"),
+    OPT_STRING(0, "against", "CAPTURE", struct args, job.against,
+               "measured capture to compare with, by operator"),
+    OPT_STRING(0, "trace", "FILE", struct args, trace,
+               "write the step as a trace (.json, .pftrace, .csv)"),
+    OPT_DB_PLACE(struct args, place),
+};
+
+struct predicted_trace {
+    const struct capture *cap;
+    const char *path;
+};
+
+static const struct example examples[] = {
+    {"strata db predict --database-path examples/perfdb/h200 --model qwen3-8b --batch 4 --seq 700 "
+     "--gap 1",
+     "prefill and decode of one batch"},
+    {"strata db predict --database-path examples/perfdb/h200 --model qwen3-8b --phase decode "
+     "--trace step.json",
+     "a trace for Perfetto"},
+};
+
+/* A timeline in the format that the ending of its file names; Chrome's without one. */
+static bool write_trace(const void *ctx, struct sink sink)
+{
+    const struct predicted_trace *t = ctx;
+    const struct timeline_format *format = timeline_by_ending(str_of(t->path));
+    struct timeline_options how = {0};
+    struct cut cut;
+
+    cut_init(&cut, t->cap, &(struct cut_options){0});
+    bool is_written = (format != NULL ? format : &timeline_chrome)->write(&cut, &how, sink);
+    cut_fini(&cut);
+    return is_written;
+}
+
+static enum status show(struct session *s, const struct args *args, const struct predict *p)
+{
+    const char *const inputs[] = {args->job.against, NULL};
+
+    if (args->trace != NULL) {
+        struct capture *cap = predict_capture(p);
+        enum status st = db_output(s, args->trace, inputs, write_trace,
+                                   &(struct predicted_trace){cap, args->trace});
+        capture_free(cap);
+        TRY(st);
+    }
+    if (s->common.json)
+        session_document(s, &predict_schema, "estimated", p);
+    else if (!s->common.quiet)
+        session_answer(s, predict_report(p));
+    return ST_OK;
+}
+
+static enum status predict_all(struct session *s, const struct args *args, const char *dir,
+                               struct predict_job *job, struct predict *p)
+{
+    struct query_db db;
+    bool is_missed = false;
+
+    enum status st = query_open(&db, dir, &s->diag);
+    for (int decode = 0; decode < 2 && st == ST_OK; decode++) {
+        job->step.is_decode = decode;
+        if (args->phase != PHASE_BOTH && (args->phase == PHASE_DECODE) != decode)
+            continue;
+        st = predict_run(p, &db, job, &s->diag);
+        is_missed = is_missed || p->steps[p->n_steps - 1].missed > 0;
+    }
+    if (st == ST_OK && is_missed)
+        diag_add(&s->diag, SEV_WARN, "perfdb.calls-missed", (struct where){.path = dir},
+                 "some calls of the step are not in the database and count as 0; "
+                 "--link-bandwidth gives times of collectives");
+    if (st == ST_OK)
+        st = show(s, args, p);
+    query_close(&db);
+    return st;
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct predict_job job = args->job;
+    struct grid_run grid;
+    struct predict p;
+    const char *dir;
+
+    if (job.against != NULL && args->phase == PHASE_BOTH)
+        return session_usage(s, "--against needs --phase prefill or decode");
+    TRY_CODE(db_place(s, &args->place, &dir));
+    TRY_CODE(opt_model_find(s, &args->model, &grid, &job.model));
+    if (job.step.layers == 0)
+        job.step.layers = opt_model_layers(job.model);
+    if (job.sizes.vocab == 0)
+        job.sizes.vocab = job.model->vocab > 0 ? job.model->vocab : 151936;
+    int code = opt_model_check(s, job.model, job.sizes.tp, job.sizes.ep);
+    if (code == CODE_DONE && job.step.layers == 0)
+        code = session_usage(s, "--layers is needed for this model");
+    if (code == CODE_DONE) {
+        predict_init(&p, job.model->id);
+        code = db_code(predict_all(s, args, dir, &job, &p));
+        predict_free(&p);
+    }
+    grid_run_close(&grid);
+    return code;
+}
+
+const struct command command_db_predict = {
+    .name = "predict",
+    .group = GROUP_DATABASE,
+    .summary = "predict the step time of a model from its operators",
+    .usage = "--model NAME [OPTIONS]",
+    .details =
+        "Derives the operators of one step (a whole prompt, or one more token of each sequence), "
+        "asks the database for each of them as strata db query does, and adds them up over the "
+        "layers, with an 80 % interval. Collectives of tensor and expert parallelism come from "
+        "hcom tables, else from a link's latency and bandwidth, and count as exposed. --against "
+        "compares operator by operator with a measured capture.",
+    .see = "docs/perfdb.md",
+    .schemas = {&predict_schema},
+    COMMAND_PARTS,
+};

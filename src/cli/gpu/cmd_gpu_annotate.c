@@ -1,0 +1,55 @@
+/*
+ * strata gpu annotate: the source of a run's kernels, with the samples of each line.
+ */
+#include "cli/session.h"
+#include "gpu/collect/annotated.h"
+#include "report/report.h"
+
+struct args {
+    const char *kernel;
+    bool sass;
+};
+
+static const struct opt options[] = {
+    OPT_STRING(0, "kernel", "NAME", struct args, kernel, "kernels whose name matches"),
+    OPT_FLAG(0, "sass", struct args, sass, "instructions below their lines"),
+};
+
+static const struct example examples[] = {
+    {"strata gpu annotate examples/gpu-rules/run --kernel scale",
+     "source lines with samples and stall reasons"},
+};
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct gpu_annotations found;
+
+    enum status st =
+        gpu_annotated_read(s->operands.at[0], args->kernel, &s->arena, &found, &s->diag);
+    if (st == ST_OK && s->common.json) {
+        session_document(s, &gpu_annotate_schema, "measured", &found);
+    } else if (st == ST_OK) {
+        struct report *r = report_new(session_lang(s), S(""));
+        for (size_t i = 0; i < found.at.n; i++)
+            gpu_annotated_show(&found.at.at[i], args->sass, r);
+        session_answer(s, r);
+    }
+    gpu_annotated_free(&found);
+    return session_code(st);
+}
+
+const struct command command_gpu_annotate = {
+    .name = "annotate",
+    .group = GROUP_RECORD,
+    .summary = "print kernel source with samples per line",
+    .usage = "[OPTIONS] DIR",
+    .details = "Prints the source files of a run's kernels: percent of the kernel's samples, the "
+               "stall reason that most of them have, line number and text. Lines need kernels that "
+               "were compiled with -lineinfo. --sass adds the sampled instructions; their text "
+               "needs nvdisasm when the run is recorded, otherwise only offsets are shown.",
+    .see = "docs/gpu.md",
+    .operands = {.kind = OPERAND_DIR, .min = 1, .max = 1},
+    .schemas = {&gpu_annotate_schema},
+    COMMAND_PARTS_ZERO,
+};

@@ -1,0 +1,140 @@
+/*
+ * strata pto check: violations of the dialect's rules in kernels.
+ */
+#include "base/text/inert.h"
+#include "cli/kernel/pto_params.h"
+#include "cli/session.h"
+#include "kernels/pto/pto_races_job.h"
+
+struct args {
+    struct words set;
+    bool races;
+};
+
+static const struct opt options[] = {
+    OPT_LIST(0, "set", "NAME=VALUE", struct args, set, PTO_PARAMS_HELP),
+    OPT_FLAG(0, "races", struct args, races,
+             "also look for accesses that no flag or barrier puts in order"),
+};
+
+static const struct example examples[] = {
+    {"strata pto check examples/pto/softmax.pto", "a valid kernel"},
+    {"strata pto check examples/pto/matmul.pto examples/pto/attention.pto --json",
+     "two kernels, as JSON"},
+    {"strata pto check examples/pto/softmax.pto --races", "also accesses that nothing orders"},
+};
+
+/* The line of the text, with blanks for tabs, and a caret under the place. */
+static void print_place(struct session *s, const struct pto_checked *c, const struct pto_problem *p)
+{
+    enum { WIDTH = 160 };
+    struct str line = pto_checked_line(c, p->line);
+    size_t from = p->col > WIDTH - 20 ? p->col - (WIDTH - 20) : 0;
+    char *shown = arena_cstr(&s->arena, str_part(line, from, WIDTH));
+
+    if (line.n == 0)
+        return;
+    for (char *tab = shown; (tab = strchr(tab, '\t')) != NULL;)
+        *tab = ' ';
+    size_t before = p->col > from + 1 ? p->col - from - 1 : 0;
+    out_printf(&s->out, "    %s\n    %*s", out_clean(&s->arena, str_of(shown)),
+               (int)inert_width(str_part(str_of(shown), 0, before)), "");
+    out_style(&s->out, STYLE_GREEN);
+    out_text(&s->out, "^\n");
+    out_style(&s->out, STYLE_PLAIN);
+}
+
+static void print_text(struct session *s, const struct pto_checked *c)
+{
+    const struct pto_module *m = &c->module;
+
+    for (size_t i = 0; i < m->problems.n; i++) {
+        const struct pto_problem *p = &m->problems.at[i];
+        out_printf(&s->out, "%s:%u:%u: ", out_clean(&s->arena, str_of(c->path)), (unsigned)p->line,
+                   (unsigned)p->col);
+        out_style(&s->out, p->severity == SEV_ERROR ? STYLE_RED : STYLE_YELLOW);
+        out_text(&s->out, severity_name(p->severity));
+        out_style(&s->out, STYLE_PLAIN);
+        out_printf(&s->out, ": %s [%s]\n", out_clean(&s->arena, str_of(p->text)), p->code);
+        print_place(s, c, p);
+    }
+    if (m->error_count > PTO_MAX_PROBLEMS)
+        out_printf(&s->out, "%s: further errors are not shown\n",
+                   out_clean(&s->arena, str_of(c->path)));
+    if (m->error_count > 0 || s->common.quiet)
+        return;
+    out_style(&s->out, STYLE_BOLD);
+    out_text(&s->out, out_clean(&s->arena, str_of(c->path)));
+    out_style(&s->out, STYLE_PLAIN);
+    out_printf(&s->out, "   ok: %s, %zu function%s, %zu operations\n", pto_arch_name(m->arch),
+               m->functions.n, m->functions.n == 1 ? "" : "s", m->ops.n);
+}
+
+static int run(struct session *s, const void *args)
+{
+    const struct args *a = args;
+    struct pto_race_watch watch;
+    const struct text_param *params;
+    struct json_writer *j = NULL;
+    enum status status = ST_OK;
+    bool has_errors = false;
+
+    TRY_CODE(pto_params(s, "set", &a->set, &params));
+    if (a->races)
+        pto_race_watch_init(&watch);
+    struct pto_checked *list = ARENA_ARRAY(&s->arena, struct pto_checked, s->operands.n);
+    size_t n = 0;
+    while (n < s->operands.n && status == ST_OK) {
+        struct pto_check_job job = {s->operands.at[n], params, a->set.n};
+        struct pto_checked *c = &list[n++];
+        status = pto_check_run(&job, &s->diag, c);
+        if (status == ST_OK && a->races)
+            pto_races_run(&watch, c);
+        has_errors = has_errors || c->module.error_count > 0;
+        if (status == ST_OK)
+            session_read(s, job.path, "pto", c->module.ops.n, 0);
+    }
+    if (a->races)
+        pto_race_watch_free(&watch);
+    if (status == ST_OK && s->common.json) {
+        j = session_json_begin(s, pto_check_schema.name, NULL);
+        json_write_array(j);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (status == ST_OK && j != NULL)
+            record_json(j, pto_check_schema.record, &list[i],
+                        &(struct record_env){.names = &list[i].module.names, .user = &list[i]});
+        else if (status == ST_OK)
+            print_text(s, &list[i]);
+        pto_checked_free(&list[i]);
+    }
+    if (j != NULL) {
+        json_write_end(j);
+        session_json_end(s);
+    }
+    return status == ST_OK && has_errors ? CODE_NO : session_code(status);
+}
+
+const struct command command_pto_check = {
+    .name = "check",
+    .group = GROUP_KERNELS,
+    .summary = "check kernels against the rules of PTO text",
+    .usage = "[OPTIONS] FILE…",
+    .details =
+        "Parses each kernel and checks what can be checked without running it: names and "
+        "types, memory spaces and sizes of tiles, valid regions, shapes of multiplications, "
+        "FIFOs between cube and vector cores, flags, dominance. Each problem is shown with "
+        "file, line and column, the source line and a marker.\n"
+        "\n"
+        "--races also runs each kernel, without data, and reports accesses to the same bytes from "
+        "different pipes or cores that no flag, barrier or queue puts in order, with both "
+        "lines, the buffer and the missing flag; missing numbers get several "
+        "values in turn. In a kernel without flags those of the compiler are checked.\n"
+        "\n"
+        "Parsing continues after an invalid operation, so one run shows several problems. "
+        "The exit code is 1 if there is an error or a race.",
+    .see = "docs/formats/pto.md",
+    .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
+    .schemas = {&pto_check_schema},
+    COMMAND_PARTS_ZERO,
+};

@@ -1,0 +1,75 @@
+/*
+ * strata pto print: a kernel in canonical form.
+ */
+#include "cli/kernel/pto_params.h"
+#include "cli/session.h"
+#include "kernels/pto/pto_check_job.h"
+#include "kernels/pto/text/parse.h"
+#include "kernels/pto/text/print.h"
+
+struct args {
+    struct words set;
+};
+
+static const struct opt options[] = {
+    OPT_LIST(0, "set", "NAME=VALUE", struct args, set, PTO_PARAMS_HELP),
+};
+
+static const struct example examples[] = {
+    {"strata pto print examples/pto/vector_add.pto", "print the canonical form"},
+    {"strata pto print examples/pto/matmul.pto -o canonical.pto", "write it to a file"},
+};
+
+static enum status print(struct session *s, const char *path, const struct pto_checked *c)
+{
+    const char *out = s->common.out;
+
+    if (pto_tell(&c->module, path, &s->diag) != ST_OK) {
+        diag_hint(&s->diag, "try", "strata pto check %s", path);
+        return ST_FORMAT;
+    }
+    if (out == NULL || strcmp(out, "-") == 0) {
+        pto_print(&c->module, session_sink(s));
+        return ST_OK;
+    }
+    TRY(pto_check_print(c, path, out, &s->diag));
+    session_wrote(s, out);
+    return ST_OK;
+}
+
+static int run(struct session *s, const void *args)
+{
+    const struct args *a = args;
+    const struct text_param *params;
+    struct pto_checked checked;
+    bool is_stdout = s->common.out == NULL || strcmp(s->common.out, "-") == 0;
+
+    TRY_CODE(pto_params(s, "set", &a->set, &params));
+    if (s->common.json && is_stdout)
+        return session_usage(s, "--json needs -o FILE for the kernel");
+    struct pto_check_job job = {s->operands.at[0], params, a->set.n};
+    enum status status = pto_check_run(&job, &s->diag, &checked);
+    if (status == ST_OK) {
+        session_read(s, job.path, "pto", checked.module.ops.n, 0);
+        status = print(s, job.path, &checked);
+    }
+    if (status == ST_OK && s->common.json)
+        session_document(s, &pto_print_schema, NULL, &checked);
+    pto_checked_free(&checked);
+    return session_code(status);
+}
+
+const struct command command_pto_print = {
+    .name = "print",
+    .group = GROUP_KERNELS,
+    .summary = "print a kernel in canonical form",
+    .usage = "[OPTIONS] FILE",
+    .details = "One operation per line, two spaces per level, tile types in long form; aliases, "
+               "comments and generic operation syntax are removed. Parsing the result gives the "
+               "same kernel. ${NAME} in the text is replaced by the value of --set NAME=VALUE.",
+    .see = "docs/formats/pto.md",
+    .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
+    .common = COMMON_OUT,
+    .schemas = {&pto_print_schema},
+    COMMAND_PARTS_ZERO,
+};

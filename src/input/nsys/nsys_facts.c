@@ -1,0 +1,59 @@
+/* nsys: what the export says of the machine, the exporter and itself. */
+#include "input/nsys/nsys_in.h"
+
+static void read_named(struct nsys *s, const char *table, struct str name, const char *prefix,
+                       strid *out)
+{
+    static const char *const columns[] = {"name", "value"};
+    struct db_rows rows;
+
+    db_rows_open(&rows, &s->db, table, columns, ARRAY_LEN(columns));
+    while (db_rows_next(&rows)) {
+        struct str value = db_text(&rows, 1);
+        if (*out != 0 || value.n == 0 || value.n > 256 || !str_equal(db_text(&rows, 0), name))
+            continue;
+        *out = capture_intern_format(s->cap, "%s%.*s", prefix, STR_ARGS(value));
+    }
+}
+
+/* Trouble that the profiler itself met while it recorded. */
+static void read_complaints(struct nsys *s)
+{
+    enum { WARNING = 2, ENOUGH = 100 };
+    static const char *const columns[] = {"severity", "text"};
+    struct db_rows rows;
+    int64_t severity;
+    size_t n = 0;
+
+    db_rows_open(&rows, &s->db, "DIAGNOSTIC_EVENT", columns, ARRAY_LEN(columns));
+    while (db_rows_next(&rows)) {
+        struct str text = db_text(&rows, 1);
+        if (db_i64(&rows, 0, &severity) && severity >= WARNING && text.n > 0 && n++ < ENOUGH)
+            import_tell(s->i, SEV_NOTE, "nsys.complaint", "the profiler reported: %.*s",
+                        STR_ARGS(str_part(text, 0, 300)));
+    }
+}
+
+void nsys_read_facts(struct nsys *s)
+{
+    static const char *const gpu[] = {"id", "name"}, *const start[] = {"utcEpochNs"};
+    struct facts *facts = &s->cap->facts;
+    struct clock *clock = &s->cap->clock;
+    struct db_rows rows;
+    int64_t id;
+
+    facts->kind = capture_intern(s->cap, S("nsys"));
+    facts->device = s->device;
+    db_rows_open(&rows, &s->db, "TARGET_INFO_GPU", gpu, ARRAY_LEN(gpu));
+    while (db_rows_next(&rows))
+        if (facts->device_name == 0 || (db_i64(&rows, 0, &id) && id == s->device))
+            facts->device_name = capture_intern(s->cap, db_text(&rows, 1));
+    db_rows_open(&rows, &s->db, "TARGET_INFO_SESSION_START_TIME", start, ARRAY_LEN(start));
+    while (db_rows_next(&rows))
+        if (!clock->has_unix)
+            clock->has_unix = db_i64(&rows, 0, &clock->to_unix);
+    read_named(s, "META_DATA_EXPORT", S("EXPORT_SCHEMA_VERSION"), "nsys export schema ",
+               &facts->producer);
+    read_named(s, "TARGET_INFO_SYSTEM_ENV", S("Hostname"), "", &facts->host);
+    read_complaints(s);
+}

@@ -1,0 +1,107 @@
+/*
+ * Which kernel of a scene is meant, and its shape.
+ */
+#include "kernels/replay/shape.h"
+
+#include "base/files/mapfile.h"
+#include "base/limits.h"
+#include "base/text/char.h"
+
+ENUM_NAMES(shape_name, enum shape, "aic-only", "aiv-only", "spmd-mix")
+
+bool shape_classify(struct str path, struct str text, struct str core_type, enum shape *out)
+{
+    static const struct str marks[] = {
+        S_INIT("SPMD_LOCAL_CONTEXT_INDEX"),
+        S_INIT("SPMD_GLOBAL_CONTEXT_INDEX"),
+        S_INIT("get_block_idx(args)"),
+        S_INIT("get_sub_block_id(args)"),
+        S_INIT("get_block_num(args)"),
+        S_INIT("args[48]"),
+        S_INIT("args[49]"),
+    };
+    bool is_vector = str_equal(core_type, S("aiv"));
+
+    *out = SHAPE_MIX;
+    if (str_contains(path, S("/kernels/mix/")) || STR_ANY(str_contains, text, marks))
+        return true;
+    *out = SHAPE_AIC;
+    if (!is_vector && (str_equal(core_type, S("aic")) || str_contains(path, S("/kernels/aic/"))))
+        return true;
+    *out = SHAPE_AIV;
+    return is_vector || str_contains(path, S("/kernels/aiv/"));
+}
+
+static bool is_chosen(const struct scene_incore *k, const struct kernel_choice *choice)
+{
+    struct str wanted = str_of(choice->source);
+
+    if (choice->name != NULL)
+        return str_equal(k->name, str_of(choice->name));
+    if (choice->source == NULL)
+        return k->func_id == choice->func_id;
+    while (str_starts(wanted, S("./")))
+        wanted = str_part(wanted, 2, wanted.n);
+    /* Equal, of the same file name, or the end of the path; nothing is the end of every one. */
+    return wanted.n > 0 && (str_equal(str_basename(k->source), str_basename(wanted)) ||
+                            str_ends(k->source, wanted));
+}
+
+static enum status examine(struct kernel *k, struct str text, struct diag *d)
+{
+    const char *path = k->incore.path;
+
+    if (text.n > LIMIT_SOURCE_BYTES)
+        return diag_fail(d, ST_LIMIT, "replay.not-a-kernel", (struct where){.path = path},
+                         "larger than %d bytes", LIMIT_SOURCE_BYTES);
+    if (!shape_classify(str_of(path), text, k->incore.core_type, &k->shape))
+        return diag_fail(d, ST_FORMAT, "replay.unclassified", (struct where){.path = path},
+                         "Cannot classify kernel core type: '%.*s'", STR_ARGS(k->incore.core_type));
+    if (!str_contains(text, S("kernel_entry")) || !str_contains(text, S("int64_t *args")))
+        return diag_fail(d, ST_FORMAT, "replay.not-a-kernel", (struct where){.path = path},
+                         "Kernel does not look like kernel_entry(args): %s", path);
+    struct str rest = text;
+    while (rest.n > 0) {
+        rest = str_part(rest, str_find(rest, S("args[")), rest.n);
+        rest = str_part(rest, 5, rest.n);
+        size_t i = 0, value = 0;
+        while (i < rest.n && char_is_digit(rest.at[i]) && value < SLOT_COUNT)
+            value = value * 10 + (size_t)(rest.at[i++] - '0');
+        if (i > 0 && i < rest.n && rest.at[i] == ']' && value < SLOT_COUNT)
+            k->reads[value] = true;
+    }
+    k->is_runnable = str_contains(text, S("pto/pto-inst.hpp"));
+    return ST_OK;
+}
+
+enum status kernel_select(const struct scene *scene, const struct kernel_choice *choice,
+                          struct kernel *out, struct diag *d)
+{
+    struct where where = {.path = scene->file};
+    const struct scene_incore *hit = NULL;
+    struct mapfile map;
+    size_t n = 0;
+
+    *out = (struct kernel){0};
+    if ((choice->name != NULL) + (choice->source != NULL) + choice->has_func_id != 1)
+        return diag_fail(d, ST_NOT_FOUND, "replay.selector", where,
+                         "Exactly one of --kernel, --func-id, or --kernel-source is required");
+    for (size_t i = 0; i < scene->n_incores; i++) {
+        if (!is_chosen(&scene->incores[i], choice))
+            continue;
+        hit = hit != NULL ? hit : &scene->incores[i];
+        n++;
+    }
+    if (hit == NULL)
+        return diag_fail(d, ST_NOT_FOUND, "replay.selector", where,
+                         "Kernel selector did not match any CALLABLE['incores'] entry");
+    if (n > 1)
+        diag_add(d, SEV_WARN, "replay.several-kernels", where,
+                 "%zu kernels match; using the first, %.*s; --func-id or --kernel selects another",
+                 n, STR_ARGS(hit->source));
+    out->incore = *hit;
+    TRY(mapfile_open(&map, hit->path, d));
+    enum status st = examine(out, map.text, d);
+    mapfile_close(&map);
+    return st;
+}

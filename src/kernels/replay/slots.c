@@ -1,0 +1,245 @@
+/*
+ * Rules for the arguments of a kernel, and slots as records.
+ */
+#include "kernels/replay/slots.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+static const struct dtype dtypes[] = {
+    {S_INIT("FLOAT16"), 2, true, false, true},      {S_INIT("FLOAT32"), 4, true, false, true},
+    {S_INIT("BFLOAT16"), 2, true, false, true},     {S_INIT("INT8"), 1, false, false, true},
+    {S_INIT("INT16"), 2, false, false, true},       {S_INIT("INT32"), 4, false, false, true},
+    {S_INIT("INT64"), 8, false, false, true},       {S_INIT("UINT8"), 1, false, false, true},
+    {S_INIT("UINT16"), 2, false, false, true},      {S_INIT("UINT32"), 4, false, false, true},
+    {S_INIT("UINT64"), 8, false, false, true},      {S_INIT("BOOL"), 1, false, false, false},
+    {S_INIT("FLOAT32_BITS"), 4, true, true, false}, {S_INIT("FLOAT64_BITS"), 8, true, true, false},
+};
+
+const struct dtype *dtype_find(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(dtypes); i++)
+        if (str_equal(dtypes[i].name, name))
+            return &dtypes[i];
+    return NULL;
+}
+
+bool slot_bytes(const struct slot *s, int64_t *out)
+{
+    int64_t bytes = s->dtype->bytes;
+
+    for (size_t i = 0; i < s->rank; i++)
+        if (__builtin_mul_overflow(bytes, s->shape[i], &bytes))
+            return false;
+    *out = bytes;
+    return true;
+}
+
+bool slot_f32_bits(double value, int64_t *out)
+{
+    /* What rounds to FLT_MAX still fits: half a unit of its last place. */
+    if (isfinite(value) && fabs(value) >= 0x1.ffffffp127)
+        return false;
+    *out = (int64_t)num_bits_of_float((float)value);
+    return true;
+}
+
+bool slot_is_identifier(struct str name)
+{
+    return str_is_name(name) && name.n <= 128;
+}
+
+enum status replay_read_json(struct arena *arena, struct str text, const char *path,
+                             const struct tree **out, struct diag *d)
+{
+    struct tree_error error;
+
+    *out = tree_read_json(arena, text, &error);
+    if (*out != NULL)
+        return ST_OK;
+    return diag_fail(d, error.status, "replay.bad-json",
+                     (struct where){.path = path, .line = error.line}, "%s", error.what);
+}
+
+enum status slot_pack(struct slot *s, const struct tree *value, struct where where, struct diag *d)
+{
+    if (value != NULL && (value->kind == TREE_INT || value->kind == TREE_BOOL)) {
+        s->value = value->i; /* packed already */
+        s->is_unsigned = value->is_unsigned;
+        return ST_OK;
+    }
+    if (value == NULL || value->kind != TREE_REAL)
+        return diag_fail(d, ST_FORMAT, "replay.bad-value", where,
+                         "arg %" PRId64 ": value is not a number of at most 64 bits", s->index);
+    if (!s->is_packed && !s->dtype->is_float) {
+        diag_hint(d, "try", "a whole number, or \"pack_mode\": \"bits\"");
+        return diag_fail(d, ST_FORMAT, "replay.bad-value", where,
+                         "arg %" PRId64 ": %g is a float, but %.*s with pack_mode value is not",
+                         s->index, value->f, STR_ARGS(s->dtype->name));
+    }
+    s->is_packed = true;
+    if (!slot_f32_bits(value->f, &s->value))
+        return diag_fail(d, ST_FORMAT, "replay.bad-value", where,
+                         "arg %" PRId64 ": %g does not fit a float32", s->index, value->f);
+    return ST_OK;
+}
+
+ORDER_BY(by_index, struct slot, ORDER(x->index, y->index));
+
+static enum status check_tensor(const struct slot *s, struct where where, struct diag *d)
+{
+    int64_t bytes;
+
+    if (!s->dtype->for_tensors)
+        return diag_fail(d, ST_FORMAT, "replay.dtype", where,
+                         "arg %" PRId64 ": unsupported dtype for a tensor: %.*s", s->index,
+                         STR_ARGS(s->dtype->name));
+    if (s->rank == 0 || s->rank > SLOT_RANK)
+        return diag_fail(d, ST_FORMAT, "replay.bad-shape", where,
+                         "arg %" PRId64 ": shape has %zu dimensions, not 1 to %d", s->index,
+                         s->rank, SLOT_RANK);
+    for (size_t i = 0; i < s->rank; i++)
+        if (s->shape[i] < 1 || s->shape[i] > UINT32_MAX)
+            return diag_fail(d, ST_FORMAT, "replay.bad-shape", where,
+                             "arg %" PRId64 ": dimension %" PRId64 " is not 1 to 4294967295",
+                             s->index, s->shape[i]);
+    if (!slot_bytes(s, &bytes))
+        return diag_fail(d, ST_LIMIT, "replay.bad-shape", where,
+                         "arg %" PRId64 ": the tensor has more than 2^63 bytes", s->index);
+    return ST_OK;
+}
+
+enum status slots_check(struct slots *slots, const char *path, struct diag *d)
+{
+    struct where where = {.path = path};
+
+    if (slots->n > 1)
+        qsort(slots->at, slots->n, sizeof(*slots->at), by_index);
+    for (size_t i = 0; i < slots->n; i++) {
+        const struct slot *s = &slots->at[i];
+        if (s->index == SLOT_LOCAL || s->index == SLOT_GLOBAL)
+            return diag_fail(
+                d, ST_FORMAT, "replay.bad-index", where,
+                "Arg index %" PRId64 " is reserved for context pointers (slots 48, 49)", s->index);
+        if (s->index < 0 || s->index >= SLOT_COUNT)
+            return diag_fail(d, ST_FORMAT, "replay.bad-index", where,
+                             "Arg index %" PRId64 " exceeds max slots (%d)", s->index, SLOT_COUNT);
+        if (i > 0 && slots->at[i - 1].index == s->index)
+            return diag_fail(d, ST_FORMAT, "replay.bad-index", where,
+                             "Duplicate arg index %" PRId64, s->index);
+        if (s->is_tensor)
+            TRY(check_tensor(s, where, d));
+    }
+    return ST_OK;
+}
+
+struct str slots_missing(const struct slots *slots, const struct kernel *kernel,
+                         struct arena *arena)
+{
+    struct str out = {"", 0};
+
+    for (int i = 0; i < SLOT_LOCAL; i++) {
+        bool is_there = !kernel->reads[i];
+        for (size_t k = 0; k < slots->n; k++)
+            is_there = is_there || slots->at[k].index == i;
+        if (!is_there)
+            out = arena_format(arena, "%.*s%s%d", STR_ARGS(out), out.n > 0 ? ", " : "", i);
+    }
+    return out.n > 0 ? arena_format(arena, "[%.*s]", STR_ARGS(out)) : out;
+}
+
+/* ---- as records ---- */
+
+static struct field_value kind_of(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_text(((const struct slot *)record)->is_tensor ? S("tensor") : S("scalar"));
+}
+
+static struct field_value dtype_of(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_text(((const struct slot *)record)->dtype->name);
+}
+
+static struct field_value number_of(const void *record, const struct record_env *env)
+{
+    const struct slot *s = record;
+
+    (void)env;
+    if (s->is_tensor)
+        return value_none();
+    return s->is_unsigned ? value_uint((uint64_t)s->value) : value_int(s->value);
+}
+
+static ENUM_NAMES(role_name, enum slot_role, "input", "output", "inout")
+
+    /* What is usual goes without saying. */
+    static struct field_value unusual_role(const void *record, const struct record_env *env)
+{
+    const struct slot *s = record;
+
+    (void)env;
+    if (!s->is_tensor || s->role == ROLE_INPUT)
+        return value_none();
+    return value_text(str_of(role_name(s->role)));
+}
+
+static struct field_value unusual_fill(const void *record, const struct record_env *env)
+{
+    const struct slot *s = record;
+
+    (void)env;
+    if (!s->is_tensor || str_equal(s->fill, S("zero")))
+        return value_none();
+    return value_text(s->fill);
+}
+
+static struct field_value bytes_of(const void *record, const struct record_env *env)
+{
+    const struct slot *s = record;
+    int64_t bytes = 0;
+
+    (void)env;
+    slot_bytes(s, &bytes);
+    return s->is_tensor ? value_int(bytes) : value_none();
+}
+
+static struct field_value pack_mode(const void *record, const struct record_env *env)
+{
+    const struct slot *s = record;
+
+    (void)env;
+    return s->is_tensor ? value_none() : value_text(s->is_packed ? S("bits") : S("value"));
+}
+
+static const struct field slot_fields[] = {
+    FIELD(struct slot, index, "index"),
+    FIELD_CALC(FIELD_STR, "kind", kind_of),
+    FIELD_CALC(FIELD_STR, "dtype", dtype_of),
+    FIELD_VALUES(struct slot, shape, rank, "shape", .is_optional = true,
+                 WHEN(struct slot, is_tensor)),
+    FIELD_CALC(FIELD_I64, "value", number_of, .is_optional = true),
+    FIELD(struct slot, name, "name"),
+    FIELD_CALC(FIELD_STR, "role", unusual_role, .is_optional = true),
+    FIELD_CALC(FIELD_STR, "fill", unusual_fill, .is_optional = true),
+};
+const struct record slot_record = RECORD(struct slot, slot_fields);
+
+static const struct field told_fields[] = {
+    FIELD_CALC(FIELD_STR, "kind", kind_of),
+    FIELD(struct slot, index, "index"),
+    FIELD(struct slot, name, "name"),
+    FIELD_CALC(FIELD_STR, "dtype", dtype_of),
+    FIELD_VALUES(struct slot, shape, rank, "shape", .is_optional = true,
+                 WHEN(struct slot, is_tensor)),
+    FIELD_OF_ENUM(struct slot, role, "role", role_name, 3, .is_optional = true,
+                  WHEN(struct slot, is_tensor)),
+    FIELD(struct slot, fill, "fill", .is_optional = true, WHEN(struct slot, is_tensor)),
+    FIELD_CALC(FIELD_I64, "bytes", bytes_of, .is_optional = true),
+    FIELD_CALC(FIELD_I64, "value", number_of, .is_optional = true),
+    FIELD_CALC(FIELD_STR, "pack_mode", pack_mode, .is_optional = true),
+};
+const struct record slot_told_record = RECORD(struct slot, told_fields);

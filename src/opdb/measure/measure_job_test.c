@@ -1,0 +1,104 @@
+#include "opdb/measure/measure_job.h"
+
+#include "base/files/fs.h"
+#include "base/files/mapfile.h"
+#include "base/testing_folder.h"
+#include "opdb/rows/build_rows.h"
+
+#define HEAD "Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types\r\n"
+
+static struct measured_db m;
+
+static int done(void **state)
+{
+    measured_db_free(&m);
+    return leave(state);
+}
+
+#define TM(name) cmocka_unit_test_setup_teardown(name, enter, done)
+
+static struct measure_db_job job_in(const char *dir)
+{
+    return (struct measure_db_job){
+        .dir = dir, .backend = "cpu", .options = {.repeats = 2}, .is_writing = true};
+}
+
+static bool file_has(const char *path, const char *text)
+{
+    struct mapfile map;
+
+    assert_int_equal(mapfile_open(&map, path, &diag), ST_OK);
+    bool is_there = str_contains(map.text, str_of(text));
+    mapfile_close(&map);
+    return is_there;
+}
+
+TEST(durations_go_into_the_tables)
+{
+    const char *path = scratch_put("Add.csv", HEAD "\"8,4;8,4\",FLOAT;FLOAT,ND,\"8,4\",FLOAT\r\n"
+                                                   "\"8,4;7,4\",FLOAT;FLOAT,ND,\"8,4\",FLOAT\r\n");
+    struct measure_db_job job = job_in(scratch);
+
+    assert_int_equal(measure_db(&job, &m, &diag), ST_OK);
+    assert_int_equal(m.done, 1);
+    assert_int_equal(m.refused, 1);
+    assert_true(file_has(path, "Average Duration(us)"));
+    assert_true(m.rows.at[0].stats.shortest > 0 && m.rows.at[0].worst <= 1);
+    assert_int_equal(m.rows.at[1].line, 3);
+    assert_string_equal(m.rows.at[1].why.at, "the shapes do not fit each other");
+    measured_db_free(&m);
+    job.is_missing_only = true; /* what is measured is left alone */
+    assert_int_equal(measure_db(&job, &m, &diag), ST_OK);
+    assert_int_equal(m.done, 0);
+    assert_int_equal(m.skipped, 1);
+}
+
+TEST(what_a_killed_run_measured_is_not_lost)
+{
+    const char *path = scratch_put("Add.csv", HEAD "\"8,4\",FLOAT,ND,\"8,4\",FLOAT\r\n"
+                                                   "\"9,4\",FLOAT,ND,\"9,4\",FLOAT\r\n");
+    struct measure_db_job job = job_in(scratch);
+
+    scratch_put(".strata.measured", arena_printf(&arena, "%s\t1\t4321.5\n%s\t0\t12", path, path));
+    job.is_missing_only = true;
+    job.most_rows = 1;
+    assert_int_equal(measure_db(&job, &m, &diag), ST_OK);
+    assert_true(file_has(path, "4321.500000"));
+    assert_true(file_has(path, "12.000000"));
+    assert_int_equal(m.done, 0);
+    assert_false(fs_exists(fs_join(&arena, scratch, ".strata.measured")));
+}
+
+TEST(a_model_becomes_rows_once)
+{
+    static const int64_t batches[] = {1, 2}, lengths[] = {16};
+    const struct grid_model model = {
+        .hidden = 64, .ffn_inter = 128, .heads = 4, .kv_heads = 2, .head_dim = 64};
+    const struct build_sizes sizes = {batches, lengths, 2, 1, 1, 1, 100};
+    struct measure_db_job job = job_in(scratch);
+    struct build_count count;
+
+    assert_int_equal(build_rows(scratch, &model, &sizes, &count, &diag), ST_OK);
+    assert_int_equal(count.tables, 9);
+    assert_int_equal(count.added, 46);
+    assert_int_equal(build_rows(scratch, &model, &sizes, &count, &diag), ST_OK);
+    assert_int_equal(count.added, 0);
+    assert_int_equal(measure_db(&job, &m, &diag), ST_OK);
+    assert_int_equal(m.done, 46);
+    assert_int_equal(m.failed + m.refused, 0);
+}
+
+TEST(a_folder_without_tables_and_a_back_end_that_is_not_there)
+{
+    struct measure_db_job job = job_in(scratch);
+
+    assert_int_equal(measure_db(&job, &m, &diag), ST_NOT_FOUND);
+    measured_db_free(&m);
+    scratch_put("Add.csv", HEAD "\"8,4\",FLOAT,ND,\"8,4\",FLOAT\r\n");
+    job.backend = "ascend";
+    assert_int_equal(measure_db(&job, &m, &diag), ST_TOOL);
+}
+
+TEST_MAIN("opdb/measure/measure_job", TM(durations_go_into_the_tables),
+          TM(what_a_killed_run_measured_is_not_lost), TM(a_model_becomes_rows_once),
+          TM(a_folder_without_tables_and_a_back_end_that_is_not_there))

@@ -1,0 +1,98 @@
+/*
+ * estimate - the time of a call from the times of others, with an interval.
+ *
+ * Two steps. A roof: launch time plus the longer of operations and bytes at rates that are fitted,
+ * where products are cut into tiles and tiles run in waves over the cores, and where bytes that fit
+ * into a cache move faster. What the roof leaves
+ * (the utilisation) is interpolated between the nearest calls by kriging on the logarithms of the
+ * axes. So steps of tiles and waves stay steps, and far from all calls the roof remains.
+ *
+ * The interval is conformal: each point is predicted without itself, by parameters that were fitted
+ * without its fold; the quantile of these errors, in units of the predicted spread, widens the
+ * interval of a new call. docs/perfdb.md has the formulas.
+ */
+#ifndef STRATA_OPDB_PREDICT_ESTIMATE_H
+#define STRATA_OPDB_PREDICT_ESTIMATE_H
+
+#include "base/tables/vec.h"
+#include "opdb/predict/work.h"
+
+struct estimate_point {
+    struct call_work work;
+    double us;
+};
+
+/* us = launch + max(operations / rate, bytes / speed); rate and speed by microsecond. */
+struct estimate_roof {
+    double launch_us, rate, speed;
+    double tile_rows, tile_columns, cores; /* 0: not in tiles */
+    bool is_cut;                           /* tiles at the edge take what they hold, not all */
+    double ramp;                           /* waves that begin and end take more than others */
+    double cache, fast;                    /* bytes that move at this speed; 0: no cache */
+};
+
+/* How alike the utilisation of two calls is, by their distance on the axes. */
+struct estimate_kriging {
+    double scale[WORK_AXES]; /* one over the length, which is in units of ln */
+    double noise;            /* variance of one measurement, in units of the spread */
+    bool is_smooth;          /* Matérn 3/2; else exponential, linear between neighbours */
+};
+
+enum { ESTIMATE_NEAR = 8 };
+
+struct estimate_tree; /* points by place, to find the nearest */
+
+struct estimate_model {
+    const struct estimate_point *points;
+    size_t n;
+    struct estimate_roof roof;
+    struct estimate_kriging kriging;
+    double spread;          /* of the logarithm of the utilisation */
+    double inside, outside; /* factors of an 80 % interval: between points, beyond them */
+    double low[WORK_AXES], high[WORK_AXES]; /* range of the points */
+    double *rest;                           /* ln(us / roof) of each point */
+    struct estimate_tree *tree;             /* NULL for a few points */
+};
+
+struct estimate {
+    double us, low_us, high_us;
+    double error; /* predicted, of ln(us) */
+    bool is_inside;
+    unsigned n_near;
+    uint32_t near[ESTIMATE_NEAR]; /* points it came from, nearest first */
+};
+
+enum { ESTIMATE_NONE = UINT32_MAX };
+
+/* Fits a model to points of one regime, which must outlive it. `cores` of the device, 0: unknown.
+ */
+void estimate_fit(struct estimate_model *m, const struct estimate_point *points, size_t n,
+                  double cores);
+void estimate_free(struct estimate_model *m);
+
+/* `without`: a point that is left out, or ESTIMATE_NONE. */
+void estimate_call(const struct estimate_model *m, const struct call_work *w, uint32_t without,
+                   struct estimate *out);
+
+double estimate_roof_us(const struct estimate_roof *r, const struct call_work *w);
+
+/* One judged prediction: a point without itself (or without its block). */
+struct estimate_trial {
+    double us;    /* predicted */
+    double error; /* ln(predicted / measured) */
+    double sigma; /* what was predicted of it */
+    double low_us, high_us;
+    uint32_t point;
+    bool is_covered, is_inside;
+};
+
+/* Every point once: left out alone, and left out with its block (a fifth of the range of an axis).
+ * Arrays of `n`, in order of the points. Parameters are fitted without the point's fold; intervals
+ * without the point. At most ESTIMATE_TRIALS of more points are tried, evenly. Returns how many. */
+enum { ESTIMATE_TRIALS = 400 };
+size_t estimate_leave_one_out(const struct estimate_point *points, size_t n, double cores,
+                              struct estimate_trial *out);
+size_t estimate_leave_block_out(const struct estimate_point *points, size_t n, double cores,
+                                struct estimate_trial *out);
+
+#endif

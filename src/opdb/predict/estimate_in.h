@@ -1,0 +1,63 @@
+/*
+ * estimate_in - for estimate_*.c alone.
+ */
+#ifndef STRATA_OPDB_PREDICT_ESTIMATE_IN_H
+#define STRATA_OPDB_PREDICT_ESTIMATE_IN_H
+
+#include "opdb/predict/estimate.h"
+
+/* Some of the points, by number. */
+struct estimate_sample {
+    const struct estimate_point *points;
+    const uint32_t *at;
+    size_t n;
+};
+
+/* Roofs that fit: the plain one, one with a cache, and with the tiles that fit best, where there
+ * are any. */
+enum { ESTIMATE_TILED = 3, ESTIMATE_ROOFS = 2 + ESTIMATE_TILED };
+size_t estimate_roofs(struct estimate_roof *out, const struct estimate_sample *s, double cores);
+
+/* The nearest points so far, nearest first. */
+struct estimate_near {
+    uint32_t at[ESTIMATE_NEAR];
+    double far[ESTIMATE_NEAR]; /* squared distance */
+    unsigned n;
+};
+
+/* Logarithms of the axes: where a call lies. */
+void estimate_place(const struct call_work *w, double *out);
+
+/* The points in order of a k-d tree: the middle of each range splits it. */
+struct estimate_tree {
+    double (*place)[WORK_AXES]; /* by number of the point */
+    uint32_t *order;
+    uint8_t *split; /* axis at each place of `order` */
+    double low[WORK_AXES], high[WORK_AXES];
+};
+
+/* What predictions are made from: points in places, with what the roof leaves of them. */
+struct estimate_field {
+    const struct estimate_kriging *kriging;
+    const double (*place)[WORK_AXES];
+    const double *rest; /* of each point; NULL: by the two that follow */
+    const struct estimate_point *points;
+    const struct estimate_roof *roof;
+    const bool *is_out; /* points that do not take part; NULL: all do */
+    size_t n;
+    const struct estimate_tree *tree; /* NULL: a few points, all are looked at */
+};
+
+/* The nearest points of a field but one, and the mean at a place between them, with its variance
+ * in units of the spread. */
+struct estimate_near estimate_nearest(const struct estimate_field *f, const double *at,
+                                      uint32_t without);
+double estimate_krige(const struct estimate_field *f, const struct estimate_near *near,
+                      double *variance);
+
+/* The lengths only steer where ranges are split: the tree serves any of them. */
+struct estimate_tree *estimate_tree_new(const struct estimate_kriging *k,
+                                        const struct estimate_point *points, size_t n);
+void estimate_tree_free(struct estimate_tree *t);
+
+#endif
