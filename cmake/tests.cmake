@@ -34,7 +34,7 @@ foreach(file IN LISTS test_c)
     endif()
     target_include_directories(${target} PRIVATE tests/support)
     target_link_libraries(${target} PRIVATE strata_flags libstrata ${CMOCKA})
-    add_test(NAME ${target} COMMAND ${target} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    add_test(NAME ${target} COMMAND ${start} $<TARGET_FILE:${target}> WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
     add_dependencies(unit ${target})
 endforeach()
 
@@ -159,10 +159,10 @@ endif()
 
 # Damaged samples: a few places of each here, more by hand (tests/oracle/damage.c).
 add_test_program(damage tests/oracle/damage.c)
-add_test(NAME oracle.damage COMMAND damage 5 5 1 ${CMAKE_SOURCE_DIR}/tests/data/captures
+add_test(NAME oracle.damage COMMAND ${start} $<TARGET_FILE:damage> 5 5 1 ${CMAKE_SOURCE_DIR}/tests/data/captures
     ${STRATA_SHARED}/data/captures)
 set_tests_properties(oracle.damage PROPERTIES LABELS shared)
-add_test(NAME examples.damage COMMAND damage 4 4 1 ${CMAKE_SOURCE_DIR}/examples)
+add_test(NAME examples.damage COMMAND ${start} $<TARGET_FILE:damage> 4 4 1 ${CMAKE_SOURCE_DIR}/examples)
 
 # Tile operations against the same computed in Python.
 add_test(NAME pto.ops COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/ops.py
