@@ -84,8 +84,18 @@ schema: all ## write docs/schema from the descriptions of the documents
 format: format-deps ## rewrite the C sources in the house's shape
 	@tools/check-format --fix
 
-check-format check-tidy check-cppcheck check-shell: ci-deps $(B)/build.ninja ## one lint alone
+check: all format-deps ## before a commit: format, layers, texts, words, links, diagnostics, schemas, house, tests of what changed
+	@tools/check $(B)
+
+check-format: format-deps ## one lint alone
+check-tidy: tidy-deps $(B)/build.ninja
+check-cppcheck: cppcheck-deps
+check-shell: shell-deps
+check-format check-tidy check-cppcheck check-shell:
 	@tools/$@
+
+check-bare: bare-deps ## the README's commands in a bare Debian 12, as root and as a user; PART=root, user or packages
+	@tools/check-bare $(PART)
 
 check-layers check-links check-diagnostics check-packages: build-deps ## one document check alone
 	@tools/$@
@@ -101,7 +111,7 @@ package-deps: $(if $(filter arm64,$(ARCH)),aarch64-deps,build-deps)
 
 build-deps: $(if $(filter aarch64,$(PRESET)),aarch64-deps)
 
-build-deps ci-deps bench-deps fuzz-deps format-deps aarch64-deps web-deps: %-deps:
+build-deps ci-deps bench-deps fuzz-deps format-deps tidy-deps cppcheck-deps shell-deps bare-deps aarch64-deps web-deps: %-deps:
 	@tools/install-deps $*
 
 build/%/build.ninja: CMakePresets.json | build-deps
@@ -113,5 +123,5 @@ build/%/build.ninja: CMakePresets.json | build-deps
 export SECONDS_EACH
 
 .PHONY: deb tarball package-deps all test mutate plant demo pictures check-gpu ci bench fuzz attack coverage install house schema format clean help build-deps ci-deps \
-	bench-deps fuzz-deps format-deps aarch64-deps check-format check-tidy check-cppcheck check-shell \
-	check-layers check-links check-diagnostics check-packages
+	bench-deps fuzz-deps format-deps tidy-deps cppcheck-deps shell-deps bare-deps aarch64-deps check check-bare check-format \
+	check-tidy check-cppcheck check-shell check-layers check-links check-diagnostics check-packages
