@@ -4,7 +4,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 B       := build/$(PRESET)
 RELEASE := release$(if $(filter arm64,$(ARCH)),-arm64)
-harness  = $(if $(FORMAT),$(basename $(notdir $(firstword $(wildcard tests/fuzz/fuzz_$(FORMAT).c) fuzz_input))),fuzzers)
+harness  = $(if $(FORMAT),$(basename $(notdir $(firstword $(wildcard tests/fuzz/fuzz_$(FORMAT).c) fuzz_input))))
 
 all: build-deps $(B)/build.ninja ## build the program: build/dev/strata (PRESET=… for another build)
 	@cmake --build $(B)
@@ -50,7 +50,7 @@ bench: bench-deps build/release/build.ninja ## measure fixed workloads, compare 
 	@tests/bench/run build/release
 
 fuzz: fuzz-deps build/asan/build.ninja ## fuzz every parser; FORMAT=name for one, SECONDS_EACH=n
-	@cmake --build build/asan --target $(harness)
+	@$(if $(FORMAT),tools/harness build/asan $(harness),cmake --build build/asan --target fuzzers)
 	@tools/fuzz build/asan $(FORMAT)
 
 attack: build-deps build/asan/build.ninja ## mutants, faults, kills and more against the asan build; MINUTES=n SEED=s
