@@ -75,6 +75,10 @@ tarball: build-deps build/release/build.ninja ## a portable folder with its libr
 	@cmake --build build/release -- --quiet
 	@tools/tarball build/release build/packages
 
+wheel: build-deps build/release/build.ninja ## program, library and Python module for pip, as build/packages/strata-*.whl
+	@cmake --build build/release -- --quiet
+	@python3 tools/wheel.py build/release build/packages
+
 house: ## measures of the source tree; `tools/house --list` names what they count
 	@tools/house
 
@@ -122,6 +126,6 @@ build/%/build.ninja: CMakePresets.json | build-deps
 .NOTPARALLEL:
 export SECONDS_EACH
 
-.PHONY: deb tarball package-deps all test mutate plant demo pictures check-gpu ci bench fuzz attack coverage install house schema format clean help build-deps ci-deps \
+.PHONY: deb tarball wheel package-deps all test mutate plant demo pictures check-gpu ci bench fuzz attack coverage install house schema format clean help build-deps ci-deps \
 	bench-deps fuzz-deps format-deps tidy-deps cppcheck-deps shell-deps bare-deps aarch64-deps check check-bare check-format \
 	check-tidy check-cppcheck check-shell check-layers check-links check-diagnostics check-packages

@@ -1,9 +1,14 @@
-# Writes OUT: one array per file of FILES (paths below ROOT) and the table that names them.
+# Writes OUT: one array per file of FILES (paths below ROOT/data,
+# or examples/… below ROOT) and the table that names them.
 set(arrays "#include \"base/files/embedded.h\"\n\n")
 set(rows "")
 set(i 0)
 foreach(file IN LISTS FILES)
-    file(READ ${ROOT}/${file} hex HEX)
+    set(path ${ROOT}/data/${file})
+    if(file MATCHES "^examples/")
+        set(path ${ROOT}/${file})
+    endif()
+    file(READ ${path} hex HEX)
     string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
     string(REGEX REPLACE "(0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,)" "\\1\n" bytes "${bytes}")
     string(APPEND arrays "static const unsigned char file_${i}[] = {\n${bytes}0};\n\n")

@@ -36,6 +36,9 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/include/strata/strata.h)
     target_link_options(strata_shared PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/strata.map
         -Wl,-Bsymbolic -Wl,--gc-sections)
     target_link_libraries(strata_shared PRIVATE ${STRATA_LINKS})
+    # In a portable folder its libraries are in lib/strata, as those of the program.
+    target_link_options(strata_shared PRIVATE -Wl,--disable-new-dtags)
+    set_target_properties(strata_shared PROPERTIES INSTALL_RPATH "$ORIGIN/strata")
     install(TARGETS strata_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
     configure_file(cmake/strata.pc.in install/strata.pc @ONLY)
     install(FILES ${archive} TYPE LIB)
@@ -43,6 +46,9 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/include/strata/strata.h)
     install(FILES ${CMAKE_BINARY_DIR}/install/strata.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
     add_test(NAME install.example COMMAND ${CMAKE_SOURCE_DIR}/tests/install/run
         ${CMAKE_BINARY_DIR} ${CMAKE_C_COMPILER} "${CMAKE_C_FLAGS} ${STRATA_RUNTIME}")
+    if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize" AND NOT CMAKE_CROSSCOMPILING) # these are not packed
+        add_test(NAME install.packages COMMAND ${CMAKE_SOURCE_DIR}/tests/install/packages.py ${CMAKE_BINARY_DIR})
+    endif()
 endif()
 
 # The Python module, where the Python of the prefix looks: Debian has a folder of its own for its packages.
@@ -83,8 +89,15 @@ install(DIRECTORY data/pto-host/ DESTINATION ${CMAKE_INSTALL_DATADIR}/strata/pto
     PATTERN strata EXCLUDE)
 install(FILES include/strata/pto_host.h
     DESTINATION ${CMAKE_INSTALL_DATADIR}/strata/pto-host/include/strata)
-# Instructions for coding agents; `strata skills install` has its own copy of them.
-install(DIRECTORY data/skills/ DESTINATION ${CMAKE_INSTALL_DATADIR}/strata/skills)
+# What help, man pages and skills cite (src/cli/installed.h): examples, documents, tables to begin from. Instructions
+# for coding agents; `strata skills install` has its own copy of them.
+set(share ${CMAKE_INSTALL_DATADIR}/strata)
+install(DIRECTORY examples/ DESTINATION ${share}/examples
+    PATTERN c EXCLUDE PATTERN diagnose EXCLUDE PATTERN gpu EXCLUDE)
+install(DIRECTORY examples/gpu/specs DESTINATION ${share}/examples/gpu)
+install(DIRECTORY docs/ DESTINATION ${share}/docs FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN schema EXCLUDE)
+install(FILES data/perfdb/axis_density.yaml DESTINATION ${share}/data/perfdb)
+install(DIRECTORY data/skills/ DESTINATION ${share}/skills)
 install(TARGETS inject LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/strata)
 if(TARGET mpi)
     install(TARGETS mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/strata)
@@ -106,6 +119,9 @@ foreach(line IN LISTS commands)
     printed_by_strata(strata-${command}.1 help --man ${command})
 endforeach()
 install(FILES ${printed} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(CODE "set(man \${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1)
+set(share \${CMAKE_INSTALL_PREFIX}/${share})")
+install(SCRIPT cmake/installed-paths.cmake)
 find_program(MANDOC mandoc)
 if(MANDOC)
     add_test(NAME docs.man COMMAND ${MANDOC} -Tlint -Wwarning ${printed})
@@ -121,4 +137,7 @@ if("COMMAND(completion)" IN_LIST commands)
     install(FILES ${made}/strata.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 add_custom_target(printed ALL DEPENDS ${printed})
+if(NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize") # slow there; help.examples finds the same
+    add_test(NAME install.commands COMMAND ${CMAKE_SOURCE_DIR}/tests/install/examples ${CMAKE_BINARY_DIR})
+endif()
 

@@ -5,7 +5,7 @@ add_custom_target(unit) # everything that only the tests need
 # Labels every test of a folder by the first part of its name (`ctest -L golden`). Those that take long
 # are slow as well, and start first. Called when all tests of the folder are there.
 set(slow_tests anomaly.lanes attack.self docs.examples docs.schema help.examples gpu.profile-clocks gpu.profile-results
-    hostile.names incore.run_msprof inject.runs pto.ops query.hostile replay.workspaces report.width signal.interrupt
+    hostile.names incore.run_msprof inject.runs install.commands pto.ops query.hostile replay.workspaces report.width signal.interrupt
     synth.truth unit.base.tables.db_table unit.kernels.incore.insight_roundtrip unit.kernels.incore.hostile unit.input.memory.in_visualize_data
     unit.synth.plant oracle.bundles oracle.damage oracle.gpu_rules oracle.gpu_timeline
     oracle.injected oracle.pto_parse oracle.roundtrip oracle.traces oracle.truth)
@@ -68,6 +68,7 @@ add_test(NAME arch.texts COMMAND ${CMAKE_SOURCE_DIR}/tools/check-texts)
 add_test(NAME arch.abi COMMAND ${CMAKE_SOURCE_DIR}/tools/check-abi $<TARGET_FILE:strata_api>)
 set_tests_properties(arch.abi PROPERTIES SKIP_RETURN_CODE 77)
 add_test(NAME docs.links COMMAND ${CMAKE_SOURCE_DIR}/tools/check-links)
+add_test(NAME docs.readme COMMAND ${CMAKE_SOURCE_DIR}/tests/docs/readme)
 add_test(NAME docs.packages COMMAND ${CMAKE_SOURCE_DIR}/tools/check-packages)
 
 # oracle.<name> from tests/oracle/<name>.py: results computed apart from strata. Our samples are in

@@ -48,7 +48,7 @@ static void set_paths(struct arena *arena, const char *folder, const char *name,
     doc->json_path = fs_join(arena, folder, arena_format(arena, "%.*s.json", STR_ARGS(base)).at);
 }
 
-static enum status save(const char *folder, const struct arch_document *doc, struct diag *d)
+static enum status arch_save(const char *folder, const struct arch_document *doc, struct diag *d)
 {
     TRY(results_save(folder, doc->markdown_path, (struct str){doc->markdown.at, doc->markdown.n},
                      d));
@@ -105,8 +105,8 @@ enum status arch_result_save(struct arch_result *result, const char *path, const
     if (is_dry_run || out == NULL)
         return ST_OK;
     for (size_t i = 0; i < result->n; i++)
-        TRY(save(folder, &result->at[i], d));
-    return is_alone ? ST_OK : save(folder, &result->cover, d);
+        TRY(arch_save(folder, &result->at[i], d));
+    return is_alone ? ST_OK : arch_save(folder, &result->cover, d);
 }
 
 enum status answer_arch(const struct arch_job *job, struct arena *arena, struct diag *d,

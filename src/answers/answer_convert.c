@@ -55,7 +55,8 @@ static enum status check_out(const struct convert_job *job, const struct capture
 }
 
 /* When each step ran; none when nothing marks them. */
-static void find_steps(const struct capture *cap, struct arena *arena, struct timeline_options *out)
+static void convert_find_steps(const struct capture *cap, struct arena *arena,
+                               struct timeline_options *out)
 {
     struct study study;
 
@@ -165,9 +166,9 @@ static bool write_counted(void *ctx, struct str text)
     return m->to.write(m->to.ctx, text);
 }
 
-static enum status save(const struct convert_job *job, const struct cut *cut,
-                        const struct timeline_options *options, struct diag *d,
-                        struct convert_result *result)
+static enum status convert_save(const struct convert_job *job, const struct cut *cut,
+                                const struct timeline_options *options, struct diag *d,
+                                struct convert_result *result)
 {
     struct outfile file;
     struct meter meter = {.to = job->sink};
@@ -203,7 +204,7 @@ static enum status save_with_tables(const struct convert_job *job, const struct 
     how.tables = &tables.tables;
     tables.is_plain = job->is_plain;
     if (st == ST_OK)
-        st = save(job, cut, &how, d, result);
+        st = convert_save(job, cut, &how, d, result);
     answer_tables_fini(&tables);
     return st;
 }
@@ -239,7 +240,7 @@ static enum status write_cut(const struct convert_job *job, const struct capture
 
     snprintf(label, sizeof(label), "writing %.*s", STR_ARGS(str_basename(str_of(job->out))));
     if (job->steps_n > 0 || result->format->is_table)
-        find_steps(cap, arena, &how);
+        convert_find_steps(cap, arena, &how);
     TRY(take_windows(job, cap, &how, arena, d, &where));
     cut_init(&cut, cap, &where);
     result->lanes = cut.lanes_n;

@@ -84,8 +84,8 @@ static void prepare_side(void *ctx, size_t side)
     compare_prepare(&studies[side]);
 }
 
-static struct diff_pair compare(const struct diff_job *job, const struct capture *a,
-                                const struct capture *b, struct arena *arena)
+static struct diff_pair diff_compare(const struct diff_job *job, const struct capture *a,
+                                     const struct capture *b, struct arena *arena)
 {
     struct study studies[SIDES];
     struct diff_pair pair;
@@ -146,7 +146,7 @@ static void compare_ranks(const struct diff_job *job, struct arena *arena, struc
         /* Ranks are compared with the same rank where both sides know theirs, else in order. */
         int64_t x = a->ranks.at[i]->facts.rank, y = b->ranks.at[j]->facts.rank;
         if (x == y || x == UNKNOWN || y == UNKNOWN || (a->ranks.n == 1 && b->ranks.n == 1)) {
-            out->at[out->n] = compare(job, a->ranks.at[i++], b->ranks.at[j++], arena);
+            out->at[out->n] = diff_compare(job, a->ranks.at[i++], b->ranks.at[j++], arena);
             check_gates(job, out->at[out->n++].comparison, d, out);
         } else if (x < y)
             warn_unmatched(a->ranks.at[i++], 'A', d);

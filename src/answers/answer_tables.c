@@ -19,7 +19,7 @@ static const char *table_declaration(void *ctx, size_t i)
     return sql_schema(i)->columns;
 }
 
-static void fill(void *ctx, size_t chunk, struct column_chunk *out)
+static void tables_fill(void *ctx, size_t chunk, struct column_chunk *out)
 {
     const struct answer_tables *t = ctx;
 
@@ -31,8 +31,8 @@ static const struct dataset_source *open_table(void *ctx, const char *table)
     struct answer_tables *t = ctx;
 
     t->open = sql_columns_open(&t->view, table, t->cut);
-    t->source =
-        (struct dataset_source){.chunks = sql_columns_chunks(t->open), .fill = fill, .ctx = t};
+    t->source = (struct dataset_source){
+        .chunks = sql_columns_chunks(t->open), .fill = tables_fill, .ctx = t};
     t->source.layout = (struct dataset_layout){
         .table = table, .notes = t->notes, .notes_n = ARRAY_LEN(t->notes), .is_plain = t->is_plain};
     t->source.layout.columns = sql_columns_info(t->open, &t->source.layout.n);

@@ -8,7 +8,7 @@
 #include "base/files/outfile.h"
 #include "base/testing.h"
 
-static struct capture *sample(void)
+static struct capture *tables_sample(void)
 {
     struct capture *cap = capture_new();
     lane_id stream = capture_lane(
@@ -30,14 +30,14 @@ static struct capture *sample(void)
 }
 
 /* Rows as text. */
-static bool take_head(void *ctx, const char *const *names, size_t n)
+static bool tables_take_head(void *ctx, const char *const *names, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         text_format(ctx, "%s|", names[i]);
     return true;
 }
 
-static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
+static bool tables_take_row(void *ctx, const struct sql_value *cells, size_t n)
 {
     struct arena arena;
 
@@ -56,7 +56,7 @@ static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
     return true;
 }
 
-static void read_table(sqlite3 *db, const char *statement, struct text *out)
+static void tables_read(sqlite3 *db, const char *statement, struct text *out)
 {
     sqlite3_stmt *stmt;
 
@@ -94,7 +94,7 @@ static void write_database(const struct capture *cap, const char *path, struct d
 
 TEST(a_database_has_the_rows_of_every_query)
 {
-    struct capture *cap = sample();
+    struct capture *cap = tables_sample();
     const struct capture *list = cap;
     struct text path = {0}, want = {0}, got = {0}, statement = {0};
     struct diag diag;
@@ -113,19 +113,21 @@ TEST(a_database_has_the_rows_of_every_query)
         text_clear(&want);
         text_clear(&got);
         text_format(&statement, "SELECT * FROM %s ORDER BY id", sql_schema(i)->name);
-        struct sql_query query = {
-            .text = text_view(&statement), .head = take_head, .row = take_row, .ctx = &want};
+        struct sql_query query = {.text = text_view(&statement),
+                                  .head = tables_take_head,
+                                  .row = tables_take_row,
+                                  .ctx = &want};
         assert_int_equal(sql_run(sql, &query, &diag), ST_OK);
         text_char(&statement, '\0');
-        read_table(db, statement.at, &got);
+        tables_read(db, statement.at, &got);
         text_char(&want, '\0');
         text_char(&got, '\0');
         assert_string_equal(got.at, want.at);
     }
     text_clear(&got);
-    read_table(db,
-               "SELECT count(*), sum(tbl_name = 'kernels') FROM sqlite_master WHERE type = 'index'",
-               &got);
+    tables_read(
+        db, "SELECT count(*), sum(tbl_name = 'kernels') FROM sqlite_master WHERE type = 'index'",
+        &got);
     assert_true(str_ends(text_view(&got), S("\n11|3|")));
     sqlite3_close(db);
     sql_close(sql);
@@ -140,7 +142,7 @@ TEST(a_database_has_the_rows_of_every_query)
 
 TEST(a_database_that_cannot_be_begun_gives_a_reason)
 {
-    struct capture *cap = sample();
+    struct capture *cap = tables_sample();
     struct answer_tables tables;
     struct text out = {0};
     const char *why = NULL;

@@ -40,7 +40,7 @@ enum status answer_render(const struct report *r, const char *format, const char
     return outfile_commit(&file, OUTFILE_FAST, d);
 }
 
-static struct answer_cause cause_of(struct arena *arena, const struct diagnosis_cause *c)
+static struct answer_cause answers_cause_of(struct arena *arena, const struct diagnosis_cause *c)
 {
     return (struct answer_cause){
         .id = c->id,
@@ -62,11 +62,11 @@ struct answer_diagnosis *answer_diagnose(const struct capture *cap)
     study_begin(&st, cap, study_with_passes());
     const struct diagnosis *d = study_diagnosis(&st);
     out->text = arena_cstr(&out->arena, d->text.english);
-    out->verdict = cause_of(&out->arena, &d->verdict);
+    out->verdict = answers_cause_of(&out->arena, &d->verdict);
     out->n = d->n_causes;
     out->causes = ARENA_ARRAY(&out->arena, struct answer_cause, out->n);
     for (size_t i = 0; i < out->n; i++)
-        out->causes[i] = cause_of(&out->arena, &d->causes[i]);
+        out->causes[i] = answers_cause_of(&out->arena, &d->causes[i]);
     study_end(&st);
     return out;
 }

@@ -43,7 +43,7 @@ enum status results_save(const char *folder, const char *path, struct str text, 
     return outfile_commit(&file, OUTFILE_FAST, d);
 }
 
-static void put(struct sink out, struct str text)
+static void answers_results_put(struct sink out, struct str text)
 {
     out.write(out.ctx, text);
 }
@@ -68,22 +68,22 @@ void results_put(struct sink out, const char *schema, size_t i, size_t n, struct
     struct str line;
 
     if (n == 1) {
-        put(out, document);
+        answers_results_put(out, document);
         return;
     }
     if (i == 0) {
-        put(out, S("{\n  \"schema\": \""));
-        put(out, str_of(schema));
-        put(out, S("\",\n  \"captures\": ["));
+        answers_results_put(out, S("{\n  \"schema\": \""));
+        answers_results_put(out, str_of(schema));
+        answers_results_put(out, S("\",\n  \"captures\": ["));
     }
-    put(out, i == 0 ? S("\n") : S(",\n"));
+    answers_results_put(out, i == 0 ? S("\n") : S(",\n"));
     /* Every line is indented, and the last line end is left out. */
     while (document.n > 0 && document.at[document.n - 1] == '\n')
         document.n--;
     for (bool is_first = true; str_split(&document, '\n', &line); is_first = false) {
-        put(out, is_first ? S("    ") : S("\n    "));
-        put(out, line);
+        answers_results_put(out, is_first ? S("    ") : S("\n    "));
+        answers_results_put(out, line);
     }
     if (i + 1 == n)
-        put(out, S("\n  ]\n}\n"));
+        answers_results_put(out, S("\n  ]\n}\n"));
 }

@@ -67,7 +67,7 @@ void strata_free(struct strata *s)
 }
 
 /* Keeps the first error of `d` as the story of this call. */
-static enum status finish(struct strata *s, enum status status, struct diag *d)
+static enum status api_finish(struct strata *s, enum status status, struct diag *d)
 {
     if (status != ST_OK)
         api_error_text(d, s->error, sizeof(s->error));
@@ -106,7 +106,7 @@ static int no_memory(struct strata *s)
     return STRATA_MEMORY;
 }
 
-static void load(void *ctx)
+static void api_load(void *ctx)
 {
     struct call *c = ctx;
     struct input_options options = input_defaults();
@@ -115,7 +115,7 @@ static void load(void *ctx)
     unload(c->s);
     diag_init(&d);
     options.format = c->name;
-    c->status = finish(c->s, input_load(c->path, &options, &d, &c->s->cap), &d);
+    c->status = api_finish(c->s, input_load(c->path, &options, &d, &c->s->cap), &d);
 }
 
 int strata_load(struct strata *s, const char *path, const char *format)
@@ -127,7 +127,7 @@ int strata_load(struct strata *s, const char *path, const char *format)
     if (path == NULL)
         return misuse(s, "strata_load: path is NULL");
     s->error[0] = '\0';
-    int code = run_call(&s->job, load, &call);
+    int code = run_call(&s->job, api_load, &call);
     if (code != STRATA_MEMORY)
         return code;
     s->cap = NULL; /* went with the job */
@@ -146,7 +146,7 @@ static void analyze(void *ctx)
         for (size_t k = 0; k < b->findings.n; k++)
             vec_push(&c->report->findings, b->findings.at[k]);
     }
-    finish(c->s, c->status, &d);
+    api_finish(c->s, c->status, &d);
 }
 
 int strata_analyze(struct strata *s, const char *analysis, struct strata_report **out)
@@ -173,7 +173,7 @@ int strata_analyze(struct strata *s, const char *analysis, struct strata_report 
     return code == STRATA_MEMORY ? no_memory(s) : code;
 }
 
-static void render(void *ctx)
+static void api_render(void *ctx)
 {
     struct call *c = ctx;
     struct diag d;
@@ -189,7 +189,7 @@ int strata_render(const struct strata_report *r, const char *format, const char 
 
     if (r == NULL || format == NULL || path == NULL)
         return STRATA_USAGE;
-    return run_call(&job, render,
+    return run_call(&job, api_render,
                     &(struct call){.path = path,
                                    .name = format,
                                    .report = (struct strata_report *)(uintptr_t)r});
@@ -264,7 +264,7 @@ int strata_diagnose(struct strata *s, struct strata_diagnosis **out)
     return STRATA_OK;
 }
 
-static struct strata_cause cause_of(const struct answer_cause *c)
+static struct strata_cause api_cause_of(const struct answer_cause *c)
 {
     return (struct strata_cause){
         .id = c->id,
@@ -281,7 +281,7 @@ const char *strata_verdict(const struct strata_diagnosis *d, struct strata_cause
     if (d == NULL)
         return "";
     if (out != NULL)
-        *out = cause_of(&d->found->verdict);
+        *out = api_cause_of(&d->found->verdict);
     return d->found->text;
 }
 
@@ -296,7 +296,7 @@ int strata_cause_get(const struct strata_diagnosis *d, size_t i, struct strata_c
         return STRATA_USAGE;
     if (i >= d->found->n)
         return STRATA_NOT_FOUND;
-    *out = cause_of(&d->found->causes[i]);
+    *out = api_cause_of(&d->found->causes[i]);
     return STRATA_OK;
 }
 

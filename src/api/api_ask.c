@@ -6,8 +6,8 @@
 #include "api/api.h"
 #include "base/files/fs.h"
 #include "base/run/pool.h"
-#include "cli/frame.h"
 #include "cli/session.h"
+#include "cli/terminal/frame.h"
 #include "input/kept.h"
 #include "render/render.h"
 
@@ -18,7 +18,7 @@ struct open_call {
     const char *format;
 };
 
-static enum status read_all(struct strata_result *r, struct diag *d, void *ctx)
+static enum status ask_read_all(struct strata_result *r, struct diag *d, void *ctx)
 {
     const struct open_call *c = ctx;
     struct input_options options = input_defaults();
@@ -49,7 +49,7 @@ int strata_open(const char *path, const char *format, struct strata_capture **ou
     *out = cap;
     if (path == NULL)
         return api_misuse("strata_open: path is NULL", &cap->opened);
-    return api_answer(read_all, &(struct open_call){cap->kept, format}, &cap->opened);
+    return api_answer(ask_read_all, &(struct open_call){cap->kept, format}, &cap->opened);
 }
 
 void strata_close(struct strata_capture *cap)

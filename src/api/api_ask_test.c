@@ -6,8 +6,8 @@
 #include "base/testing.h"
 #include "strata/strata.h"
 
-static struct strata_result *ask(struct strata_capture *cap, const char *const *words,
-                                 enum strata_form form)
+static struct strata_result *ask_test_ask(struct strata_capture *cap, const char *const *words,
+                                          enum strata_form form)
 {
     const struct strata_capture *const list[] = {cap};
     struct strata_result *r;
@@ -31,7 +31,7 @@ TEST(a_command_is_asked_and_its_answer_walked)
 {
     static const char *const words[] = {"diagnose", NULL};
     struct strata_capture *cap = open_sample();
-    struct strata_result *r = ask(cap, words, STRATA_AS_VALUES);
+    struct strata_result *r = ask_test_ask(cap, words, STRATA_AS_VALUES);
     const struct strata_value *all = strata_result_value(r), *v;
 
     strata_close(cap); /* the result outlives it */
@@ -59,7 +59,7 @@ TEST(fields_are_described)
 {
     static const char *const words[] = {"ops", "--by", "family", NULL};
     struct strata_capture *cap = open_sample();
-    struct strata_result *r = ask(cap, words, STRATA_AS_VALUES);
+    struct strata_result *r = ask_test_ask(cap, words, STRATA_AS_VALUES);
     struct strata_field f = {0};
     bool has_rows = false;
     size_t n = strata_field_count(r, "");
@@ -93,7 +93,7 @@ TEST(an_answer_comes_in_every_form)
     struct strata_capture *cap = open_sample();
 
     for (enum strata_form form = STRATA_AS_VALUES; form <= STRATA_AS_HTML; form++) {
-        struct strata_result *r = ask(cap, words, form);
+        struct strata_result *r = ask_test_ask(cap, words, form);
         size_t n;
         const char *text = strata_result_text(r, &n);
         assert_memory_equal(text, begin[form], strlen(begin[form]));

@@ -22,7 +22,7 @@ static int64_t bits_of(double real)
     return bits;
 }
 
-static void append(struct api_column *c, struct str part)
+static void columns_append(struct api_column *c, struct str part)
 {
     vec_reserve(&c->bytes, c->bytes.n + part.n);
     if (part.n > 0)
@@ -30,7 +30,7 @@ static void append(struct api_column *c, struct str part)
     c->bytes.n += part.n;
 }
 
-static void put_number(struct api_column *c, enum strata_type type, int64_t bits)
+static void api_columns_put_number(struct api_column *c, enum strata_type type, int64_t bits)
 {
     char number[32];
     double real;
@@ -38,7 +38,7 @@ static void put_number(struct api_column *c, enum strata_type type, int64_t bits
     memcpy(&real, &bits, sizeof(real));
     int n = type == STRATA_INT ? snprintf(number, sizeof(number), "%lld", (long long)bits)
                                : snprintf(number, sizeof(number), "%.17g", real);
-    append(c, (struct str){number, (size_t)n});
+    columns_append(c, (struct str){number, (size_t)n});
 }
 
 /* Numbers so far become texts. */
@@ -49,7 +49,7 @@ static void make_texts(struct api_column *c, enum strata_type type)
     for (size_t i = 0; i < c->numbers.n; i++) {
         bool is_valid = c->valid.n == 0 || (c->valid.at[i / 8] >> i % 8 & 1) != 0;
         if (is_valid && c->type != STRATA_NULL)
-            put_number(c, c->type, c->numbers.at[i]);
+            api_columns_put_number(c, c->type, c->numbers.at[i]);
         vec_push(&c->offsets, (int64_t)c->bytes.n);
     }
     vec_free(&c->numbers);
@@ -94,7 +94,7 @@ static void widen(struct api_column *c, enum sql_type type)
     }
 }
 
-static void put_value(struct api_column *c, uint64_t row, const struct sql_value *v)
+static void api_columns_put_value(struct api_column *c, uint64_t row, const struct sql_value *v)
 {
     widen(c, v->type);
     mark_valid(c, row, v->type != SQL_NULL);
@@ -106,15 +106,15 @@ static void put_value(struct api_column *c, uint64_t row, const struct sql_value
         return;
     }
     if (v->type == SQL_TEXT || v->type == SQL_BLOB)
-        append(c, v->text);
+        columns_append(c, v->text);
     else if (v->type == SQL_INT)
-        put_number(c, STRATA_INT, v->number);
+        api_columns_put_number(c, STRATA_INT, v->number);
     else if (v->type == SQL_REAL)
-        put_number(c, STRATA_REAL, bits_of(v->real));
+        api_columns_put_number(c, STRATA_REAL, bits_of(v->real));
     vec_push(&c->offsets, (int64_t)c->bytes.n);
 }
 
-static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
+static bool api_columns_take_row(void *ctx, const struct sql_value *cells, size_t n)
 {
     struct strata_result *r = ctx;
 
@@ -123,13 +123,13 @@ static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
         if (cells[i].type == SQL_INT && c->type == STRATA_INT && c->valid.n == 0)
             vec_push(&c->numbers, cells[i].number); /* nearly all */
         else
-            put_value(c, r->rows, &cells[i]);
+            api_columns_put_value(c, r->rows, &cells[i]);
     }
     r->rows++;
     return true;
 }
 
-static bool take_head(void *ctx, const char *const *names, size_t n)
+static bool api_columns_take_head(void *ctx, const char *const *names, size_t n)
 {
     struct strata_result *r = ctx;
 
@@ -152,7 +152,7 @@ static void scan_texts(const struct fleet *fleet, enum sql_set set, enum sql_sca
         for (size_t i = 0; i < cap->slices.n; i++) {
             if (!sql_set_has(set, (enum slice_kind)cap->slices.kind[i]))
                 continue;
-            append(to, sql_scan_text(cap, i, column));
+            columns_append(to, sql_scan_text(cap, i, column));
             vec_push(&to->offsets, (int64_t)to->bytes.n);
         }
     }
@@ -165,7 +165,7 @@ static void scan(struct strata_result *r, const struct sql_scan *s, const struct
 
     for (size_t i = 0; i < s->n; i++)
         names[i] = sql_scan_name(s->columns[i]);
-    take_head(r, names, s->n);
+    api_columns_take_head(r, names, s->n);
     r->rows = sql_scan_rows(caps, fleet->ranks.n, s->set);
     for (size_t i = 0; i < s->n && r->rows > 0; i++) {
         struct api_column *c = &r->columns[i];
@@ -208,8 +208,8 @@ static enum status query(struct strata_result *r, struct diag *d, void *ctx)
     status = sql_run(sql,
                      &(struct sql_query){.text = str_of(c->statement),
                                          .timeout = (nanos)(c->timeout * 1e9),
-                                         .head = take_head,
-                                         .row = take_row,
+                                         .head = api_columns_take_head,
+                                         .row = api_columns_take_row,
                                          .ctx = r},
                      d);
     sql_close(sql);

@@ -22,7 +22,7 @@ struct db_call {
     int code;
 };
 
-static struct str text_of(const char *text)
+static struct str db_text_of(const char *text)
 {
     return str_of(text != NULL ? text : "");
 }
@@ -65,11 +65,11 @@ static void ask_db(void *ctx)
     struct db_call *c = ctx;
     const struct strata_db_question *q = c->question;
     struct db_question asked = {
-        .kernel = text_of(q->kernel),
-        .op_name = text_of(q->op_name),
-        .comm = text_of(q->comm),
-        .shapes = text_of(q->shapes),
-        .dtypes = text_of(q->dtypes),
+        .kernel = db_text_of(q->kernel),
+        .op_name = db_text_of(q->op_name),
+        .comm = db_text_of(q->comm),
+        .shapes = db_text_of(q->shapes),
+        .dtypes = db_text_of(q->dtypes),
         .avg_seq = q->avg_seq,
         .seqs = q->seqs,
         .kv_heads = q->kv_heads,

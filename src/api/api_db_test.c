@@ -15,7 +15,7 @@ static void make_table(void)
     fclose(f);
 }
 
-static struct strata_db_answer ask(struct strata_db *db, int m)
+static struct strata_db_answer db_ask(struct strata_db *db, int m)
 {
     struct strata_db_answer a;
     char shapes[64];
@@ -32,10 +32,10 @@ TEST(rows_and_values_between_them_are_answered)
 
     make_table();
     assert_int_equal(strata_db_open(scratch_path("."), &db), STRATA_OK);
-    struct strata_db_answer a = ask(db, 20);
+    struct strata_db_answer a = db_ask(db, 20);
     assert_string_equal(a.source, "MEASURED");
     assert_true(a.us == 20);
-    a = ask(db, 21);
+    a = db_ask(db, 21);
     assert_string_equal(a.source, "INTERPOLATED");
     assert_true(a.us > 19 && a.us < 22 && a.low_us < a.us && a.us < a.high_us);
     struct strata_db_question q = {.kernel = "Nothing", .shapes = "1", .dtypes = "bf16"};
@@ -122,7 +122,7 @@ TEST(without_rows_the_roof_of_the_device_answers)
 static void *ask_many(void *db)
 {
     for (int i = 1; i < 500; i++)
-        if (!(ask(db, 1 + i % 128).us > 0))
+        if (!(db_ask(db, 1 + i % 128).us > 0))
             return db;
     return NULL;
 }

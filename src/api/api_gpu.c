@@ -74,14 +74,14 @@ static double real_at(const struct strata_value *v, const char *key)
     return strata_value_real(strata_value_get(v, key));
 }
 
-static const struct strata_value *list_of(const struct strata_result *r, const char *key)
+static const struct strata_value *gpu_list_of(const struct strata_result *r, const char *key)
 {
     return strata_value_get(strata_result_value(r), key);
 }
 
 static const struct strata_value *item_of(const struct strata_result *r, const char *key, size_t i)
 {
-    const struct strata_value *v = strata_value_first(list_of(r, key));
+    const struct strata_value *v = strata_value_first(gpu_list_of(r, key));
 
     while (v != NULL && i-- > 0)
         v = strata_value_next(v);
@@ -90,7 +90,7 @@ static const struct strata_value *item_of(const struct strata_result *r, const c
 
 size_t strata_gpu_stage_count(const struct strata_result *r)
 {
-    return strata_value_count(list_of(r, "stages"));
+    return strata_value_count(gpu_list_of(r, "stages"));
 }
 
 int strata_gpu_stage_get(const struct strata_result *r, size_t i, struct strata_gpu_stage *out)
@@ -115,7 +115,7 @@ int strata_gpu_stage_get(const struct strata_result *r, size_t i, struct strata_
 
 size_t strata_gpu_advice_count(const struct strata_result *r)
 {
-    return strata_value_count(list_of(r, "opportunities"));
+    return strata_value_count(gpu_list_of(r, "opportunities"));
 }
 
 int strata_gpu_advice_get(const struct strata_result *r, size_t i, struct strata_gpu_advice *out)

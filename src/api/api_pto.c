@@ -28,7 +28,7 @@ struct strata_pto {
     char error[1024];
 };
 
-static char *copy(const char *text, size_t n)
+static char *pto_copy(const char *text, size_t n)
 {
     char *to = mem_grow(NULL, 1, n + 1);
 
@@ -41,10 +41,10 @@ static char *copy(const char *text, size_t n)
 static void replace(char **to, const char *text)
 {
     mem_free(*to);
-    *to = copy(text, strlen(text));
+    *to = pto_copy(text, strlen(text));
 }
 
-static void forget(struct names *list)
+static void pto_forget(struct names *list)
 {
     for (size_t i = 0; i < list->n; i++) {
         mem_free(list->at[i].name);
@@ -76,7 +76,7 @@ static void make_new(struct strata_pto *k)
     *k = (struct strata_pto){.job = JOB_INIT, .setup = {.target = -1, .blocks = 1}};
 }
 
-static void prepare(void *ctx)
+static void pto_prepare(void *ctx)
 {
     struct strata_pto *k = ((struct pto_call *)ctx)->k;
 
@@ -90,7 +90,7 @@ static int run_call(struct strata_pto *k, void (*work)(void *ctx), struct pto_ca
     locale_t before = c_locale_begin();
 
     call->k = k;
-    bool is_done = k->costs != NULL || job_run(&k->job, prepare, call);
+    bool is_done = k->costs != NULL || job_run(&k->job, pto_prepare, call);
     is_done = is_done && job_run(&k->job, work, call);
     c_locale_end(before);
     if (is_done)
@@ -109,12 +109,12 @@ struct strata_pto *strata_pto_new(void)
     return k;
 }
 
-static void release(void *handle)
+static void pto_release(void *handle)
 {
     struct strata_pto *k = handle;
 
-    forget(&k->params);
-    forget(&k->args);
+    pto_forget(&k->params);
+    pto_forget(&k->args);
     vec_free(&k->params);
     vec_free(&k->args);
     pto_kernel_free(&k->kernel);
@@ -130,7 +130,7 @@ void strata_pto_free(struct strata_pto *k)
     if (k == NULL)
         return;
     if (k->costs != NULL)
-        job_run(&k->job, release, k);
+        job_run(&k->job, pto_release, k);
     job_end(&k->job);
     free(k);
 }
@@ -141,12 +141,12 @@ static void take_text(void *ctx)
     struct strata_pto *k = c->k;
 
     mem_free(k->text);
-    k->text = copy(c->value, c->n);
+    k->text = pto_copy(c->value, c->n);
     k->setup.text = (struct str){k->text, c->n};
     replace(&k->name, c->name);
     k->setup.path = k->name;
-    forget(&k->params);
-    forget(&k->args);
+    pto_forget(&k->params);
+    pto_forget(&k->args);
     k->error[0] = '\0';
 }
 
@@ -171,8 +171,8 @@ static void put_given(void *ctx)
             replace(&list->at[i].value, c->value);
             return;
         }
-    vec_push(list,
-             ((struct named){copy(c->name, strlen(c->name)), copy(c->value, strlen(c->value))}));
+    vec_push(list, ((struct named){pto_copy(c->name, strlen(c->name)),
+                                   pto_copy(c->value, strlen(c->value))}));
 }
 
 int strata_pto_set(struct strata_pto *k, const char *name, const char *value)
@@ -269,8 +269,8 @@ int strata_pto_option(struct strata_pto *k, const char *name, const char *value)
 }
 
 /* One variant. */
-static int run(struct strata_pto *k, const struct text_param *params, size_t n_params,
-               const struct text_param *args, struct strata_pto_result *out)
+static int api_pto_run(struct strata_pto *k, const struct text_param *params, size_t n_params,
+                       const struct text_param *args, struct strata_pto_result *out)
 {
     struct pto_kernel *kernel = &k->kernel;
     struct diag d;
@@ -318,7 +318,7 @@ static void run_once(void *ctx)
     struct text_param *params = givens(&k->params), *args = givens(&k->args);
 
     k->error[0] = '\0';
-    c->code = run(k, params, k->params.n, args, c->out);
+    c->code = api_pto_run(k, params, k->params.n, args, c->out);
     mem_free(params);
     mem_free(args);
 }
@@ -343,7 +343,7 @@ static void run_rows(void *ctx)
     for (size_t row = 0; row < c->rows; row++) {
         for (size_t i = 0; i < c->n; i++)
             params[i] = (struct text_param){str_of(c->names[i]), str_of(c->values[row * c->n + i])};
-        run(k, params, c->n, args, &c->out[row]);
+        api_pto_run(k, params, c->n, args, &c->out[row]);
     }
     mem_free(params);
     mem_free(args);

@@ -23,11 +23,11 @@ void api_handle_end(void)
         inputs_clear();
 }
 
-void api_free(void *handle, void (*release)(void *handle))
+void api_free(void *handle, void (*result_release)(void *handle))
 {
     if (handle == NULL)
         return;
-    job_run(handle, release, handle);
+    job_run(handle, result_release, handle);
     job_end(handle);
     free(handle);
 }
@@ -51,7 +51,7 @@ void api_error_text(const struct diag *d, char *to, size_t size)
              first->where.path != NULL ? ": " : "", first->text, d->entries.at[i].code);
 }
 
-static const char *copy(struct strata_result *r, const char *text)
+static const char *result_copy(struct strata_result *r, const char *text)
 {
     return text != NULL ? arena_cstr(&r->arena, str_of(text)) : NULL;
 }
@@ -63,8 +63,8 @@ void api_diagnose(struct strata_result *r, const struct diag *d)
         vec_push(&r->diagnostics, ((struct strata_diagnostic){
                                       .code = e->code,
                                       .severity = severity_name(e->severity),
-                                      .text = copy(r, e->first[0].text),
-                                      .path = copy(r, e->first[0].where.path),
+                                      .text = result_copy(r, e->first[0].text),
+                                      .path = result_copy(r, e->first[0].where.path),
                                       .line = e->first[0].where.line,
                                       .count = e->count,
                                   }));
@@ -87,7 +87,7 @@ struct call {
     void *ctx;
 };
 
-static void run(void *given)
+static void result_run(void *given)
 {
     struct call *c = given;
     struct diag d;
@@ -125,7 +125,7 @@ int api_answer(api_work *work, void *ctx, struct strata_result **out)
         return STRATA_MEMORY;
     locale_t before = c_locale_begin();
     api_handle_begin();
-    if (!job_run(&r->job, run, &(struct call){r, work, ctx}))
+    if (!job_run(&r->job, result_run, &(struct call){r, work, ctx}))
         make_empty(r, STRATA_MEMORY, "out of memory [memory.none]");
     api_handle_end();
     c_locale_end(before);
@@ -154,7 +154,7 @@ void api_parse(struct strata_result *r)
     r->value = has_envelope ? tree_get(all, S("result")) : all; /* else a prescribed shape */
 }
 
-static void release(void *result)
+static void result_release(void *result)
 {
     struct strata_result *r = result;
 
@@ -171,7 +171,7 @@ static void release(void *result)
 
 void strata_result_free(struct strata_result *r)
 {
-    api_free(r, release);
+    api_free(r, result_release);
 }
 
 /* ---- reading ---- */

@@ -16,14 +16,14 @@ static const struct tree *node_of(const struct strata_value *v)
     return (const struct tree *)(const void *)v;
 }
 
-static const struct strata_value *value_of(const struct tree *t)
+static const struct strata_value *value_value_of(const struct tree *t)
 {
     return (const struct strata_value *)(const void *)t;
 }
 
 const struct strata_value *strata_result_value(const struct strata_result *r)
 {
-    return r != NULL ? value_of(r->value) : NULL;
+    return r != NULL ? value_value_of(r->value) : NULL;
 }
 
 enum strata_type strata_value_type(const struct strata_value *v)
@@ -69,12 +69,12 @@ size_t strata_value_count(const struct strata_value *v)
 
 const struct strata_value *strata_value_first(const struct strata_value *v)
 {
-    return v != NULL ? value_of(node_of(v)->first) : NULL;
+    return v != NULL ? value_value_of(node_of(v)->first) : NULL;
 }
 
 const struct strata_value *strata_value_next(const struct strata_value *v)
 {
-    return v != NULL ? value_of(node_of(v)->next) : NULL;
+    return v != NULL ? value_value_of(node_of(v)->next) : NULL;
 }
 
 static const struct tree *item_at(const struct tree *list, struct str index)
@@ -96,7 +96,7 @@ const struct strata_value *strata_value_get(const struct strata_value *v, const 
 
     while (at != NULL && str_split(&rest, '.', &key))
         at = at->kind == TREE_LIST ? item_at(at, key) : tree_get(at, key);
-    return value_of(at);
+    return value_value_of(at);
 }
 
 /* ---- descriptions ---- */
@@ -140,7 +140,7 @@ static const struct record *record_at(const struct strata_result *r, const char 
     return record;
 }
 
-static enum strata_type type_of(const struct field *f)
+static enum strata_type value_type_of(const struct field *f)
 {
     if (f->scale != 0 || f->form != FORM_PLAIN || f->type == FIELD_F64)
         return STRATA_REAL;
@@ -153,7 +153,7 @@ static enum strata_type type_of(const struct field *f)
     return f->type == FIELD_OBJECT ? STRATA_RECORD : STRATA_NULL;
 }
 
-static enum strata_shape shape_of(const struct field *f)
+static enum strata_shape value_shape_of(const struct field *f)
 {
     if (f->shape == SHAPE_NAMED || f->shape == SHAPE_KEYED)
         return STRATA_MANY_BY_KEY;
@@ -198,8 +198,8 @@ int strata_field_get(const struct strata_result *r, const char *path, size_t i,
     if (f == NULL)
         return STRATA_NOT_FOUND;
     *out = (struct strata_field){.name = f->key,
-                                 .type = type_of(f),
-                                 .shape = shape_of(f),
+                                 .type = value_type_of(f),
+                                 .shape = value_shape_of(f),
                                  .unit = unit_of(f),
                                  .head = f->head != NULL ? f->head : "",
                                  .about = f->about != NULL ? f->about : ""};

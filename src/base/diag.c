@@ -49,7 +49,7 @@ static const char *copy_text(struct diag *d, const char *text)
     return text != NULL ? arena_cstr(&d->arena, str_of(text)) : NULL;
 }
 
-static void keep(struct diag *d, struct diag_entry *e, struct where where, const char *text)
+static void diag_keep(struct diag *d, struct diag_entry *e, struct where where, const char *text)
 {
     if (e->count < DIAG_TEXTS) {
         where.path = copy_text(d, where.path);
@@ -69,7 +69,7 @@ void diag_vadd(struct diag *d, enum severity severity, const char *code, struct 
     text[0] = '\0';
     if (e->count < DIAG_TEXTS) /* else it is counted: the common case for a damaged file */
         print_text(text, format, args);
-    keep(d, e, where, text);
+    diag_keep(d, e, where, text);
 }
 
 void diag_add(struct diag *d, enum severity severity, const char *code, struct where where,
@@ -118,7 +118,7 @@ void diag_merge(struct diag *d, const struct diag *from)
         size_t texts = src->count < DIAG_TEXTS ? (size_t)src->count : DIAG_TEXTS;
 
         for (size_t k = 0; k < texts; k++)
-            keep(d, e, src->first[k].where, src->first[k].text);
+            diag_keep(d, e, src->first[k].where, src->first[k].text);
         e->count += src->count - texts;
     }
     for (size_t i = 0; i < from->hints.n; i++)

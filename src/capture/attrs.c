@@ -78,7 +78,7 @@ static bool is_shape(const struct attrs *a, uint32_t shape, const struct attr *l
     return true;
 }
 
-static uint32_t shape_of(struct attrs *a, const struct attr *list, size_t n)
+static uint32_t attrs_shape_of(struct attrs *a, const struct attr *list, size_t n)
 {
     uint64_t hash = n;
 
@@ -127,7 +127,7 @@ static inline uint8_t *begin_run(struct attrs *a, uint32_t shape, size_t n)
 }
 
 /* Appends a run; 0 when there is no room. */
-static attr_run append(struct attrs *a, uint32_t shape, const struct attr *list, size_t n)
+static attr_run attrs_append(struct attrs *a, uint32_t shape, const struct attr *list, size_t n)
 {
     attr_run run = (attr_run)a->bytes.n;
     uint8_t *at = begin_run(a, shape, n);
@@ -150,7 +150,7 @@ static attr_run append(struct attrs *a, uint32_t shape, const struct attr *list,
 
 attr_run attrs_own(struct attrs *a, const struct attr *list, size_t n)
 {
-    return n > 0 ? append(a, shape_of(a, list, n), list, n) : 0;
+    return n > 0 ? attrs_append(a, attrs_shape_of(a, list, n), list, n) : 0;
 }
 
 static bool same(const struct attrs *a, attr_run run, uint32_t shape, const struct attr *list,
@@ -186,7 +186,7 @@ attr_run attrs_set_new(struct attrs *a, const struct attr *list, size_t n)
 
     if (newest == 0 || newest < a->new_sets.n)
         return attrs_set(a, list, n);
-    attr_run run = append(a, shape_of(a, list, n), list, n);
+    attr_run run = attrs_append(a, attrs_shape_of(a, list, n), list, n);
     if (run == 0)
         return 0;
     vec_reserve(&a->new_sets, (size_t)newest + 1);
@@ -198,7 +198,7 @@ attr_run attrs_set_new(struct attrs *a, const struct attr *list, size_t n)
 
 static attr_run find_set(struct attrs *a, const struct attr *list, size_t n)
 {
-    uint32_t shape = shape_of(a, list, n);
+    uint32_t shape = attrs_shape_of(a, list, n);
     uint64_t hash = shape;
 
     for (size_t i = 0; i < n; i++)
@@ -210,7 +210,7 @@ static attr_run find_set(struct attrs *a, const struct attr *list, size_t n)
             run = newest < a->new_sets.n ? a->new_sets.at[newest] : 0;
             if (run != 0 && same(a, run, shape, list, n))
                 return run;
-            run = append(a, shape, list, n);
+            run = attrs_append(a, shape, list, n);
             if (run != 0)
                 hash_put(&a->sets, hash, run);
             return run;
@@ -308,7 +308,7 @@ static uint32_t map_shape(struct attrs *a, const struct attrs *from, uint32_t nu
     }
     while (map->shapes.n <= number)
         vec_push(&map->shapes, 0u);
-    uint32_t mine = shape_of(a, list, shape->n);
+    uint32_t mine = attrs_shape_of(a, list, shape->n);
     map->shapes.at[number] = mine;
     mem_free(list);
     return mine;

@@ -28,7 +28,7 @@ static bool touches(const struct cut_options *o, nanos begin, nanos end)
     return end > begin ? o->windows.at[i].begin < end : o->windows.at[i].begin <= begin;
 }
 
-static bool fits(const struct cut_options *o, struct str process, struct str name)
+static bool cut_fits(const struct cut_options *o, struct str process, struct str name)
 {
     char both[4096];
     size_t n = process.n + 1 + name.n;
@@ -58,8 +58,8 @@ static bool wants_lane(const struct cut *cut, lane_id lane)
 
     if (cut->options.lanes_n == 0)
         return true;
-    return fits(&cut->options, capture_text(cap, key->process), capture_text(cap, key->name)) ||
-           fits(&cut->options, title_process(cap, lane, process), title_lane(cap, lane, name));
+    return cut_fits(&cut->options, capture_text(cap, key->process), capture_text(cap, key->name)) ||
+           cut_fits(&cut->options, title_process(cap, lane, process), title_lane(cap, lane, name));
 }
 
 static void widen(struct interval *span, nanos begin, nanos end, bool is_first)
@@ -97,8 +97,9 @@ static void take_samples(struct cut *cut, size_t id)
     const struct series *series = &cut->cap->series.at[id];
     size_t before = cut->samples;
 
-    if (cut->options.lanes_n > 0 && !fits(&cut->options, capture_text(cut->cap, series->process),
-                                          capture_text(cut->cap, series->name)))
+    if (cut->options.lanes_n > 0 &&
+        !cut_fits(&cut->options, capture_text(cut->cap, series->process),
+                  capture_text(cut->cap, series->name)))
         return;
     for (size_t i = 0; i < series->samples.n; i++) {
         nanos at = series->samples.at[i].at;

@@ -5,7 +5,7 @@
 /* Two streams and a thread; an arrow from the thread to each stream; a counter.
  * Numbers after the seal: stream 1: 0 [0,100) 1 [100,150) 2 [300,310)
  *                         stream 2: 3 [120,400)  4 [250,250)    thread: 5 [10,20) 6 [90,105) */
-static struct capture *sample(void)
+static struct capture *cut_sample(void)
 {
     struct capture *cap = capture_new();
     lane_id one = capture_lane(
@@ -39,7 +39,7 @@ static struct capture *sample(void)
 
 TEST(without_options_everything_stays)
 {
-    struct capture *cap = sample();
+    struct capture *cap = cut_sample();
     struct cut cut;
 
     cut_init(&cut, cap, &(struct cut_options){0});
@@ -56,7 +56,7 @@ TEST(without_options_everything_stays)
 
 TEST(a_window_keeps_what_overlaps_it_and_nothing_that_only_touches_it)
 {
-    struct capture *cap = sample();
+    struct capture *cap = cut_sample();
     struct interval w[] = {{100, 250}};
     struct cut cut;
 
@@ -81,7 +81,7 @@ TEST(a_window_keeps_what_overlaps_it_and_nothing_that_only_touches_it)
 
 TEST(clipping_cuts_at_the_first_and_the_last_window_a_slice_touches)
 {
-    struct capture *cap = sample();
+    struct capture *cap = cut_sample();
     struct interval w[] = {{95, 130}, {200, 220}, {260, 305}};
     struct cut cut;
 
@@ -103,7 +103,7 @@ TEST(clipping_cuts_at_the_first_and_the_last_window_a_slice_touches)
 
 TEST(a_slice_without_length_is_in_the_window_that_holds_its_begin)
 {
-    struct capture *cap = sample();
+    struct capture *cap = cut_sample();
     struct interval w[] = {{250, 251}};
     struct cut cut;
 
@@ -129,7 +129,7 @@ static size_t with_lane(const struct capture *cap, const char *glob, size_t *sam
 
 TEST(lanes_are_chosen_by_name_title_or_process)
 {
-    struct capture *cap = sample();
+    struct capture *cap = cut_sample();
     size_t samples;
 
     assert_int_equal(with_lane(cap, "2", &samples), 2);
@@ -146,7 +146,7 @@ TEST(lanes_are_chosen_by_name_title_or_process)
 
 TEST(an_arrow_goes_when_one_end_does)
 {
-    struct capture *cap = sample();
+    struct capture *cap = cut_sample();
     const char *globs[] = {"main", "2"};
     struct cut cut;
 
@@ -160,7 +160,7 @@ TEST(an_arrow_goes_when_one_end_does)
 
 TEST(no_time_at_all_keeps_nothing)
 {
-    struct capture *cap = sample();
+    struct capture *cap = cut_sample();
     struct cut cut;
 
     cut_init(&cut, cap, &(struct cut_options){.nothing = true});

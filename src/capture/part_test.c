@@ -2,39 +2,40 @@
 
 #include "base/testing.h"
 
-static strid put(struct capture *cap, const char *text)
+static strid part_put(struct capture *cap, const char *text)
 {
     return capture_intern(cap, str_of(text));
 }
 
 /* A stream with two kernels that a thread launched, and a mark for each. */
-static struct capture *sample(void)
+static struct capture *part_sample(void)
 {
     struct capture *cap = capture_new();
-    strid unused = put(cap, "unused"), key = put(cap, "bytes");
+    strid unused = part_put(cap, "unused"), key = part_put(cap, "bytes");
     lane_id stream = capture_lane(
-        cap, (struct lane_key){.kind = LANE_STREAM, .device = 0, .name = put(cap, "7")});
+        cap, (struct lane_key){.kind = LANE_STREAM, .device = 0, .name = part_put(cap, "7")});
     lane_id host = capture_lane(cap, (struct lane_key){.kind = LANE_THREAD,
                                                        .device = -1,
-                                                       .process = put(cap, "py"),
-                                                       .name = put(cap, "main")});
+                                                       .process = part_put(cap, "py"),
+                                                       .name = part_put(cap, "main")});
 
     for (int i = 0; i < 2; i++) {
-        struct attr set[] = {attr_text(capture_key(cap, KEY_TYPE), put(cap, "MatMul"))};
-        struct attr own[] = {attr_int(key, 100 + i), attr_text(unused, put(cap, i ? "b" : "a"))};
+        struct attr set[] = {attr_text(capture_key(cap, KEY_TYPE), part_put(cap, "MatMul"))};
+        struct attr own[] = {attr_int(key, 100 + i),
+                             attr_text(unused, part_put(cap, i ? "b" : "a"))};
         uint32_t kernel = capture_slice(
-            cap, &(struct slice){1000 * i + 200, 100, stream, put(cap, i ? "second" : "first"),
+            cap, &(struct slice){1000 * i + 200, 100, stream, part_put(cap, i ? "second" : "first"),
                                  attrs_set(&cap->attrs, set, 1), attrs_own(&cap->attrs, own, 2),
                                  SLICE_COMPUTE});
         uint32_t call = capture_slice(
-            cap, &(struct slice){1000 * i, 50, host, put(cap, "launch"), 0, 0, SLICE_RUNTIME});
+            cap, &(struct slice){1000 * i, 50, host, part_put(cap, "launch"), 0, 0, SLICE_RUNTIME});
         capture_flow(cap, FLOW_LAUNCH, call, kernel);
-        vec_push(&cap->marks,
-                 ((struct mark){MARK_ITERATION, put(cap, "Step"), i, 1000 * i, 1000 * i + 1000}));
+        vec_push(&cap->marks, ((struct mark){MARK_ITERATION, part_put(cap, "Step"), i, 1000 * i,
+                                             1000 * i + 1000}));
     }
-    capture_sample(cap, capture_series(cap, 0, put(cap, "mem"), put(cap, "B")), 1100, 5);
+    capture_sample(cap, capture_series(cap, 0, part_put(cap, "mem"), part_put(cap, "B")), 1100, 5);
     cap->facts.vendor = VENDOR_ASCEND;
-    cap->facts.device_name = put(cap, "chip");
+    cap->facts.device_name = part_put(cap, "chip");
     cap->name = "run";
     capture_seal(cap);
     return cap;
@@ -42,7 +43,7 @@ static struct capture *sample(void)
 
 TEST(a_window_becomes_a_capture_that_stands_alone)
 {
-    struct capture *cap = sample();
+    struct capture *cap = part_sample();
     struct interval window = {1000, 2000};
     struct cut cut;
 
@@ -72,7 +73,7 @@ TEST(a_window_becomes_a_capture_that_stands_alone)
 
 TEST(an_empty_cut_is_an_empty_capture)
 {
-    struct capture *cap = sample();
+    struct capture *cap = part_sample();
     struct cut cut;
 
     cut_init(&cut, cap, &(struct cut_options){.nothing = true});

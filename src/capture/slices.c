@@ -167,8 +167,8 @@ static void put_back(void *ctx, size_t range)
     memcpy((char *)w->to + i * w->width, (const char *)w->from + i * w->width, n * w->width);
 }
 
-static void share(struct sorting *w, struct pool *pool, void (*fn)(void *ctx, size_t range),
-                  const void *from, void *to, size_t width)
+static void slices_share(struct sorting *w, struct pool *pool, void (*fn)(void *ctx, size_t range),
+                         const void *from, void *to, size_t width)
 {
     w->from = from;
     w->to = to;
@@ -188,16 +188,16 @@ static void apply_order(struct sorting *w, struct pool *pool)
     for (size_t c = 0; c < ARRAY_LEN(wide); c++) {
         nanos *column = *wide[c];
         memcpy(spare, column, w->first * sizeof(*spare));
-        share(w, pool, fetch, column, spare + w->first, sizeof(*spare));
+        slices_share(w, pool, fetch, column, spare + w->first, sizeof(*spare));
         *wide[c] = spare;
         spare = column;
     }
     for (size_t c = 0; c < ARRAY_LEN(narrow); c++) {
-        share(w, pool, fetch, narrow[c], spare, sizeof(*narrow[c]));
-        share(w, pool, put_back, spare, narrow[c] + w->first, sizeof(*narrow[c]));
+        slices_share(w, pool, fetch, narrow[c], spare, sizeof(*narrow[c]));
+        slices_share(w, pool, put_back, spare, narrow[c] + w->first, sizeof(*narrow[c]));
     }
-    share(w, pool, fetch, s->kind, spare, sizeof(*s->kind));
-    share(w, pool, put_back, spare, s->kind + w->first, sizeof(*s->kind));
+    slices_share(w, pool, fetch, s->kind, spare, sizeof(*s->kind));
+    slices_share(w, pool, put_back, spare, s->kind + w->first, sizeof(*s->kind));
     mem_free(spare);
 }
 

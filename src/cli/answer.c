@@ -80,6 +80,7 @@ static bool pass_to_page(void *ctx, struct str text)
     struct page_answer *page = ctx;
 
     text_put(&page->fragments[page->lang].plain, text);
+    page->is_of_language = true;
     return true;
 }
 
@@ -99,7 +100,7 @@ static int run_into_page(struct session *s, struct answer_part part, enum lang l
     return code;
 }
 
-/* Commands with captures make the page at once; the words of all others are asked for twice. */
+/* Only what still prints in one language is asked for the other. */
 static int write_page(struct session *s, const char *out, struct answer_part part)
 {
     enum lang own = session_lang(s);
@@ -109,12 +110,12 @@ static int write_page(struct session *s, const char *out, struct answer_part par
 
     s->page = &page;
     int code = run_into_page(s, part, own);
-    if (code <= CODE_NO && !page.is_written) {
+    if (code <= CODE_NO && !page.is_written && page.is_of_language) {
         s->operands = operands;
         code = run_into_page(s, part, own == LANG_EN ? LANG_ZH : LANG_EN);
-        if (code <= CODE_NO && !page.is_written)
-            status = page_answer_fragments(s);
     }
+    if (code <= CODE_NO && !page.is_written)
+        status = page_answer_fragments(s);
     s->page = NULL;
     for (enum lang lang = 0; lang < LANGS; lang++)
         page_fragment_free(&page.fragments[lang]);

@@ -79,8 +79,8 @@ static void print_list(struct session *s)
     session_answer(s, r);
 }
 
-static void print(struct session *s, const struct analysis *a, const struct renderer *as,
-                  const struct capture *cap)
+static void analyze_print(struct session *s, const struct analysis *a, const struct renderer *as,
+                          const struct capture *cap)
 {
     struct study st;
 
@@ -101,7 +101,7 @@ static void print(struct session *s, const struct analysis *a, const struct rend
     study_end(&st);
 }
 
-static int run(struct session *s, const void *given)
+static int analyze_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     bool is_md = strcmp(args->as, "md") == 0;
@@ -120,7 +120,7 @@ static int run(struct session *s, const void *given)
     if (as == NULL)
         return session_usage(s, "--to must be text, md, csv or html, not '%s'", args->as);
     TRY_CODE(session_code(captures_load_one(s, s->operands.at[1], args->input, &cap)));
-    print(s, a, as, cap);
+    analyze_print(s, a, as, cap);
     capture_free(cap);
     return CODE_DONE;
 }
@@ -150,4 +150,5 @@ const struct command command_analyze = {
 #undef ANALYSIS
         },
     COMMAND_PARTS,
+    .run = analyze_run,
 };

@@ -55,7 +55,7 @@ static const struct example examples[] = {
     {"strata anomaly examples/ascend-small --fail-if 'service_ms>50'", "a gate for CI"},
 };
 
-static void print(struct session *s, const struct anomaly_result *result)
+static void anomaly_print(struct session *s, const struct anomaly_result *result)
 {
     if (s->common.json) {
         s->schema = result->n == 1 ? &anomaly_schema : NULL;
@@ -99,7 +99,7 @@ static int complete(struct session *s, const struct args *args, struct anomaly_j
     return CODE_DONE;
 }
 
-static int run(struct session *s, const void *given)
+static int anomaly_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct anomaly_job job = args->job;
@@ -109,7 +109,7 @@ static int run(struct session *s, const void *given)
     job.wants_json = s->common.json;
     enum status status = answer_anomaly(&job, &s->arena, &s->diag, &result);
     if (status == ST_OK) {
-        print(s, &result);
+        anomaly_print(s, &result);
         if (!job.is_dry_run) {
             for (size_t i = 0; i < result.n && job.out != NULL; i++)
                 session_wrote(s, result.at[i].json_path);
@@ -153,4 +153,5 @@ const struct command command_anomaly = {
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .common = COMMON_CAPTURE | COMMON_OUT | COMMON_DRY_RUN | COMMON_LANG | COMMON_HTML,
     COMMAND_PARTS,
+    .run = anomaly_run,
 };

@@ -28,7 +28,7 @@ static const struct example examples[] = {
     {"strata arch examples/ascend-small --json -o out", "as JSON"},
 };
 
-static void print(struct session *s, const struct arch_result *result)
+static void arch_print(struct session *s, const struct arch_result *result)
 {
     if (s->common.json) {
         s->schema = result->n == 1 ? &arch_schema : NULL;
@@ -44,7 +44,7 @@ static void print(struct session *s, const struct arch_result *result)
                                        PLACE("summary", result->at[i].summary)));
 }
 
-static int run(struct session *s, const void *given)
+static int arch_run(struct session *s, const void *given)
 {
     struct arch_job job = ((const struct args *)given)->job;
     struct arch_result result;
@@ -67,7 +67,7 @@ static int run(struct session *s, const void *given)
         status =
             page_answer_view(s, result.fleet->ranks.at, result.n, study_with_passes(), "model");
     } else if (status == ST_OK) {
-        print(s, &result);
+        arch_print(s, &result);
         if (job.out != NULL && !job.is_dry_run)
             captures_wrote_arch(s, &result);
     }
@@ -100,4 +100,5 @@ const struct command command_arch = {
     .common = COMMON_CAPTURE | COMMON_OUT | COMMON_DRY_RUN | COMMON_LANG | COMMON_HTML,
     .schemas = {&arch_schema},
     COMMAND_PARTS,
+    .run = arch_run,
 };

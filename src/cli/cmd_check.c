@@ -166,7 +166,7 @@ static enum status write_files(struct session *s, const struct args *args,
     return st;
 }
 
-static int run(struct session *s, const void *given)
+static int cli_check_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct gate_results results;
@@ -216,4 +216,5 @@ const struct command command_check = {
     .common = COMMON_CAPTURE,
     .schemas = {&check_gates_schema, &runs_schema},
     COMMAND_PARTS,
+    .run = cli_check_run,
 };

@@ -40,7 +40,7 @@ static void read_inputs(struct session *s, const struct cluster_outcome *out)
 }
 
 /* The result beside the summaries. */
-static enum status save(struct session *s, const struct cluster_outcome *out)
+static enum status cluster_save(struct session *s, const struct cluster_outcome *out)
 {
     const char *path = fs_join(&s->arena, s->common.out, "cluster.json");
 
@@ -49,7 +49,7 @@ static enum status save(struct session *s, const struct cluster_outcome *out)
     return ST_OK;
 }
 
-static void print(struct session *s, const struct cluster_outcome *out)
+static void cluster_print(struct session *s, const struct cluster_outcome *out)
 {
     if (s->common.json) {
         session_document(s, &cluster_schema, origin_name(ORIGIN_ESTIMATED), out->result);
@@ -78,7 +78,7 @@ static const char *keep_folder(struct session *s)
 
 extern const struct command command_cluster;
 
-static int run(struct session *s, const void *given)
+static int cli_cluster_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct cluster_job job = {.path = s->operands.at[0], .input = args->input};
@@ -104,9 +104,9 @@ static int run(struct session *s, const void *given)
         if (s->page != NULL)
             status = page_answer_cluster(s, out.result);
         else if (s->common.out != NULL)
-            status = save(s, &out);
+            status = cluster_save(s, &out);
         if (status == ST_OK && s->page == NULL)
-            print(s, &out);
+            cluster_print(s, &out);
     } else if (mpi.rank > 0) { /* what other processes met, process 0 has told */
         diag_fini(&s->diag);
         diag_init(&s->diag);
@@ -141,4 +141,5 @@ const struct command command_cluster = {
     .common = COMMON_CAPTURE | COMMON_OUT | COMMON_LANG | COMMON_HTML,
     .schemas = {&cluster_schema},
     COMMAND_PARTS,
+    .run = cli_cluster_run,
 };

@@ -102,7 +102,8 @@ static int check_format(struct session *s, const struct args *args, struct conve
     return CODE_DONE;
 }
 
-static void print(struct session *s, const struct convert_job *job, const struct convert_result *r)
+static void convert_print(struct session *s, const struct convert_job *job,
+                          const struct convert_result *r)
 {
     bool is_stdout = strcmp(job->out, "-") == 0;
 
@@ -122,7 +123,7 @@ static void print(struct session *s, const struct convert_job *job, const struct
     }
 }
 
-static int run(struct session *s, const void *given)
+static int convert_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     const struct timeline_format *format;
@@ -136,7 +137,7 @@ static int run(struct session *s, const void *given)
     TRY_CODE(check_format(s, args, &job, format));
     status = answer_convert(&job, &s->diag, &result);
     if (status == ST_OK)
-        print(s, &job, &result);
+        convert_print(s, &job, &result);
     convert_result_free(&result);
     return session_code(status);
 }
@@ -173,4 +174,5 @@ const struct command command_convert = {
     .common = COMMON_CAPTURE | COMMON_OUT | COMMON_DRY_RUN | COMMON_CSV,
     .schemas = {&convert_schema},
     COMMAND_PARTS,
+    .run = convert_run,
 };

@@ -12,7 +12,7 @@ static const struct example examples[] = {
 };
 
 /* "989.4", or a dash for what is not published. */
-static struct str number(struct session *s, double value)
+static struct str devices_number(struct session *s, double value)
 {
     return value > 0 ? arena_format(&s->arena, "%.5g", value) : S("-");
 }
@@ -39,10 +39,10 @@ static void print_table(struct session *s, const struct device_list *list)
         const struct device *d = list->at[i];
         table_text(r, t, str_of(device_full_name(d, &s->arena)));
         table_text(r, t, d->cc != NULL ? str_of(d->cc) : S("-"));
-        table_text(r, t, number(s, d->tflops[PEAK_FP32]));
-        table_text(r, t, number(s, d->tflops[PEAK_BF16]));
-        table_text(r, t, number(s, d->tflops[PEAK_FP8]));
-        table_text(r, t, number(s, d->gbps));
+        table_text(r, t, devices_number(s, d->tflops[PEAK_FP32]));
+        table_text(r, t, devices_number(s, d->tflops[PEAK_BF16]));
+        table_text(r, t, devices_number(s, d->tflops[PEAK_FP8]));
+        table_text(r, t, devices_number(s, d->gbps));
         table_text(r, t, ridge(s, d, PEAK_BF16));
     }
     report_text(r, S("  dense peaks as published; ridge point for bf16; -: not published\n"
@@ -97,10 +97,10 @@ static void print_device(struct session *s, const struct device *d)
         if (t == NULL)
             t = report_table(r, columns, ARRAY_LEN(columns));
         table_text(r, t, str_of(peak_name((enum peak)p)));
-        table_text(r, t, number(s, d->tflops[p]));
+        table_text(r, t, devices_number(s, d->tflops[p]));
         table_text(r, t, str_of(peak_unit((enum peak)p)));
         table_text(r, t, ridge(s, d, (enum peak)p));
-        table_text(r, t, number(s, rate != NULL ? rate->ops[p] : 0));
+        table_text(r, t, devices_number(s, rate != NULL ? rate->ops[p] : 0));
         table_text(r, t, (d->unsure >> p & 1) != 0 ? S("unconfirmed") : S(""));
     }
     if (rate != NULL && rate->bf16_mma_sync > 0)
@@ -110,7 +110,8 @@ static void print_device(struct session *s, const struct device *d)
 }
 
 /* The devices a name stands for: one that has it, or else all whose names begin with it. */
-static size_t choose(const struct device_table *table, const char *name, const struct device **list)
+static size_t devices_choose(const struct device_table *table, const char *name,
+                             const struct device **list)
 {
     const struct device *best = name != NULL ? device_find(table, str_of(name)) : NULL;
     size_t n = 0;
@@ -129,7 +130,7 @@ static size_t choose(const struct device_table *table, const char *name, const s
     return n;
 }
 
-static int run(struct session *s, const void *args)
+static int devices_run(struct session *s, const void *args)
 {
     const char *name = s->operands.n > 0 ? s->operands.at[0] : NULL;
     struct device_table table; /* the built-in one, with the user's file on top */
@@ -141,7 +142,7 @@ static int run(struct session *s, const void *args)
     if (path != NULL)
         session_read(s, path, "devices", rows, diag_count(&s->diag, "devices.no-name"));
     struct device_list list = {ARENA_ARRAY(&s->arena, const struct device *, table.n), 0};
-    list.n = choose(&table, name, list.at);
+    list.n = devices_choose(&table, name, list.at);
     if (list.n == 0) {
         diag_fail(&s->diag, ST_NOT_FOUND, "devices.unknown", (struct where){.path = name},
                   "unknown device");
@@ -176,4 +177,5 @@ const struct command command_devices = {
     .operands = {.kind = OPERAND_WORD, .max = 1},
     .schemas = {&devices_schema},
     COMMAND_PARTS_BARE,
+    .run = devices_run,
 };

@@ -105,7 +105,7 @@ static int compare_captures(struct session *s, const void *given)
     return is_shut ? CODE_NO : session_code(status);
 }
 
-static int run(struct session *s, const void *given)
+static int diff_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     enum answer_form form = args->to;
@@ -157,4 +157,5 @@ const struct command command_diff = {
     .common = COMMON_CAPTURE | COMMON_LANG | COMMON_OUT | COMMON_HTML,
     .schemas = {&diff_schema},
     COMMAND_PARTS,
+    .run = diff_run,
 };

@@ -25,19 +25,19 @@ static const struct example examples[] = {
 };
 
 /* The answer: parts with a blank line between them. */
-struct answer {
+struct info_answer {
     struct session *s;
     struct report *report; /* the part in work */
     struct text line;      /* "a · b · c" in work; parts that are not there leave no trace */
     bool has_begun;
 };
 
-static void begin_part(struct answer *a, const char *title)
+static void begin_part(struct info_answer *a, const char *title)
 {
     a->report = report_new(session_lang(a->s), str_of(title));
 }
 
-static void end_part(struct answer *a)
+static void end_part(struct info_answer *a)
 {
     if (a->report->blocks.n > 0) {
         if (a->has_begun)
@@ -48,14 +48,14 @@ static void end_part(struct answer *a)
     report_free(a->report);
 }
 
-static void part(struct answer *a, struct str text)
+static void part(struct info_answer *a, struct str text)
 {
     if (a->line.n > 0)
         text_put(&a->line, S(" · "));
     text_put(&a->line, text);
 }
 
-static void part_of_data(struct answer *a, struct str text)
+static void part_of_data(struct info_answer *a, struct str text)
 {
     part(a, str_of(out_clean(&a->s->arena, text)));
 }
@@ -63,30 +63,30 @@ static void part_of_data(struct answer *a, struct str text)
 #define PART(answer_, message_, ...)                                                               \
     part((answer_), REPORT_MESSAGE((answer_)->report, (message_), __VA_ARGS__))
 
-static struct str word(const struct answer *a, const char *english)
+static struct str info_word(const struct info_answer *a, const char *english)
 {
     return message_word(a->report->lang, str_of(english));
 }
 
-static void count_part(struct answer *a, uint64_t n, const struct message *m)
+static void count_part(struct info_answer *a, uint64_t n, const struct message *m)
 {
     if (n > 0)
         PART(a, m, PLACE("n", n));
 }
 
-static void end_line(struct answer *a, const char *label)
+static void end_line(struct info_answer *a, const char *label)
 {
-    report_fact(a->report, label, a->line.n > 0 ? text_view(&a->line) : word(a, "none"));
+    report_fact(a->report, label, a->line.n > 0 ? text_view(&a->line) : info_word(a, "none"));
     text_clear(&a->line);
 }
 
-static const char *time_text(struct answer *a, nanos ns)
+static const char *time_text(struct info_answer *a, nanos ns)
 {
     return quantity_text(&a->s->arena, (double)ns, UNIT_NS);
 }
 
 /* "2025-07-07 14:53:20.112346 UTC" */
-static const char *date_text(struct answer *a, nanos unix_ns)
+static const char *date_text(struct info_answer *a, nanos unix_ns)
 {
     nanos second = unix_ns / 1000000000, rest = unix_ns % 1000000000;
     time_t t = (time_t)(rest < 0 ? second - 1 : second);
@@ -113,7 +113,7 @@ static struct str short_path(const char *path, const char *root)
     return whole;
 }
 
-static void add_sources(struct answer *a, const struct inventory *inv, const char *root)
+static void add_sources(struct info_answer *a, const struct inventory *inv, const char *root)
 {
     for (size_t i = 0; i < inv->n_sources; i++) {
         const struct source *src = &inv->sources[i];
@@ -126,19 +126,19 @@ static void add_sources(struct answer *a, const struct inventory *inv, const cha
     }
 }
 
-static void known(struct answer *a, const struct message *m, int64_t value)
+static void known(struct info_answer *a, const struct message *m, int64_t value)
 {
     if (value != UNKNOWN)
         PART(a, m, PLACE("n", value));
 }
 
-static void told(struct answer *a, struct str text)
+static void told(struct info_answer *a, struct str text)
 {
     if (text.n > 0)
         part_of_data(a, text);
 }
 
-static void add_facts(struct answer *a, const struct inventory *inv)
+static void add_facts(struct info_answer *a, const struct inventory *inv)
 {
     const struct inventory_facts *f = &inv->facts;
 
@@ -157,7 +157,7 @@ static void add_facts(struct answer *a, const struct inventory *inv)
     end_line(a, "facts");
 }
 
-static void add_span(struct answer *a, const struct inventory *inv)
+static void add_span(struct info_answer *a, const struct inventory *inv)
 {
     const struct clock *clock = &inv->clock;
 
@@ -177,7 +177,7 @@ static void add_span(struct answer *a, const struct inventory *inv)
     end_line(a, "span");
 }
 
-static void add_lanes(struct answer *a, const struct inventory *inv)
+static void add_lanes(struct info_answer *a, const struct inventory *inv)
 {
     static const struct message *const texts[LANE_KINDS] = {
         &info_text.streams, &info_text.comm_lanes,  &info_text.threads,
@@ -189,7 +189,7 @@ static void add_lanes(struct answer *a, const struct inventory *inv)
     end_line(a, "lanes");
 }
 
-static void add_steps(struct answer *a, const struct inventory *inv)
+static void add_steps(struct info_answer *a, const struct inventory *inv)
 {
     size_t n = inv->steps.n;
 
@@ -206,17 +206,17 @@ static void add_steps(struct answer *a, const struct inventory *inv)
 }
 
 /* "140 compute 3.412 ms" for each kind there is. */
-static void add_group(struct answer *a, const char *label, const struct inventory_group *g)
+static void add_group(struct info_answer *a, const char *label, const struct inventory_group *g)
 {
     for (size_t i = 0; i < g->n; i++)
         if (g->kinds[i].count > 0)
             PART(a, &info_text.kind, PLACE("n", g->kinds[i].count),
-                 PLACE("kind", word(a, g->kinds[i].name)),
+                 PLACE("kind", info_word(a, g->kinds[i].name)),
                  PLACE("time", time_text(a, g->kinds[i].dur)));
     end_line(a, label);
 }
 
-static void add_rest(struct answer *a, const struct inventory *inv)
+static void add_rest(struct info_answer *a, const struct inventory *inv)
 {
     enum { SHOWN = 24 };
     bool is_all = a->s->common.verbose || inv->attrs.n <= SHOWN;
@@ -224,7 +224,7 @@ static void add_rest(struct answer *a, const struct inventory *inv)
     for (int k = 0; k < FLOW_KINDS; k++)
         if (inv->flows[k] > 0)
             PART(a, &info_text.arrows, PLACE("n", inv->flows[k]),
-                 PLACE("kind", word(a, flow_kind_name((enum flow_kind)k))));
+                 PLACE("kind", info_word(a, flow_kind_name((enum flow_kind)k))));
     end_line(a, "arrows");
     if (inv->counter_count > 0)
         PART(a, &info_text.counters, PLACE("n", inv->counter_count),
@@ -237,14 +237,14 @@ static void add_rest(struct answer *a, const struct inventory *inv)
     end_line(a, "attributes");
 }
 
-static void add_one(struct answer *a, const struct inventory *inv, const char *root)
+static void add_one(struct info_answer *a, const struct inventory *inv, const char *root)
 {
     begin_part(a, out_clean(&a->s->arena, str_of(inv->name)));
     PART(a, &info_text.kernels, PLACE("n", inv->kernels.count));
     PART(a, &info_text.host_events, PLACE("n", inv->host.count));
     PART(a, &info_text.steps, PLACE("n", inv->steps.n));
     part(a, str_of(time_text(a, inv->span.dur)));
-    part(a, word(a, origin_name(inv->origin)));
+    part(a, info_word(a, origin_name(inv->origin)));
     report_summary(a->report, text_view(&a->line));
     text_clear(&a->line);
     add_sources(a, inv, root);
@@ -293,7 +293,7 @@ static size_t count_gap(const struct inventory_list *list, size_t n, const char 
     return found;
 }
 
-static void add_gaps(struct answer *a, const struct inventory_list *list)
+static void add_gaps(struct info_answer *a, const struct inventory_list *list)
 {
     const char *label = "missing";
 
@@ -304,7 +304,7 @@ static void add_gaps(struct answer *a, const struct inventory_list *list)
             size_t n = count_gap(list, list->n, gap->name);
             if (count_gap(list, i, gap->name) > 0)
                 continue; /* listed before */
-            text_put(&a->line, word(a, gap->text));
+            text_put(&a->line, info_word(a, gap->text));
             if (n < list->n)
                 message_put(&a->line, a->report->lang, &info_text.of_captures,
                             PLACES(PLACE("n", n), PLACE("all", list->n)));
@@ -315,7 +315,7 @@ static void add_gaps(struct answer *a, const struct inventory_list *list)
     end_part(a);
 }
 
-static void add_losses(struct answer *a)
+static void add_losses(struct info_answer *a)
 {
     const struct diag *d = &a->s->diag;
     const char *label = "lost";
@@ -332,10 +332,10 @@ static void add_losses(struct answer *a)
     end_part(a);
 }
 
-static void print_text(struct session *s, const struct inventory_list *list,
-                       const char *const *roots)
+static void info_print_text(struct session *s, const struct inventory_list *list,
+                            const char *const *roots)
 {
-    struct answer a = {.s = s};
+    struct info_answer a = {.s = s};
 
     if (list->n > 1) {
         begin_part(&a, "");
@@ -350,7 +350,7 @@ static void print_text(struct session *s, const struct inventory_list *list,
     text_free(&a.line);
 }
 
-static int run(struct session *s, const void *given)
+static int info_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     VEC_OF(struct fleet *) fleets = {0};
@@ -375,7 +375,7 @@ static int run(struct session *s, const void *given)
     if (st == ST_OK && s->common.json)
         session_document(s, &inventory_schema, n > 0 ? origin_name(list[0].origin) : NULL, &all);
     else if (st == ST_OK && !s->common.quiet)
-        print_text(s, &all, roots.at);
+        info_print_text(s, &all, roots.at);
     for (size_t i = 0; i < n; i++)
         inventory_fini(&list[i]);
     for (size_t i = 0; i < fleets.n; i++)
@@ -401,4 +401,5 @@ const struct command command_info = {
     .common = COMMON_CAPTURE | COMMON_LANG,
     .schemas = {&inventory_schema},
     COMMAND_PARTS,
+    .run = info_run,
 };

@@ -25,7 +25,7 @@ static const struct opt options[] = {
 };
 
 static const struct example examples[] = {
-    {"strata mcp --root examples < /dev/null", "serve examples/ until the input ends"},
+    {"strata mcp --root examples/ranks < /dev/null", "serve one folder until the input ends"},
 };
 
 static const char instructions[] =
@@ -39,7 +39,7 @@ static const char instructions[] =
 
 enum { SQL_MEMORY = 512 << 20 };
 
-static int run(struct session *s, const void *given)
+static int mcp_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct roots roots = {0};
@@ -85,4 +85,5 @@ const struct command command_mcp = {
     .operands = {0},
     .common = 0,
     COMMAND_PARTS,
+    .run = mcp_run,
 };

@@ -23,7 +23,7 @@ static const struct example examples[] = {
     {"strata memory examples/memory --json", "the same as JSON"},
 };
 
-static int run(struct session *s, const void *given)
+static int memory_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     enum status status = ST_OK;
@@ -61,4 +61,5 @@ const struct command command_memory = {
     .common = COMMON_CAPTURE | COMMON_LANG | COMMON_HTML,
     .schemas = {&memory_schema},
     COMMAND_PARTS,
+    .run = memory_run,
 };

@@ -36,7 +36,7 @@ static const struct example examples[] = {
      "what is furthest from its roof"},
 };
 
-static int run(struct session *s, const void *given)
+static int ops_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     const struct device *device = NULL;
@@ -86,4 +86,5 @@ const struct command command_ops = {
     .common = COMMON_CAPTURE | COMMON_LANG | COMMON_HTML,
     .schemas = {&op_stats_schema},
     COMMAND_PARTS,
+    .run = ops_run,
 };

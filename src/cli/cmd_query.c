@@ -11,7 +11,7 @@
 #include "base/formats/csv_write.h"
 #include "cli/captures.h"
 #include "cli/compress.h"
-#include "cli/stop.h"
+#include "cli/terminal/stop.h"
 
 enum to { TO_TABLE, TO_CSV, TO_JSON, TO_ARROW, TO_PARQUET, TO_NOT_GIVEN = -1 };
 
@@ -150,7 +150,7 @@ static void table_row(struct printer *p, const struct sql_value *cells)
 }
 
 /* Into a row of JSON or CSV; a blob as its digits. */
-static void put_cell(struct printer *p, const struct sql_value *v)
+static void query_put_cell(struct printer *p, const struct sql_value *v)
 {
     bool is_json = p->to == TO_JSON;
 
@@ -175,7 +175,7 @@ static void put_cell(struct printer *p, const struct sql_value *v)
     }
 }
 
-static bool take_head(void *ctx, const char *const *names, size_t n)
+static bool query_take_head(void *ctx, const char *const *names, size_t n)
 {
     struct printer *p = ctx;
 
@@ -201,7 +201,7 @@ static bool take_head(void *ctx, const char *const *names, size_t n)
     return true;
 }
 
-static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
+static bool query_take_row(void *ctx, const struct sql_value *cells, size_t n)
 {
     struct printer *p = ctx;
     struct arena_mark mark = arena_mark(&p->arena);
@@ -217,7 +217,7 @@ static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
         p->json->layout = JSON_COMPACT; /* a line for each row, not for each cell */
     }
     for (size_t c = 0; c < n; c++)
-        put_cell(p, &cells[c]);
+        query_put_cell(p, &cells[c]);
     if (is_json) {
         json_write_end(p->json);
         p->json->layout = JSON_INDENTED;
@@ -232,8 +232,8 @@ static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
 static enum status print_rows(struct session *s, struct sql *sql, struct printer *p,
                               struct sql_query query)
 {
-    query.head = take_head;
-    query.row = take_row;
+    query.head = query_take_head;
+    query.row = query_take_row;
     query.ctx = p;
     arena_init(&p->arena);
     enum status st = sql_run(sql, &query, &s->diag);
@@ -256,8 +256,8 @@ static enum status print_rows(struct session *s, struct sql *sql, struct printer
     return st;
 }
 
-static enum status write_rows(struct session *s, struct sql *sql, struct printer *p,
-                              struct sql_query query)
+static enum status query_write_rows(struct session *s, struct sql *sql, struct printer *p,
+                                    struct sql_query query)
 {
     struct query_file file = {.form = p->to == TO_ARROW ? &dataset_arrow : &dataset_parquet,
                               .out = p->out,
@@ -280,7 +280,7 @@ static enum status deliver(struct session *s, struct sql *sql, struct printer *p
         TRY(outfile_open(&file, path, &s->diag));
         p->out = outfile_sink(&file);
     }
-    enum status st = p->to == TO_ARROW || p->to == TO_PARQUET ? write_rows(s, sql, p, query)
+    enum status st = p->to == TO_ARROW || p->to == TO_PARQUET ? query_write_rows(s, sql, p, query)
                                                               : print_rows(s, sql, p, query);
     if (!is_file)
         return st;
@@ -421,7 +421,7 @@ static const struct schema tables_schema = {
     .record = &(const struct record)RECORD(struct args, tables_fields),
 };
 
-static int run(struct session *s, const void *given)
+static int cli_query_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct str text = {0};
@@ -480,4 +480,5 @@ const struct command command_query = {
     .common = COMMON_CAPTURE | COMMON_OUT | COMMON_CSV,
     .schemas = {&tables_schema},
     COMMAND_PARTS,
+    .run = cli_query_run,
 };

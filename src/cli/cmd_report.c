@@ -61,7 +61,7 @@ static struct str next_line(struct session *s, const char *line, struct str path
 }
 
 /* Nothing explains it as it is: what it is, and what to type. */
-static int refuse(struct session *s, const struct path_way *way, const char *path)
+static int report_refuse(struct session *s, const struct path_way *way, const char *path)
 {
     struct str shown = str_of(shell_word(&s->arena, from_here(path)));
 
@@ -177,7 +177,8 @@ static int show_one(struct session *s, const void *ctx)
     if (diag_count(&s->diag, "pto-params.missing") > 0)
         diag_hint(&s->diag, "try", "strata pto sim %s --set NAME=VALUE for each ${NAME}",
                   s->operands.at[0]);
-    if (code <= CODE_NO && !s->common.json && !s->common.quiet && s->page == NULL)
+    if (code <= CODE_NO && !s->common.json && !s->common.quiet && s->page == NULL &&
+        s->unpacked == NULL)
         print_next(s, ask->way, path);
     return code;
 }
@@ -214,13 +215,15 @@ static int show_document(struct session *s, const void *ctx)
     return CODE_DONE;
 }
 
-static struct answer_part part_of(const struct ask *ask,
-                                  int (*run)(struct session *s, const void *ctx), const void *ctx)
+static struct answer_part report_part_of(const struct ask *ask,
+                                         int (*report_run)(struct session *s, const void *ctx),
+                                         const void *ctx)
 {
-    return (struct answer_part){run, ctx, ask->way->is_text, ask->way->page, ask->args->page};
+    return (struct answer_part){report_run, ctx, ask->way->is_text, ask->way->page,
+                                ask->args->page};
 }
 
-static int run(struct session *s, const void *given)
+static int report_run(struct session *s, const void *given)
 {
     struct ask ask = {given, NULL};
     enum answer_form form = ask.args->to;
@@ -233,8 +236,9 @@ static int run(struct session *s, const void *given)
     TRY_CODE(answer_form(s, &form));
     if (s->operands.n > 1) {
         ask.way = answer_pair(s);
-        return ask.way == NULL ? CODE_USAGE
-                               : answer_write(s, form, part_of(&ask, answer_compare, ask.way));
+        return ask.way == NULL
+                   ? CODE_USAGE
+                   : answer_write(s, form, report_part_of(&ask, answer_compare, ask.way));
     }
     s->operands.at[0] = path_inside(s->operands.at[0], &s->arena);
     ask.way = &path_ways[path_kind_of(s->operands.at[0], &s->arena)];
@@ -242,8 +246,8 @@ static int run(struct session *s, const void *given)
         return answer_write(s, form,
                             (struct answer_part){.run = show_document, .page = ask.args->page});
     if (ask.way->one[0] == NULL)
-        return refuse(s, ask.way, s->operands.at[0]);
-    return answer_write(s, form, part_of(&ask, show_one, &ask));
+        return report_refuse(s, ask.way, s->operands.at[0]);
+    return answer_write(s, form, report_part_of(&ask, show_one, &ask));
 }
 
 const struct command command_report = {
@@ -257,4 +261,5 @@ const struct command command_report = {
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 2},
     .common = COMMON_FORMAT | COMMON_JOBS | COMMON_LANG | COMMON_OUT,
     COMMAND_PARTS_ZERO,
+    .run = report_run,
 };

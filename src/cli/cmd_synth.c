@@ -161,7 +161,7 @@ static int read_args(struct session *s, const struct args *a, struct synth_optio
     return CODE_DONE;
 }
 
-static void print(struct session *s, const struct synth_result *r)
+static void synth_print(struct session *s, const struct synth_result *r)
 {
     static const struct column columns[] = {{"rank", COLUMN_NUMBER, UNIT_COUNT},
                                             {"steps", COLUMN_NUMBER, UNIT_COUNT},
@@ -190,7 +190,7 @@ static void print(struct session *s, const struct synth_result *r)
     session_answer(s, report);
 }
 
-static int run(struct session *s, const void *given)
+static int cli_synth_run(struct session *s, const void *given)
 {
     const struct args *a = given;
     struct synth_options o = a->o;
@@ -209,7 +209,7 @@ static int run(struct session *s, const void *given)
     if (s->common.json)
         session_document(s, &synth_schema, "simulated", &result);
     else if (!s->common.quiet)
-        print(s, &result);
+        synth_print(s, &result);
     return CODE_DONE;
 }
 
@@ -245,4 +245,5 @@ const struct command command_synth = {
     .common = COMMON_OUT,
     .schemas = {&synth_schema},
     COMMAND_PARTS,
+    .run = cli_synth_run,
 };

@@ -283,7 +283,7 @@ static void limit_memory(const struct args *args)
         large_limit(args->memory > 0 ? args->memory : memory_size() / 2, folder);
 }
 
-static int run(struct session *s, const void *given)
+static int view_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct viewing v = {.s = s, .args = args};
@@ -335,4 +335,5 @@ const struct command command_view = {
     .common = COMMON_CAPTURE | COMMON_LANG,
     .schemas = {&served_schema},
     COMMAND_PARTS,
+    .run = view_run,
 };

@@ -41,7 +41,7 @@ static int take_changes(struct session *s, const struct args *args, struct whati
     return CODE_DONE;
 }
 
-static int run(struct session *s, const void *given)
+static int cli_whatif_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct whatif_job job = {.input = args->input, .chip = args->chip, .out = s->common.out};
@@ -94,4 +94,5 @@ const struct command command_whatif = {
     .common = COMMON_FORMAT | COMMON_JOBS | COMMON_OUT,
     .schemas = {&whatif_schema},
     COMMAND_PARTS,
+    .run = cli_whatif_run,
 };

@@ -80,7 +80,8 @@ const char *command_group_name(enum command_group group)
     return names[group];
 }
 
-static const struct command *find(const struct command *const *list, size_t count, const char *word)
+static const struct command *cli_command_find(const struct command *const *list, size_t count,
+                                              const char *word)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(list[i]->name, word) == 0)
@@ -104,13 +105,14 @@ struct command_path command_find(int argc, const char *const *argv, int *used)
     *used = 0;
     if (argc == 0)
         return path;
-    path.command = find(command_list, command_count, argv[0]);
+    path.command = cli_command_find(command_list, command_count, argv[0]);
     if (path.command == NULL)
         return path;
     *used = 1;
     if (path.command->subs == NULL || argc == 1)
         return path;
-    const struct command *sub = find(path.command->subs, sub_count(path.command->subs), argv[1]);
+    const struct command *sub =
+        cli_command_find(path.command->subs, sub_count(path.command->subs), argv[1]);
     if (sub == NULL)
         return path;
     *used = 2;

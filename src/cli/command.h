@@ -79,13 +79,13 @@ struct command {
     int (*run)(struct session *s, const void *args); /* gives an exit code, see cli/session.h */
 };
 
-/* What the file of a command calls options, struct args, defaults, examples and run(); without
+/* What the file of a command calls options, struct args, defaults and examples; without
  * defaults all arguments begin as zero; without options. */
 #define COMMAND_PARTS COMMAND_PARTS_ZERO, .defaults = &defaults
 #define COMMAND_PARTS_ZERO                                                                         \
     .options = options, .n_options = ARRAY_LEN(options), .args_size = sizeof(struct args),         \
     COMMAND_PARTS_BARE
-#define COMMAND_PARTS_BARE .examples = examples, .n_examples = ARRAY_LEN(examples), .run = run
+#define COMMAND_PARTS_BARE .examples = examples, .n_examples = ARRAY_LEN(examples)
 
 #define COMMAND(sym) extern const struct command command_##sym;
 #include "cli/commands.def"

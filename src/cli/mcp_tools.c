@@ -6,10 +6,10 @@
 #include "analysis/sql/sql.h"
 #include "base/files/inputs.h"
 #include "base/text/text.h"
-#include "cli/frame.h"
+#include "cli/help/skills.h"
 #include "cli/path_kind.h"
 #include "cli/session.h"
-#include "cli/skills.h"
+#include "cli/terminal/frame.h"
 #include "input/kept.h"
 
 enum { NAMES = 8, OPERANDS = 2, PROPERTIES = COMMAND_OPTIONS + OPERANDS };
@@ -418,7 +418,7 @@ static void point(const struct mcp_call *c, struct mcp_outcome *to)
 }
 
 /* What went wrong, as the command line prints it, is the text of the outcome. */
-static void fail(const struct mcp_call *c, const struct diag *d, struct mcp_outcome *to)
+static void tools_fail(const struct mcp_call *c, const struct diag *d, struct mcp_outcome *to)
 {
     struct out out;
 
@@ -449,7 +449,7 @@ static bool run_words(struct mcp_call *c, enum part part, struct mcp_outcome *ou
     if (diag_count(&s.diag, "input.nothing") > 0 && c->n_places > 0)
         roots_hint(c->tools->roots, c->arena, c->places[0].path, &s.diag);
     if (!is_ok)
-        fail(c, &s.diag, out);
+        tools_fail(c, &s.diag, out);
     else if (part == PART_TEXT)
         point(c, out);
     frame_release(&s);
@@ -477,11 +477,11 @@ static void check_places(struct mcp_call *c, struct mcp_outcome *out)
               "changed while it was read; call again");
     text_clear(&out->document);
     text_clear(&out->picture);
-    fail(c, c->d, out);
+    tools_fail(c, c->d, out);
 }
 
-static void run(void *ctx, const struct mcp_tool *tool, const struct tree *arguments,
-                struct mcp_outcome *out)
+static void tools_run(void *ctx, const struct mcp_tool *tool, const struct tree *arguments,
+                      struct mcp_outcome *out)
 {
     struct mcp_tools *t = ctx;
     struct arena arena;
@@ -496,7 +496,7 @@ static void run(void *ctx, const struct mcp_tool *tool, const struct tree *argum
                          .d = &d};
     bool is_png = !str_equal(tree_get_text(c.arguments, S("as"), S("png")), S("text"));
     if (add_words(&c) != ST_OK)
-        fail(&c, c.d, out);
+        tools_fail(&c, c.d, out);
     else if (c.plan->is_picture)
         run_words(&c, is_png ? PART_PICTURE : PART_TEXT, out);
     else if (run_words(&c, PART_DOCUMENT, out) && !c.plan->runs)
@@ -525,10 +525,10 @@ struct mcp_tools *mcp_tools_new(struct arena *arena, const struct roots *roots, 
             t->plans[t->n] = &plans[i];
             t->list[t->n++] = tool_of(arena, &plans[i]);
         }
-    while (skill_at(t->n_resources, &skill))
+    while (skill_at(arena, t->n_resources, &skill))
         t->n_resources++;
     t->resources = ARENA_ARRAY(t->arena, struct mcp_resource, t->n_resources + 1);
-    for (size_t i = 0; skill_at(i, &skill); i++)
+    for (size_t i = 0; skill_at(arena, i, &skill); i++)
         t->resources[i] = (struct mcp_resource){
             arena_printf(t->arena, "strata://skill/%.*s", STR_ARGS(skill.name)),
             arena_cstr(t->arena, skill.name), arena_cstr(t->arena, skill.about), skill.text};
@@ -547,6 +547,6 @@ struct mcp_desk mcp_tools_desk(struct mcp_tools *t)
                              .n_tools = t->n,
                              .resources = t->resources,
                              .n_resources = t->n_resources,
-                             .run = run,
+                             .run = tools_run,
                              .ctx = t};
 }

@@ -80,7 +80,7 @@ static bool has_name(const struct opt *o, struct str name)
 }
 
 /* The option of that letter, or of that name when `letter` is 0. */
-static bool find(const struct parser *p, struct str name, char letter, struct hit *hit)
+static bool opt_find(const struct parser *p, struct str name, char letter, struct hit *hit)
 {
     for (size_t s = 0; s < p->set_count; s++) {
         for (size_t i = 0; i < p->sets[s].n; i++) {
@@ -98,10 +98,10 @@ static bool find_long(const struct parser *p, struct str name, struct hit *hit)
 {
     char opposite[64];
 
-    if (find(p, name, 0, hit))
+    if (opt_find(p, name, 0, hit))
         return true;
     if (str_starts(name, S("no-"))) {
-        if (!find(p, str_part(name, 3, name.n), 0, hit))
+        if (!opt_find(p, str_part(name, 3, name.n), 0, hit))
             return false;
         enum opt_kind kind = hit->opt->kind; /* that has an unset state of its own */
         hit->negated = true;
@@ -109,7 +109,7 @@ static bool find_long(const struct parser *p, struct str name, struct hit *hit)
     }
     /* A flag may itself be called "no-check"; then "--check" undoes it. */
     snprintf(opposite, sizeof(opposite), "no-%.*s", STR_ARGS(name));
-    if (!find(p, str_of(opposite), 0, hit) || hit->opt->kind != OPT_KIND_FLAG)
+    if (!opt_find(p, str_of(opposite), 0, hit) || hit->opt->kind != OPT_KIND_FLAG)
         return false;
     hit->negated = true;
     return true;
@@ -293,7 +293,7 @@ static bool parse_letters(struct parser *p, const char *word)
 {
     for (const char *c = word + 1; *c != '\0'; c++) {
         struct hit hit;
-        if (!find(p, S(""), *c, &hit)) {
+        if (!opt_find(p, S(""), *c, &hit)) {
             /* A byte of a longer character would print as garbage: show the word instead. */
             const char one[] = {'-', *c, '\0'};
             diag_fail(p->diag, ST_UNSUPPORTED, "usage.option", nowhere, "unknown option %s",

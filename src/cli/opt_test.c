@@ -38,7 +38,7 @@ struct run {
     bool is_good;
 };
 
-static void parse(struct run *r, const char *const *words)
+static void opt_test_parse(struct run *r, const char *const *words)
 {
     struct opt_set sets[] = {{options, ARRAY_LEN(options), &r->args},
                              {more, ARRAY_LEN(more), &r->args}};
@@ -50,28 +50,28 @@ static void parse(struct run *r, const char *const *words)
     r->is_good = opt_parse(sets, 2, argc, words, &r->rest, &r->diag);
 }
 
-static void release(struct run *r)
+static void opt_test_release(struct run *r)
 {
     opt_release((struct opt_set){options, ARRAY_LEN(options), &r->args});
     vec_free(&r->rest);
     diag_fini(&r->diag);
 }
 
-#define PARSE(r, ...) parse((r), (const char *const[]){__VA_ARGS__, NULL})
+#define PARSE(r, ...) opt_test_parse((r), (const char *const[]){__VA_ARGS__, NULL})
 
 /* The words are refused with exactly this sentence. */
-static void assert_refused(const char *const *words, const char *text)
+static void opt_assert_refused(const char *const *words, const char *text)
 {
     struct run r = {0};
 
-    parse(&r, words);
+    opt_test_parse(&r, words);
     assert_false(r.is_good);
     assert_int_equal(r.diag.entries.n, 1);
     assert_string_equal(r.diag.entries.at[0].first[0].text, text);
-    release(&r);
+    opt_test_release(&r);
 }
 
-#define REFUSED(text, ...) assert_refused((const char *const[]){__VA_ARGS__, NULL}, (text))
+#define REFUSED(text, ...) opt_assert_refused((const char *const[]){__VA_ARGS__, NULL}, (text))
 
 TEST(long_names_take_values_with_a_blank_or_an_equals_sign)
 {
@@ -84,7 +84,7 @@ TEST(long_names_take_values_with_a_blank_or_an_equals_sign)
     assert_int_equal(r.args.runs, 7);
     assert_true(r.args.peak == 1500);
     assert_int_equal(r.args.color, 2);
-    release(&r);
+    opt_test_release(&r);
 }
 
 TEST(letters_bundle_and_the_last_may_take_the_rest_as_value)
@@ -97,7 +97,7 @@ TEST(letters_bundle_and_the_last_may_take_the_rest_as_value)
     assert_true(r.args.list_only && r.args.quiet);
     assert_string_equal(r.args.target, "a5");
     assert_int_equal(r.args.runs, 3);
-    release(&r);
+    opt_test_release(&r);
 }
 
 TEST(lists_collect_and_single_values_keep_the_last)
@@ -110,7 +110,7 @@ TEST(lists_collect_and_single_values_keep_the_last)
     assert_string_equal(r.args.funcs.at[0], "a");
     assert_string_equal(r.args.funcs.at[2], "c");
     assert_int_equal(r.args.runs, 2);
-    release(&r);
+    opt_test_release(&r);
 }
 
 TEST(no_in_front_undoes_flags_texts_and_lists)
@@ -125,7 +125,7 @@ TEST(no_in_front_undoes_flags_texts_and_lists)
     assert_null(r.args.target);
     assert_int_equal(r.args.funcs.n, 0);
     assert_false(r.args.no_check);
-    release(&r);
+    opt_test_release(&r);
 }
 
 TEST(operands_may_stand_anywhere_and_two_dashes_end_the_options)
@@ -141,7 +141,7 @@ TEST(operands_may_stand_anywhere_and_two_dashes_end_the_options)
     assert_string_equal(r.rest.at[2], "--target");
     assert_null(r.args.target);
     assert_false(r.args.list_only);
-    release(&r);
+    opt_test_release(&r);
 }
 
 TEST(sizes_know_decimal_and_binary_suffixes)
@@ -157,7 +157,7 @@ TEST(sizes_know_decimal_and_binary_suffixes)
         PARSE(&r, "--room", cases[i].text);
         assert_true(r.is_good);
         assert_int_equal(r.args.room, cases[i].value);
-        release(&r);
+        opt_test_release(&r);
     }
 }
 
@@ -187,7 +187,7 @@ TEST(shortened_names_are_refused_but_understood)
     assert_false(r.is_good);
     assert_int_equal(r.diag.hints.n, 1);
     assert_string_equal(r.diag.hints.at[0].text, "--list-funcs");
-    release(&r);
+    opt_test_release(&r);
 }
 
 TEST(the_nearest_name_is_offered_when_it_is_near)
@@ -211,7 +211,7 @@ TEST(a_very_long_unknown_name_is_cut_not_overrun)
     word[sizeof(word) - 1] = '\0';
     PARSE(&r, word);
     assert_false(r.is_good);
-    release(&r);
+    opt_test_release(&r);
 }
 
 TEST_MAIN("cli/opt", T(long_names_take_values_with_a_blank_or_an_equals_sign),

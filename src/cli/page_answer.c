@@ -9,9 +9,7 @@
 #include "cli/captures.h"
 #include "page/pages.h"
 
-/* Begins the page with the captures it shows, if any. */
-static struct page_file *begin(struct session *s, enum page_kind kind, struct capture *const *caps,
-                               size_t n, struct study_options options)
+static void begin_file(struct session *s, enum page_kind kind)
 {
     struct page_answer *answer = s->page;
     struct input_options input = input_defaults();
@@ -22,7 +20,18 @@ static struct page_file *begin(struct session *s, enum page_kind kind, struct ca
                                      .max_size = answer->choice.max_size,
                                      .redact = answer->choice.redact,
                                      .pool = input.pool});
+}
+
+/* Begins the page with the captures it shows, if any. */
+static struct page_file *answer_begin(struct session *s, enum page_kind kind,
+                                      struct capture *const *caps, size_t n,
+                                      struct study_options options)
+{
+    struct page_answer *answer = s->page;
+
+    begin_file(s, kind);
     n = n < PAGE_SETS ? n : PAGE_SETS;
+    answer->n_studies = n;
     answer->studies = ARENA_ARRAY(&s->arena, struct study, n + 1);
     for (size_t i = 0; i < n; i++) {
         study_begin(&answer->studies[i], caps[i], options);
@@ -56,34 +65,34 @@ enum status page_answer_end(struct session *s)
 {
     struct page_file *page = &s->page->file;
     struct str folder = str_basename(str_of(s->operands.n > 0 ? s->operands.at[0] : ""));
-    size_t n = page->n_sets;
 
-    if (page->kind == PAGE_RANKS && n > 1 && folder.n > 0 && !s->page->choice.redact)
+    if (page->kind == PAGE_RANKS && page->n_sets > 1 && folder.n > 0 && !s->page->choice.redact)
         page->title = page_name(page->sets[0], folder);
     enum status status = write(s);
     page_fini(page);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < s->page->n_studies; i++)
         study_end(&s->page->studies[i]);
     return status;
 }
 
-enum status page_answer_fleet(struct session *s, const struct fleet *fleet,
-                              const struct cluster *cluster)
+enum status page_answer_fleet(struct session *s, struct fleet_study *fs)
 {
-    size_t n = fleet->ranks.n;
-    struct page_file *page =
-        begin(s, n > 1 ? PAGE_RANKS : PAGE_CAPTURE, fleet->ranks.at, n, study_with_passes());
+    struct page_file *page = &s->page->file;
 
+    begin_file(s, fs->n > 1 ? PAGE_RANKS : PAGE_CAPTURE);
+    for (size_t i = 0; i < fs->n && i < PAGE_SETS; i++)
+        page_add_set(page, &fs->ranks[i]);
+    page_prepare(page);
     s->page->may_redact = true;
     page_tell_capture(page);
-    if (cluster != NULL)
-        page_cluster(page, cluster);
+    if (fleet_study_cluster(fs) != NULL)
+        page_cluster(page, fleet_study_cluster(fs));
     return page_answer_end(s);
 }
 
 enum status page_answer_cluster(struct session *s, const struct cluster *cluster)
 {
-    struct page_file *page = begin(s, PAGE_RANKS, NULL, 0, study_defaults());
+    struct page_file *page = answer_begin(s, PAGE_RANKS, NULL, 0, study_defaults());
 
     page->title = str_basename(str_of(s->operands.at[0]));
     page_cluster(page, cluster);
@@ -96,7 +105,7 @@ enum status page_answer_diff(struct session *s, const struct diff_result *result
                                     result->fleet[SIDE_B]->ranks.at[0]};
 
     s->page->may_redact = true;
-    page_tell_compare(begin(s, PAGE_COMPARE, caps, SIDES, study_defaults()),
+    page_tell_compare(answer_begin(s, PAGE_COMPARE, caps, SIDES, study_defaults()),
                       result->at[0].comparison);
     return page_answer_end(s);
 }
@@ -106,12 +115,13 @@ bool page_answer_again(const struct session *s)
     return s->page != NULL && s->page->lang != s->page->own;
 }
 
-/* False while a language is missing, which comes last. */
+/* False while a language is missing, which comes last: a command that has given its answer (not
+ * printed in a language of its choice) has told it in all of them. */
 static bool has_all_fragments(struct session *s)
 {
-    if (!page_answer_again(s))
-        return false;
     out_flush(&s->out);
+    if (!page_answer_again(s))
+        return s->page != NULL && !s->page->is_of_language;
     page_fragment_end(&s->page->fragments[s->page->lang], s->page->lang);
     return true;
 }
@@ -121,7 +131,7 @@ enum status page_answer_view(struct session *s, struct capture *const *caps, siz
 {
     if (!has_all_fragments(s))
         return ST_OK;
-    page_tell_view(begin(s, n > 1 ? PAGE_RANKS : PAGE_CAPTURE, caps, n, options), view,
+    page_tell_view(answer_begin(s, n > 1 ? PAGE_RANKS : PAGE_CAPTURE, caps, n, options), view,
                    s->page->fragments);
     return page_answer_end(s);
 }
@@ -130,13 +140,14 @@ struct page_file *page_answer_begin(struct session *s, enum page_kind kind, stru
 {
     if (!has_all_fragments(s))
         return NULL;
-    struct page_file *page = begin(s, kind, &cap, cap != NULL ? 1 : 0, study_defaults());
+    struct page_file *page = answer_begin(s, kind, &cap, cap != NULL ? 1 : 0, study_defaults());
     page->fragments = s->page->fragments;
     return page;
 }
 
 enum status page_answer_fragments(struct session *s)
 {
-    page_tell_fragments(begin(s, s->page->kind, NULL, 0, study_defaults()), s->page->fragments);
+    page_tell_fragments(answer_begin(s, s->page->kind, NULL, 0, study_defaults()),
+                        s->page->fragments);
     return page_answer_end(s);
 }

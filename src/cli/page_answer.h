@@ -1,20 +1,20 @@
 /*
  * page_answer - the answer of a command as a page (page/page.h).
  *
- * While a session has one, reports go into it. A command with captures at hand makes the page of
- * them instead; all others run once for each language.
+ * While a session has one, reports go into it: answers (session_give()) in every language at once.
+ * A command with captures at hand makes the page of them instead. A command that still prints in
+ * one language runs once for each.
  */
 #ifndef STRATA_CLI_PAGE_ANSWER_H
 #define STRATA_CLI_PAGE_ANSWER_H
 
-#include "analysis/study.h"
+#include "analysis/ranks/fleet_study.h"
 #include "cli/session.h"
 #include "page/page.h"
 
 struct capture;
 struct cluster;
 struct diff_result;
-struct fleet;
 
 /* What the user may choose about a page. */
 struct page_choice {
@@ -36,14 +36,15 @@ struct page_answer {
     enum lang own;  /* that the page is shown in first */
     enum lang lang; /* of the fragment that is being filled */
     bool is_written, may_redact;
+    bool is_of_language;   /* something was printed in one language only */
     struct page_file file; /* that is being made */
-    struct study *studies; /* of its sets */
+    struct study *studies; /* of its sets, where the page began them */
+    size_t n_studies;
 };
 
-/* The page of one capture or of the ranks of a run, with what they tell together unless `cluster`
- * is NULL; of that alone; of a comparison. */
-enum status page_answer_fleet(struct session *s, const struct fleet *fleet,
-                              const struct cluster *cluster);
+/* The page of one capture or of the ranks of a run, with what they tell together; of that alone; of
+ * a comparison. */
+enum status page_answer_fleet(struct session *s, struct fleet_study *fs);
 enum status page_answer_cluster(struct session *s, const struct cluster *cluster);
 enum status page_answer_diff(struct session *s, const struct diff_result *result);
 

@@ -11,8 +11,8 @@
 #include "base/files/outfile.h"
 #include "base/run/now.h"
 #include "cli/page_answer.h"
-#include "cli/pager.h"
-#include "cli/terminal.h"
+#include "cli/terminal/pager.h"
+#include "cli/terminal/terminal.h"
 #include "render/render.h"
 
 int session_code(enum status status)
@@ -57,7 +57,7 @@ struct diag_entry *session_error(const struct diag *d)
     return NULL;
 }
 
-static const char *copy(struct session *s, const char *text)
+static const char *session_copy(struct session *s, const char *text)
 {
     return text != NULL ? arena_cstr(&s->arena, str_of(text)) : NULL;
 }
@@ -65,12 +65,17 @@ static const char *copy(struct session *s, const char *text)
 void session_read(struct session *s, const char *path, const char *format, uint64_t rows,
                   uint64_t lost)
 {
-    vec_push(&s->inputs, ((struct envelope_input){copy(s, path), copy(s, format), rows, lost}));
+    size_t n = s->unpacked != NULL ? strlen(s->unpacked) : 0;
+
+    if (n > 0 && strncmp(path, s->unpacked, n) == 0 && path[n] == '/')
+        path += n + 1;
+    vec_push(&s->inputs,
+             ((struct envelope_input){session_copy(s, path), session_copy(s, format), rows, lost}));
 }
 
 void session_wrote(struct session *s, const char *path)
 {
-    vec_push(&s->written, copy(s, path));
+    vec_push(&s->written, session_copy(s, path));
 }
 
 enum status session_save(struct session *s, const char *path, struct str text)
@@ -191,16 +196,43 @@ void session_render(struct session *s, const struct renderer *as, const struct r
 
 void session_report(struct session *s, const struct report *report)
 {
-    if (s->page != NULL)
+    if (s->page != NULL) {
         page_fragment_add(&s->page->fragments[s->page->lang], s->page->lang, report);
-    else
+        s->page->is_of_language = true;
+    } else {
         session_render(s, s->as != NULL ? s->as : &renderer_text, report);
+    }
 }
 
 void session_answer(struct session *s, struct report *report)
 {
     session_report(s, report);
     report_free(report);
+}
+
+static struct report *answer_as_report(const struct answer *a, enum lang lang)
+{
+    struct report *r = report_new(lang, a->title);
+
+    a->describe(a->result, r);
+    return r;
+}
+
+void session_give(struct session *s, const struct answer *a)
+{
+    const struct record_env env = {.arena = &s->arena};
+
+    if (s->page != NULL) {
+        for (enum lang lang = 0; lang < LANGS && !page_answer_again(s); lang++) {
+            struct report *r = answer_as_report(a, lang);
+            page_fragment_add(&s->page->fragments[lang], lang, r);
+            report_free(r);
+        }
+    } else if (s->common.json) {
+        session_document_in(s, a->schema, a->origin, a->result, a->env != NULL ? a->env : &env);
+    } else if (!s->common.quiet) {
+        session_answer(s, answer_as_report(a, session_lang(s)));
+    }
 }
 
 struct json_writer *session_json_begin(struct session *s, const char *schema, const char *origin)

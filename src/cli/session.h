@@ -1,8 +1,8 @@
 /*
  * session - arguments of a command's run(): common options, operands, output.
  *
- * The frame (cli/frame.c) fills it, calls run(), and closes the run: written files are listed on
- * stdout, diagnostics go to stderr, and a failed run prints exactly one error line.
+ * The frame (cli/terminal/frame.c) fills it, calls run(), and closes the run: written files are
+ * listed on stdout, diagnostics go to stderr, and a failed run prints exactly one error line.
  */
 #ifndef STRATA_CLI_SESSION_H
 #define STRATA_CLI_SESSION_H
@@ -12,7 +12,8 @@
 #include "base/formats/json_write.h"
 #include "base/run/progress.h"
 #include "cli/command.h"
-#include "cli/out.h"
+#include "cli/terminal/out.h"
+#include "report/answer.h"
 #include "report/envelope.h"
 #include "report/message.h"
 
@@ -57,6 +58,7 @@ struct session {
     bool has_kernels; /* a capture that was read has some */
     VEC_OF(const char *) written;
     bool is_embedded;               /* in the library: nothing goes to the terminal */
+    const char *unpacked;           /* folder of captures of the program, left out of paths; NULL */
     struct input_kept *const *kept; /* captures of the library's caller; NULL: none */
     const struct schema *schema;    /* of the document that was written; NULL: none, or by hand */
 };
@@ -91,12 +93,19 @@ void session_progress_begin(struct session *s);
 void session_progress_end(struct session *s);
 
 /* On the line of progress, how long the job has taken, while the job itself says nothing: a second
- * after the last tick and each second from then on, by a timer (cli/heartbeat.c).
+ * after the last tick and each second from then on, by a timer (cli/terminal/heartbeat.c).
  * session_heartbeat_delay() follows a tick that was shown; session_heartbeat_end() is true when a
  * beat is still on the line. */
 void session_heartbeat_begin(void);
 void session_heartbeat_delay(void);
 bool session_heartbeat_end(void);
+
+/*
+ * What a command has found, to whoever asked: a document for --json, a report in the reader's
+ * language on the terminal, in each language on a page. Nothing with --quiet, where files are the
+ * answer. Only here is it known who asks.
+ */
+void session_give(struct session *s, const struct answer *a);
 
 /* The answer as JSON: the command's document over `result`; `origin` as in report/envelope.h. What
  * getters make lives in the session's arena, unless they need an `env` of their own. */

@@ -24,7 +24,7 @@ static struct where here(const struct reader *r)
 }
 
 /* Takes the number that comes; false, and counted as a loss, when it is none that fits. */
-static bool take_number(struct reader *r, struct str key, double *out)
+static bool file_take_number(struct reader *r, struct str key, double *out)
 {
     struct str text;
     double value;
@@ -52,7 +52,7 @@ static void take_text(struct reader *r, struct str key, const char **out)
 }
 
 /* Enters the value that comes when it begins as wanted, steps over it otherwise. */
-static bool enter(struct json *j, enum json_token wanted)
+static bool file_enter(struct json *j, enum json_token wanted)
 {
     enum json_token token = json_next(j);
     struct str key;
@@ -72,7 +72,7 @@ static void take_peaks(struct reader *r, struct device *row)
 {
     struct str key;
 
-    if (!enter(&r->json, JSON_OBJECT)) {
+    if (!file_enter(&r->json, JSON_OBJECT)) {
         diag_add(r->diag, SEV_LOSS, "devices.bad-value", here(r),
                  "peak_tops ignored: not an object");
         return;
@@ -82,7 +82,7 @@ static void take_peaks(struct reader *r, struct device *row)
         while (p < PEAK_COUNT && !str_equal(key, str_of(peak_name((enum peak)p))))
             p++;
         if (p < PEAK_COUNT)
-            take_number(r, key, &row->tflops[p]);
+            file_take_number(r, key, &row->tflops[p]);
         else
             diag_add(r->diag, SEV_WARN, "devices.unknown-key", here(r), "peak_tops.%.*s ignored",
                      STR_ARGS(key));
@@ -109,8 +109,8 @@ static void take_field(struct reader *r, struct str key, struct device *row)
         if (f->shape != SHAPE_ONE)
             return; /* follows from the rest */
         if (f->type == FIELD_F64)
-            take_number(r, key, at);
-        else if (f->type == FIELD_U32 && take_number(r, key, &value))
+            file_take_number(r, key, at);
+        else if (f->type == FIELD_U32 && file_take_number(r, key, &value))
             *(uint32_t *)at = (uint32_t)value;
         else if (f->type == FIELD_CSTR)
             take_text(r, key, at);
@@ -146,7 +146,7 @@ struct device_rows {
     VEC_OF(struct device) list; /* built-in rows first */
 };
 
-static void add_row(struct device_rows *rows, const struct reader *r, struct device *row)
+static void file_add_row(struct device_rows *rows, const struct reader *r, struct device *row)
 {
     if (str_starts(str_of(row->name), S("Ascend "))) /* which --json puts in front of some */
         row->name += 7;
@@ -170,14 +170,14 @@ static size_t read_rows(struct reader *r, struct device_rows *rows)
     while (json_element(&r->json)) {
         struct device row = {0};
         struct str key;
-        if (enter(&r->json, JSON_OBJECT))
+        if (file_enter(&r->json, JSON_OBJECT))
             while (json_key(&r->json, &key))
                 take_field(r, key, &row);
         if (row.name == NULL || row.name[0] == '\0') {
             diag_add(r->diag, SEV_LOSS, "devices.no-name", here(r), "row skipped: no name");
             continue;
         }
-        add_row(rows, r, &row);
+        file_add_row(rows, r, &row);
         used++;
     }
     return used;
@@ -200,7 +200,7 @@ enum status device_table_read(const char *path, struct str text, struct arena *a
     json_open(&r.json, text, JSON_STRICT);
     if (json_next(&r.json) == JSON_OBJECT) {
         while (json_key(&r.json, &key)) {
-            if (str_equal(key, S("devices")) && enter(&r.json, JSON_ARRAY)) {
+            if (str_equal(key, S("devices")) && file_enter(&r.json, JSON_ARRAY)) {
                 has_list = true;
                 *used += read_rows(&r, &rows);
             }

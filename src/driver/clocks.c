@@ -119,8 +119,8 @@ static enum status reject(const struct nvml *nvml, int result, struct diag *d)
     return ST_TOOL;
 }
 
-static enum status prepare(struct clock_lock *c, const char *uuid, struct clock_want want,
-                           struct arena *arena, struct diag *d)
+static enum status clocks_prepare(struct clock_lock *c, const char *uuid, struct clock_want want,
+                                  struct arena *arena, struct diag *d)
 {
     const char *folder = clocks_folder(arena);
     unsigned long long reasons = 0;
@@ -152,7 +152,7 @@ enum status clocks_lock(struct clock_lock *c, const struct nvml *nvml, struct nv
     *c = (struct clock_lock){.nvml = nvml, .gpu = gpu, .guardian = guardian};
     if (want.policy == CLOCK_NONE)
         return ST_OK;
-    enum status st = prepare(c, uuid, want, arena, d);
+    enum status st = clocks_prepare(c, uuid, want, arena, d);
     int result = NVML_OK;
     if (st == ST_OK)
         result = NVML_DO(nvml, lock_clocks, gpu, c->target_mhz, c->target_mhz);

@@ -250,8 +250,8 @@ const char *const *nvdisasm_argv(struct arena *arena, const char *program, const
     return words;
 }
 
-static enum status run(struct arena *arena, const char *const *argv, struct str *out,
-                       struct diag *d)
+static enum status cubin_run(struct arena *arena, const char *const *argv, struct str *out,
+                             struct diag *d)
 {
     struct proc_result p;
 
@@ -269,7 +269,7 @@ enum status cubin_nvdisasm(struct arena *arena, const char *program, const char 
                            const struct cubin *c, const struct cubin_function *f, struct str *out,
                            struct diag *d)
 {
-    return run(arena, nvdisasm_argv(arena, program, path, c, f), out, d);
+    return cubin_run(arena, nvdisasm_argv(arena, program, path, c, f), out, d);
 }
 
 enum status cubin_cuobjdump(struct arena *arena, const char *program, const char *path,
@@ -277,5 +277,5 @@ enum status cubin_cuobjdump(struct arena *arena, const char *program, const char
 {
     const char *const argv[] = {program, "-ptx", path, NULL};
 
-    return run(arena, argv, out, d);
+    return cubin_run(arena, argv, out, d);
 }

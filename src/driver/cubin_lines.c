@@ -31,7 +31,7 @@ struct reader {
     bool is_bad;
 };
 
-static uint64_t number(struct reader *r, size_t n)
+static uint64_t lines_number(struct reader *r, size_t n)
 {
     uint64_t value = 0;
 
@@ -51,7 +51,7 @@ static uint64_t leb(struct reader *r, bool is_signed)
     unsigned shift = 0;
 
     while ((byte & 0x80) != 0 && !r->is_bad) {
-        byte = number(r, 1);
+        byte = lines_number(r, 1);
         if (shift < 64)
             value |= (byte & 0x7f) << shift;
         shift += 7;
@@ -161,7 +161,7 @@ static void begin_sequence(struct program *p)
     p->begin = p->rows.n;
 }
 
-static void add_row(struct program *p)
+static void lines_add_row(struct program *p)
 {
     if (!p->is_here || p->rows.n >= CUBIN_LINE_ROWS)
         return;
@@ -185,13 +185,13 @@ static void extended(struct program *p)
 
     if (bytes == 0) /* padding */
         return;
-    switch (number(r, 1)) {
+    switch (lines_number(r, 1)) {
     case EXTENDED_END:
         begin_sequence(p);
         break;
     case EXTENDED_ADDRESS:
         p->is_here = is_address_of(p->module, r->at, p->function);
-        p->offset = number(r, 8);
+        p->offset = lines_number(r, 8);
         break;
     case EXTENDED_INLINED:
         p->call = leb(r, false);
@@ -208,7 +208,7 @@ static void standard(struct program *p, unsigned op, const uint8_t *operands)
 
     switch (op) {
     case OP_COPY:
-        add_row(p);
+        lines_add_row(p);
         break;
     case OP_ADVANCE_PC:
         p->offset += leb(r, false) * p->step;
@@ -223,7 +223,7 @@ static void standard(struct program *p, unsigned op, const uint8_t *operands)
         p->offset += (uint64_t)((255 - p->op_base) / p->range) * p->step;
         break;
     case OP_FIXED_ADVANCE:
-        p->offset += number(r, 2);
+        p->offset += lines_number(r, 2);
         break;
     default:
         for (unsigned i = 0; i < operands[op]; i++)
@@ -231,11 +231,11 @@ static void standard(struct program *p, unsigned op, const uint8_t *operands)
     }
 }
 
-static void run(struct program *p, const uint8_t *operands)
+static void lines_run(struct program *p, const uint8_t *operands)
 {
     begin_sequence(p);
     while (p->r.at < p->r.end && !p->r.is_bad) {
-        unsigned op = (unsigned)number(&p->r, 1);
+        unsigned op = (unsigned)lines_number(&p->r, 1);
         if (op == OP_EXTENDED) {
             extended(p);
         } else if (op < p->op_base) {
@@ -244,7 +244,7 @@ static void run(struct program *p, const uint8_t *operands)
             op -= p->op_base;
             p->offset += (uint64_t)(op / p->range) * p->step;
             p->line += (uint64_t)(p->base + (int)(op % p->range));
-            add_row(p);
+            lines_add_row(p);
         }
     }
 }
@@ -279,27 +279,27 @@ static bool read_program(struct program *p)
     uint8_t operands[256] = {0};
 
     r->end = r->all.n;
-    uint64_t bytes = number(r, 4);
+    uint64_t bytes = lines_number(r, 4);
     if (r->is_bad || bytes > r->end - r->at)
         return false;
     size_t next = r->at + (size_t)bytes;
     r->end = next;
-    uint64_t version = number(r, 2), head = number(r, 4);
+    uint64_t version = lines_number(r, 2), head = lines_number(r, 4);
     size_t code = head <= r->end - r->at ? r->at + (size_t)head : r->end;
-    p->step = (unsigned)number(r, 1);
+    p->step = (unsigned)lines_number(r, 1);
     if (version >= 4)
-        number(r, 1); /* operations of one instruction */
-    number(r, 1);     /* whether rows are statements */
-    int base = (int)(number(r, 1) & 0xff);
+        lines_number(r, 1); /* operations of one instruction */
+    lines_number(r, 1);     /* whether rows are statements */
+    int base = (int)(lines_number(r, 1) & 0xff);
     p->base = base < 128 ? base : base - 256;
-    p->range = (unsigned)number(r, 1);
-    p->op_base = (unsigned)number(r, 1);
+    p->range = (unsigned)lines_number(r, 1);
+    p->op_base = (unsigned)lines_number(r, 1);
     for (unsigned i = 1; i < p->op_base; i++)
-        operands[i] = (uint8_t)number(r, 1);
+        operands[i] = (uint8_t)lines_number(r, 1);
     if (version >= 2 && version <= 4 && p->range > 0 && p->op_base > 0 && !r->is_bad) {
         read_files(p);
         r->at = code;
-        run(p, operands);
+        lines_run(p, operands);
     }
     r->at = next;
     r->is_bad = false;

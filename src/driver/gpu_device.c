@@ -75,7 +75,8 @@ static uint32_t attribute(const struct cuda_api *cuda, int device, int number)
     return cuda->attribute(&value, number, device) == 0 && value > 0 ? (uint32_t)value : 0;
 }
 
-static void describe(const struct cuda_api *cuda, int ordinal, int device, struct gpu_card *out)
+static void device_describe(const struct cuda_api *cuda, int ordinal, int device,
+                            struct gpu_card *out)
 {
     unsigned char b[16] = {0};
     size_t memory = 0;
@@ -153,7 +154,7 @@ enum status gpu_device_find(const char *which, const struct nvml *nvml, struct g
     for (int i = 0; i < n && st == ST_NOT_FOUND; i++) {
         if (cuda.get(&device, i) != 0)
             continue;
-        describe(&cuda, i, device, out);
+        device_describe(&cuda, i, device, out);
         if (is_meant(which, out))
             st = ST_OK;
     }

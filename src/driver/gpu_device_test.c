@@ -9,7 +9,7 @@
 
 static struct nvml nvml;
 
-static int enter(void **state)
+static int device_enter(void **state)
 {
     unsetenv("FAKE_CUDA_INIT");
     return arena_enter(state) != 0 || nvml_open(&nvml, &arena, NULL) != NVML_OK;
@@ -55,7 +55,7 @@ TEST(reasons_have_names)
     assert_string_equal(nvml_reason_names(0x6, buf), "application clocks, power cap");
 }
 
-#define ON_CARD(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+#define ON_CARD(name) cmocka_unit_test_setup_teardown(name, device_enter, leave)
 
 TEST_MAIN("driver/gpu_device", ON_CARD(a_gpu_is_found_by_number_and_by_the_begin_of_its_uuid),
           ON_CARD(a_driver_without_a_gpu_is_a_missing_tool), ON_CARD(reasons_have_names))

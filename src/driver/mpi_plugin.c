@@ -80,7 +80,7 @@ static MPI_Comm comm_of(const struct mpi_group *g)
     return g != NULL ? g->comm : MPI_COMM_WORLD;
 }
 
-static MPI_Datatype type_of(enum mpi_elem elem)
+static MPI_Datatype plugin_type_of(enum mpi_elem elem)
 {
     switch (elem) {
     case MPI_ELEM_I8:
@@ -97,7 +97,7 @@ static MPI_Datatype type_of(enum mpi_elem elem)
     }
 }
 
-static MPI_Op op_of(enum mpi_elem elem, enum mpi_fold how)
+static MPI_Op plugin_op_of(enum mpi_elem elem, enum mpi_fold how)
 {
     if (how == MPI_FOLD_SUM && elem == MPI_ELEM_F16)
         return add_f16;
@@ -205,8 +205,8 @@ static int broadcast(struct mpi_group *g, void *at, size_t bytes, int root)
 }
 
 /* One after the other: MPI_Gatherv counts in int, and parts may be larger together. */
-static int gather(struct mpi_group *g, const void *at, size_t bytes, const size_t *sizes,
-                  void *into, int root)
+static int plugin_gather(struct mpi_group *g, const void *at, size_t bytes, const size_t *sizes,
+                         void *into, int root)
 {
     char *to = into;
     int rank = 0, size = 0;
@@ -236,36 +236,39 @@ static int barrier(struct mpi_group *g)
 static int all_reduce(struct mpi_group *g, const void *from, void *into, size_t n,
                       enum mpi_elem elem, enum mpi_fold how)
 {
-    return MPI_Allreduce(from, into, (int)n, type_of(elem), op_of(elem, how), comm_of(g));
+    return MPI_Allreduce(from, into, (int)n, plugin_type_of(elem), plugin_op_of(elem, how),
+                         comm_of(g));
 }
 
 static int all_gather(struct mpi_group *g, const void *from, void *into, size_t n,
                       enum mpi_elem elem)
 {
-    return MPI_Allgather(from, (int)n, type_of(elem), into, (int)n, type_of(elem), comm_of(g));
+    return MPI_Allgather(from, (int)n, plugin_type_of(elem), into, (int)n, plugin_type_of(elem),
+                         comm_of(g));
 }
 
 static int reduce_scatter(struct mpi_group *g, const void *from, void *into, size_t n,
                           enum mpi_elem elem)
 {
-    return MPI_Reduce_scatter_block(from, into, (int)n, type_of(elem), op_of(elem, MPI_FOLD_SUM),
-                                    comm_of(g));
+    return MPI_Reduce_scatter_block(from, into, (int)n, plugin_type_of(elem),
+                                    plugin_op_of(elem, MPI_FOLD_SUM), comm_of(g));
 }
 
 static int all_to_all(struct mpi_group *g, const void *from, void *into, size_t n,
                       enum mpi_elem elem)
 {
-    return MPI_Alltoall(from, (int)n, type_of(elem), into, (int)n, type_of(elem), comm_of(g));
+    return MPI_Alltoall(from, (int)n, plugin_type_of(elem), into, (int)n, plugin_type_of(elem),
+                        comm_of(g));
 }
 
 static int send_elems(struct mpi_group *g, const void *at, size_t n, enum mpi_elem elem, int to)
 {
-    return MPI_Send(at, (int)n, type_of(elem), to, 0, comm_of(g));
+    return MPI_Send(at, (int)n, plugin_type_of(elem), to, 0, comm_of(g));
 }
 
 static int receive_elems(struct mpi_group *g, void *at, size_t n, enum mpi_elem elem, int from)
 {
-    return MPI_Recv(at, (int)n, type_of(elem), from, 0, comm_of(g), MPI_STATUS_IGNORE);
+    return MPI_Recv(at, (int)n, plugin_type_of(elem), from, 0, comm_of(g), MPI_STATUS_IGNORE);
 }
 
 const struct mpi_calls *strata_mpi_calls(void);
@@ -282,7 +285,7 @@ __attribute__((visibility("default"))) const struct mpi_calls *strata_mpi_calls(
         .group_free = group_free,
         .barrier = barrier,
         .broadcast = broadcast,
-        .gather = gather,
+        .gather = plugin_gather,
         .all_reduce = all_reduce,
         .all_gather = all_gather,
         .reduce_scatter = reduce_scatter,

@@ -7,7 +7,7 @@
 
 enum { WORDS_MOST = 64, IMPORT_MS = 600000 };
 
-static struct words begin(struct arena *arena, const char *const *argv)
+static struct words run_begin(struct arena *arena, const char *const *argv)
 {
     size_t n = 0;
 
@@ -16,15 +16,15 @@ static struct words begin(struct arena *arena, const char *const *argv)
     return (struct words){.at = ARENA_ARRAY(arena, const char *, WORDS_MOST + n + 1)};
 }
 
-static void add(struct words *w, const char *word)
+static void run_add(struct words *w, const char *word)
 {
     w->at[w->n++] = word;
 }
 
 static void add_pair(struct words *w, const char *name, const char *value)
 {
-    add(w, name);
-    add(w, value);
+    run_add(w, name);
+    run_add(w, value);
 }
 
 static void add_number(struct words *w, struct arena *arena, const char *name, uint64_t value)
@@ -34,9 +34,9 @@ static void add_number(struct words *w, struct arena *arena, const char *name, u
 
 const char *const *ncu_collect_argv(const struct ncu_job *job, struct arena *arena)
 {
-    struct words w = begin(arena, job->argv);
+    struct words w = run_begin(arena, job->argv);
 
-    add(&w, job->program);
+    run_add(&w, job->program);
     add_pair(&w, "--set", "full");
     add_pair(&w, "--import-source", "yes");
     add_pair(&w, "--clock-control", job->is_clock_base ? "base" : "none");
@@ -44,7 +44,7 @@ const char *const *ncu_collect_argv(const struct ncu_job *job, struct arena *are
     if (job->kernels != NULL)
         add_pair(&w, "--kernel-name", arena_printf(arena, "regex:%s", job->kernels));
     if (job->range != NULL) {
-        add(&w, "--nvtx");
+        run_add(&w, "--nvtx");
         add_pair(&w, "--nvtx-include", arena_printf(arena, "%s/", job->range));
     }
     if (job->skip > 0)
@@ -53,10 +53,10 @@ const char *const *ncu_collect_argv(const struct ncu_job *job, struct arena *are
         add_number(&w, arena, "--launch-count", job->count);
     add_pair(&w, "--target-processes", "all");
     add_pair(&w, "--graph-profiling", "node");
-    add(&w, "--force-overwrite");
+    run_add(&w, "--force-overwrite");
     add_pair(&w, "--export", job->report);
     for (size_t i = 0; job->argv[i] != NULL; i++)
-        add(&w, job->argv[i]);
+        run_add(&w, job->argv[i]);
     return w.at;
 }
 
@@ -78,11 +78,11 @@ const char *ncu_page_file(enum ncu_report_page page)
 const char *const *ncu_import_argv(const struct ncu_job *job, enum ncu_report_page page,
                                    struct arena *arena)
 {
-    struct words w = begin(arena, NULL);
+    struct words w = run_begin(arena, NULL);
 
-    add(&w, job->program);
+    run_add(&w, job->program);
     add_pair(&w, "--import", arena_printf(arena, "%s.ncu-rep", job->report));
-    add(&w, "--csv");
+    run_add(&w, "--csv");
     add_pair(&w, "--print-units", "base");
     add_pair(&w, "--page", pages[page].page);
     if (pages[page].option != NULL)

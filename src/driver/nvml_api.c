@@ -28,7 +28,7 @@ static void *open_library(struct arena *arena, const char **why)
 }
 
 /* `symbols` is one name or several with '|' between, newest first. */
-static void find(void *library, const char *symbols, void *function_pointer)
+static void api_find(void *library, const char *symbols, void *function_pointer)
 {
     struct str rest = str_of(symbols), one;
     char name[96];
@@ -45,10 +45,10 @@ int nvml_open(struct nvml *nvml, struct arena *arena, const char **why)
     *nvml = (struct nvml){.handle = open_library(arena, why)};
     if (nvml->handle == NULL)
         return NVML_NO_LIBRARY;
-#define NVML_CALL(member, symbol, ...) find(nvml->handle, symbol, &nvml->member);
+#define NVML_CALL(member, symbol, ...) api_find(nvml->handle, symbol, &nvml->member);
 #include "driver/nvml_calls.def"
 #undef NVML_CALL
-    find(nvml->handle, "nvmlErrorString", &nvml->error_text);
+    api_find(nvml->handle, "nvmlErrorString", &nvml->error_text);
 
     int result = NVML_DO(nvml, init);
     if (result == NVML_OK)

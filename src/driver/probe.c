@@ -223,14 +223,8 @@ const char *probe_own_library(struct arena *arena, const char *name, const char 
 
     if (named != NULL && named[0] != 0)
         return realpath(named, path) != NULL ? arena_cstr(arena, str_of(path)) : NULL;
-    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-    if (n <= 0)
-        return NULL;
-    struct str self = {path, (size_t)n};
-    while (self.n > 1 && self.at[self.n - 1] != '/')
-        self.n--;
-    const char *folder = arena_cstr(arena, self);
-    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+    const char *folder = fs_own_folder(arena);
+    for (size_t i = 0; folder != NULL && i < ARRAY_LEN(places); i++) {
         const char *file =
             probe_glob(arena, arena_printf(arena, "%s%s/%s", folder, places[i], name));
         if (file != NULL && realpath(file, path) != NULL)

@@ -33,7 +33,7 @@ static void put_tool(const char *name, const char *script)
 }
 
 /* A folder with two versions of a tool that prints its version, and one that fails. */
-static int begin(void **state)
+static int probe_begin(void **state)
 {
     if (enter(state) != 0 || setenv("STRATA_TEST_FOLDER", scratch, 1) != 0)
         return 1;
@@ -115,7 +115,7 @@ TEST(every_entry_says_what_is_used_instead)
     }
 }
 
-#define TW(name) cmocka_unit_test_setup_teardown(name, begin, leave)
+#define TW(name) cmocka_unit_test_setup_teardown(name, probe_begin, leave)
 
 TEST_MAIN("driver/probe", T(versions_are_found_in_what_tools_print),
           TA(packed_versions_are_unpacked), TW(the_highest_installed_version_is_taken),

@@ -25,7 +25,7 @@ struct variables {
     struct arena *arena;
 };
 
-static void add(struct variables *v, const char *name, const char *value)
+static void workload_add(struct variables *v, const char *name, const char *value)
 {
     if (value != NULL && v->n < VARIABLES_MOST)
         v->at[v->n++] = arena_printf(v->arena, "%s=%s", name, value);
@@ -33,7 +33,7 @@ static void add(struct variables *v, const char *name, const char *value)
 
 static void add_number(struct variables *v, const char *name, uint64_t value)
 {
-    add(v, name, arena_printf(v->arena, "%llu", (unsigned long long)value));
+    workload_add(v, name, arena_printf(v->arena, "%llu", (unsigned long long)value));
 }
 
 const char *const *workload_environment(const struct workload *run, struct arena *arena)
@@ -43,16 +43,16 @@ const char *const *workload_environment(const struct workload *run, struct arena
 
     if (run->inject == INJECT_NONE)
         return v.at;
-    add(&v, "CUDA_INJECTION64_PATH", run->injected);
-    add(&v, "NVTX_INJECTION64_PATH", run->injected);
-    add(&v, "STRATA_TRACE_DIR", run->trace_dir);
-    add(&v, "STRATA_INJECT_MODE", modes[run->inject]);
-    add(&v, "STRATA_INJECT_PRESET", run->preset);
-    add(&v, "STRATA_INJECT_CLOCK", run->is_mono ? "mono" : NULL);
-    add(&v, "STRATA_INJECT_MODULES", run->has_modules ? "1" : NULL);
-    add(&v, "STRATA_INJECT_KERNEL", run->kernels);
-    add(&v, "STRATA_INJECT_RANGE", run->ranges);
-    add(&v, "STRATA_INJECT_METRICS", run->metrics);
+    workload_add(&v, "CUDA_INJECTION64_PATH", run->injected);
+    workload_add(&v, "NVTX_INJECTION64_PATH", run->injected);
+    workload_add(&v, "STRATA_TRACE_DIR", run->trace_dir);
+    workload_add(&v, "STRATA_INJECT_MODE", modes[run->inject]);
+    workload_add(&v, "STRATA_INJECT_PRESET", run->preset);
+    workload_add(&v, "STRATA_INJECT_CLOCK", run->is_mono ? "mono" : NULL);
+    workload_add(&v, "STRATA_INJECT_MODULES", run->has_modules ? "1" : NULL);
+    workload_add(&v, "STRATA_INJECT_KERNEL", run->kernels);
+    workload_add(&v, "STRATA_INJECT_RANGE", run->ranges);
+    workload_add(&v, "STRATA_INJECT_METRICS", run->metrics);
     if (run->device >= 0)
         add_number(&v, "STRATA_INJECT_DEVICE", (uint64_t)run->device);
     if (run->inject == INJECT_SAMPLES)
@@ -141,8 +141,9 @@ static bool tick(void *ctx, int pid, nanos elapsed)
     return !f->is_hung;
 }
 
-static void judge(const struct proc_result *p, const struct workload *run,
-                  const struct workload_watch *watch, struct workload_result *r, struct diag *d)
+static void workload_judge(const struct proc_result *p, const struct workload *run,
+                           const struct workload_watch *watch, struct workload_result *r,
+                           struct diag *d)
 {
     const char *program = run->argv[0];
     struct where where = {.path = run->log};
@@ -205,7 +206,7 @@ enum status workload_run(const struct workload *run, const struct workload_watch
                               arena, &p, &said);
     if (watch->guardian != NULL)
         guardian_watch(watch->guardian, 0);
-    judge(&p, run, watch, result, d);
+    workload_judge(&p, run, watch, result, d);
     if (p.end == PROC_NOT_STARTED || st == ST_IO)
         diag_merge(d, &said);
     diag_fini(&said);

@@ -54,8 +54,8 @@ static enum status read_head(struct stream *s, const char *path, struct diag *d,
 }
 
 /* Finds the format of one file. Without `is_direct` it is one of a folder. */
-static enum status look(struct finder *f, const char *path, bool is_direct, struct diag *d,
-                        const struct input_format **format)
+static enum status bundle_look(struct finder *f, const char *path, bool is_direct, struct diag *d,
+                               const struct input_format **format)
 {
     struct probe p = {.path = path, .name = str_basename(str_of(path))};
     const struct input_format *forced = NULL;
@@ -109,7 +109,7 @@ static enum status look_at_path(struct finder *f, const char *path)
     struct str whole = str_of(path);
 
     if (!fs_is_dir(path)) {
-        TRY(look(f, path, true, f->diag, &format));
+        TRY(bundle_look(f, path, true, f->diag, &format));
         add_file(f, arena_cstr(f->arena, whole), 0, 0, true, format);
         f->files.at[f->files.n - 1].is_named = true;
         return ST_OK;
@@ -124,7 +124,7 @@ static enum status look_at_path(struct finder *f, const char *path)
         if (entry->kind != FS_FILE && !claimed)
             continue;
         diag_init(&quiet);
-        look(f, entry->path, false, claimed ? &f->trouble : &quiet, &format);
+        bundle_look(f, entry->path, false, claimed ? &f->trouble : &quiet, &format);
         diag_fini(&quiet);
         if (format != NULL)
             add_file(f, entry->path, whole.n, entry->depth, claimed, format);
@@ -210,8 +210,8 @@ struct draft {
 };
 
 /* Adds a file, with the other parts of its table. */
-static void take(struct finder *f, struct draft *draft, struct bundle_group g,
-                 const struct bundle_file *file)
+static void bundle_take(struct finder *f, struct draft *draft, struct bundle_group g,
+                        const struct bundle_file *file)
 {
     size_t from = draft->files.n;
 
@@ -307,7 +307,8 @@ static int64_t rank_of(struct bundle_group g, const struct draft *draft)
 }
 
 /* Makes a bundle of a draft. Of a group with several bundles each is known by its first file. */
-static void finish(struct finder *f, struct bundle_group g, struct draft *draft, bool is_alone)
+static void bundle_finish(struct finder *f, struct bundle_group g, struct draft *draft,
+                          bool is_alone)
 {
     struct bundle b = {.rank = -1, .hint = -1, .n = draft->files.n};
 
@@ -366,7 +367,7 @@ static bool are_separate(struct bundle_group g)
 }
 
 /* Which description of the kernels is believed, by the rules of docs/formats/bundles.md. */
-static enum input_source source_of(struct bundle_group g, enum input_source wanted)
+static enum input_source bundle_source_of(struct bundle_group g, enum input_source wanted)
 {
     const struct bundle_file *table = best_of(g, ROLE_KERNELS);
     bool is_full = table != NULL && place_of(table) == 0 && best_of(g, ROLE_TIMELINE) != NULL;
@@ -379,18 +380,18 @@ static enum input_source source_of(struct bundle_group g, enum input_source want
 /* One rank told by text files or by one database. */
 static void arrange_rank(struct finder *f, struct bundle_group g, bool is_alone)
 {
-    enum input_source source = source_of(g, f->options->source);
+    enum input_source source = bundle_source_of(g, f->options->source);
     struct draft draft = {0};
 
     if (source == INPUT_DB)
-        take(f, &draft, g, best_of(g, ROLE_DATABASE));
+        bundle_take(f, &draft, g, best_of(g, ROLE_DATABASE));
     if (source == INPUT_AUTO || source == INPUT_CSV)
-        take(f, &draft, g, best_of(g, ROLE_KERNELS));
+        bundle_take(f, &draft, g, best_of(g, ROLE_KERNELS));
     if (source == INPUT_AUTO || source == INPUT_TRACE)
-        take(f, &draft, g, best_of(g, ROLE_TIMELINE));
+        bundle_take(f, &draft, g, best_of(g, ROLE_TIMELINE));
     if (draft.files.n > 0 || source == INPUT_AUTO)
         take_sidecars(&draft, g, source == INPUT_DB);
-    finish(f, g, &draft, is_alone);
+    bundle_finish(f, g, &draft, is_alone);
 }
 
 /* Each database of the folder that is believed with its own rank. */
@@ -398,7 +399,7 @@ static bool arrange_databases(struct finder *f, struct bundle_group g)
 {
     size_t n = 0;
 
-    if (source_of(g, f->options->source) != INPUT_DB)
+    if (bundle_source_of(g, f->options->source) != INPUT_DB)
         return false;
     for (size_t i = 0; i < g.n; i++)
         n += is_own_run(g, &g.at[i]);
@@ -406,8 +407,8 @@ static bool arrange_databases(struct finder *f, struct bundle_group g)
         struct draft draft = {0};
         if (!is_own_run(g, &g.at[i]))
             continue;
-        take(f, &draft, g, &g.at[i]);
-        finish(f, g, &draft, false);
+        bundle_take(f, &draft, g, &g.at[i]);
+        bundle_finish(f, g, &draft, false);
     }
     return n > 1;
 }
@@ -485,11 +486,11 @@ static struct bundle_group arrange_incore(struct finder *f, struct bundle_group 
         vec_push(is_together ? &all.files : &one.files, g.at[i]);
         if (runs == 1 && !is_together)
             take_counters(&one, g);
-        finish(f, g, &one, false);
+        bundle_finish(f, g, &one, false);
     }
     if (is_together)
         take_counters(&all, g);
-    finish(f, g, &all, true);
+    bundle_finish(f, g, &all, true);
     return (struct bundle_group){rest, n};
 }
 
@@ -521,7 +522,7 @@ static void arrange(struct finder *f, struct bundle_group g)
         has_data = has_data || g.at[i].format->role != ROLE_FACTS || g.at[i].is_named;
         if (g.at[i].format->role == ROLE_WHOLE && is_used(g, &g.at[i])) {
             vec_push(&draft.files, g.at[i]);
-            finish(f, g, &draft, false);
+            bundle_finish(f, g, &draft, false);
             wholes++;
         } else {
             rest += g.at[i].format->role < ROLE_SIDECAR;

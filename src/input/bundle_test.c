@@ -27,7 +27,7 @@ static int done(void **state)
 #define HEAD "Name,Start Time(us),Duration(us)\n"
 static const char table[] = HEAD "Add,1,2\n";
 
-static struct str kernel(size_t rank, size_t slice)
+static struct str bundle_kernel(size_t rank, size_t slice)
 {
     const struct capture *cap = fleet->ranks.at[rank];
 
@@ -46,7 +46,7 @@ TEST(ranks_come_in_the_order_of_their_numbers)
     pool_free(options.pool);
     assert_int_equal(fleet->ranks.n, 2);
     assert_int_equal(fleet->ranks.at[0]->facts.rank, 2);
-    assert_str(kernel(0, 0), "Two");
+    assert_str(bundle_kernel(0, 0), "Two");
     assert_string_equal(fleet->ranks.at[0]->name, "b_ascend_pt");
     assert_str(capture_text(fleet->ranks.at[0], fleet->ranks.at[0]->facts.kind), "ascend_pytorch");
     assert_int_equal(fleet->ranks.at[1]->facts.rank, 10);
@@ -82,8 +82,8 @@ TEST(ranks_without_a_number_get_the_free_ones)
     scratch_put("z_ascend_pt/kernel_details.csv", HEAD "Z,1,2\n");
 
     assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
-    assert_str(kernel(0, 0), "Z");
-    assert_str(kernel(1, 0), "X");
+    assert_str(bundle_kernel(0, 0), "Z");
+    assert_str(bundle_kernel(1, 0), "X");
     assert_int_equal(fleet->ranks.at[1]->facts.rank, 1);
     assert_int_equal(fleet->ranks.at[2]->facts.rank, 2);
 }
@@ -98,7 +98,7 @@ TEST(a_number_that_two_contents_claim_is_given_once)
     assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.n, 2);
     assert_int_equal(fleet->ranks.at[0]->facts.rank, 0);
-    assert_str(kernel(1, 0), "B");
+    assert_str(bundle_kernel(1, 0), "B");
     assert_int_equal(fleet->ranks.at[1]->facts.rank, 1);
     assert_int_equal(diag_count(&diag, "input.rank-shared"), 1);
 }
@@ -120,8 +120,8 @@ TEST(a_rank_that_two_profilers_recorded_is_read_once)
 
     assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.n, 2);
-    assert_str(kernel(0, 0), "A");
-    assert_str(kernel(1, 0), "b");
+    assert_str(bundle_kernel(0, 0), "A");
+    assert_str(bundle_kernel(1, 0), "b");
     assert_int_equal(diag_count(&diag, "input.told-twice"), 1);
 }
 
@@ -136,7 +136,7 @@ TEST(a_name_tells_the_rank_before_the_content_does)
     assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.n, 1);
     assert_int_equal(fleet->ranks.at[0]->facts.rank, 6);
-    assert_str(kernel(0, 0), "B");
+    assert_str(bundle_kernel(0, 0), "B");
 }
 
 TEST(runs_at_other_times_are_no_twins)
@@ -163,7 +163,7 @@ TEST(of_two_recordings_of_a_rank_the_newer_is_read)
 
     assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.n, 1);
-    assert_str(kernel(0, 0), "New");
+    assert_str(bundle_kernel(0, 0), "New");
     assert_int_equal(diag_count(&diag, "input.rank-twice"), 1);
 }
 
@@ -243,7 +243,7 @@ TEST(a_table_of_two_devices_is_two_captures)
 
     assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.n, 2);
-    assert_str(kernel(0, 0), "A");
+    assert_str(bundle_kernel(0, 0), "A");
     assert_int_equal(fleet->ranks.at[0]->facts.device, 0);
     assert_int_equal(fleet->ranks.at[1]->slices.n, 2);
     assert_int_equal(fleet->ranks.at[1]->facts.device, 1);
@@ -340,7 +340,7 @@ TEST(tables_under_names_of_their_own_are_runs_of_their_own)
 
     assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.n, 2);
-    assert_str(kernel(1, 0), "One");
+    assert_str(bundle_kernel(1, 0), "One");
     assert_string_equal(fleet->ranks.at[1]->name, "rank1.csv");
 }
 
@@ -351,7 +351,7 @@ TEST(a_name_of_its_own_beside_a_usual_one_is_left_out)
 
     assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.n, 1);
-    assert_str(kernel(0, 0), "Add");
+    assert_str(bundle_kernel(0, 0), "Add");
 }
 
 TEST(a_packed_table_is_known_by_its_content)
@@ -363,7 +363,7 @@ TEST(a_packed_table_is_known_by_its_content)
     gzclose(f);
 
     assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
-    assert_str(kernel(0, 0), "Add");
+    assert_str(bundle_kernel(0, 0), "Add");
 }
 
 TEST(several_paths_are_one_run)
@@ -374,7 +374,7 @@ TEST(several_paths_are_one_run)
 
     assert_int_equal(input_load_paths(paths, 2, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.n, 2);
-    assert_str(kernel(0, 0), "Zero");
+    assert_str(bundle_kernel(0, 0), "Zero");
 }
 
 TEST(a_kind_of_file_that_is_not_there_cannot_be_chosen)

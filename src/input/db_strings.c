@@ -27,7 +27,7 @@ void db_strings_free(struct db_strings *s)
     hash_free(&s->places);
 }
 
-static struct db_string *find(const struct db_strings *s, int64_t key)
+static struct db_string *strings_find(const struct db_strings *s, int64_t key)
 {
     uint32_t place;
 
@@ -41,14 +41,14 @@ static struct db_string *find(const struct db_strings *s, int64_t key)
 
 struct str db_strings_text(const struct db_strings *s, int64_t key)
 {
-    const struct db_string *found = find(s, key);
+    const struct db_string *found = strings_find(s, key);
 
     return found != NULL ? found->text : S("");
 }
 
 strid db_strings_intern(struct db_strings *s, struct capture *cap, int64_t key)
 {
-    struct db_string *found = find(s, key);
+    struct db_string *found = strings_find(s, key);
 
     if (found == NULL)
         return 0;

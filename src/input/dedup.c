@@ -61,7 +61,7 @@ static strid lower_key(struct dedup_rows *rows, struct str text)
 }
 
 /* The type, or else the name, in lower case. The type is in the set, of which there are few. */
-static strid key_of(struct dedup_rows *rows, const struct capture *cap, uint32_t slice)
+static strid dedup_key_of(struct dedup_rows *rows, const struct capture *cap, uint32_t slice)
 {
     attr_run set = cap->slices.set[slice];
     uint32_t key;
@@ -77,7 +77,7 @@ static strid key_of(struct dedup_rows *rows, const struct capture *cap, uint32_t
     return key;
 }
 
-static int32_t device_of(const struct capture *cap, uint32_t slice)
+static int32_t dedup_device_of(const struct capture *cap, uint32_t slice)
 {
     return cap->lanes.at[cap->slices.lane[slice]].key.device;
 }
@@ -102,7 +102,7 @@ static nanos wait_of(const struct capture *cap, uint32_t slice)
 
 /* The rows [from, to) are one collective: the one on a real stream stays, with the largest
  * duration. The row that came first in time knows the wait; its double follows at once. */
-static void join(struct capture *cap, const struct row *rows, size_t n, uint32_t *keep)
+static void dedup_join(struct capture *cap, const struct row *rows, size_t n, uint32_t *keep)
 {
     uint32_t stays = rows[0].slice, waits = stays;
     nanos longest = 0;
@@ -133,7 +133,8 @@ static size_t join_doubles(struct capture *cap)
         if (s->kind[i] != SLICE_COMM)
             continue;
         nanos us = s->begin[i] / 1000 - (s->begin[i] % 1000 < 0);
-        vec_push(&rows.list, ((struct row){device_of(cap, i), us, key_of(&rows, cap, i), i}));
+        vec_push(&rows.list,
+                 ((struct row){dedup_device_of(cap, i), us, dedup_key_of(&rows, cap, i), i}));
     }
     if (rows.list.n > 1)
         qsort(rows.list.at, rows.list.n, sizeof(*rows.list.at), by_key);
@@ -151,7 +152,7 @@ static size_t join_doubles(struct capture *cap)
             for (uint32_t k = 0; k < s->n; k++)
                 keep[k] = k;
         }
-        join(cap, a, end - i, keep);
+        dedup_join(cap, a, end - i, keep);
         joined += end - i - 1;
     }
     if (keep != NULL)
@@ -250,12 +251,13 @@ static void free_lone_halves(struct capture *cap)
     for (uint32_t i = 0; i < s->n; i++)
         if (s->kind[i] == SLICE_COMM &&
             str_starts_nocase(capture_text(cap, cap->slices.name[i]), S("hcom_")))
-            vec_push(&p.list, ((struct parent){device_of(cap, i), s->begin[i], slices_end(s, i)}));
+            vec_push(&p.list,
+                     ((struct parent){dedup_device_of(cap, i), s->begin[i], slices_end(s, i)}));
     if (p.list.n > 0)
         index_parents(&p);
     for (uint32_t i = 0; i < s->n; i++)
         if (s->kind[i] == SLICE_COMM_PART &&
-            (p.list.n == 0 || !has_parent(&p, device_of(cap, i), s->begin[i], s->dur[i])))
+            (p.list.n == 0 || !has_parent(&p, dedup_device_of(cap, i), s->begin[i], s->dur[i])))
             s->kind[i] = SLICE_COMM;
     vec_free(&p.list);
     mem_free(p.latest);

@@ -26,8 +26,8 @@ static lane_id stream(const char *name)
                                                .name = capture_intern(cap, str_of(name))});
 }
 
-static uint32_t add(const char *on, enum slice_kind kind, const char *name, const char *type,
-                    nanos begin, nanos dur)
+static uint32_t dedup_add(const char *on, enum slice_kind kind, const char *name, const char *type,
+                          nanos begin, nanos dur)
 {
     struct attr set = attr_text(capture_key(cap, KEY_TYPE), capture_intern(cap, str_of(type)));
 
@@ -41,10 +41,11 @@ static uint32_t add(const char *on, enum slice_kind kind, const char *name, cons
 
 TEST(a_collective_listed_twice_stays_once_on_its_stream_with_the_larger_duration)
 {
-    add("N/A", SLICE_COMM, "hcom_allReduce__1", "hcom_allReduce_", 5000100, 900);
-    uint32_t launch = add("2", SLICE_COMPUTE, "Add", "Add", 5000100, 900);
-    uint32_t twice = add("64", SLICE_COMM, "hcom_allReduce__1", "HCOM_allReduce_", 5000900, 700);
-    add("N/A", SLICE_COMM, "hcom_allReduce__2", "hcom_allReduce_", 5001000, 900);
+    dedup_add("N/A", SLICE_COMM, "hcom_allReduce__1", "hcom_allReduce_", 5000100, 900);
+    uint32_t launch = dedup_add("2", SLICE_COMPUTE, "Add", "Add", 5000100, 900);
+    uint32_t twice =
+        dedup_add("64", SLICE_COMM, "hcom_allReduce__1", "HCOM_allReduce_", 5000900, 700);
+    dedup_add("N/A", SLICE_COMM, "hcom_allReduce__2", "hcom_allReduce_", 5001000, 900);
     capture_flow(cap, FLOW_LAUNCH, launch, twice);
 
     assert_int_equal(dedup_kernels(cap), 1);
@@ -59,8 +60,8 @@ TEST(a_collective_listed_twice_stays_once_on_its_stream_with_the_larger_duration
 TEST(collectives_of_a_gpu_that_begin_at_once_are_two)
 {
     cap->facts.vendor = VENDOR_NVIDIA;
-    add("20", SLICE_COMM, "ncclDevKernel_SendRecv", "", 5000100, 900);
-    add("21", SLICE_COMM, "ncclDevKernel_SendRecv", "", 5000200, 700);
+    dedup_add("20", SLICE_COMM, "ncclDevKernel_SendRecv", "", 5000100, 900);
+    dedup_add("21", SLICE_COMM, "ncclDevKernel_SendRecv", "", 5000200, 700);
 
     assert_int_equal(dedup_kernels(cap), 0);
     assert_int_equal(cap->slices.n, 2);
@@ -68,8 +69,8 @@ TEST(collectives_of_a_gpu_that_begin_at_once_are_two)
 
 TEST(equal_compute_kernels_are_two_kernels)
 {
-    add("2", SLICE_COMPUTE, "Add", "Add", 5000, 10);
-    add("2", SLICE_COMPUTE, "Add", "Add", 5000, 10);
+    dedup_add("2", SLICE_COMPUTE, "Add", "Add", 5000, 10);
+    dedup_add("2", SLICE_COMPUTE, "Add", "Add", 5000, 10);
 
     assert_int_equal(dedup_kernels(cap), 0);
     assert_int_equal(cap->slices.n, 2);
@@ -77,11 +78,13 @@ TEST(equal_compute_kernels_are_two_kernels)
 
 TEST(nine_tenths_inside_a_collective_make_a_half_of_it)
 {
-    add("N/A", SLICE_COMM, "hcom_allGather__1", "", 1000, 1000);
-    uint32_t inside = add("3", SLICE_COMM_PART, "allgatherAicpuKernel", "", 1100, 500);
-    uint32_t edge = add("3", SLICE_COMM_PART, "allgatherAicpuKernel", "", 900, 1000); /* 900 in */
-    uint32_t over = add("3", SLICE_COMM_PART, "allgatherAicpuKernel", "", 899, 1000); /* 899 in */
-    uint32_t after = add("3", SLICE_COMM_PART, "allgatherAicpuKernel", "", 1101, 1000);
+    dedup_add("N/A", SLICE_COMM, "hcom_allGather__1", "", 1000, 1000);
+    uint32_t inside = dedup_add("3", SLICE_COMM_PART, "allgatherAicpuKernel", "", 1100, 500);
+    uint32_t edge =
+        dedup_add("3", SLICE_COMM_PART, "allgatherAicpuKernel", "", 900, 1000); /* 900 in */
+    uint32_t over =
+        dedup_add("3", SLICE_COMM_PART, "allgatherAicpuKernel", "", 899, 1000); /* 899 in */
+    uint32_t after = dedup_add("3", SLICE_COMM_PART, "allgatherAicpuKernel", "", 1101, 1000);
 
     dedup_kernels(cap);
 
@@ -93,7 +96,7 @@ TEST(nine_tenths_inside_a_collective_make_a_half_of_it)
 
 TEST(a_half_without_any_collective_is_communication)
 {
-    uint32_t lone = add("3", SLICE_COMM_PART, "allgatherAivKernel", "", 1100, 500);
+    uint32_t lone = dedup_add("3", SLICE_COMM_PART, "allgatherAivKernel", "", 1100, 500);
 
     dedup_kernels(cap);
 
@@ -102,9 +105,9 @@ TEST(a_half_without_any_collective_is_communication)
 
 TEST(the_twin_of_a_fused_operator_is_communication)
 {
-    add("2", SLICE_COMPUTE, "MoeFused_1", "MoeFused", 0, 100);
-    uint32_t twin = add("3", SLICE_AICPU, "MoeFusedAicpu_1", "MoeFusedAicpu", 0, 100);
-    uint32_t other = add("3", SLICE_AICPU, "CastAicpu", "CastAicpu", 0, 100);
+    dedup_add("2", SLICE_COMPUTE, "MoeFused_1", "MoeFused", 0, 100);
+    uint32_t twin = dedup_add("3", SLICE_AICPU, "MoeFusedAicpu_1", "MoeFusedAicpu", 0, 100);
+    uint32_t other = dedup_add("3", SLICE_AICPU, "CastAicpu", "CastAicpu", 0, 100);
 
     dedup_kernels(cap);
 
@@ -114,9 +117,9 @@ TEST(the_twin_of_a_fused_operator_is_communication)
 
 TEST(arrows_of_dropped_slices_go_with_them)
 {
-    uint32_t a = add("2", SLICE_COMPUTE, "a", "", 0, 1);
-    uint32_t b = add("2", SLICE_COMPUTE, "b", "", 1, 1);
-    uint32_t c = add("2", SLICE_COMPUTE, "c", "", 2, 1);
+    uint32_t a = dedup_add("2", SLICE_COMPUTE, "a", "", 0, 1);
+    uint32_t b = dedup_add("2", SLICE_COMPUTE, "b", "", 1, 1);
+    uint32_t c = dedup_add("2", SLICE_COMPUTE, "c", "", 2, 1);
 
     capture_flow(cap, FLOW_LAUNCH, a, b);
     capture_flow(cap, FLOW_LAUNCH, b, c);

@@ -3,7 +3,7 @@
 #include "input/testing_import.h"
 
 /* A table with no words of its own: its rows are name, begin and duration. */
-static enum import_row take_row(struct import *i, const struct csv *csv, void *ctx)
+static enum import_row import_take_row(struct import *i, const struct csv *csv, void *ctx)
 {
     struct slice s = {.lane = capture_lane(i->cap, (struct lane_key){.kind = LANE_STREAM})};
 
@@ -18,7 +18,7 @@ static enum import_row take_row(struct import *i, const struct csv *csv, void *c
 
 static const struct import_table table = {
     .columns = {S_INIT("name"), S_INIT("begin"), S_INIT("dur")},
-    .take = take_row,
+    .take = import_take_row,
 };
 static const struct input_format format = {
     .name = "plain", .vendor = VENDOR_NVIDIA, .source = SOURCE_KERNEL_TABLE, .table = &table};

@@ -137,7 +137,7 @@ static void point_to_formats(const struct probe *p, struct diag *d)
 }
 
 /* What the bytes are when no importer wants them: the common accidents have names. */
-static enum status refuse(const struct probe *p, struct diag *d)
+static enum status input_refuse(const struct probe *p, struct diag *d)
 {
     struct where where = {.path = p->path};
 
@@ -202,7 +202,7 @@ enum status input_pick(const struct probe *p, const char *format, struct diag *d
         }
     }
     if (best == NULL)
-        return refuse(p, d);
+        return input_refuse(p, d);
     if (rival != NULL)
         return diag_fail(d, ST_UNSUPPORTED, "input.ambiguous", (struct where){.path = p->path},
                          "could be %s or %s; choose with --from", best->name, rival->name);
@@ -355,7 +355,7 @@ static void part_equals(struct member *list, size_t n, const char *path, struct 
 }
 
 /* Gives captures without a rank the lowest numbers that are free. */
-static void number(struct member *list, size_t n)
+static void input_number(struct member *list, size_t n)
 {
     size_t known = 0;
     int64_t next = 0;
@@ -382,8 +382,8 @@ static void hint_ranks(struct arena *arena, const int64_t *ranks, size_t n, stru
 }
 
 /* Sorts by rank and keeps the one that was asked for. */
-static enum status choose(struct read_job *job, struct member *list, size_t n, const char *path,
-                          struct diag *d, struct fleet *fleet)
+static enum status input_choose(struct read_job *job, struct member *list, size_t n,
+                                const char *path, struct diag *d, struct fleet *fleet)
 {
     int64_t wanted = job->options->rank;
 
@@ -394,7 +394,7 @@ static enum status choose(struct read_job *job, struct member *list, size_t n, c
     if (n > 1) {
         part_equals(list, n, path, d);
         qsort(list, n, sizeof(*list), by_rank);
-        number(list, n);
+        input_number(list, n);
         qsort(list, n, sizeof(*list), by_rank);
     }
     for (size_t i = 0; i < n; i++)
@@ -416,8 +416,8 @@ static enum status choose(struct read_job *job, struct member *list, size_t n, c
 }
 
 /* Puts the results of all tasks together, in the order of the tasks. */
-static enum status gather(struct read_job *job, const char *path, struct diag *d,
-                          struct fleet *fleet)
+static enum status input_gather(struct read_job *job, const char *path, struct diag *d,
+                                struct fleet *fleet)
 {
     VEC_OF(struct member) members = {0};
     enum status st = ST_OK;
@@ -441,7 +441,7 @@ static enum status gather(struct read_job *job, const char *path, struct diag *d
             st = t->status;
     }
     if (st == ST_OK)
-        st = choose(job, members.at, members.n, path, d, fleet);
+        st = input_choose(job, members.at, members.n, path, d, fleet);
     else
         for (size_t i = 0; i < members.n; i++)
             capture_free(members.at[i].cap);
@@ -450,8 +450,8 @@ static enum status gather(struct read_job *job, const char *path, struct diag *d
 }
 
 /* Reads the bundles that were chosen; `most` is how many captures the caller can take. */
-static enum status run(struct read_job *job, const struct bundles *bundles, const char *path,
-                       size_t most, struct diag *d, struct fleet *fleet)
+static enum status input_run(struct read_job *job, const struct bundles *bundles, const char *path,
+                             size_t most, struct diag *d, struct fleet *fleet)
 {
     struct where where = {.path = path};
 
@@ -470,7 +470,7 @@ static enum status run(struct read_job *job, const struct bundles *bundles, cons
         return diag_fail(d, ST_NOT_FOUND, "input.no-rank", where, "no capture of rank %lld",
                          (long long)job->options->rank);
     pool_for(job->n > 1 ? job->options->pool : NULL, job->n, run_task, job);
-    return gather(job, path, d, fleet);
+    return input_gather(job, path, d, fleet);
 }
 
 /* "-" is standard input; gives the paths with the name that it can be opened by. */
@@ -490,8 +490,9 @@ static enum status name_stdin(struct arena *arena, const char *const **paths, si
     return st;
 }
 
-static enum status load(const char *const *paths, size_t n, size_t most,
-                        const struct input_options *options, struct diag *d, struct fleet *fleet)
+static enum status input_input_load(const char *const *paths, size_t n, size_t most,
+                                    const struct input_options *options, struct diag *d,
+                                    struct fleet *fleet)
 {
     struct read_job job = {.options = options};
     struct bundles bundles;
@@ -512,7 +513,7 @@ static enum status load(const char *const *paths, size_t n, size_t most,
             t->name = arena_cstr(&job.scratch, str_basename(str_of(path)));
             diag_init(&t->diag);
         }
-        st = run(&job, &bundles, paths[0], most, d, fleet);
+        st = input_run(&job, &bundles, paths[0], most, d, fleet);
         for (size_t i = 0; i < job.n; i++)
             diag_fini(&job.tasks[i].diag);
     }
@@ -529,7 +530,7 @@ enum status input_load_paths(const char *const *paths, size_t n,
     if (kept != NULL)
         return input_kept_all(kept, options, d, out);
     struct fleet *fleet = fleet_new();
-    enum status st = load(paths, n, SIZE_MAX, options, d, fleet);
+    enum status st = input_input_load(paths, n, SIZE_MAX, options, d, fleet);
 
     if (st == ST_OK)
         *out = fleet;
@@ -555,7 +556,7 @@ enum status input_load(const char *path, const struct input_options *options, st
     struct input_options joined = *options;
 
     joined.joins_devices = true;
-    enum status st = load(&path, 1, 1, &joined, d, fleet);
+    enum status st = input_input_load(&path, 1, 1, &joined, d, fleet);
 
     if (st == ST_OK && fleet->ranks.n > 1) {
         diag_hint(d, "try", "--device %lld, for example",

@@ -42,7 +42,7 @@ struct input_kept *input_kept_new(const char *path)
     return kept;
 }
 
-static void release(void *reading)
+static void kept_release(void *reading)
 {
     struct reading *r = reading;
 
@@ -53,9 +53,9 @@ static void release(void *reading)
     mem_free(r->format);
 }
 
-static void forget(struct reading *r)
+static void kept_forget(struct reading *r)
 {
-    job_run(&r->job, release, r);
+    job_run(&r->job, kept_release, r);
     job_end(&r->job);
     free(r);
 }
@@ -66,7 +66,7 @@ void input_kept_free(struct input_kept *kept)
         return;
     for (struct reading *r; (r = kept->readings) != NULL;) {
         kept->readings = r->next;
-        forget(r);
+        kept_forget(r);
     }
     free(kept);
 }
@@ -158,8 +158,8 @@ static struct reading *read_new(struct input_kept *kept, const struct input_opti
 }
 
 /* Other threads that ask meanwhile wait. */
-static enum status take(struct input_kept *kept, const struct input_options *options,
-                        bool is_single, struct diag *d, struct fleet **out)
+static enum status kept_take(struct input_kept *kept, const struct input_options *options,
+                             bool is_single, struct diag *d, struct fleet **out)
 {
     pthread_mutex_lock(&kept->lock);
     struct reading *r = kept->readings;
@@ -176,14 +176,14 @@ static enum status take(struct input_kept *kept, const struct input_options *opt
     /* cppcheck-suppress nullPointerRedundantCheck */
     *out = r->fleet;
     if (status != ST_OK)
-        forget(r);
+        kept_forget(r);
     return status;
 }
 
 enum status input_kept_all(struct input_kept *kept, const struct input_options *options,
                            struct diag *d, struct fleet **out)
 {
-    return take(kept, options, false, d, out);
+    return kept_take(kept, options, false, d, out);
 }
 
 enum status input_kept_one(struct input_kept *kept, const struct input_options *options,
@@ -191,7 +191,7 @@ enum status input_kept_one(struct input_kept *kept, const struct input_options *
 {
     struct fleet *fleet;
 
-    TRY(take(kept, options, true, d, &fleet));
+    TRY(kept_take(kept, options, true, d, &fleet));
     *out = fleet->ranks.at[0];
     return ST_OK;
 }

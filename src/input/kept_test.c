@@ -5,7 +5,7 @@
 
 static const char *const sample = "examples/ascend-small";
 
-static struct fleet *load(struct input_kept *const *list, struct input_options options)
+static struct fleet *kept_load(struct input_kept *const *list, struct input_options options)
 {
     struct fleet *fleet = NULL;
     struct diag d;
@@ -21,12 +21,12 @@ TEST(a_path_is_read_once)
 {
     struct input_kept *list[] = {input_kept_new(sample), NULL};
     struct input_options options = input_defaults();
-    struct fleet *first = load(list, options);
+    struct fleet *first = kept_load(list, options);
     struct capture *cap = NULL;
     struct diag d;
 
     fleet_free(first); /* does nothing */
-    assert_ptr_equal(load(list, options), first);
+    assert_ptr_equal(kept_load(list, options), first);
     options.kept = list;
     diag_init(&d);
     assert_int_equal(input_load(sample, &options, &d, &cap), ST_OK);
@@ -40,22 +40,22 @@ TEST(other_options_read_it_again)
 {
     struct input_kept *list[] = {input_kept_new(sample), NULL};
     struct input_options options = input_defaults();
-    struct fleet *first = load(list, options);
+    struct fleet *first = kept_load(list, options);
 
     options.pmu = true; /* the sample has a table of kernels */
-    struct fleet *counters = load(list, options);
+    struct fleet *counters = kept_load(list, options);
     assert_ptr_not_equal(counters, first);
-    assert_ptr_equal(load(list, options), counters);
+    assert_ptr_equal(kept_load(list, options), counters);
     options.pmu = false;
     options.source = INPUT_CSV;
-    assert_ptr_not_equal(load(list, options), first);
+    assert_ptr_not_equal(kept_load(list, options), first);
     input_kept_free(list[0]);
 }
 
 TEST(another_path_is_not_kept)
 {
     struct input_kept *list[] = {input_kept_new("elsewhere"), NULL};
-    struct fleet *fleet = load(list, input_defaults());
+    struct fleet *fleet = kept_load(list, input_defaults());
 
     assert_null(input_kept_find(list, sample));
     assert_ptr_equal(input_kept_find(list, "elsewhere"), list[0]);

@@ -15,8 +15,8 @@ enum { UNPACKED_MAX = 1 << 30 };
 
 /* ---- one file ---- */
 
-static enum status read_text(const struct bundle_file *file, struct input_file *in,
-                             struct capture *cap)
+static enum status load_read_text(const struct bundle_file *file, struct input_file *in,
+                                  struct capture *cap)
 {
     struct arena scratch;
     struct mapfile map;
@@ -64,7 +64,8 @@ static enum status read_file(const struct bundle *b, size_t i, size_t n_parts,
     for (size_t k = 0; k < n_parts; k++)
         parts[k] = b->files[i + 1 + k].path;
 
-    return file->format->streams ? input_read(file->format, &in, cap) : read_text(file, &in, cap);
+    return file->format->streams ? input_read(file->format, &in, cap)
+                                 : load_read_text(file, &in, cap);
 }
 
 /* ---- one capture ---- */
@@ -148,7 +149,7 @@ static void keep_device(struct capture *cap, int64_t device)
     mem_free(keep);
 }
 
-static struct str kind_of(const struct bundle *b)
+static struct str load_kind_of(const struct bundle *b)
 {
     struct str name = str_basename(str_of(b->path));
 
@@ -180,8 +181,8 @@ static void ask_beside(struct capture *cap, const struct bundle *b)
 }
 
 /* `d` holds what this bundle alone has told. */
-static void finish(struct capture *cap, const struct bundle *b, const struct devices *devices,
-                   struct diag *d)
+static void load_finish(struct capture *cap, const struct bundle *b, const struct devices *devices,
+                        struct diag *d)
 {
     static const nanos year_2000 = (nanos)946684800 * 1000000000;
     size_t joined = dedup_kernels(cap);
@@ -210,7 +211,7 @@ static void finish(struct capture *cap, const struct bundle *b, const struct dev
     if (cap->facts.device == UNKNOWN && devices->list.n == 1 && devices->list.at != NULL)
         cap->facts.device = devices->list.at[0];
     if (cap->facts.kind == 0)
-        cap->facts.kind = capture_intern(cap, kind_of(b));
+        cap->facts.kind = capture_intern(cap, load_kind_of(b));
     capture_seal(cap);
 }
 
@@ -267,7 +268,7 @@ static enum status split(const struct bundle *b, const char *name,
         st = read_one(b, name, &one, &own, &cap);
         if (st == ST_OK) {
             cap->facts.device = one.device;
-            finish(cap, b, devices, &own);
+            load_finish(cap, b, devices, &own);
             cap->facts.rank = UNKNOWN; /* the devices are ranks of their own */
             cap->told.n = 0;           /* of all devices together */
             vec_push(&out->list, cap);
@@ -336,7 +337,7 @@ static enum status load_devices(const struct bundle *b, const char *name,
         st = split(b, name, options, devices, d, out);
     } else {
         if (st == ST_OK) {
-            finish(cap, b, devices, &own);
+            load_finish(cap, b, devices, &own);
             vec_push(&out->list, cap);
         }
         diag_merge(d, &own);

@@ -16,7 +16,7 @@ struct content {
     nanos sum;
 };
 
-static void write_file(const char *name, struct str text)
+static void load_write_file(const char *name, struct str text)
 {
     struct outfile f;
 
@@ -26,13 +26,13 @@ static void write_file(const char *name, struct str text)
 }
 
 /* Loads a trace; `code` is what the diag must have counted once, NULL nothing. */
-static struct content load(const char *name, struct str text, const char *code)
+static struct content load_test_load(const char *name, struct str text, const char *code)
 {
     struct input_options options = input_defaults();
     struct content content = {0};
     struct capture *cap = NULL;
 
-    write_file(name, text);
+    load_write_file(name, text);
     assert_int_equal(input_load(scratch_path(name), &options, &diag, &cap), ST_OK);
     if (code != NULL)
         assert_int_equal(diag_count(&diag, code), 1);
@@ -46,7 +46,7 @@ static struct content load(const char *name, struct str text, const char *code)
     return content;
 }
 
-static struct str pack(struct text *packed)
+static struct str load_pack(struct text *packed)
 {
     struct gz_write gz;
     struct text text = {0};
@@ -88,24 +88,24 @@ static void assert_same(struct content a, struct content b)
 TEST(a_packed_trace_is_read_like_a_plain_one)
 {
     struct text packed = {0};
-    struct str file = pack(&packed);
-    struct content whole = load("whole.json.gz", file, NULL);
+    struct str file = load_pack(&packed);
+    struct content whole = load_test_load("whole.json.gz", file, NULL);
 
     assert_int_equal(whole.slices, EVENTS);
-    assert_same(whole, load("plain.json", unpack(file), NULL));
+    assert_same(whole, load_test_load("plain.json", unpack(file), NULL));
     text_free(&packed);
 }
 
 TEST(of_a_packed_trace_cut_short_all_that_was_there_is_read)
 {
     struct text packed = {0};
-    struct str file = pack(&packed);
+    struct str file = load_pack(&packed);
 
     for (size_t n = 1000; n < file.n; n += file.n / 7) {
         struct str cut = {file.at, n};
-        struct content content = load("cut.json.gz", cut, "gz.truncated");
+        struct content content = load_test_load("cut.json.gz", cut, "gz.truncated");
         assert_in_range(content.slices, 1, EVENTS - 1);
-        assert_same(content, load("plain.json", unpack(cut), NULL));
+        assert_same(content, load_test_load("plain.json", unpack(cut), NULL));
     }
     text_free(&packed);
 }
@@ -113,13 +113,13 @@ TEST(of_a_packed_trace_cut_short_all_that_was_there_is_read)
 TEST(of_a_damaged_packed_trace_what_came_before_is_read)
 {
     struct text packed = {0};
-    struct str file = pack(&packed);
+    struct str file = load_pack(&packed);
     size_t fewer = 0;
 
     for (size_t at = 1001; at < file.n; at += file.n / 23) {
         packed.at[at] ^= 0x10;
-        struct content content = load("damaged.json.gz", file, "gz.corrupt");
-        assert_same(content, load("plain.json", unpack(file), NULL));
+        struct content content = load_test_load("damaged.json.gz", file, "gz.corrupt");
+        assert_same(content, load_test_load("plain.json", unpack(file), NULL));
         fewer += content.slices < EVENTS;
         packed.at[at] ^= 0x10;
     }

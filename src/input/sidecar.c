@@ -11,7 +11,7 @@ bool sidecar_value(struct json *j, struct str *value)
 }
 
 /* Goes into a value that begins with `token`; one of the other kind is passed over. */
-static bool enter(struct json *j, enum json_token token)
+static bool input_sidecar_enter(struct json *j, enum json_token token)
 {
     struct str value;
 
@@ -26,12 +26,12 @@ static bool enter(struct json *j, enum json_token token)
 
 bool sidecar_enter(struct json *j)
 {
-    return enter(j, JSON_OBJECT);
+    return input_sidecar_enter(j, JSON_OBJECT);
 }
 
 bool sidecar_enter_list(struct json *j)
 {
-    return enter(j, JSON_ARRAY);
+    return input_sidecar_enter(j, JSON_ARRAY);
 }
 
 strid sidecar_intern(struct capture *cap, const struct json *j, struct str text)

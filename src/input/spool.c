@@ -15,13 +15,13 @@
 
 enum { PIECE = 1 << 18 };
 
-static enum status fail(struct diag *d, const char *code, const char *what, int error)
+static enum status spool_fail(struct diag *d, const char *code, const char *what, int error)
 {
     return diag_fail(d, ST_IO, code, (struct where){.path = SPOOL_PATH}, "%s: %s", what,
                      strerrordesc_np(error));
 }
 
-static enum status copy(int from, int to, struct diag *d)
+static enum status spool_copy(int from, int to, struct diag *d)
 {
     char *piece = mem_grow(NULL, 1, PIECE);
     enum status st = ST_OK;
@@ -33,9 +33,9 @@ static enum status copy(int from, int to, struct diag *d)
         if (cancelled())
             st = ST_CANCELLED;
         else if (got < 0 && errno != EINTR)
-            st = fail(d, "file.read-failed", "cannot be read", errno);
+            st = spool_fail(d, "file.read-failed", "cannot be read", errno);
         else if (got > 0 && (error = write_all(to, piece, (size_t)got)) != 0)
-            st = fail(d, "file.write", "cannot be buffered", error);
+            st = spool_fail(d, "file.write", "cannot be buffered", error);
     }
     mem_free(piece);
     return st;
@@ -47,7 +47,7 @@ enum status spool_stdin(struct diag *d)
     struct stat file;
 
     if (fcntl(STDIN_FILENO, F_GETFD) < 0) /* closed: the next file opened would take its place */
-        return fail(d, "file.read-failed", "cannot be read", errno);
+        return spool_fail(d, "file.read-failed", "cannot be read", errno);
     if (fstat(STDIN_FILENO, &file) == 0 && S_ISREG(file.st_mode) &&
         lseek(STDIN_FILENO, 0, SEEK_CUR) == 0)
         return ST_OK;
@@ -56,10 +56,10 @@ enum status spool_stdin(struct diag *d)
                   O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     fd = job_fd(fd >= 0 ? fd : memfd_create("strata-stdin", MFD_CLOEXEC));
     if (fd < 0)
-        return fail(d, "file.write", "cannot be buffered", errno);
-    enum status st = copy(STDIN_FILENO, fd, d);
+        return spool_fail(d, "file.write", "cannot be buffered", errno);
+    enum status st = spool_copy(STDIN_FILENO, fd, d);
     if (st == ST_OK && (lseek(fd, 0, SEEK_SET) < 0 || dup2(fd, STDIN_FILENO) < 0))
-        st = fail(d, "file.write", "cannot be buffered", errno);
+        st = spool_fail(d, "file.write", "cannot be buffered", errno);
     job_close(fd);
     return st;
 }

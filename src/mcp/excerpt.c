@@ -11,7 +11,7 @@ struct place {
     struct text path;
 };
 
-static void put_value(struct json_writer *w, const struct tree *value, struct place *p);
+static void excerpt_put_value(struct json_writer *w, const struct tree *value, struct place *p);
 
 static void put_members(struct json_writer *w, const struct tree *map, struct place *p)
 {
@@ -27,13 +27,13 @@ static void put_members(struct json_writer *w, const struct tree *map, struct pl
                 text_put(&p->path, S("~1"));
             else
                 text_char(&p->path, one->key.at[i]);
-        put_value(w, one, p);
+        excerpt_put_value(w, one, p);
         p->path.n = before;
     }
 }
 
 /* Depth is that of the tree, which its reader bounds. */
-static void put_value(struct json_writer *w, const struct tree *value, struct place *p)
+static void excerpt_put_value(struct json_writer *w, const struct tree *value, struct place *p)
 {
     if (value->kind == TREE_LIST) {
         size_t at = 0, before = p->path.n;
@@ -41,7 +41,7 @@ static void put_value(struct json_writer *w, const struct tree *value, struct pl
         for (const struct tree *one = value->first; one != NULL && at < p->e->items;
              one = one->next) {
             text_format(&p->path, "/%zu", at++);
-            put_value(w, one, p);
+            excerpt_put_value(w, one, p);
             p->path.n = before;
         }
         json_write_end(w);
@@ -61,7 +61,7 @@ void excerpt_write(struct json_writer *w, const struct tree *value, struct excer
 {
     struct place p = {.e = e};
 
-    put_value(w, value, &p);
+    excerpt_put_value(w, value, &p);
     text_free(&p.path);
 }
 
@@ -78,7 +78,7 @@ void excerpt_free(struct excerpt *e)
     vec_free(&e->cuts);
 }
 
-static bool count(void *ctx, struct str text)
+static bool excerpt_count(void *ctx, struct str text)
 {
     *(size_t *)ctx += text.n;
     return true;
@@ -95,7 +95,7 @@ size_t excerpt_items(const struct tree *value, size_t most, size_t budget)
 
         if (i > 0 && tried[i - 1] <= e.items)
             continue;
-        json_write_init(&w, (struct sink){count, &bytes}, JSON_COMPACT);
+        json_write_init(&w, (struct sink){excerpt_count, &bytes}, JSON_COMPACT);
         excerpt_write(&w, value, &e);
         json_write_finish(&w);
         if (bytes <= budget)

@@ -2,7 +2,7 @@
 
 #include "base/testing.h"
 
-static const struct tree *value_of(struct arena *arena, const char *json)
+static const struct tree *excerpt_value_of(struct arena *arena, const char *json)
 {
     struct tree_error error;
 
@@ -18,7 +18,7 @@ static void excerpt_is(const char *json, size_t items, const char *expected, con
     arena_init(&arena);
     struct excerpt e = {.arena = &arena, .items = items};
     json_write_init(&w, text_sink(&out), JSON_COMPACT);
-    excerpt_write(&w, value_of(&arena, json), &e);
+    excerpt_write(&w, excerpt_value_of(&arena, json), &e);
     json_write_finish(&w);
     assert_true(str_equal(text_view(&out), str_of(expected)));
     for (size_t i = 0; i < e.cuts.n; i++)
@@ -44,7 +44,7 @@ TEST(places_are_found_again)
     struct arena arena;
 
     arena_init(&arena);
-    const struct tree *value = value_of(&arena, "{\"a/b\":[{\"c~d\":5}],\"\":6}");
+    const struct tree *value = excerpt_value_of(&arena, "{\"a/b\":[{\"c~d\":5}],\"\":6}");
     assert_int_equal(excerpt_find(value, S("/a~1b/0/c~0d"))->i, 5);
     assert_int_equal(excerpt_find(value, S("/"))->i, 6);
     assert_ptr_equal(excerpt_find(value, S("")), value);
@@ -66,7 +66,7 @@ TEST(items_follow_the_budget)
         text_format(&json, ",%d", 1000 + i);
     text_char(&json, ']');
     text_char(&json, '\0');
-    const struct tree *value = value_of(&arena, json.at);
+    const struct tree *value = excerpt_value_of(&arena, json.at);
     assert_int_equal(excerpt_items(value, 1000, 1 << 20), 1000);
     assert_int_equal(excerpt_items(value, 50, 1 << 20), 50);
     assert_int_equal(excerpt_items(value, 1000, 1001), 200);

@@ -289,7 +289,7 @@ static void take_bytes(struct mcp_server *server, struct intake *in, struct str 
     }
 }
 
-static void read_all(struct mcp_server *server, int fd)
+static void calls_read_all(struct mcp_server *server, int fd)
 {
     struct intake in = {0};
     char room[1 << 14];
@@ -320,7 +320,7 @@ void mcp_server_run(struct mcp_server *server, int in, int out)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error != 0)
         job_out_of_memory();
-    read_all(server, in);
+    calls_read_all(server, in);
     pthread_mutex_lock(&server->lock);
     server->has_ended = true;
     pthread_cond_signal(&server->wake);

@@ -128,8 +128,8 @@ void mcp_desk_free(struct mcp_desk *desk)
 }
 
 /* NULL: too large to be kept. */
-static const struct mcp_answer *keep(struct mcp_desk *desk, const struct mcp_tool *tool,
-                                     const struct mcp_outcome *o)
+static const struct mcp_answer *desk_keep(struct mcp_desk *desk, const struct mcp_tool *tool,
+                                          const struct mcp_outcome *o)
 {
     struct mcp_answer *a = &desk->answers[desk->last % MCP_ANSWERS];
 
@@ -159,7 +159,7 @@ static const struct mcp_answer *answer_of(const struct mcp_desk *desk, struct st
 
 /* ---- results ---- */
 
-static void put_text(struct json_writer *w, struct str text)
+static void desk_put_text(struct json_writer *w, struct str text)
 {
     json_write_object(w);
     json_put_text(w, "type", "text");
@@ -171,7 +171,7 @@ static void put_error(struct json_writer *w, struct str text)
 {
     json_write_object(w);
     json_put_array(w, "content");
-    put_text(w, str_trim(text));
+    desk_put_text(w, str_trim(text));
     json_write_end(w);
     json_put_bool(w, "isError", true);
     json_write_end(w);
@@ -237,7 +237,7 @@ static void put_texts(struct json_writer *w, const struct mcp_answer *a, struct 
     for (size_t i = 0; i < e->cuts.n && i < ITEMS; i++)
         put_rest(&out, arena_printf(e->arena, "items of %s", e->cuts.at[i].pointer), &e->cuts.at[i],
                  handle_of(e->arena, a, e->cuts.at[i].pointer));
-    put_text(w, text_view(&out));
+    desk_put_text(w, text_view(&out));
     text_free(&out);
 }
 
@@ -284,7 +284,7 @@ static void put_outcome(struct mcp_desk *desk, const struct mcp_tool *tool,
     arena_init(&arena);
     const struct tree *document =
         o->document.n > 0 ? tree_read_json(&arena, text_view(&o->document), &error) : NULL;
-    const struct mcp_answer *a = o->document.n > 0 ? keep(desk, tool, o) : NULL;
+    const struct mcp_answer *a = o->document.n > 0 ? desk_keep(desk, tool, o) : NULL;
     struct excerpt e = {.arena = &arena};
     json_write_object(w);
     if (document != NULL && document->kind == TREE_MAP) {
@@ -363,7 +363,7 @@ static void put_page(struct json_writer *w, struct page *page)
         text_format(&line, "\nmore with offset %" PRIu64, page->next);
     json_write_object(w);
     json_put_array(w, "content");
-    put_text(w, text_view(&line));
+    desk_put_text(w, text_view(&line));
     json_write_end(w);
     json_write_key(w, S("structuredContent"));
     record_json(w, &page_record, page, NULL);

@@ -25,8 +25,8 @@ static const struct mcp_tool tools[] = {
     {"wait", "Wait", "waits", NULL, 0, .has_document = true},
 };
 
-static void run(void *ctx, const struct mcp_tool *tool, const struct tree *arguments,
-                struct mcp_outcome *out)
+static void server_run(void *ctx, const struct mcp_tool *tool, const struct tree *arguments,
+                       struct mcp_outcome *out)
 {
     int64_t n = 1;
 
@@ -45,15 +45,15 @@ static void run(void *ctx, const struct mcp_tool *tool, const struct tree *argum
 static struct mcp_desk desk;
 static struct mcp_server *server;
 
-static int begin(void **state)
+static int server_begin(void **state)
 {
     (void)state;
-    desk = (struct mcp_desk){.tools = tools, .n_tools = ARRAY_LEN(tools), .run = run};
+    desk = (struct mcp_desk){.tools = tools, .n_tools = ARRAY_LEN(tools), .run = server_run};
     server = mcp_server_new(&desk, "about");
     return 0;
 }
 
-static int finish(void **state)
+static int server_finish(void **state)
 {
     (void)state;
     mcp_server_free(server);
@@ -61,7 +61,7 @@ static int finish(void **state)
     return 0;
 }
 
-#define TSERVER(name) cmocka_unit_test_setup_teardown(name, begin, finish)
+#define TSERVER(name) cmocka_unit_test_setup_teardown(name, server_begin, server_finish)
 
 #define HELLO                                                                                      \
     "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"     \
@@ -247,7 +247,7 @@ static void served_end(struct served *s)
     close(s->in[0]);
 }
 
-static void say(const struct served *s, const char *text)
+static void server_say(const struct served *s, const char *text)
 {
     assert_int_equal(write_all(s->in[1], text, strlen(text)), 0);
 }
@@ -266,15 +266,17 @@ TEST(a_call_that_runs_is_cancelled)
     struct served s;
 
     served_begin(&s);
-    say(&s, HELLO "\n");
+    server_say(&s, HELLO "\n");
     hear(&s, "serverInfo");
-    say(&s,
+    server_say(
+        &s,
         "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"wait\"}}"
         "\n{\"jsonrpc\":\"2.0\",\"id\":\"7\",\"method\":\"tools/call\",\"params\":{\"name\":"
         "\"fail\"}}\n{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}\n");
     hear(&s, "\"id\":8");
     usleep(20000);
-    say(&s,
+    server_say(
+        &s,
         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":7}"
         "}\n");
     hear(&s, "\"id\":\"7\"");
@@ -294,9 +296,9 @@ TEST(a_call_that_waits_is_cancelled)
     struct served s;
 
     served_begin(&s);
-    say(&s, HELLO "\n" CALL("7", "wait") CALL("8", "wait") CALL("9", "fail"));
+    server_say(&s, HELLO "\n" CALL("7", "wait") CALL("8", "wait") CALL("9", "fail"));
     hear(&s, "serverInfo");
-    say(&s, CANCEL("8") CANCEL("7"));
+    server_say(&s, CANCEL("8") CANCEL("7"));
     hear(&s, "\"id\":9");
     served_end(&s);
 }
@@ -306,7 +308,7 @@ TEST(a_cancellation_before_its_call_is_of_an_earlier_one)
     struct served s;
 
     served_begin(&s);
-    say(&s, HELLO "\n" CANCEL("7") CALL("7", "fail"));
+    server_say(&s, HELLO "\n" CANCEL("7") CALL("7", "fail"));
     hear(&s, "serverInfo");
     hear(&s, "\"id\":7");
     served_end(&s);
@@ -319,12 +321,13 @@ TEST(lines_come_in_pieces_and_may_be_too_long)
 
     memset(long_line, 'x', sizeof(long_line) - 1);
     served_begin(&s);
-    say(&s, "\n  \n{\"jsonrpc\":\"2.0\",\"id\":1,");
-    say(&s, "\"method\":\"ping\"}\r\n");
+    server_say(&s, "\n  \n{\"jsonrpc\":\"2.0\",\"id\":1,");
+    server_say(&s, "\"method\":\"ping\"}\r\n");
     hear(&s, "\"id\":1");
-    say(&s, long_line);
+    server_say(&s, long_line);
     hear(&s, "message too long");
-    say(&s, "\n{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}"); /* the last one has no end */
+    server_say(
+        &s, "\n{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}"); /* the last one has no end */
     close(s.in[1]);
     hear(&s, "\"id\":2");
     s.in[1] = -1;

@@ -159,7 +159,7 @@ static bool is_choice(const struct mcp_property *p, const struct tree *value)
     return false;
 }
 
-static bool fits(const struct mcp_property *p, const struct tree *value)
+static bool tool_fits(const struct mcp_property *p, const struct tree *value)
 {
     switch (p->type) {
     case MCP_BOOL:
@@ -216,7 +216,7 @@ bool mcp_tool_takes(const struct mcp_tool *tool, const struct tree *arguments, s
         const struct mcp_property *p = mcp_property_find(tool, value->key);
         if (p == NULL)
             say_unknown(tool, value->key, problem);
-        else if (!fits(p, value))
+        else if (!tool_fits(p, value))
             say_type(p, problem);
         else
             continue;

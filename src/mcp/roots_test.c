@@ -7,7 +7,7 @@
 
 static struct roots roots;
 
-static void make(void)
+static void roots_make(void)
 {
     scratch_put("in/cap/a.csv", "a\n");
     scratch_put("out/secret.csv", "b\n");
@@ -29,7 +29,7 @@ TEST(paths_inside_are_found)
 {
     struct root_place at, again;
 
-    make();
+    roots_make();
     assert_int_equal(resolve("cap", &at), ST_OK);
     assert_true(str_ends(str_of(at.path), S("/in/cap")));
     assert_int_equal(resolve(scratch_path("in/cap/../cap/a.csv"), &again), ST_OK);
@@ -43,7 +43,7 @@ TEST(paths_outside_are_not)
                                         "no",     "cap/../../out"};
     struct root_place at;
 
-    make();
+    roots_make();
     scratch_put("inside-by-name/x.csv", "x\n"); /* the root is no prefix of letters */
     for (size_t i = 0; i < ARRAY_LEN(paths); i++)
         assert_int_equal(resolve(paths[i], &at), ST_NOT_FOUND);
@@ -56,7 +56,7 @@ TEST(links_do_not_lead_out)
 {
     struct root_place at;
 
-    make();
+    roots_make();
     assert_int_equal(symlink("../out", scratch_path("in/away")), 0);
     assert_int_equal(resolve("away", &at), ST_NOT_FOUND);
     assert_int_equal(resolve("cap", &at), ST_OK);
@@ -77,7 +77,7 @@ TEST(stamps_follow_the_files)
 {
     struct root_place before, after;
 
-    make();
+    roots_make();
     assert_int_equal(resolve("cap", &before), ST_OK);
     assert_int_equal(resolve("cap", &after), ST_OK);
     assert_true(before.stamp == after.stamp);
@@ -95,7 +95,7 @@ TEST(what_is_replaced_while_it_is_read_is_noticed)
 {
     struct root_place at;
 
-    make();
+    roots_make();
     assert_int_equal(resolve("cap/a.csv", &at), ST_OK);
     assert_true(roots_is_same(&roots, &arena, &at));
     assert_int_equal(rename(scratch_path("in/cap"), scratch_path("in/other")), 0);
@@ -125,7 +125,7 @@ static const char *hint_of(const char *path)
 
 TEST(what_is_there_is_listed)
 {
-    make();
+    roots_make();
     assert_non_null(strstr(hint_of("cap/b.csv"), "/in/cap: a.csv"));
     assert_non_null(strstr(hint_of("nothing"), "/in: cap/"));
     assert_int_equal(symlink("../out", scratch_path("in/away")), 0);

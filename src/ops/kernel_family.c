@@ -58,7 +58,7 @@ static const struct {
     {RATE_TENSOR, "nvjet tf32 f16 wgmma 16816 tensorop", ""},
 };
 
-static bool fits(struct str op, struct str token)
+static bool family_fits(struct str op, struct str token)
 {
     struct str rest = str_part(token, 1, token.n);
 
@@ -87,7 +87,7 @@ static enum kernel_family find_family(const struct tokens *rows, size_t n, struc
     for (size_t i = 0; i < n; i++) {
         struct str rest = str_of(rows[i].list), token;
         while (str_split(&rest, ' ', &token))
-            if (token.n > 0 && fits(name, token))
+            if (token.n > 0 && family_fits(name, token))
                 return rows[i].family;
     }
     return FAMILY_OTHER;

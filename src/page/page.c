@@ -329,7 +329,7 @@ static const struct str patterns = S_INIT(
     "<rect class=\"hg\" width=\"6\" height=\"6\"/></pattern>\n"
     "</defs></svg>\n");
 
-static void put_head(struct page_html *h, bool is_shell)
+static void page_put_head(struct page_html *h, bool is_shell)
 {
     static const char *const kinds[] = {"capture", "compare", "ranks", "incore", "gpu", "database"};
 
@@ -371,7 +371,7 @@ bool page_write_shell(struct page_file *page, struct sink out)
     struct page_html h = {.sink = out, .page = page, .lang = page->options.lang};
 
     page->title = S("strata view");
-    put_head(&h, true);
+    page_put_head(&h, true);
     page_html_format(&h,
                      "<p id=\"live\" class=\"note\" role=\"status\"></p>\n<div "
                      "id=\"content\"></div>\n</main>\n<noscript><p "
@@ -386,7 +386,7 @@ bool page_write(struct page_file *page, struct sink out)
 {
     struct page_html h = {.sink = out, .page = page, .lang = page->options.lang};
 
-    put_head(&h, false);
+    page_put_head(&h, false);
     for (enum lang lang = 0; lang < LANGS; lang++)
         page_write_screen(page, lang, out);
     page_html_put(&h, S("<div id=\"app\"></div>\n"));

@@ -89,7 +89,7 @@ static void lead(struct cluster_page *p)
 
 /* The culprits in place of what the page says of a single rank: what that waits for is theirs, and
  * savings of the run and of one rank do not add up. */
-static void tell(struct cluster_page *p)
+static void cluster_tell(struct cluster_page *p)
 {
     struct page_file *page = p->page;
     const struct cluster *c = p->c;
@@ -239,7 +239,7 @@ static void add_heat(struct cluster_page *p, struct page_panel *panel)
 }
 
 /* What is wrong with a rank; nothing where it is no culprit. */
-static struct wording kind_of(struct cluster_page *p, int64_t rank)
+static struct wording cluster_kind_of(struct cluster_page *p, int64_t rank)
 {
     for (size_t i = 0; i < p->c->n_culprits; i++) {
         const struct culprit *one = &p->c->culprits[i];
@@ -268,7 +268,7 @@ static void add_rank_table(struct cluster_page *p, struct page_panel *panel)
         const struct cluster_rank *r = order[i];
         page_cell_wording(t, page_cluster_rank(p, r->rank));
         page_row_link(t, page_cluster_lane(p, (size_t)(r - c->ranks)));
-        page_cell_wording(t, kind_of(p, r->rank));
+        page_cell_wording(t, cluster_kind_of(p, r->rank));
         page_cell_number(t, r->awaited_ns / page_cluster_steps(c));
         page_cell_number(t, r->waited_ns / page_cluster_steps(c));
         page_cell_number(t, num_round(r->speed, 3));
@@ -321,7 +321,7 @@ static void add_node_waits(struct cluster_page *p, const struct cluster_node *no
     }
 }
 
-static void add_waits(struct cluster_page *p)
+static void page_cluster_add_waits(struct cluster_page *p)
 {
     const struct cluster_model *m = p->m;
     struct page_panel *panel = page_panel_add(p->page, "waits", &page_text.cluster_waits);
@@ -538,7 +538,7 @@ void page_cluster(struct page_file *page, const struct cluster *c)
     sum_awaited(&p);
     align_sets(&p);
     page_cluster_choose_lanes(&p);
-    tell(&p);
+    cluster_tell(&p);
     if (page->n_sets == 0)
         add_facts(&p);
     struct page_panel *ranks = page_panel_add(page, "ranks", &page_text.cluster_ranks);
@@ -546,7 +546,7 @@ void page_cluster(struct page_file *page, const struct cluster *c)
     add_rank_table(&p, ranks);
     add_what_if(&p, ranks);
     add_clocks(&p, ranks);
-    add_waits(&p);
+    page_cluster_add_waits(&p);
     struct page_panel *panel = page_panel_add(p.page, "links", &page_text.cluster_comm);
     add_matrix(&p, panel);
     add_group_table(&p, panel);

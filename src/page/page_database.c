@@ -43,7 +43,7 @@ struct judged {
     size_t unpredicted, unmeasured;
 };
 
-static struct judged judge(struct page_file *page, const struct shape_rows *rows)
+static struct judged database_judge(struct page_file *page, const struct shape_rows *rows)
 {
     struct judged j = {.at = ARENA_ARRAY(&page->arena, struct worst, rows->at.n + 1),
                        .n = rows->at.n};
@@ -175,7 +175,7 @@ static void add_errors(struct page_file *page, const struct judged *j)
 void page_shapes(struct page_file *page, const struct shape_rows *rows, const char *measured,
                  const char *other)
 {
-    struct judged j = judge(page, rows);
+    struct judged j = database_judge(page, rows);
 
     page->title = arena_str(&page->arena, str_basename(str_of(other)));
     page_add_fact(page, PAGE_TELL(page, &page_text.db_against,
@@ -195,7 +195,7 @@ void page_shapes(struct page_file *page, const struct shape_rows *rows, const ch
 
 void page_m6(struct page_file *page, const struct m6 *m, const struct shape_rows *rows)
 {
-    struct judged j = judge(page, rows);
+    struct judged j = database_judge(page, rows);
 
     add_verdict(page, &j, m->hit_us, m->total_us);
     page_shapes(page, rows, m->measured, m->trace);

@@ -43,8 +43,8 @@ static bool is_in_view(const struct view *v, size_t slice)
 }
 
 /* A slice with its name. */
-static void put_slice(struct page_html *h, const struct view *v, size_t slice, double x,
-                      double width)
+static void excerpt_put_slice(struct page_html *h, const struct view *v, size_t slice, double x,
+                              double width)
 {
     const struct slices *s = &v->set->cap->slices;
     const struct page_what *what = &v->set->whats.at[v->set->what[slice]];
@@ -126,7 +126,8 @@ static void put_small(struct page_html *h, const struct view *v, struct small_sl
 }
 
 /* One row: slices of a lane at a depth. */
-static void put_row(struct page_html *h, struct view *v, const struct page_lane *lane, size_t depth)
+static void excerpt_put_row(struct page_html *h, struct view *v, const struct page_lane *lane,
+                            size_t depth)
 {
     const struct lane *of = &v->set->cap->lanes.at[lane->lane];
     const struct slices *s = &v->set->cap->slices;
@@ -144,7 +145,7 @@ static void put_row(struct page_html *h, struct view *v, const struct page_lane 
             continue;
         double x = x_of(v, s->begin[k]), width = x_of(v, slices_end(s, k)) - x;
         if (width >= NAMED)
-            put_slice(h, v, k, x, width);
+            excerpt_put_slice(h, v, k, x, width);
         else
             add_small(&small, v->set->whats.at[v->set->what[k]].family, x, width);
     }
@@ -211,7 +212,7 @@ static void put_lane_row(struct page_html *h, struct view *v, const struct page_
     if (has_name) /* lanes of a device differ at the end */
         put_row_label(h, v, str_fit(whole, LABEL_ROOM).n == whole.n ? whole : name, name);
     begin_plot(h);
-    put_row(h, v, lane, depth);
+    excerpt_put_row(h, v, lane, depth);
     page_html_put(h, S("</svg>\n"));
     v->y += ROW;
 }
@@ -356,7 +357,7 @@ static double put_side(struct page_html *h, size_t side, nanos longest, double y
                                    STR_ARGS(page_name(set, devices[i]->name))),
                       side == 0 ? S("A") : S("B"));
         begin_plot(h);
-        put_row(h, &v, devices[i], 0);
+        excerpt_put_row(h, &v, devices[i], 0);
         page_html_put(h, S("</svg>\n"));
         if (i == 0 && less * 50 > longest)
             put_less(h, &v, less);

@@ -25,7 +25,7 @@ static struct wording said(struct page_file *page, const struct gpu_run *run, st
     return page_pair(page, texts);
 }
 
-static struct wording cause_of(struct page_file *page, const struct gpu_stage *s)
+static struct wording gpu_cause_of(struct page_file *page, const struct gpu_stage *s)
 {
     struct str texts[LANGS];
 
@@ -50,7 +50,7 @@ static struct wording verdict_of(struct page_file *page, const struct gpu_run *r
                      PLACE("stage", mangled_short(&page->arena, s->name)),
                      place_quantity("share", s->share, UNIT_RATIO),
                      place_quantity("time", gpu_run_whole(run), UNIT_NS),
-                     page_placed(page, "cause", cause_of(page, s)), PLACE("action", ""));
+                     page_placed(page, "cause", gpu_cause_of(page, s)), PLACE("action", ""));
 }
 
 /* What the main stage reaches of what it could. */

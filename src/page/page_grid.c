@@ -54,8 +54,8 @@ static void put_row_name(struct page_html *h, const struct page_axis *rows, size
                      page_escape(h, str_fit(page_wording(h->page, h->lang, rows->names[row]), 20)));
 }
 
-static void put_cell(struct page_html *h, const struct page_grid *g, size_t row, size_t column,
-                     double most, size_t texts)
+static void grid_put_cell(struct page_html *h, const struct page_grid *g, size_t row, size_t column,
+                          double most, size_t texts)
 {
     const struct page_metric *metric = &g->metrics[0];
     size_t at = row * g->columns.n + column;
@@ -101,7 +101,7 @@ void page_grid_draw(struct page_html *h, const char *id, const struct page_part 
         if (high == HIGH || r % 4 == 0 || g->rows.is_marked[r])
             put_row_name(h, &g->rows, r, (int)r * high, high == HIGH ? 15 : 9);
         for (size_t c = 0; c < g->columns.n; c++)
-            put_cell(h, g, r, c, most, part->room == PAGE_HALF ? TEXTS / 2 : TEXTS);
+            grid_put_cell(h, g, r, c, most, part->room == PAGE_HALF ? TEXTS / 2 : TEXTS);
     }
     size_t every = (g->columns.n + TEXTS - 1) / TEXTS;
     double width = (100.0 - LABEL) / (double)g->columns.n;

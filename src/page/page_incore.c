@@ -98,7 +98,7 @@ static void add_what_ifs(struct page_file *page, const struct limit_list *limits
     }
 }
 
-static void add_waits(struct page_file *page, const struct incore_view *view)
+static void incore_add_waits(struct page_file *page, const struct incore_view *view)
 {
     static const struct page_table_column columns[] = {
         {&page_text.col_waits, PAGE_TEXT, false},  {&page_text.col_for, PAGE_TEXT, false},
@@ -148,7 +148,7 @@ void page_incore(struct page_file *page, const struct incore_study *study,
     add_what_ifs(page, &study->breakdown.limits);
     add_pipes(page, &study->breakdown);
     page_source(page, NULL);
-    add_waits(page, view);
+    incore_add_waits(page, view);
     page_instructions(page);
     const struct page_panel *source = NULL;
     for (size_t i = 0; i < page->panels.n; i++)

@@ -106,7 +106,7 @@ static uint32_t operator_of(const struct page_set *set, uint32_t slice)
 }
 
 /* As the diagnosis, which says that it is assumed. */
-static const struct device *device_of(const struct capture *cap)
+static const struct device *kernels_device_of(const struct capture *cap)
 {
     const struct device *named =
         cap->facts.device_name != 0
@@ -146,7 +146,7 @@ struct page_kernels page_kernels_find(const struct page_set *set, struct arena *
 {
     size_t n = set->whats.n;
     struct summing s = {.set = set, .steps = set->a->is_pseudo ? 0 : set->a->n};
-    struct page_kernels out = {.device = device_of(set->cap)};
+    struct page_kernels out = {.device = kernels_device_of(set->cap)};
     struct operator_works works = {.cap = set->cap};
 
     s.bucket = s.steps / PAGE_TREND + 1;

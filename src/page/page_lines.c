@@ -31,7 +31,7 @@ struct time_sums {
 ORDER_BY(by_time, struct time_sum,
          ORDER(y->path, x->path) ?: ORDER(y->total, x->total) ?: ORDER(y->waited, x->waited) ?: ORDER(x->slice, y->slice));
 
-static struct time_sum *sum_of(struct time_sums *sums, uint64_t key, strid name)
+static struct time_sum *page_lines_sum_of(struct time_sums *sums, uint64_t key, strid name)
 {
     uint32_t fresh = (uint32_t)sums->at.n, at = hash_add(&sums->known, key, fresh);
 
@@ -40,7 +40,7 @@ static struct time_sum *sum_of(struct time_sums *sums, uint64_t key, strid name)
     return &sums->at.at[at];
 }
 
-static void add_slice(struct time_sum *sum, const struct slices *s, size_t i)
+static void lines_add_slice(struct time_sum *sum, const struct slices *s, size_t i)
 {
     if (sum->count == 0 || s->dur[i] > s->dur[sum->slice]) {
         sum->slice = (uint32_t)i;
@@ -50,7 +50,7 @@ static void add_slice(struct time_sum *sum, const struct slices *s, size_t i)
     sum->total += s->dur[i];
 }
 
-static void finish(struct time_sums *sums)
+static void lines_finish(struct time_sums *sums)
 {
     hash_free(&sums->known);
     if (sums->at.n > 0)
@@ -80,9 +80,9 @@ static void sum_lines(const struct capture *cap, const struct pto_lines *lines,
         struct attr a = attrs_get(&cap->attrs, cap->slices.set[i], code);
         if (a.type != ATTR_TEXT)
             continue;
-        struct time_sum *sum = sum_of(sums, a.text, a.text);
+        struct time_sum *sum = page_lines_sum_of(sums, a.text, a.text);
         if (cap->slices.kind[i] == SLICE_INSTR)
-            add_slice(sum, &cap->slices, i);
+            lines_add_slice(sum, &cap->slices, i);
         else if (sum->count == 0)
             sum->slice = (uint32_t)i;
         struct attr waited = attrs_get(&cap->attrs, cap->slices.own[i], stall);
@@ -96,7 +96,7 @@ static void sum_lines(const struct capture *cap, const struct pto_lines *lines,
             share += lines->lines.at[k].line == line ? lines->lines.at[k].path_share : 0;
         sums->at.at[i].path = share;
     }
-    finish(sums);
+    lines_finish(sums);
 }
 
 static void sum_instructions(const struct capture *cap, struct time_sums *sums)
@@ -106,9 +106,9 @@ static void sum_instructions(const struct capture *cap, struct time_sums *sums)
         if (cap->slices.kind[i] != SLICE_INSTR || lane->kind != LANE_PIPE)
             continue;
         uint64_t key = (uint64_t)lane->name << 32 | cap->slices.name[i];
-        add_slice(sum_of(sums, key, cap->slices.name[i]), &cap->slices, i);
+        lines_add_slice(page_lines_sum_of(sums, key, cap->slices.name[i]), &cap->slices, i);
     }
-    finish(sums);
+    lines_finish(sums);
 }
 
 static struct str text_of_line(const struct capture *cap, struct str file, uint64_t line)

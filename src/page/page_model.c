@@ -51,7 +51,7 @@ static void put_actions(struct json_writer *w, struct page_file *page)
         json_put_null(w, "together");
 }
 
-static void put_head(struct json_writer *w, struct page_file *page)
+static void model_put_head(struct json_writer *w, struct page_file *page)
 {
     static const char *const kinds[] = {"capture", "compare", "ranks", "incore", "gpu", "database"};
 
@@ -324,7 +324,7 @@ void page_write_model(struct page_file *page, struct sink out)
 
     json_write_init(&w, page_json_sink(&escaped), JSON_COMPACT);
     json_write_object(&w);
-    put_head(&w, page);
+    model_put_head(&w, page);
     put_words(&w, page);
     json_put_array(&w, "sets");
     for (size_t i = 0; i < page->n_sets; i++)

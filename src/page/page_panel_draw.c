@@ -40,7 +40,7 @@ static void put_link(struct page_html *h, struct str link, struct wording text)
 
 /* ---- bars ---- */
 
-static struct str number_of(struct page_html *h, enum page_unit unit, double value)
+static struct str draw_number_of(struct page_html *h, enum page_unit unit, double value)
 {
     return page_number_text(h->page, unit, value);
 }
@@ -67,11 +67,11 @@ static void draw_bars(struct page_html *h, const struct page_bars *bars)
                          percent_of(bar->value, bars->most));
         put_fill(h, bar->family);
         page_html_format(h, "/></svg><span class=\"value\">%s",
-                         page_escape(h, number_of(h, bars->unit, bar->value)));
+                         page_escape(h, draw_number_of(h, bars->unit, bar->value)));
         if (bars->is_saved && bar->before > 0)
             page_html_format(
                 h, " <b class=\"better-text\">%s</b>",
-                page_escape(h, number_of(h, PAGE_CHANGE, bar->value / bar->before - 1)));
+                page_escape(h, draw_number_of(h, PAGE_CHANGE, bar->value / bar->before - 1)));
         page_html_put(h, S("</span></li>\n"));
     }
     page_html_put(h, S("</ul>\n"));
@@ -95,8 +95,8 @@ static void draw_stack(struct page_html *h, const char *id, const struct page_pa
         struct str name = page_wording(h->page, h->lang, bar->label);
         struct str whole = arena_format(
             &h->page->arena, "%.*s %.*s · %.*s", STR_ARGS(name),
-            STR_ARGS(number_of(h, bars->unit, bar->value)),
-            STR_ARGS(number_of(h, PAGE_SHARE, bars->most > 0 ? bar->value / bars->most : 0)));
+            STR_ARGS(draw_number_of(h, bars->unit, bar->value)),
+            STR_ARGS(draw_number_of(h, PAGE_SHARE, bars->most > 0 ? bar->value / bars->most : 0)));
         page_html_format(h,
                          "<svg class=\"part\" x=\"%.3f%%\" width=\"%.3f%%\" "
                          "height=\"%d\"><title>%s</title><rect width=\"100%%\" height=\"%d\" ",
@@ -129,7 +129,7 @@ static void put_number_cell(struct page_html *h, const struct page_table *t, siz
             percent_of(number, most));
     }
     if (isfinite(number))
-        page_html_text(h, number_of(h, t->columns[column].unit, number));
+        page_html_text(h, draw_number_of(h, t->columns[column].unit, number));
     page_html_put(h, S("</td>"));
 }
 
@@ -199,7 +199,7 @@ static void widen(struct scale *s, double value)
     s->to = fmax(s->to, log10(value));
 }
 
-static double place(const struct scale *s, double value)
+static double draw_place(const struct scale *s, double value)
 {
     return s->begin + (log10(value) - s->from) / (s->to - s->from) * s->length;
 }
@@ -251,7 +251,7 @@ static void put_axes(struct page_html *h, const struct page_chart *c, const stru
                      const struct scale *y)
 {
     for (int k = (int)x->from; k <= (int)x->to; k += stride(x, 56)) {
-        double at = place(x, pow(10, k));
+        double at = draw_place(x, pow(10, k));
         page_html_format(h,
                          "<line class=\"rule\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/><text "
                          "class=\"axis\" x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">%s</text>\n",
@@ -259,15 +259,15 @@ static void put_axes(struct page_html *h, const struct page_chart *c, const stru
                          k == (int)x->from ? "start"
                          : k == (int)x->to ? "end"
                                            : "middle",
-                         page_escape(h, number_of(h, c->x_unit, pow(10, k))));
+                         page_escape(h, draw_number_of(h, c->x_unit, pow(10, k))));
     }
     for (int k = (int)y->from; k <= (int)y->to; k += stride(y, 26)) {
-        double at = place(y, pow(10, k));
+        double at = draw_place(y, pow(10, k));
         page_html_format(h,
                          "<line class=\"rule\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/><text "
                          "class=\"axis\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
                          CHART_LEFT, CHART_W - CHART_RIGHT, at, at, CHART_LEFT - 6, at + 4,
-                         page_escape(h, number_of(h, c->y_unit, pow(10, k))));
+                         page_escape(h, draw_number_of(h, c->y_unit, pow(10, k))));
     }
     page_html_format(h,
                      "<text class=\"axis\" x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n<text "
@@ -279,7 +279,7 @@ static void put_axes(struct page_html *h, const struct page_chart *c, const stru
 static void put_curve(struct page_html *h, const struct page_curve *curve, const struct scale *x,
                       const struct scale *y)
 {
-    double last = fmin(place(y, curve->y.at[curve->y.n - 1]), CHART_H);
+    double last = fmin(draw_place(y, curve->y.at[curve->y.n - 1]), CHART_H);
 
     page_html_format(h,
                      "<svg x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" viewBox=\"%d %d %d %d\">"
@@ -288,7 +288,8 @@ static void put_curve(struct page_html *h, const struct page_curve *curve, const
                      CHART_H - CHART_TOP - CHART_FOOT, CHART_LEFT, CHART_TOP,
                      CHART_W - CHART_LEFT - CHART_RIGHT, CHART_H - CHART_TOP - CHART_FOOT);
     for (size_t i = 0; i < curve->x.n; i++)
-        page_html_format(h, "%.1f,%.1f ", place(x, curve->x.at[i]), place(y, curve->y.at[i]));
+        page_html_format(h, "%.1f,%.1f ", draw_place(x, curve->x.at[i]),
+                         draw_place(y, curve->y.at[i]));
     page_html_format(
         h, "\"/></svg><text class=\"axis\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
         CHART_W - CHART_RIGHT - 4, fmax(last - 4, CHART_TOP + 12),
@@ -321,12 +322,12 @@ static void put_point(struct page_html *h, const char *view, const struct page_c
         page_html_format(h, "<a href=\"%s\">",
                          page_escape(h, page_row_address(h->page, view, p->row)));
     page_html_format(h, "<circle class=\"dot f%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"><title>%s%s",
-                     p->family >= 0 ? p->family : 0, place(x, p->x), place(y, p->y),
+                     p->family >= 0 ? p->family : 0, draw_place(x, p->x), draw_place(y, p->y),
                      radius_of(c, p),
                      page_escape(h, arena_format(&h->page->arena, "%.*s: %.*s, %.*s",
                                                  STR_ARGS(page_wording(h->page, h->lang, p->name)),
-                                                 STR_ARGS(number_of(h, c->x_unit, p->x)),
-                                                 STR_ARGS(number_of(h, c->y_unit, p->y)))),
+                                                 STR_ARGS(draw_number_of(h, c->x_unit, p->x)),
+                                                 STR_ARGS(draw_number_of(h, c->y_unit, p->y)))),
                      has_link ? "</title></circle></a>\n" : "</title></circle>\n");
 }
 
@@ -342,7 +343,7 @@ static void put_names(struct page_html *h, const struct page_chart *c, const str
     for (size_t i = 0; i < c->points.n && c->points.n <= NAMES_SHOWN; i++) {
         const struct page_point *p = &c->points.at[i];
         struct str name = page_wording(h->page, h->lang, p->name);
-        double at = place(x, p->x) + radius_of(c, p) + 4, line = place(y, p->y) + 4;
+        double at = draw_place(x, p->x) + radius_of(c, p) + 4, line = draw_place(y, p->y) + 4;
         double width = 6.6 * (double)str_width(name);
         bool is_free = is_drawn(p) && at + width < CHART_W - CHART_RIGHT;
         for (size_t k = 0; k < n; k++)
@@ -350,8 +351,8 @@ static void put_names(struct page_html *h, const struct page_chart *c, const str
                 fabs(put[k].y - line) > 13 || at > put[k].x + put[k].width || at + width < put[k].x;
         for (size_t k = 0; k < c->points.n; k++) { /* nor over a point */
             const struct page_point *o = &c->points.at[k];
-            double away = place(x, o->x);
-            is_free &= k == i || fabs(place(y, o->y) - line) > radius_of(c, o) + 6 ||
+            double away = draw_place(x, o->x);
+            is_free &= k == i || fabs(draw_place(y, o->y) - line) > radius_of(c, o) + 6 ||
                        away + radius_of(c, o) < at || away - radius_of(c, o) > at + width;
         }
         if (!is_free)

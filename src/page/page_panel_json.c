@@ -62,7 +62,8 @@ static void put_bars(struct json_writer *w, struct page_file *page, const struct
     json_write_end(w);
 }
 
-static void put_table(struct json_writer *w, struct page_file *page, const struct page_table *t)
+static void json_put_table(struct json_writer *w, struct page_file *page,
+                           const struct page_table *t)
 {
     json_put_text(w, "type", "table");
     json_put_array(w, "columns");
@@ -167,7 +168,7 @@ static void put_part(struct json_writer *w, struct page_file *page, const struct
         put_bars(w, page, part->bars);
         break;
     case PAGE_PART_TABLE:
-        put_table(w, page, part->table);
+        json_put_table(w, page, part->table);
         break;
     case PAGE_PART_CHART:
         put_chart(w, page, part->chart);

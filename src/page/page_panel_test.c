@@ -13,7 +13,7 @@
 
 static struct page_file page;
 
-static void begin(void)
+static void panel_begin(void)
 {
     page_init(&page, PAGE_GPU, &(struct page_options){.lang = LANG_EN});
 }
@@ -36,7 +36,7 @@ static const struct tree *panels_of(struct text *json)
     return panels;
 }
 
-static const struct tree *part_of(const struct tree *panels)
+static const struct tree *panel_part_of(const struct tree *panels)
 {
     return tree_items(tree_get(tree_items(panels), S("parts")));
 }
@@ -63,7 +63,7 @@ static size_t count_of(const struct text *text, const char *what)
     return n;
 }
 
-static void end(struct text *a, struct text *b)
+static void panel_end(struct text *a, struct text *b)
 {
     text_free(a);
     text_free(b);
@@ -74,7 +74,7 @@ TEST(bars_have_widths_and_what_they_save)
 {
     struct text json = {0};
 
-    begin();
+    panel_begin();
     struct page_panel *p = page_panel_add(&page, "whatif", &page_text.nav_what_if);
     struct page_bars *bars = page_bars_add(p, NULL, PAGE_NS, 2000);
     page_part(p)->room = PAGE_HALF;
@@ -87,7 +87,7 @@ TEST(bars_have_widths_and_what_they_save)
     page_bar_add(bars, (struct page_bar){.label = wording_plain(S("over")),
                                          .value = 9000,
                                          .family = PAGE_HATCHED});
-    const struct tree *part = part_of(panels_of(&json));
+    const struct tree *part = panel_part_of(panels_of(&json));
     assert_str(tree_get_text(part, S("type"), S("")), "bars");
     assert_str(tree_get_text(part, S("unit"), S("")), "ns");
     const struct tree *bar = tree_items(tree_get(part, S("bars")));
@@ -105,14 +105,14 @@ TEST(bars_have_widths_and_what_they_save)
     assert_int_equal(count_of(&html, "better-text"), 1);
     assert_int_equal(top.n, 0);
     text_free(&top);
-    end(&json, &html);
+    panel_end(&json, &html);
 }
 
 TEST(a_grid_has_heat_texts_and_links)
 {
     struct text json = {0};
 
-    begin();
+    panel_begin();
     struct page_panel *p = page_panel_add(&page, "ranks", &page_text.cluster_ranks);
     struct page_grid *g = page_grid_add(p, &page_text.cluster_heat, 2, 2);
     double *ratio = page_metric_add(
@@ -125,7 +125,7 @@ TEST(a_grid_has_heat_texts_and_links)
     g->links[2] = S("#v=slowest&row=1");
     ratio[0] = 1;
     ratio[2] = 1.5;
-    const struct tree *part = part_of(panels_of(&json));
+    const struct tree *part = panel_part_of(panels_of(&json));
     assert_str(tree_get_text(part, S("type"), S("")), "grid");
     assert_true(tree_number(tree_items(tree_get(part, S("rowsMarked")))) == 1);
     const struct tree *value =
@@ -139,7 +139,7 @@ TEST(a_grid_has_heat_texts_and_links)
     assert_int_equal(count_of(&html, "href=\"#v=slowest&amp;row=1\""), 1);
     assert_int_equal(count_of(&html, "1.50 ×</text>"), 1);
     assert_int_equal(count_of(&html, "axis slow"), 1);
-    end(&json, &html);
+    panel_end(&json, &html);
 }
 
 TEST(lanes_have_spans_on_one_axis_of_time)
@@ -149,7 +149,7 @@ TEST(lanes_have_spans_on_one_axis_of_time)
     struct text json = {0};
     size_t first[] = {1};
 
-    begin();
+    panel_begin();
     struct page_panel *p = page_panel_add(&page, "slowest", &page_text.cluster_worst);
     struct page_lanes *l = page_lanes_add(p, NULL, 2);
     page_part(p)->room = PAGE_WHOLE;
@@ -163,7 +163,7 @@ TEST(lanes_have_spans_on_one_axis_of_time)
     vec_push(&l->names, wording_plain(S("work")));
     vec_push(&l->spans, ((struct page_span){0, 0, false, PAGE_MATRIX, 0, 500}));
     vec_push(&l->spans, ((struct page_span){1, 0, true, PAGE_HATCHED, 1000, 2000}));
-    const struct tree *part = part_of(panels_of(&json));
+    const struct tree *part = panel_part_of(panels_of(&json));
     assert_str(tree_get_text(part, S("type"), S("")), "lanes");
     const struct tree *span = tree_items(tree_get(part, S("spans")));
     assert_true(tree_number(tree_items(span->next)) == 1);
@@ -173,7 +173,7 @@ TEST(lanes_have_spans_on_one_axis_of_time)
     assert_int_equal(count_of(&html, "work, 1.00"), 1); /* of the row that is open */
     assert_int_equal(count_of(&html, "x=\"56.000%\""), 1);
     assert_int_equal(count_of(&html, "rank 0"), 0);
-    end(&json, &html);
+    panel_end(&json, &html);
 }
 
 TEST(tables_keep_rows_links_and_unknown_numbers)
@@ -185,7 +185,7 @@ TEST(tables_keep_rows_links_and_unknown_numbers)
     };
     struct text json = {0};
 
-    begin();
+    panel_begin();
     struct page_panel *p = page_panel_add(&page, "hot", &page_text.nav_roofline);
     struct page_table *t = page_table_add(p, NULL, columns, ARRAY_LEN(columns));
     page_part(p)->room = PAGE_WHOLE;
@@ -199,7 +199,7 @@ TEST(tables_keep_rows_links_and_unknown_numbers)
             page_row_link(t, page_row_address(&page, "hot", (size_t)i));
     }
     assert_int_equal(page_table_rows(t), 3);
-    const struct tree *part = part_of(panels_of(&json));
+    const struct tree *part = panel_part_of(panels_of(&json));
     const struct tree *row = tree_items(tree_get(part, S("rows")));
     assert_int_equal(tree_get(part, S("rows"))->n, 3);
     assert_str(tree_text(row->first), "first");
@@ -214,7 +214,7 @@ TEST(tables_keep_rows_links_and_unknown_numbers)
     assert_int_equal(count_of(&html, "<th "), 2);
     assert_int_equal(count_of(&html, "first</a>"), 1);
     assert_true(count_of(&html, "占比") > 0);
-    end(&json, &html);
+    panel_end(&json, &html);
 }
 
 TEST(charts_are_logarithmic_and_leave_out_what_is_not_positive)
@@ -222,7 +222,7 @@ TEST(charts_are_logarithmic_and_leave_out_what_is_not_positive)
     const double x[] = {1, 10, 1000}, y[] = {1e9, 1e10, 1e10};
     struct text json = {0};
 
-    begin();
+    panel_begin();
     struct page_panel *p = page_panel_add(&page, "roofline", &page_text.nav_roofline);
     struct page_chart *c = page_chart_add(p, &page_text.nav_roofline);
     page_part(p)->room = PAGE_HALF;
@@ -236,7 +236,7 @@ TEST(charts_are_logarithmic_and_leave_out_what_is_not_positive)
                                                   .size = 1,
                                                   .name = wording_plain(S("point")),
                                                   .row = i == 0 ? 7 : SIZE_MAX}));
-    const struct tree *part = part_of(panels_of(&json));
+    const struct tree *part = panel_part_of(panels_of(&json));
     const struct tree *point = tree_items(tree_get(part, S("points")));
     assert_true(tree_number(tree_get(point, S("row"))) == 7);
     assert_int_equal(tree_get(point->next, S("row"))->kind, TREE_NULL);
@@ -249,14 +249,14 @@ TEST(charts_are_logarithmic_and_leave_out_what_is_not_positive)
     assert_int_equal(count_of(&html, "class=\"roof\""), 1);
     assert_int_equal(count_of(&html, "nan"), 0);
     assert_int_equal(count_of(&html, "inf"), 0);
-    end(&json, &html);
+    panel_end(&json, &html);
 }
 
 TEST(maps_are_for_the_script)
 {
     struct text json = {0};
 
-    begin();
+    panel_begin();
     struct page_panel *p = page_panel_add(&page, "buffers", &page_text.nav_buffers);
     struct page_map *m = page_map_add(p, NULL, wording_plain(S("UB")));
     m->size = 196608;
@@ -267,12 +267,12 @@ TEST(maps_are_for_the_script)
                                            .at = 64,
                                            .size = 32,
                                            .row = SIZE_MAX}));
-    const struct tree *part = part_of(panels_of(&json));
+    const struct tree *part = panel_part_of(panels_of(&json));
     assert_str(tree_get_text(part, S("name"), S("")), "UB");
     assert_true(tree_number(tree_get(tree_items(tree_get(part, S("boxes"))), S("at"))) == 64);
     struct text html = drawn(LANG_EN, false);
     assert_int_equal(count_of(&html, "<section"), 0); /* below the first screen */
-    end(&json, &html);
+    panel_end(&json, &html);
 }
 
 TEST(numbers_have_units)
@@ -293,7 +293,7 @@ TEST(numbers_have_units)
         {PAGE_TICKS, 2000, "2.00\u202fµs"},
     };
 
-    begin();
+    panel_begin();
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         assert_string_equal(
             arena_cstr(&page.arena, page_number_text(&page, cases[i].unit, cases[i].value)),

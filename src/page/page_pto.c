@@ -18,7 +18,7 @@ enum {
     LEGS = 20000,      /* of the path in the timeline, at most: shorter ones are left out */
 };
 
-static struct str whole(struct page_file *page, double n)
+static struct str pto_whole(struct page_file *page, double n)
 {
     return page_whole_text(&page->arena, n);
 }
@@ -64,7 +64,7 @@ static void add_missing(struct page_file *page, const struct pto_kernel *k)
     }
     if (o->unrecorded > 0)
         page_add_missing(page, PAGE_TELL(page, &page_text.missing_records,
-                                         PLACE("n", whole(page, (double)o->unrecorded))));
+                                         PLACE("n", pto_whole(page, (double)o->unrecorded))));
 }
 
 /* ---- views ---- */
@@ -205,7 +205,7 @@ static void add_what_ifs(struct page_file *page, const struct pto_outcome *o,
     }
 }
 
-static void add_waits(struct page_file *page, const struct pto_outcome *o)
+static void pto_add_waits(struct page_file *page, const struct pto_outcome *o)
 {
     static const struct page_table_column columns[] = {
         {&page_text.col_waits, PAGE_TEXT, false},  {&page_text.col_for, PAGE_TEXT, false},
@@ -267,20 +267,21 @@ static void add_metrics(struct page_file *page, const struct pto_kernel *k)
     struct page_panel *panel = page_panel_add(page, "metrics", &page_text.nav_metrics);
     struct page_table *t = page_table_add(panel, NULL, columns, ARRAY_LEN(columns));
 
-    put_metric(page, t, &page_text.metric_cycles, whole(page, (double)o->total));
+    put_metric(page, t, &page_text.metric_cycles, pto_whole(page, (double)o->total));
     put_metric(page, t, &page_text.metric_time, page_time_text(arena, o->us * 1e3));
     put_metric(page, t, &page_text.metric_launch, page_time_text(arena, o->us_with_launch * 1e3));
-    put_metric(page, t, &page_text.metric_start, whole(page, (double)o->start));
-    put_metric(page, t, &page_text.metric_instructions, whole(page, (double)o->instructions));
-    put_metric(page, t, &page_text.metric_cores, whole(page, (double)o->cores));
+    put_metric(page, t, &page_text.metric_start, pto_whole(page, (double)o->start));
+    put_metric(page, t, &page_text.metric_instructions, pto_whole(page, (double)o->instructions));
+    put_metric(page, t, &page_text.metric_cores, pto_whole(page, (double)o->cores));
     if (isfinite(o->l2_hit))
         put_metric(page, t, &page_text.metric_l2, page_share_text(arena, o->l2_hit));
     if (isfinite(o->peak_share))
         put_metric(page, t, &page_text.metric_peak, page_share_text(arena, o->peak_share));
     if (o->macs > 0)
-        put_metric(page, t, &page_text.metric_macs, whole(page, (double)o->macs));
+        put_metric(page, t, &page_text.metric_macs, pto_whole(page, (double)o->macs));
     if (o->inserted_barriers > 0)
-        put_metric(page, t, &page_text.metric_barriers, whole(page, (double)o->inserted_barriers));
+        put_metric(page, t, &page_text.metric_barriers,
+                   pto_whole(page, (double)o->inserted_barriers));
 }
 
 /* The place of a pipe's lane; UINT32_MAX: it has none. */
@@ -396,7 +397,7 @@ void page_pto(struct page_file *page, const struct pto_kernel *k,
         page->verdict.evidence = page_say(page, &page_text.pto_not_judged_why);
     }
     page->verdict.evidence =
-        PAGE_TELL(page, &page_text.pto_evidence, PLACE("cycles", whole(page, (double)o->total)),
+        PAGE_TELL(page, &page_text.pto_evidence, PLACE("cycles", pto_whole(page, (double)o->total)),
                   PLACE("time", page_time_text(&page->arena, o->us * 1e3)),
                   page_placed(page, "help", page->verdict.evidence));
     if (!o->is_degenerate)
@@ -406,7 +407,7 @@ void page_pto(struct page_file *page, const struct pto_kernel *k,
     add_what_ifs(page, o, what_ifs);
     page_source(page, lines);
     page_instructions(page);
-    add_waits(page, o);
+    pto_add_waits(page, o);
     add_memory(page, o, lines);
     add_moved(page, o);
     add_metrics(page, k);

@@ -304,7 +304,8 @@ static struct heat_map heat_map_of(struct page_file *page)
     return m;
 }
 
-static void put_cell(struct page_html *h, const struct heat_map *m, size_t column, size_t rank)
+static void ranks_put_cell(struct page_html *h, const struct heat_map *m, size_t column,
+                           size_t rank)
 {
     struct page_file *page = h->page;
     size_t cell = column * page->n_sets + rank, usual = page->ranks->usual;
@@ -351,7 +352,7 @@ void page_draw_heat(struct page_html *h)
     for (size_t i = 0; i < page->n_sets; i++) {
         put_rank_label(h, i, (int)i * row_height(page));
         for (size_t column = 0; column < m.columns; column++)
-            put_cell(h, &m, column, i);
+            ranks_put_cell(h, &m, column, i);
     }
     for (size_t column = 0; column < m.columns; column += (m.columns + 15) / 16)
         page_html_format(

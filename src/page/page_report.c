@@ -73,7 +73,7 @@ static void put_tag(struct page_html *h, const char *tag, struct str text)
     page_html_format(h, "</%s>", tag);
 }
 
-static void put_table(struct page_html *h, const struct table *t)
+static void report_put_table(struct page_html *h, const struct table *t)
 {
     char buf[QUANTITY_TEXT];
 
@@ -148,7 +148,7 @@ static void put_block(struct page_html *h, const struct block *b)
         put_facts(h, b);
         break;
     case BLOCK_TABLE:
-        put_table(h, b->table);
+        report_put_table(h, b->table);
         break;
     case BLOCK_FINDINGS:
         put_findings(h, b);

@@ -142,13 +142,13 @@ static void put_nav(struct page_html *h)
 
 /* ---- kernels ---- */
 
-static void put_cell(struct page_html *h, bool is_number, struct str text)
+static void screen_put_cell(struct page_html *h, bool is_number, struct str text)
 {
     page_html_format(h, "%s%s</td>", is_number ? "<td class=\"n\">" : "<td>", page_escape(h, text));
 }
 
-static void put_kernel(struct page_html *h, const struct page_set *set, const struct page_kernel *k,
-                       size_t number)
+static void screen_put_kernel(struct page_html *h, const struct page_set *set,
+                              const struct page_kernel *k, size_t number)
 {
     struct arena *arena = &h->page->arena;
     const struct page_what *what = &set->whats.at[k->what];
@@ -160,16 +160,16 @@ static void put_kernel(struct page_html *h, const struct page_set *set, const st
                      what->family, h->page->lead, number);
     struct str name = page_kernel_name(page_name(set, capture_text(set->cap, what->name)));
     page_html_format(h, "%s</a></td>", page_escape(h, str_fit(name, NAME_WIDTH)));
-    put_cell(h, true, page_share_text(arena, k->share));
-    put_cell(h, true, page_time_text(arena, (double)(has_steps ? k->per_step : k->total)));
-    put_cell(h, true, page_count_text(arena, k->count));
-    put_cell(h, true, page_time_text(arena, (double)k->mean));
-    put_cell(h, true, k->roof > 0 ? page_share_text(arena, k->roof) : S(""));
-    put_cell(h, false, str_fit(page_shape(set, what->shapes), SHAPE_WIDTH));
+    screen_put_cell(h, true, page_share_text(arena, k->share));
+    screen_put_cell(h, true, page_time_text(arena, (double)(has_steps ? k->per_step : k->total)));
+    screen_put_cell(h, true, page_count_text(arena, k->count));
+    screen_put_cell(h, true, page_time_text(arena, (double)k->mean));
+    screen_put_cell(h, true, k->roof > 0 ? page_share_text(arena, k->roof) : S(""));
+    screen_put_cell(h, false, str_fit(page_shape(set, what->shapes), SHAPE_WIDTH));
     page_html_put(h, S("</tr>\n"));
 }
 
-static void put_head(struct page_html *h, const struct message *m, bool is_number)
+static void screen_put_head(struct page_html *h, const struct message *m, bool is_number)
 {
     page_html_format(h, "%s%s</th>",
                      is_number ? "<th scope=\"col\" class=\"n\">" : "<th scope=\"col\">",
@@ -190,16 +190,16 @@ static void put_kernels(struct page_html *h, const struct page_set *set)
                                        : S(""),
                       S(""));
     page_html_put(h, S("<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>"));
-    put_head(h, &page_text.col_kernel, false);
-    put_head(h, &page_text.col_share, true);
-    put_head(h, set->a->is_pseudo ? &page_text.col_total : &page_text.col_step, true);
-    put_head(h, &page_text.col_count, true);
-    put_head(h, &page_text.col_mean, true);
-    put_head(h, &page_text.col_roof, true);
-    put_head(h, &page_text.col_shape, false);
+    screen_put_head(h, &page_text.col_kernel, false);
+    screen_put_head(h, &page_text.col_share, true);
+    screen_put_head(h, set->a->is_pseudo ? &page_text.col_total : &page_text.col_step, true);
+    screen_put_head(h, &page_text.col_count, true);
+    screen_put_head(h, &page_text.col_mean, true);
+    screen_put_head(h, &page_text.col_roof, true);
+    screen_put_head(h, &page_text.col_shape, false);
     page_html_put(h, S("</tr></thead><tbody>\n"));
     for (size_t i = 0; i < n; i++)
-        put_kernel(h, set, &kernels->at[i], i);
+        screen_put_kernel(h, set, &kernels->at[i], i);
     page_html_put(h, S("</tbody></table></div></section>\n"));
 }
 
@@ -238,7 +238,7 @@ static void put_fragments(struct page_html *h)
     page_html_put(h, S("</section>\n"));
 }
 
-static struct page_html begin(struct page_file *page, enum lang lang, struct sink out)
+static struct page_html screen_begin(struct page_file *page, enum lang lang, struct sink out)
 {
     struct page_html h = {.sink = out, .page = page, .lang = lang};
 
@@ -249,7 +249,7 @@ static struct page_html begin(struct page_file *page, enum lang lang, struct sin
 
 void page_write_fragments(struct page_file *page, enum lang lang, struct sink out)
 {
-    struct page_html h = begin(page, lang, out);
+    struct page_html h = screen_begin(page, lang, out);
 
     if (page->fragments[lang].html.n > 0)
         put_fragments(&h);
@@ -260,7 +260,7 @@ void page_write_fragments(struct page_file *page, enum lang lang, struct sink ou
 
 void page_write_screen(struct page_file *page, enum lang lang, struct sink out)
 {
-    struct page_html h = begin(page, lang, out);
+    struct page_html h = screen_begin(page, lang, out);
     const struct page_verdict *v = &h.page->verdict;
 
     page_html_format(&h,

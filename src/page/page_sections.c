@@ -11,8 +11,8 @@ enum { COMM_MOST = 512, PASSES_MOST = 256, LAYERS_MOST = 2000 }; /* layers of al
 
 /* ---- kernels ---- */
 
-static void put_kernel(struct json_writer *w, const struct page_set *set,
-                       const struct page_kernel *k)
+static void sections_put_kernel(struct json_writer *w, const struct page_set *set,
+                                const struct page_kernel *k)
 {
     const struct page_what *what = &set->whats.at[k->what];
     const struct capture *cap = set->cap;
@@ -52,7 +52,7 @@ void page_json_kernels(struct json_writer *w, const struct page_set *set)
 
     json_put_array(w, "kernels");
     for (size_t i = 0; i < kernels->n; i++)
-        put_kernel(w, set, &kernels->at[i]);
+        sections_put_kernel(w, set, &kernels->at[i]);
     json_write_end(w);
     json_put_u64(w, "kernels_total", kernels->all);
     if (kernels->device == NULL) {
@@ -105,8 +105,8 @@ static void put_pass(struct json_writer *w, const struct page_set *set,
     json_write_end(w);
 }
 
-static void put_type(struct json_writer *w, const struct page_set *set,
-                     const struct arch_type *type)
+static void sections_put_type(struct json_writer *w, const struct page_set *set,
+                              const struct arch_type *type)
 {
     json_write_object(w);
     json_put_text(w, "name", layer_kind_name(type->kind));
@@ -162,7 +162,7 @@ void page_json_layers(struct json_writer *w, const struct page_set *set)
     json_put_u64(w, "passes_total", arch->layers->n_passes);
     json_put_array(w, "types");
     for (size_t i = 0; i < arch->types->n; i++)
-        put_type(w, set, &arch->types->at[i]);
+        sections_put_type(w, set, &arch->types->at[i]);
     json_write_end(w);
     json_write_end(w);
 }
@@ -183,7 +183,7 @@ struct comm_sums {
     VEC_OF(struct comm_sum) at;
 };
 
-static struct comm_sum *sum_of(struct comm_sums *s, struct comm_sum key)
+static struct comm_sum *sections_sum_of(struct comm_sums *s, struct comm_sum key)
 {
     uint64_t hash = hash_mix((uint64_t)key.name << 32 | key.group,
                              hash_mix((uint64_t)key.from, (uint64_t)key.to));
@@ -228,7 +228,8 @@ static void put_ops(struct json_writer *w, const struct page_set *set)
         const struct comm_op *op = &cap->comm_ops.at[i];
         uint32_t name =
             hash_add(&names, hash_bytes(collective_name(capture_text(cap, op->name))), op->name);
-        struct comm_sum *sum = sum_of(&sums, (struct comm_sum){.name = name, .group = op->group});
+        struct comm_sum *sum =
+            sections_sum_of(&sums, (struct comm_sum){.name = name, .group = op->group});
         sum->count++;
         sum->elapse = num_most_sum(sum->elapse, op->elapse);
         sum->transit = num_most_sum(sum->transit, op->transit);
@@ -265,7 +266,7 @@ static void put_links(struct json_writer *w, const struct page_set *set)
 
     for (size_t i = 0; i < cap->comm_links.n; i++) {
         const struct comm_link *link = &cap->comm_links.at[i];
-        struct comm_sum *sum = sum_of(
+        struct comm_sum *sum = sections_sum_of(
             &sums, (struct comm_sum){.name = link->transport, .from = link->from, .to = link->to});
         sum->count++;
         sum->megabytes += link->megabytes;

@@ -27,7 +27,7 @@ enum page_family page_family_of(enum kernel_family family)
 
 /* ---- lanes ---- */
 
-static uint32_t group_of(struct page_set *set, lane_id lane)
+static uint32_t set_group_of(struct page_set *set, lane_id lane)
 {
     char buf[TITLE_TEXT];
     struct str name = title_process(set->cap, lane, buf);
@@ -68,10 +68,10 @@ static int64_t place_of_pipe(struct str pipe)
     return ARRAY_LEN(order) + str_equal(pipe, S("SCALAR"));
 }
 
-static struct lane_order lane_of(struct page_set *set, lane_id i)
+static struct lane_order set_lane_of(struct page_set *set, lane_id i)
 {
     const struct lane *lane = &set->cap->lanes.at[i];
-    uint32_t group = group_of(set, i);
+    uint32_t group = set_group_of(set, i);
     char buf[TITLE_TEXT];
     int64_t number;
 
@@ -140,7 +140,7 @@ static void find_lanes(struct page_set *set)
         /* The profiler's own summary repeats what other lanes show. */
         if (lane->n == 0 || str_equal(capture_text(cap, lane->key.process), S("Overlap Analysis")))
             continue;
-        all[n] = lane_of(set, i);
+        all[n] = set_lane_of(set, i);
         size_t ranges = 0;
         for (size_t k = lane->first; k < lane->first + lane->n; k++)
             ranges += page_is_range(lane->key.kind, cap->slices.kind[k]);
@@ -467,7 +467,7 @@ static uint32_t step_at(const struct accounting *a, nanos t, bool is_host, size_
     return 0;
 }
 
-static void find_steps(struct page_set *set, const uint32_t *task_of)
+static void set_find_steps(struct page_set *set, const uint32_t *task_of)
 {
     const struct slices *s = &set->cap->slices;
 
@@ -532,7 +532,7 @@ void page_set_fill(struct page_set *set)
     set->what = mem_grow(NULL, sizeof(*set->what), cap->slices.n + 1);
     set->step = mem_grow(NULL, sizeof(*set->step), cap->slices.n + 1);
     find_whats(set, task_of);
-    find_steps(set, task_of);
+    set_find_steps(set, task_of);
     mem_free(task_of);
     set->items = ARENA_ARRAY(set->arena, struct page_items, set->lanes.n + 1);
     memset(set->items, 0, (set->lanes.n + 1) * sizeof(*set->items));

@@ -16,7 +16,7 @@ static uint64_t next_random(uint64_t *state)
 }
 
 /* Steps of launched kernels of three names, nested host events, a range over the stream. */
-static void fill(uint64_t seed)
+static void set_fill(uint64_t seed)
 {
     static const char *const names[] = {"ampere_sgemm_128x64", "vectorized_elementwise_kernel",
                                         "softmax_warp_forward"};
@@ -87,7 +87,7 @@ static void make_of(struct made *m, const struct page_thinning *thinning, size_t
     page_encode(&m->set, &m->pack);
 }
 
-static void make(struct made *m, const struct page_thinning *thinning)
+static void set_make(struct made *m, const struct page_thinning *thinning)
 {
     make_of(m, thinning, 0);
 }
@@ -113,8 +113,8 @@ TEST(items_are_the_slices_of_the_capture)
     struct made m;
     size_t seen = 0;
 
-    fill(1);
-    make(&m, &(struct page_thinning){0});
+    set_fill(1);
+    set_make(&m, &(struct page_thinning){0});
     assert_int_equal(m.set.n_items, cap->slices.n);
     for (size_t i = 0; i < m.set.slices.at.n; i++) {
         const struct page_chunk *chunk = &m.set.slices.at.at[i];
@@ -149,8 +149,8 @@ TEST(ranges_have_a_lane_of_their_own)
 {
     struct made m;
 
-    fill(2);
-    make(&m, &(struct page_thinning){0});
+    set_fill(2);
+    set_make(&m, &(struct page_thinning){0});
     const struct page_lane *work = &m.set.lanes.at[lane_named(&m.set, "stream 7")];
     const struct page_lane *ranges = &m.set.lanes.at[lane_named(&m.set, "stream 7: ranges")];
     assert_int_equal(work->n, STEPS * KERNELS);
@@ -192,8 +192,8 @@ TEST(bundles_keep_count_and_busy_time)
     uint64_t count;
     nanos busy, by[8], want[8] = {0}, all = 0;
 
-    fill(3);
-    make(&m, &(struct page_thinning){true, {30 * US, 30 * US, 12 * US}});
+    set_fill(3);
+    set_make(&m, &(struct page_thinning){true, {30 * US, 30 * US, 12 * US}});
     size_t lane = lane_named(&m.set, "stream 7");
     assert_true(m.set.lanes.at[lane].n < STEPS * KERNELS * 3 / 4);
     sum_lane(&m, lane, &count, &busy, by);
@@ -216,8 +216,8 @@ TEST(rows_hold_one_item_at_a_time)
 {
     struct made m;
 
-    fill(4);
-    make(&m, &(struct page_thinning){false, {20 * US, 0, 0}});
+    set_fill(4);
+    set_make(&m, &(struct page_thinning){false, {20 * US, 0, 0}});
     for (size_t i = 0; i < m.set.slices.at.n; i++) {
         const struct page_chunk *chunk = &m.set.slices.at.at[i];
         struct decoded d = decode(&m.pack, chunk, m.set.slices.columns, &m.arena);
@@ -244,8 +244,8 @@ TEST(arrows_lead_from_launch_to_kernel)
     struct made m;
     size_t n = 0;
 
-    fill(5);
-    make(&m, &(struct page_thinning){0});
+    set_fill(5);
+    set_make(&m, &(struct page_thinning){0});
     for (size_t i = 0; i < m.set.arrows.at.n; i++) {
         struct decoded d = decode(&m.pack, &m.set.arrows.at.at[i], m.set.arrows.columns, &m.arena);
         uint64_t to = 0, from = 0;
@@ -269,8 +269,8 @@ TEST(gaps_are_the_idle_pieces)
     struct made m;
     size_t n = 0;
 
-    fill(6);
-    make(&m, &(struct page_thinning){0});
+    set_fill(6);
+    set_make(&m, &(struct page_thinning){0});
     for (size_t i = 0; i < m.set.gaps.at.n; i++) {
         const struct page_chunk *chunk = &m.set.gaps.at.at[i];
         struct decoded d = decode(&m.pack, chunk, m.set.gaps.columns, &m.arena);
@@ -298,8 +298,8 @@ TEST(thinning_is_as_weak_as_it_can_be)
 {
     struct made m;
 
-    fill(7);
-    make(&m, &(struct page_thinning){0});
+    set_fill(7);
+    set_make(&m, &(struct page_thinning){0});
     assert_int_equal(page_thin_choose(&m.set, cap->slices.n).q[THIN_HOST], 0);
     struct page_thinning t = page_thin_choose(&m.set, cap->slices.n * 3 / 4);
     assert_true(t.q[THIN_HOST] > 0);
@@ -322,7 +322,7 @@ TEST(times_stay_in_what_a_double_holds)
 
     task("7", SLICE_COMPUTE, "early", INT64_MIN / 2, INT64_MIN / 2 + 10);
     task("7", SLICE_COMPUTE, "late", INT64_MAX / 2, INT64_MAX / 2 + 10);
-    make(&m, &(struct page_thinning){0});
+    set_make(&m, &(struct page_thinning){0});
     assert_in_range(m.set.to, 1, (INT64_C(1) << 53) - 1);
     for (size_t i = 0; i < m.set.slices.at.n; i++)
         assert_in_range(m.set.slices.at.at[i].end, 0, (INT64_C(1) << 53) - 1);
@@ -333,7 +333,7 @@ TEST(of_too_many_lanes_the_fullest_are_kept)
 {
     struct made m;
 
-    fill(1);
+    set_fill(1);
     make_of(&m, &(struct page_thinning){0}, 1);
     assert_int_equal(m.set.lanes.n, 1);
     assert_true(m.set.left_out > 0);

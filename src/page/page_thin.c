@@ -39,7 +39,7 @@ struct thinner {
     nanos busy, busy_to;
 };
 
-static enum page_thin_class class_of(const struct page_set *set, const struct page_lane *lane)
+static enum page_thin_class thin_class_of(const struct page_set *set, const struct page_lane *lane)
 {
     enum page_group_kind kind = set->groups.at[lane->group].kind;
 
@@ -121,7 +121,8 @@ static nanos need_of(const struct row_end *row, nanos begin, nanos dur)
 }
 
 /* The item that a slice becomes, or becomes part of. */
-static uint32_t place(struct thinner *t, struct nest *nest, size_t slice, nanos begin, nanos dur)
+static uint32_t thin_place(struct thinner *t, struct nest *nest, size_t slice, nanos begin,
+                           nanos dur)
 {
     bool is_pipe = t->lane == LANE_PIPE;
     size_t depth = is_pipe ? 0 : nest->stack.n;
@@ -167,7 +168,7 @@ static void visit(struct thinner *t, size_t slice)
         nest->stack.n--;
     if (!(t->drops_python && nest->stack.n >= THIN_PYTHON_DEPTH &&
           t->set->cap->slices.kind[slice] == SLICE_PYTHON)) {
-        item = place(t, nest, slice, begin, dur);
+        item = thin_place(t, nest, slice, begin, dur);
         if (page_is_busy(t->lane, t->set->whats.at[t->set->what[slice]].kind) &&
             begin + dur > t->busy_to) {
             t->busy += begin + dur - (begin > t->busy_to ? begin : t->busy_to);
@@ -197,7 +198,7 @@ static void end_lane(struct thinner *t)
 static struct thinner begin_lane(const struct page_set *set, const struct page_thinning *thinning,
                                  const struct page_lane *lane)
 {
-    enum page_thin_class class = class_of(set, lane);
+    enum page_thin_class class = thin_class_of(set, lane);
 
     return (struct thinner){.set = set,
                             .part = lane->part,
@@ -244,7 +245,7 @@ struct page_thinning page_thin_choose(const struct page_set *set, size_t most)
     pool_for(set->pool, set->lanes.n, count_lane, &c);
     memset(by, 0, THIN_CLASSES * sizeof(*by));
     for (size_t i = 0; i < set->lanes.n; i++) {
-        struct tally *to = &by[class_of(set, &set->lanes.at[i])];
+        struct tally *to = &by[thin_class_of(set, &set->lanes.at[i])];
         to->all += c.lanes[i].all;
         for (size_t step = 0; step <= LADDER; step++)
             to->joined[step] += c.lanes[i].joined[step];

@@ -2,7 +2,7 @@
 
 #include "base/testing.h"
 
-static void check(struct text *text, const char *expected)
+static void draw_check(struct text *text, const char *expected)
 {
     text_char(text, '\0');
     assert_string_equal(text->at, expected);
@@ -14,17 +14,17 @@ TEST(a_bar_ends_at_an_eighth)
     struct text text = {0};
 
     render_bar(&text, 0.5, 4, false);
-    check(&text, "██");
+    draw_check(&text, "██");
     render_bar(&text, 0.53125, 4, false);
-    check(&text, "██▏");
+    draw_check(&text, "██▏");
     render_bar(&text, 7, 4, false);
-    check(&text, "████");
+    draw_check(&text, "████");
     render_bar(&text, 0.1, 4, true);
-    check(&text, "");
+    draw_check(&text, "");
     render_bar(&text, 0.7, 4, true);
-    check(&text, "###");
+    draw_check(&text, "###");
     render_bar(&text, -1, 4, true);
-    check(&text, "");
+    draw_check(&text, "");
     text_free(&text);
 }
 
@@ -34,13 +34,13 @@ TEST(a_series_keeps_its_peaks)
     struct text text = {0};
 
     render_series(&text, (struct report_values){steps, ARRAY_LEN(steps)}, 20, false);
-    check(&text, "▂▂█▂▂▂▅▂");
+    draw_check(&text, "▂▂█▂▂▂▅▂");
     render_series(&text, (struct report_values){steps, ARRAY_LEN(steps)}, 4, true);
-    check(&text, ".#.=");
+    draw_check(&text, ".#.=");
     render_series(&text, (struct report_values){steps, 0}, 4, true);
-    check(&text, "");
+    draw_check(&text, "");
     render_series(&text, (struct report_values){(const double[]){0, 0}, 2}, 4, true);
-    check(&text, "__");
+    draw_check(&text, "__");
     text_free(&text);
 }
 

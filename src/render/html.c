@@ -35,7 +35,7 @@ static void put_element(struct render_out *o, const char *tag, struct str text)
     render_put(o, S(">"));
 }
 
-static void put_table(struct render_out *o, const struct table *t)
+static void html_put_table(struct render_out *o, const struct table *t)
 {
     char buf[QUANTITY_TEXT];
 
@@ -95,13 +95,13 @@ static void put_heading(struct render_out *o, struct str text)
     render_put(o, S("\n"));
 }
 
-static void put_text(struct render_out *o, struct str text)
+static void html_put_text(struct render_out *o, struct str text)
 {
     put_element(o, "p", text);
     render_put(o, S("\n"));
 }
 
-static void begin(struct render_out *o, const struct report *r)
+static void html_begin(struct render_out *o, const struct report *r)
 {
     render_put(o, S("<!DOCTYPE html>\n<html lang=\""));
     render_put(o, str_of(lang_name(r->lang)));
@@ -118,12 +118,12 @@ const struct renderer renderer_html = {
     .name = "html",
     .suffix = ".html",
     .summary = "one page for a browser",
-    .begin = begin,
+    .begin = html_begin,
     .heading = put_heading,
-    .text = put_text,
-    .line = put_text,
+    .text = html_put_text,
+    .line = html_put_text,
     .facts = put_facts,
-    .table = put_table,
+    .table = html_put_table,
     .finding = put_finding,
     .findings = {S_INIT("<ul>\n"), S_INIT("</ul>\n")},
     .end = S_INIT("</body></html>\n"),

@@ -4,7 +4,7 @@
 #include "base/text/text.h"
 
 /* Every kind of block once. */
-static struct report *make(void)
+static struct report *html_make(void)
 {
     static const struct column columns[] = {
         {"kernel", COLUMN_TEXT, UNIT_PLAIN},
@@ -32,7 +32,7 @@ static struct report *make(void)
 
 static void assert_written(const struct renderer *renderer, const char *want)
 {
-    struct report *r = make();
+    struct report *r = html_make();
     struct text out = {0};
 
     assert_true(render_write(renderer, r, &(struct render_options){0}, text_sink(&out)));

@@ -23,7 +23,7 @@ static void put_escaped(struct render_out *o, struct str text)
     put_form(o, text, INERT_LINE);
 }
 
-static void put_table(struct render_out *o, const struct table *t)
+static void markdown_put_table(struct render_out *o, const struct table *t)
 {
     char buf[QUANTITY_TEXT];
 
@@ -79,7 +79,7 @@ static void put_facts(struct render_out *o, const struct block *b)
     }
 }
 
-static void put_line(struct render_out *o, struct str text)
+static void markdown_put_line(struct render_out *o, struct str text)
 {
     put_form(o, text, INERT_LINES);
     render_put(o, S("\n"));
@@ -88,23 +88,23 @@ static void put_line(struct render_out *o, struct str text)
 static void put_heading(struct render_out *o, struct str text)
 {
     render_put(o, S("## "));
-    put_line(o, text);
+    markdown_put_line(o, text);
 }
 
-static void put_text(struct render_out *o, struct str text)
+static void markdown_put_text(struct render_out *o, struct str text)
 {
-    put_line(o, str_trim(text));
+    markdown_put_line(o, str_trim(text));
 }
 
-static void begin(struct render_out *o, const struct report *r)
+static void markdown_begin(struct render_out *o, const struct report *r)
 {
     if (r->title.n > 0) {
         render_put(o, S("# "));
-        put_line(o, r->title);
+        markdown_put_line(o, r->title);
     }
     if (r->summary.n > 0) {
         render_put(o, S("\n"));
-        put_line(o, r->summary);
+        markdown_put_line(o, r->summary);
     }
 }
 
@@ -113,11 +113,11 @@ const struct renderer renderer_markdown = {
     .suffix = ".md",
     .summary = "Markdown for issues and wikis",
     .has_gaps = true,
-    .begin = begin,
+    .begin = markdown_begin,
     .heading = put_heading,
-    .text = put_text,
-    .line = put_line,
+    .text = markdown_put_text,
+    .line = markdown_put_line,
     .facts = put_facts,
-    .table = put_table,
+    .table = markdown_put_table,
     .finding = put_finding,
 };

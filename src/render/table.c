@@ -5,7 +5,7 @@
 #include "base/formats/csv_write.h"
 #include "render/render.h"
 
-static void put_table(struct render_out *o, const struct table *t)
+static void render_table_put(struct render_out *o, const struct table *t)
 {
     struct csv_write out;
     char buf[QUANTITY_TEXT];
@@ -28,5 +28,5 @@ const struct renderer renderer_table = {
     .suffix = ".csv",
     .summary = "the tables as comma-separated values",
     .has_gaps = true,
-    .table = put_table,
+    .table = render_table_put,
 };

@@ -9,7 +9,7 @@
 #include "base/text/wrap.h"
 #include "render/render.h"
 
-static void put_text(struct render_out *o, struct str text)
+static void render_text_put(struct render_out *o, struct str text)
 {
     render_escaped(o, text, INERT_LINE, S(""), NULL);
 }
@@ -23,7 +23,7 @@ static void put_code(struct render_out *o, const char *code)
 static void put_paint(struct render_out *o, const char *code, struct str text)
 {
     put_code(o, code);
-    put_text(o, text);
+    render_text_put(o, text);
     put_code(o, "\033[0m");
 }
 
@@ -59,7 +59,7 @@ static struct str painted(struct arena *arena, struct str text, enum cell_mark m
     return arena_format(arena, "%s%.*s\033[0m", paints[mark], STR_ARGS(text));
 }
 
-static void put_table(struct render_out *o, const struct table *t)
+static void text_put_table(struct render_out *o, const struct table *t)
 {
     enum { COLUMNS = 64 };
     struct wrap_column columns[COLUMNS] = {0};
@@ -107,7 +107,7 @@ static void put_facts(struct render_out *o, const struct block *b)
         render_put(o, S("  "));
         render_put(o, str_of(b->facts.at[i].label));
         put_blanks(o, width < 12 ? 12 - width : 1);
-        put_text(o, b->facts.at[i].text);
+        render_text_put(o, b->facts.at[i].text);
         render_put(o, S("\n"));
     }
 }
@@ -121,7 +121,7 @@ static void put_finding(struct render_out *o, const struct finding *f)
     render_put(o, S("  "));
     put_paint(o, "\033[1m", f->subject);
     render_put(o, S(": "));
-    put_text(o, f->fact);
+    render_text_put(o, f->fact);
     render_put(o, S(" ["));
     render_put(o, str_of(f->id));
     render_put(o, S("]\n"));
@@ -132,7 +132,7 @@ static void put_finding(struct render_out *o, const struct finding *f)
         render_put(o, S("      "));
         render_put(o, str_of(label));
         put_blanks(o, width < 10 ? 11 - width : 1);
-        put_text(o, text);
+        render_text_put(o, text);
         render_put(o, S("\n"));
     }
 }
@@ -157,20 +157,20 @@ static void put_heading(struct render_out *o, struct str text)
     render_put(o, S("\n"));
 }
 
-static void put_line(struct render_out *o, struct str text)
+static void render_text_put_line(struct render_out *o, struct str text)
 {
     render_escaped(o, text, INERT_LINES, S(""), NULL);
     render_put(o, S("\n"));
 }
 
-static void begin(struct render_out *o, const struct report *r)
+static void text_begin(struct render_out *o, const struct report *r)
 {
     if (r->title.n == 0)
         return;
     put_paint(o, "\033[1m", r->title);
     if (r->summary.n > 0) {
         render_put(o, S("   "));
-        put_text(o, r->summary);
+        render_text_put(o, r->summary);
     }
     render_put(o, S("\n"));
 }
@@ -180,12 +180,12 @@ const struct renderer renderer_text = {
     .suffix = ".txt",
     .summary = "plain text for a terminal",
     .has_gaps = true,
-    .begin = begin,
+    .begin = text_begin,
     .heading = put_heading,
-    .text = put_line,
-    .line = put_line,
+    .text = render_text_put_line,
+    .line = render_text_put_line,
     .facts = put_facts,
-    .table = put_table,
+    .table = text_put_table,
     .finding = put_finding,
     .series = put_series,
 };

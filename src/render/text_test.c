@@ -28,7 +28,7 @@ static const struct column columns[] = {
 };
 
 /* Every block kind once. */
-static struct report *sample(enum lang lang)
+static struct report *text_sample(enum lang lang)
 {
     struct report *r = report_new(lang, S("rank0"));
 
@@ -51,7 +51,7 @@ static struct report *sample(enum lang lang)
 
 TEST(every_block_kind_is_laid_out)
 {
-    struct report *r = sample(LANG_EN);
+    struct report *r = text_sample(LANG_EN);
     struct page page = {.room = sizeof(page.text) - 1};
 
     assert_true(render_write(&renderer_text, r, &(struct render_options){0},
@@ -76,7 +76,7 @@ TEST(every_block_kind_is_laid_out)
 
 TEST(colour_adds_escape_sequences_and_nothing_else)
 {
-    struct report *r = sample(LANG_EN);
+    struct report *r = text_sample(LANG_EN);
     struct page plain = {.room = sizeof(plain.text) - 1}, painted = plain;
     size_t kept = 0;
 
@@ -99,7 +99,7 @@ TEST(colour_adds_escape_sequences_and_nothing_else)
 
 TEST(a_full_sink_is_reported)
 {
-    struct report *r = sample(LANG_EN);
+    struct report *r = text_sample(LANG_EN);
     struct page page = {.room = 20};
 
     assert_false(render_write(&renderer_text, r, &(struct render_options){0},
@@ -115,7 +115,7 @@ TEST(renderers_are_found_by_name)
 
 TEST(chinese_is_two_columns_wide)
 {
-    struct report *r = sample(LANG_ZH);
+    struct report *r = text_sample(LANG_ZH);
     struct page page = {.room = sizeof(page.text) - 1};
 
     assert_true(render_write(&renderer_text, r, &(struct render_options){0},

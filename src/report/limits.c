@@ -31,7 +31,7 @@ const char *limit_advice(enum limit what)
     return words[what].advice;
 }
 
-static struct limiter *find(struct limit_list *l, enum limit what)
+static struct limiter *limits_find(struct limit_list *l, enum limit what)
 {
     for (size_t i = 0; i < l->n; i++)
         if (l->at[i].what == what)
@@ -43,7 +43,7 @@ static struct limiter *find(struct limit_list *l, enum limit what)
 void limits_add(struct limit_list *l, enum limit what, int64_t path)
 {
     if (path > 0)
-        find(l, what)->path += path;
+        limits_find(l, what)->path += path;
 }
 
 /* The most it can save, as far as that is known before it is tried; a little more than its part of
@@ -72,7 +72,7 @@ enum limit limits_next(const struct limit_list *l, bool all)
 
 void limits_try(struct limit_list *l, enum limit what, int64_t total)
 {
-    struct limiter *x = find(l, what);
+    struct limiter *x = limits_find(l, what);
 
     x->is_tried = true;
     x->saved = total < l->total ? l->total - total : 0;

@@ -2,7 +2,7 @@
 
 #include "base/testing.h"
 
-static struct limit_list sample(void)
+static struct limit_list limits_sample(void)
 {
     struct limit_list l = {.total = 1000};
 
@@ -16,7 +16,7 @@ static struct limit_list sample(void)
 
 TEST(what_cannot_win_is_not_tried)
 {
-    struct limit_list l = sample();
+    struct limit_list l = limits_sample();
 
     assert_int_equal(l.n, 3);
     assert_int_equal(limits_next(&l, false), LIMIT_READ);
@@ -31,7 +31,7 @@ TEST(what_cannot_win_is_not_tried)
 
 TEST(the_largest_saving_wins_not_the_largest_part)
 {
-    struct limit_list l = sample();
+    struct limit_list l = limits_sample();
 
     limits_try(&l, LIMIT_READ, 900);
     assert_int_equal(limits_next(&l, false), LIMIT_VECTOR);
@@ -42,7 +42,7 @@ TEST(the_largest_saving_wins_not_the_largest_part)
 
 TEST(waits_are_tried_whatever_their_part)
 {
-    struct limit_list l = sample();
+    struct limit_list l = limits_sample();
 
     limits_add(&l, LIMIT_BUFFERS, 1);
     assert_int_equal(limits_next(&l, false), LIMIT_BUFFERS);
@@ -53,7 +53,7 @@ TEST(waits_are_tried_whatever_their_part)
 TEST(savings_of_nothing_are_a_balance)
 {
     struct arena arena;
-    struct limit_list l = sample(), none = {.total = 10};
+    struct limit_list l = limits_sample(), none = {.total = 10};
 
     arena_init(&arena);
     limits_try(&l, LIMIT_READ, 995);
@@ -73,7 +73,7 @@ TEST(savings_of_nothing_are_a_balance)
 TEST(the_sentence_has_both_numbers_and_names_the_next)
 {
     struct arena arena;
-    struct limit_list l = sample();
+    struct limit_list l = limits_sample();
 
     arena_init(&arena);
     limits_try(&l, LIMIT_READ, 600);

@@ -20,8 +20,8 @@ static void put_real(struct text *out, double real, struct str form)
         text_format(out, "%g", real);
 }
 
-static void put_value(struct text *out, enum lang lang, const struct message_place *place,
-                      struct str form)
+static void message_put_value(struct text *out, enum lang lang, const struct message_place *place,
+                              struct str form)
 {
     const struct wording *w = place->wording;
     char buf[QUANTITY_TEXT];
@@ -66,7 +66,7 @@ static void put_place(struct text *out, enum lang lang, struct str inside,
     const struct message_place *place = &places.at[at];
     struct str rest = str_part(inside, end < inside.n ? end + 1 : end, inside.n);
     if (end == inside.n || inside.at[end] == ':') {
-        put_value(out, lang, place, rest);
+        message_put_value(out, lang, place, rest);
         return;
     }
     size_t bar = str_find_char(rest, '|');

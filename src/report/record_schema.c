@@ -28,7 +28,7 @@ static bool may_be_null(const struct field *f)
            f->type == FIELD_F64 || f->scale != 0 || f->shape == SHAPE_POINTER;
 }
 
-static void put_type(struct json_writer *w, const char *name, bool has_null)
+static void schema_put_type(struct json_writer *w, const char *name, bool has_null)
 {
     if (!has_null) {
         json_put_text(w, "type", name);
@@ -54,7 +54,7 @@ static void put_scalar(struct json_writer *w, const struct field *f, bool has_nu
             json_write_null(w);
         json_write_end(w);
     } else if (type_name(f) != NULL) {
-        put_type(w, type_name(f), has_null);
+        schema_put_type(w, type_name(f), has_null);
     }
     if (f->type == FIELD_U8 || f->type == FIELD_U16 || f->type == FIELD_U32 || f->type == FIELD_U64)
         json_put_i64(w, "minimum", 0);
@@ -75,7 +75,7 @@ static void put_element(struct json_writer *w, const struct field *f)
 
 static void put_named(struct json_writer *w, const struct field *f)
 {
-    put_type(w, "object", may_be_null(f));
+    schema_put_type(w, "object", may_be_null(f));
     json_put_object(w, "properties");
     for (unsigned i = 0; i < f->count; i++) {
         json_write_key(w, str_of(f->name(i)));
@@ -92,7 +92,7 @@ static void put_keyed(struct json_writer *w, const struct field *f)
 {
     const struct record rest = {0, f->record->n - 1, f->record->fields + 1};
 
-    put_type(w, "object", may_be_null(f));
+    schema_put_type(w, "object", may_be_null(f));
     json_write_key(w, S("additionalProperties"));
     if (rest.n > 1)
         record_schema(w, &rest);
@@ -112,7 +112,7 @@ static void put_field(struct json_writer *w, const struct field *f)
     } else if (f->shape == SHAPE_KEYED) {
         put_keyed(w, f);
     } else if (f->shape >= SHAPE_LIST) {
-        put_type(w, "array", has_null && !f->is_optional);
+        schema_put_type(w, "array", has_null && !f->is_optional);
         json_write_key(w, S("items"));
         put_element(w, f);
     } else if (f->record != NULL) {
@@ -141,7 +141,7 @@ static void put_keys(struct json_writer *w, const struct record *r, bool is_list
 
 static void put_members(struct json_writer *w, const struct record *r, bool has_null)
 {
-    put_type(w, "object", has_null);
+    schema_put_type(w, "object", has_null);
     json_put_object(w, "properties");
     put_keys(w, r, false);
     json_write_end(w);
@@ -169,7 +169,7 @@ const char *schema_file_name(struct arena *arena, const struct schema *d)
     return arena_printf(arena, "%s.schema.json", name);
 }
 
-static void put_head(struct json_writer *w, struct arena *arena, const struct schema *d)
+static void schema_put_head(struct json_writer *w, struct arena *arena, const struct schema *d)
 {
     json_put_text(w, "$schema", "https://json-schema.org/draft/2020-12/schema");
     json_put_text(w, "$id", schema_file_name(arena, d));
@@ -179,7 +179,7 @@ static void put_head(struct json_writer *w, struct arena *arena, const struct sc
 static void put_bare(struct json_writer *w, struct arena *arena, const struct schema *d)
 {
     json_write_object(w);
-    put_head(w, arena, d);
+    schema_put_head(w, arena, d);
     put_members(w, d->record, false);
     json_write_end(w);
 }
@@ -199,7 +199,7 @@ static void put_enveloped(struct json_writer *w, struct arena *arena, const stru
     const struct record own = {.n = ARRAY_LEN(fields), .fields = fields};
 
     json_write_object(w);
-    put_head(w, arena, d);
+    schema_put_head(w, arena, d);
     json_put_text(w, "$ref", envelope);
     json_put_object(w, "properties");
     put_keys(w, &own, false);

@@ -64,7 +64,7 @@ static const struct record thing_record = RECORD(struct thing, thing_fields);
 
 static const struct part two_parts[] = {{"wheel", 1500000}, {"axle", 250}};
 
-static struct thing make(void)
+static struct thing record_make(void)
 {
     return (struct thing){
         .title = S("cart"),
@@ -101,7 +101,7 @@ static void assert_text(struct str is, const char *want)
 
 TEST(a_record_is_an_object_with_its_fields_in_order)
 {
-    struct thing t = make();
+    struct thing t = record_make();
     struct text out = {0};
 
     assert_text(json_of(&out, &t),
@@ -131,7 +131,7 @@ TEST(a_keyed_list_is_an_object)
     static const struct field fields[] = {
         FIELD_KEYED(struct thing, parts, n_parts, "times", &part_record)};
     static const struct record record = RECORD(struct thing, fields);
-    struct thing t = make();
+    struct thing t = record_make();
     struct text out = {0};
     struct json_writer w;
 
@@ -197,7 +197,7 @@ TEST(values_may_be_looked_up_and_members_of_an_array_left_out)
 
 TEST(a_table_has_the_fields_with_heads)
 {
-    struct thing t = make();
+    struct thing t = record_make();
     struct intern names;
     struct report *r = report_new(LANG_EN, S("x"));
     char buf[QUANTITY_TEXT];

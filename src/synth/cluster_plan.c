@@ -257,7 +257,7 @@ static void add_op(struct cluster_rank_sim *r, struct cluster_op op)
     vec_push(&r->program, op);
 }
 
-static void kernel(struct cluster_rank_sim *r, const char *name, nanos us, int64_t scale)
+static void plan_kernel(struct cluster_rank_sim *r, const char *name, nanos us, int64_t scale)
 {
     nanos dur = us * US * r->slow / 1000 * scale / 1000;
 
@@ -286,16 +286,16 @@ static void add_layer(struct cluster_rank_sim *r, const struct uses *u, bool is_
     int b = is_backward;
     int64_t twice = b ? 2000 : 1000;
 
-    kernel(r, names[0][b], 30, twice);
-    kernel(r, names[1][b], 180, twice);
-    kernel(r, names[2][b], 260, twice);
-    kernel(r, names[3][b], 120, twice);
+    plan_kernel(r, names[0][b], 30, twice);
+    plan_kernel(r, names[1][b], 180, twice);
+    plan_kernel(r, names[2][b], 260, twice);
+    plan_kernel(r, names[3][b], 120, twice);
     call(r, "allreduce", u->tensor, 120, 16 << 20);
-    kernel(r, names[4][b], 24, twice);
+    plan_kernel(r, names[4][b], 24, twice);
     call(r, "all_to_allv", u->experts, 90, 8 << 20);
-    kernel(r, names[5][b], 220, twice * r->experts / 1000);
-    kernel(r, names[6][b], 40, twice * r->experts / 1000);
-    kernel(r, names[7][b], 210, twice * r->experts / 1000);
+    plan_kernel(r, names[5][b], 220, twice * r->experts / 1000);
+    plan_kernel(r, names[6][b], 40, twice * r->experts / 1000);
+    plan_kernel(r, names[7][b], 210, twice * r->experts / 1000);
     call(r, "all_to_allv", u->experts, 90, 8 << 20);
     call(r, "allreduce", u->tensor, 120, 16 << 20);
 }
@@ -312,7 +312,7 @@ static void add_passes(struct cluster_sim *s, struct cluster_rank_sim *r, const 
         if (!is_first)
             call(r, "recv", is_backward ? u->from_next : u->from_before, 80, 8 << 20);
         else
-            kernel(r, is_backward ? "lm_head_backward" : "embedding_kernel", 40, 1000);
+            plan_kernel(r, is_backward ? "lm_head_backward" : "embedding_kernel", 40, 1000);
         for (int layer = 0; layer < LAYERS; layer++) {
             if (is_stalled && pass * LAYERS + layer == stalled)
                 add_op(r, (struct cluster_op){CLUSTER_STALL, "", r->stall, 0, 0});
@@ -321,7 +321,7 @@ static void add_passes(struct cluster_sim *s, struct cluster_rank_sim *r, const 
         if (!is_last)
             call(r, "send", is_backward ? u->to_before : u->to_next, 80, 8 << 20);
         else
-            kernel(r, is_backward ? "embedding_backward" : "lm_head", 60, 1000);
+            plan_kernel(r, is_backward ? "embedding_backward" : "lm_head", 60, 1000);
     }
 }
 
@@ -332,12 +332,12 @@ static void add_step(struct cluster_sim *s, struct cluster_rank_sim *r, const st
     add_passes(s, r, u, r->stalls[step]);
     if (s->dp > 1) {
         add_op(r, (struct cluster_op){CLUSTER_ASYNC, "allreduce", 700 * US, u->bucket, 48 << 20});
-        kernel(r, "grad_scale_kernel", 400, 1000);
+        plan_kernel(r, "grad_scale_kernel", 400, 1000);
         add_op(r, (struct cluster_op){CLUSTER_JOIN, "", 0, u->bucket, 0});
         call(r, "allreduce", u->data, 900, 64 << 20);
     }
     call(r, "allreduce", u->world, 25, 8);
-    kernel(r, "adam_kernel", 350, 1000);
+    plan_kernel(r, "adam_kernel", 350, 1000);
     if (step % s->save_every == s->save_every - 1) {
         nanos dur = 8 * MS * rng_between(&r->rng, 950, 1050) / 1000;
         add_op(r, (struct cluster_op){CLUSTER_SAVE, "CheckpointWriter.save", dur + r->save, 0, 0});

@@ -11,7 +11,7 @@ static nanos later(nanos a, nanos b)
 }
 
 /* The host launches what comes next; when the device may begin. */
-static nanos launch(struct cluster_rank_sim *r, nanos *at)
+static nanos cluster_sim_launch(struct cluster_rank_sim *r, nanos *at)
 {
     *at = r->host;
     r->host += 5 * US + rng_below(&r->rng, 2 * US);
@@ -19,7 +19,7 @@ static nanos launch(struct cluster_rank_sim *r, nanos *at)
 }
 
 /* All have come: the transfer, and everybody goes on. */
-static void finish(struct cluster_sim *s, struct cluster_team *t)
+static void sim_finish(struct cluster_sim *s, struct cluster_team *t)
 {
     nanos latest = t->at[0], transfer = 0;
 
@@ -45,7 +45,7 @@ static void finish(struct cluster_sim *s, struct cluster_team *t)
 static void arrive(struct cluster_sim *s, struct cluster_rank_sim *r, const struct cluster_op *op)
 {
     struct cluster_team *t = &s->teams.at[op->group];
-    nanos at, begin = launch(r, &at);
+    nanos at, begin = cluster_sim_launch(r, &at);
 
     for (int i = 0; i < t->n; i++)
         if (t->ranks[i] == r->id)
@@ -57,7 +57,7 @@ static void arrive(struct cluster_sim *s, struct cluster_rank_sim *r, const stru
     else
         r->is_waiting = true;
     if (t->arrived == t->n)
-        finish(s, t);
+        sim_finish(s, t);
 }
 
 /* One operation; false: it has to wait. */
@@ -68,7 +68,7 @@ static bool advance(struct cluster_sim *s, struct cluster_rank_sim *r)
 
     switch (op->kind) {
     case CLUSTER_KERNEL:
-        begin = launch(r, &at);
+        begin = cluster_sim_launch(r, &at);
         vec_push(&r->events, ((struct cluster_event){op, begin, op->dur, at}));
         r->device = begin + op->dur;
         break;

@@ -76,7 +76,7 @@ static void put_device(struct trace *t, const struct cluster_event *e)
     PUT(&t->put, "}}");
 }
 
-static void put_event(struct trace *t, const struct cluster_event *e)
+static void write_put_event(struct trace *t, const struct cluster_event *e)
 {
     int64_t pid = 1000 + t->r->id;
 
@@ -117,7 +117,7 @@ static enum status write_rank(struct cluster_sim *s, const struct cluster_rank_s
          "%, 'tid': 0, 'args': {'name': 'python3'}}",
          r->id, s->n, r->id % 8, EPOCH, 1000 + r->id);
     for (size_t i = 0; i < r->events.n; i++) {
-        put_event(&t, &r->events.at[i]);
+        write_put_event(&t, &r->events.at[i]);
         out->kernels += r->events.at[i].op->kind <= CLUSTER_ASYNC;
     }
     PUTF(&t.put, "\n],\n'traceName': '%'}\n", str_basename(str_of(path)));

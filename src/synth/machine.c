@@ -98,7 +98,7 @@ static nanos recorded(const struct machine *m, nanos cost)
     return m->is_bare ? 0 : cost;
 }
 
-static struct host_event *add(struct machine *m, enum host_kind kind, const char *name)
+static struct host_event *machine_add(struct machine *m, enum host_kind kind, const char *name)
 {
     struct host_event *e = sim_host(m->rank, kind, m->thread, name, m->host, 0);
 
@@ -150,7 +150,7 @@ void machine_op(struct machine *m, const char *name, const char *shapes, const c
                             .layer = NO_LAYER,
                             .forward = NO_OP,
                             .is_backward = m->thread == THREAD_BACKWARD};
-    struct host_event *e = add(m, HOST_OP, name);
+    struct host_event *e = machine_add(m, HOST_OP, name);
     e->op = op;
     e->id = ++m->external;
     open_event(m);
@@ -173,7 +173,7 @@ void machine_end(struct machine *m)
 void machine_leaf(struct machine *m, const char *name)
 {
     open_busy(m);
-    struct host_event *e = add(m, HOST_OP, name);
+    struct host_event *e = machine_add(m, HOST_OP, name);
     e->id = ++m->external;
     m->host += machine_cost(m, m->costs.leaf) + recorded(m, m->costs.recorded_op);
     close_busy(m);
@@ -184,7 +184,7 @@ void machine_leaf(struct machine *m, const char *name)
 void machine_range(struct machine *m, const char *name)
 {
     end_quiet(m);
-    add(m, HOST_RANGE, name);
+    machine_add(m, HOST_RANGE, name);
     open_event(m);
     m->host += recorded(m, m->costs.recorded_op);
 }
@@ -192,7 +192,7 @@ void machine_range(struct machine *m, const char *name)
 void machine_frame(struct machine *m, const char *name)
 {
     open_busy(m);
-    struct host_event *e = add(m, HOST_PYTHON, name);
+    struct host_event *e = machine_add(m, HOST_PYTHON, name);
     const struct host_event *parent =
         m->open_n > 0 ? &m->rank->step.host.at[m->open[m->open_n - 1]] : NULL;
 
@@ -249,8 +249,8 @@ nanos machine_call_cost(struct machine *m, nanos mean)
 struct host_event *machine_record_call(struct machine *m, const char *gpu, const char *npu)
 {
     end_quiet(m);
-    struct host_event *e =
-        add(m, m->kind == MACHINE_GPU ? HOST_CUDA : HOST_ACL, m->kind == MACHINE_GPU ? gpu : npu);
+    struct host_event *e = machine_add(m, m->kind == MACHINE_GPU ? HOST_CUDA : HOST_ACL,
+                                       m->kind == MACHINE_GPU ? gpu : npu);
 
     e->id = m->rank->connection += 3;
     e->parent = m->external;
@@ -345,7 +345,7 @@ void machine_step_begin(struct machine *m, int number)
     step->is_marked = true;
     step->begin = m->host;
     end_quiet(m);
-    add(m, HOST_STEP, "ProfilerStep")->id = number;
+    machine_add(m, HOST_STEP, "ProfilerStep")->id = number;
     open_event(m);
     m->host += machine_cost(m, 2 * m->costs.python);
 }

@@ -45,7 +45,8 @@ static nanos wait_for_room(const struct machine *m, nanos now)
     return begun > now ? begun : now;
 }
 
-static void place(struct machine *m, struct synth_task t, const struct sending *from, nanos awaited)
+static void device_place(struct machine *m, struct synth_task t, const struct sending *from,
+                         nanos awaited)
 {
     struct rank *r = m->rank;
 
@@ -138,7 +139,7 @@ static struct sending send(struct machine *m, const struct op_kind *kind, bool i
 }
 
 /* The operator a kernel is of, and the innermost one on the host. */
-static const struct synth_op *op_of(struct machine *m, const struct machine_kernel *k)
+static const struct synth_op *device_op_of(struct machine *m, const struct machine_kernel *k)
 {
     struct synth_op *op = ARENA_NEW(m->names, struct synth_op);
 
@@ -181,7 +182,7 @@ void machine_launch(struct machine *m, const struct machine_kernel *k)
     struct synth_task t = {
         .kind = is_comm ? TASK_COMM : TASK_KERNEL,
         .stream = k->stream,
-        .op = op_of(m, k),
+        .op = device_op_of(m, k),
         .name = kind->name,
         .begin = begin_on(m, k->stream, from.ready, &awaited),
         .dur = dur > 900 ? dur : 900 + machine_draw(m, 0, 200),
@@ -195,7 +196,7 @@ void machine_launch(struct machine *m, const struct machine_kernel *k)
                               (long long)m->rank->comm_n[k->code]++);
     }
     set_operator(m, &t);
-    place(m, t, &from, awaited);
+    device_place(m, t, &from, awaited);
 }
 
 void machine_earlier(struct machine *m, const struct machine_kernel *k)
@@ -205,14 +206,14 @@ void machine_earlier(struct machine *m, const struct machine_kernel *k)
     nanos awaited;
     struct synth_task t = {
         .kind = TASK_KERNEL,
-        .op = op_of(m, k),
+        .op = device_op_of(m, k),
         .name = op_kinds[k->code].name,
         .begin = begin_on(m, STREAM_COMPUTE, INT64_MIN, &awaited),
         .dur = k->dur,
     };
 
     m->step = -1;
-    place(m, t, &from, 0);
+    device_place(m, t, &from, 0);
     m->step = step;
 }
 
@@ -231,7 +232,7 @@ void machine_memset(struct machine *m)
                            .bytes = 4,
                            .way = COPY_SET};
     set_operator(m, &t);
-    place(m, t, &from, awaited);
+    device_place(m, t, &from, awaited);
 }
 
 /* ---- copies ---- */
@@ -252,7 +253,7 @@ static void copy_blocking(struct machine *m, const struct machine_copy *c, struc
     m->rank->step.host.at[at].dur = m->host - call;
     from.call = machine_add_call(&m->main, call, m->host, BUSY_STAGING);
     m->main.calls.at[from.call].is_alike = true;
-    place(m, *t, &from, awaited);
+    device_place(m, *t, &from, awaited);
 }
 
 void machine_copy(struct machine *m, const struct machine_copy *c)
@@ -274,7 +275,7 @@ void machine_copy(struct machine *m, const struct machine_copy *c)
     struct sending from = m->kind == MACHINE_NPU ? send_npu(m, "aclrtMemcpyAsync", HOST_ACL, NULL)
                                                  : send_gpu(m, "cudaMemcpyAsync");
     t.begin = begin_on(m, c->stream, from.ready, &awaited);
-    place(m, t, &from, awaited);
+    device_place(m, t, &from, awaited);
 }
 
 /* ---- graphs ---- */

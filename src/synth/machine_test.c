@@ -25,7 +25,7 @@ static void teardown(struct bench *b)
     arena_free(&b->arena);
 }
 
-static void launch(struct bench *b, nanos dur, enum synth_stream stream)
+static void machine_test_launch(struct bench *b, nanos dur, enum synth_stream stream)
 {
     machine_op(&b->m, "aten::mul", "8", "FLOAT");
     machine_launch(&b->m, &(struct machine_kernel){.code = OP_P_MUL, .dur = dur, .stream = stream});
@@ -54,7 +54,7 @@ TEST(a_stream_runs_in_order_and_after_the_launch)
         struct bench b;
         setup(&b, (enum machine_kind)kind);
         for (int i = 0; i < 50; i++)
-            launch(&b, i % 3 == 0 ? 2000 : 60000, STREAM_COMPUTE);
+            machine_test_launch(&b, i % 3 == 0 ? 2000 : 60000, STREAM_COMPUTE);
         for (size_t i = 0; i < b.m.tasks.n; i++) {
             const struct machine_timeline *t = kind == MACHINE_GPU ? &b.m.main : &b.m.queued;
             assert_true(task(&b, i)->begin > t->calls.at[task(&b, i)->call].begin);
@@ -70,7 +70,7 @@ TEST(a_full_queue_blocks_the_launch)
 
     setup(&b, MACHINE_GPU);
     for (int i = 0; i < 1100; i++)
-        launch(&b, 100000, STREAM_COMPUTE);
+        machine_test_launch(&b, 100000, STREAM_COMPUTE);
     const struct machine_call *call = &b.m.main.calls.at[1099];
     assert_true(call->end >= task(&b, 1099 - 1024)->begin);
     assert_true(call->end < task(&b, 1099)->begin);
@@ -82,8 +82,8 @@ TEST(a_synchronise_call_returns_after_the_device)
     struct bench b;
 
     setup(&b, MACHINE_NPU);
-    launch(&b, 5000000, STREAM_COMPUTE);
-    launch(&b, 100, STREAM_SIDE);
+    machine_test_launch(&b, 5000000, STREAM_COMPUTE);
+    machine_test_launch(&b, 100, STREAM_SIDE);
     machine_sync(&b.m, STREAM_SIDE);
     assert_true(b.m.host < task(&b, 0)->end);
     machine_sync(&b.m, STREAM_COUNT);
@@ -96,14 +96,14 @@ TEST(a_stream_waits_for_another)
     struct bench b;
 
     setup(&b, MACHINE_GPU);
-    launch(&b, 900000, STREAM_COMPUTE);
-    launch(&b, 5000, STREAM_SIDE);
+    machine_test_launch(&b, 900000, STREAM_COMPUTE);
+    machine_test_launch(&b, 5000, STREAM_SIDE);
     assert_true(task(&b, 1)->begin < task(&b, 0)->end);
     machine_wait(&b.m, STREAM_SIDE, STREAM_COMPUTE);
-    launch(&b, 5000, STREAM_SIDE);
+    machine_test_launch(&b, 5000, STREAM_SIDE);
     assert_true(task(&b, 2)->begin > task(&b, 0)->end);
     assert_int_equal(task(&b, 2)->awaited, task(&b, 0)->end);
-    launch(&b, 5000, STREAM_SIDE); /* once is enough */
+    machine_test_launch(&b, 5000, STREAM_SIDE); /* once is enough */
     assert_int_equal(task(&b, 3)->awaited, 0);
     teardown(&b);
 }
@@ -113,7 +113,7 @@ TEST(a_blocking_copy_lies_inside_its_call)
     struct bench b;
 
     setup(&b, MACHINE_GPU);
-    launch(&b, 300000, STREAM_COMPUTE);
+    machine_test_launch(&b, 300000, STREAM_COMPUTE);
     machine_copy(&b.m, &(struct machine_copy){.bytes = 1 << 20, .dur = 90000, .blocks = true});
     const struct machine_call *call = &b.m.main.calls.at[task(&b, 1)->call];
     assert_true(task(&b, 1)->begin > task(&b, 0)->end);
@@ -144,13 +144,13 @@ TEST(a_site_keeps_its_numbers_when_another_goes)
 
     setup(&a, MACHINE_GPU);
     setup(&b, MACHINE_GPU);
-    launch(&a, 1000, STREAM_COMPUTE);
+    machine_test_launch(&a, 1000, STREAM_COMPUTE);
     machine_op(&a.m, "aten::item", "", "");
     machine_sync(&a.m, STREAM_COMPUTE);
     machine_end(&a.m);
-    launch(&a, 50000, STREAM_COMPUTE);
-    launch(&b, 1000, STREAM_COMPUTE);
-    launch(&b, 50000, STREAM_COMPUTE);
+    machine_test_launch(&a, 50000, STREAM_COMPUTE);
+    machine_test_launch(&b, 1000, STREAM_COMPUTE);
+    machine_test_launch(&b, 50000, STREAM_COMPUTE);
     assert_int_equal(task(&a, 1)->end - task(&a, 1)->begin, task(&b, 1)->end - task(&b, 1)->begin);
     teardown(&a);
     teardown(&b);
@@ -164,8 +164,8 @@ TEST(the_profiler_costs_time)
     setup(&b, MACHINE_GPU);
     b.m.is_bare = true;
     for (int i = 0; i < 20; i++) {
-        launch(&a, 1000, STREAM_COMPUTE);
-        launch(&b, 1000, STREAM_COMPUTE);
+        machine_test_launch(&a, 1000, STREAM_COMPUTE);
+        machine_test_launch(&b, 1000, STREAM_COMPUTE);
     }
     assert_int_equal(a.m.host - b.m.host,
                      20 * (a.m.costs.recorded_op / 2 * 2 + a.m.costs.recorded_call));

@@ -67,8 +67,8 @@ static const char *formats_of(struct arena *arena, const char *types, const char
     return list.n > 0 ? list.at : "";
 }
 
-static struct synth_op *add(struct build *b, enum op_code code, nanos dur, struct str in,
-                            struct str out)
+static struct synth_op *model_add(struct build *b, enum op_code code, nanos dur, struct str in,
+                                  struct str out)
 {
     const struct op_kind *kind = &op_kinds[code];
     struct synth_op op = {
@@ -97,10 +97,10 @@ static struct synth_op *matmul(struct build *b, enum op_code code, int64_t rows,
 {
     int64_t bytes = 2 * (rows * inner + inner * outer + rows * outer);
 
-    return add(b, code, cost(2 * rows * inner * outer, bytes),
-               arena_format(b->arena, "%lld,%lld;%lld,%lld", (long long)rows, (long long)inner,
-                            (long long)inner, (long long)outer),
-               arena_format(b->arena, "%lld,%lld", (long long)rows, (long long)outer));
+    return model_add(b, code, cost(2 * rows * inner * outer, bytes),
+                     arena_format(b->arena, "%lld,%lld;%lld,%lld", (long long)rows,
+                                  (long long)inner, (long long)inner, (long long)outer),
+                     arena_format(b->arena, "%lld,%lld", (long long)rows, (long long)outer));
 }
 
 /* Reads and writes a rows x columns tensor: what vector units do. */
@@ -114,12 +114,12 @@ static struct synth_op *vector(struct build *b, enum op_code code, int64_t rows,
          at = strchr(at + 1, ';'))
         in = arena_format(b->arena, "%.*s;%lld,%lld", STR_ARGS(in), (long long)rows,
                           (long long)columns);
-    return add(b, code, cost(0, 2 * rows * columns * tensors), in, shape);
+    return model_add(b, code, cost(0, 2 * rows * columns * tensors), in, shape);
 }
 
 static struct synth_op *collective(struct build *b, enum op_code code, int64_t bytes)
 {
-    struct synth_op *op = add(b, code, 9000 + bytes / LINK_PER_NS, S(""), S(""));
+    struct synth_op *op = model_add(b, code, 9000 + bytes / LINK_PER_NS, S(""), S(""));
 
     op->bytes = bytes;
     return op;
@@ -142,7 +142,8 @@ static void attention(struct build *b, bool is_training)
     /* A decode step reads the whole cache; a prefill step is bound by its square. */
     nanos dur = is_decode ? cost(4 * rows * seen * q, 2 * rows * seen * 2 * k)
                           : cost(2 * rows * (rows < seen ? rows : seen) * q, 4 * rows * q);
-    add(b, is_training ? OP_FLASH : OP_ATTENTION, dur,
+    model_add(
+        b, is_training ? OP_FLASH : OP_ATTENTION, dur,
         arena_format(b->arena, "%lld,%lld,%d;%lld,%lld,%d;%lld,%lld,%d;2048,2048", (long long)rows,
                      (long long)heads, m->head_dim, (long long)(is_decode ? rows * 8 : rows),
                      (long long)kv, m->head_dim, (long long)(is_decode ? rows * 8 : rows),
@@ -171,10 +172,11 @@ static void grouped(struct build *b, enum op_code code, int64_t rows, int64_t in
     int64_t mine = b->m->experts / b->load->ep > 0 ? b->m->experts / b->load->ep : 1;
     int64_t bytes = 2 * (rows * inner + mine * inner * outer + rows * outer);
 
-    add(b, code, cost(2 * rows * inner * outer, bytes),
-        arena_format(b->arena, "%lld,%lld;%lld,%lld,%lld;%lld", (long long)rows, (long long)inner,
-                     (long long)mine, (long long)inner, (long long)outer, (long long)mine),
-        arena_format(b->arena, "%lld,%lld", (long long)rows, (long long)outer));
+    model_add(b, code, cost(2 * rows * inner * outer, bytes),
+              arena_format(b->arena, "%lld,%lld;%lld,%lld,%lld;%lld", (long long)rows,
+                           (long long)inner, (long long)mine, (long long)inner, (long long)outer,
+                           (long long)mine),
+              arena_format(b->arena, "%lld,%lld", (long long)rows, (long long)outer));
 }
 
 static void moe_ffn(struct build *b)
@@ -219,8 +221,8 @@ static void forward(struct build *b, bool is_training)
 
     b->layer = NO_LAYER;
     b->module = "embed_tokens";
-    add(b, OP_SLICE, KERNEL_NS, arena_format(b->arena, "%lld", (long long)b->rows),
-        arena_format(b->arena, "%lld", (long long)b->rows));
+    model_add(b, OP_SLICE, KERNEL_NS, arena_format(b->arena, "%lld", (long long)b->rows),
+              arena_format(b->arena, "%lld", (long long)b->rows));
     vector(b, OP_EMBED, b->rows, b->width, 2);
     for (b->layer = 0; b->layer < m->layers; b->layer++) {
         attention(b, is_training);
@@ -281,10 +283,10 @@ static void backward(struct build *b)
         if (op_is_comm(fwd.code)) {
             collective(b, fwd.code, fwd.bytes);
         } else {
-            add(b, code, fwd.dur * (code == OP_FLASH_GRAD ? 5 : 2) / 2, str_of(fwd.in),
-                str_of(fwd.out));
+            model_add(b, code, fwd.dur * (code == OP_FLASH_GRAD ? 5 : 2) / 2, str_of(fwd.in),
+                      str_of(fwd.out));
             if (code == OP_MM_GRAD_IN)
-                add(b, OP_MM_GRAD_WEIGHT, fwd.dur, str_of(fwd.in), str_of(fwd.out));
+                model_add(b, OP_MM_GRAD_WEIGHT, fwd.dur, str_of(fwd.in), str_of(fwd.out));
         }
         b->ops.at[first].forward = op_is_comm(fwd.code) ? NO_OP : (int)i;
         for (size_t k = first; k < b->ops.n; k++) {
@@ -312,7 +314,7 @@ static void optimizer(struct build *b)
         vector(b, OP_ADAM, rows, columns / (b->load->tp > 0 ? b->load->tp : 1), 4);
     /* The new weights travel on while the next step begins. */
     collective(b, OP_ALLGATHER, rows * columns * 2 * b->m->layers)->is_async = true;
-    add(b, OP_LOSS_COPY, KERNEL_NS, S("1"), S("1"))->is_join = false;
+    model_add(b, OP_LOSS_COPY, KERNEL_NS, S("1"), S("1"))->is_join = false;
 }
 
 struct synth_program model_program(struct arena *arena, const struct model *m,

@@ -4,7 +4,7 @@
 
 static const struct load load = {4096, 64, 2048, 8, 16};
 
-static size_t count(const struct synth_program *p, enum op_code code)
+static size_t model_count(const struct synth_program *p, enum op_code code)
 {
     size_t n = 0;
 
@@ -33,10 +33,10 @@ TEST(a_mixture_of_experts_has_its_first_layers_dense)
     struct synth_program p = model_program(&arena, model("deepseek"), &load, PHASE_DECODE);
     assert_int_equal(p.dense, 3);
     assert_int_equal(p.moe, 58);
-    assert_int_equal(count(&p, OP_ATTENTION), 61);
-    assert_int_equal(count(&p, OP_GATEUP), 3);
-    assert_int_equal(count(&p, OP_TOPK), 58);
-    assert_int_equal(count(&p, OP_ALLTOALL), 2 * 58);
+    assert_int_equal(model_count(&p, OP_ATTENTION), 61);
+    assert_int_equal(model_count(&p, OP_GATEUP), 3);
+    assert_int_equal(model_count(&p, OP_TOPK), 58);
+    assert_int_equal(model_count(&p, OP_ALLTOALL), 2 * 58);
 }
 
 TEST(shapes_types_and_formats_have_the_same_number_of_tensors)
@@ -58,8 +58,8 @@ TEST(shapes_types_and_formats_have_the_same_number_of_tensors)
 TEST(a_gradient_follows_its_operator_and_matrices_have_two)
 {
     struct synth_program p = model_program(&arena, model("llama-8b"), &load, PHASE_TRAIN);
-    assert_int_equal(count(&p, OP_FLASH), count(&p, OP_FLASH_GRAD));
-    assert_int_equal(count(&p, OP_MM_GRAD_IN), count(&p, OP_MM_GRAD_WEIGHT));
+    assert_int_equal(model_count(&p, OP_FLASH), model_count(&p, OP_FLASH_GRAD));
+    assert_int_equal(model_count(&p, OP_MM_GRAD_IN), model_count(&p, OP_MM_GRAD_WEIGHT));
     for (size_t i = 0; i < p.n; i++) {
         if (p.ops[i].forward == NO_OP)
             continue;

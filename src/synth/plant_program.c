@@ -287,7 +287,7 @@ static void offloaded_layers(struct plant *p, int step)
 
 /* Sampling: of sorted logits, or of the largest ones. Times of both as measured on an H200: sorting
  * moves 39 to 48 GB/s, top-k takes 75 to 95 us and reads at 6 to 8 % of the bandwidth. */
-static void sample(struct plant *p)
+static void program_sample(struct plant *p)
 {
     enum { SORT_KERNELS = 5, TOPK_KERNELS = 3 };
     struct machine *m = p->m;
@@ -317,7 +317,7 @@ static void result(struct plant *p)
     struct machine *m = p->m;
     bool is_all = plant_is(p, PLANT_COPY_UNNEEDED);
 
-    sample(p);
+    program_sample(p);
     plant_simple(p, &(struct plant_simple){.op = "aten::argmax",
                                            .code = OP_ARGMAX,
                                            .rows = 64,

@@ -24,7 +24,7 @@ struct planting {
     struct synth_result *result;
 };
 
-static void write_step(void *out)
+static void run_write_step(void *out)
 {
     rank_out_step(out);
 }
@@ -39,8 +39,8 @@ struct execution {
     nanos *marks;
 };
 
-static void prepare(struct planting *k, struct execution *e, enum machine_kind kind, int variant,
-                    bool is_bare)
+static void run_prepare(struct planting *k, struct execution *e, enum machine_kind kind,
+                        int variant, bool is_bare)
 {
     static const struct synth_program program = {.phase = PHASE_TRAIN};
 
@@ -68,7 +68,7 @@ static enum status execute(struct planting *k, struct execution *e, struct plant
 {
     if (e->out != NULL)
         TRY(rank_out_open(e->out, &e->sim, 0, k->arena, k->d));
-    TRY(plant_execute(&e->p, e->marks, e->out != NULL ? write_step : NULL, e->out));
+    TRY(plant_execute(&e->p, e->marks, e->out != NULL ? run_write_step : NULL, e->out));
     plant_truth_account(run, &e->m, &e->p, e->marks, k->arena);
     if (e->out == NULL)
         return ST_OK;
@@ -89,7 +89,7 @@ static enum status run_twin(struct planting *k, enum machine_kind kind, int vari
     struct plant_run *run = &k->truth.runs[k->truth.runs_n++];
     struct execution *e = ARENA_NEW(k->arena, struct execution);
 
-    prepare(k, e, kind, variant, is_bare);
+    run_prepare(k, e, kind, variant, is_bare);
     *run = (struct plant_run){
         .machine = e->m.device->name, .variant = variants[variant], .is_recorded = !is_bare};
     enum status st = execute(k, e, run);

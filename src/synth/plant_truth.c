@@ -63,7 +63,7 @@ struct counting {
     nanos least_work; /* of the host */
 };
 
-static void add(struct counting *c, nanos begin, nanos end, const char *class)
+static void truth_add(struct counting *c, nanos begin, nanos end, const char *class)
 {
     for (size_t i = 0; i < c->run->steps_n; i++) {
         struct plant_step_truth *s = &c->run->steps[i];
@@ -137,7 +137,7 @@ static void add_part(struct counting *c, nanos begin, nanos end, struct account_
     begin = begin > gap.begin ? begin : gap.begin;
     end = end < gap.end ? end : gap.end;
     if (begin < end)
-        add(c, begin, end, class);
+        truth_add(c, begin, end, class);
 }
 
 /* What the host's threads did in [begin, end). */
@@ -187,13 +187,13 @@ static void add_idle(struct counting *c, struct account_span gap, const struct m
     bool is_queue = c->m->kind == MACHINE_NPU && t != NULL && !t->is_by_main && !t->is_graph;
 
     if (call == NULL) {
-        add(c, gap.begin, gap.end, "idle.unknown");
+        truth_add(c, gap.begin, gap.end, "idle.unknown");
         return;
     }
     if (call->end <= gap.begin) {
         bool is_long = gap.end - gap.begin > c->latency;
-        add(c, gap.begin, gap.end,
-            is_long && t->awaited > 0 ? "idle.device_dependency" : "idle.device_latency");
+        truth_add(c, gap.begin, gap.end,
+                  is_long && t->awaited > 0 ? "idle.device_dependency" : "idle.device_latency");
         return;
     }
     struct account_span before = {gap.begin, call->begin < gap.end ? call->begin : gap.end, 0};
@@ -247,7 +247,7 @@ static const struct machine_task *begins_at(const struct counting *c, size_t fir
     return found;
 }
 
-static const char *class_of(const struct counting *c, const struct machine_task *t)
+static const char *truth_class_of(const struct counting *c, const struct machine_task *t)
 {
     static const char *const copies[][3] = {
         {"copy_exposed.h2d", "copy_exposed.h2d_pinned", "copy_exposed.h2d_pageable"},
@@ -323,7 +323,7 @@ void plant_truth_account(struct plant_run *run, const struct machine *m, const s
         next = border_after(&c, first, now);
         next = next < end ? next : end;
         if (owner != NULL)
-            add(&c, now, next, class_of(&c, owner));
+            truth_add(&c, now, next, truth_class_of(&c, owner));
         else
             add_gap(&c, now, next, begins_at(&c, first, next));
     }

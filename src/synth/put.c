@@ -83,7 +83,7 @@ void put_format(struct put *p, const char *format, const struct put_arg *args)
     put_literal(p, str_of(format));
 }
 
-static void release(struct put *p)
+static void put_release(struct put *p)
 {
     if (p->is_gzip)
         gz_write_close(&p->gz); /* a refusal is remembered by the file */
@@ -94,7 +94,7 @@ static void release(struct put *p)
 enum status put_close(struct put *p, struct diag *d)
 {
     text_out_close(p->out);
-    release(p);
+    put_release(p);
     return outfile_commit(&p->file, OUTFILE_FAST, d);
 }
 
@@ -102,6 +102,6 @@ void put_abort(struct put *p)
 {
     if (p->out == NULL)
         return;
-    release(p);
+    put_release(p);
     outfile_abort(&p->file);
 }

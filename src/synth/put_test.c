@@ -42,7 +42,7 @@ TEST(the_largest_numbers_fit)
 }
 
 /* A file of `pieces` times ten bytes, cut at `limit`. */
-static void write_file(const char *path, size_t pieces, uint64_t limit, struct diag *d)
+static void put_write_file(const char *path, size_t pieces, uint64_t limit, struct diag *d)
 {
     struct put p;
 
@@ -65,7 +65,7 @@ TEST(a_limit_cuts_the_file_inside_a_piece)
     snprintf(path, sizeof path, "%s/file", dir);
     for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
         struct mapfile map;
-        write_file(path, 40000, limits[i], &d);
+        put_write_file(path, 40000, limits[i], &d);
         assert_int_equal(mapfile_open(&map, path, &d), ST_OK);
         assert_int_equal(map.text.n, limits[i] > 0 ? limits[i] : 400000);
         assert_int_equal(map.text.at[map.text.n - 1], '0' + (char)((map.text.n - 1) % 10));

@@ -15,7 +15,7 @@ static nanos gap(struct rank *r)
     return FIRST_STREAM_GAP + rng_below(&r->rng, GAP_SPREAD);
 }
 
-static void place(struct rank *r, struct synth_task t)
+static void sim_place(struct rank *r, struct synth_task t)
 {
     t.task_id = r->task_id++ % 65536;
     vec_push(&r->step.tasks, t);
@@ -34,7 +34,7 @@ static nanos jitter(struct rank *r, nanos dur)
     return out > 600 ? out : 600;
 }
 
-static struct synth_task *compute(struct sim *s, struct rank *r, const struct synth_op *op)
+static struct synth_task *sim_compute(struct sim *s, struct rank *r, const struct synth_op *op)
 {
     struct synth_task t = {.kind = TASK_KERNEL, .stream = STREAM_COMPUTE};
     nanos ready = sim_launch(s, r, op, &t);
@@ -45,7 +45,7 @@ static struct synth_task *compute(struct sim *s, struct rank *r, const struct sy
         r->pending = 0;
     }
     t.dur = jitter(r, op->dur);
-    place(r, t);
+    sim_place(r, t);
     return &r->step.tasks.at[r->step.tasks.n - 1];
 }
 
@@ -67,7 +67,7 @@ static void aicpu(struct sim *s, struct rank *r, const struct synth_op *op,
     } else {
         t.begin = later(later(ready, r->end[STREAM_COMPUTE] + gap(r)), r->end[STREAM_COMM]);
     }
-    place(r, t);
+    sim_place(r, t);
 }
 
 /* All ranks arrive, and leave together. */
@@ -96,7 +96,7 @@ static void collective(struct sim *s, const struct synth_op *op)
         t->dur = t->waited + transit;
         t->name = arena_printf(&s->names, "%s_%s_%lld_1", op->kind->name,
                                s->group + strlen(s->group) - 3, (long long)r->comm_n[op->code]++);
-        place(r, *t);
+        sim_place(r, *t);
         nanos end = t->begin + t->dur;
         if (op->is_async)
             r->pending = later(r->pending, end);
@@ -105,22 +105,22 @@ static void collective(struct sim *s, const struct synth_op *op)
     }
 }
 
-static void copy(struct rank *r, enum copy_way way, nanos call, nanos ready, nanos dur,
-                 int64_t bytes)
+static void sim_copy(struct rank *r, enum copy_way way, nanos call, nanos ready, nanos dur,
+                     int64_t bytes)
 {
     int64_t connection = r->connection += 3;
 
     sim_cann(r, HOST_ACL, THREAD_MAIN, "aclrtMemcpyAsync", call, 4 * US, connection, NULL);
-    place(r, (struct synth_task){.kind = TASK_COPY,
-                                 .stream = STREAM_COMPUTE,
-                                 .name = "MEMCPY_ASYNC",
-                                 .begin = later(ready, r->end[STREAM_COMPUTE] + 200),
-                                 .dur = dur,
-                                 .connection = connection,
-                                 .api = call,
-                                 .api_thread = THREAD_MAIN,
-                                 .bytes = bytes,
-                                 .way = way});
+    sim_place(r, (struct synth_task){.kind = TASK_COPY,
+                                     .stream = STREAM_COMPUTE,
+                                     .name = "MEMCPY_ASYNC",
+                                     .begin = later(ready, r->end[STREAM_COMPUTE] + 200),
+                                     .dur = dur,
+                                     .connection = connection,
+                                     .api = call,
+                                     .api_thread = THREAD_MAIN,
+                                     .bytes = bytes,
+                                     .way = way});
 }
 
 static void host_op(struct rank *r, const char *name, nanos begin, nanos dur)
@@ -138,20 +138,20 @@ static void stall_host(struct rank *r, enum stall_kind kind, nanos begin, nanos 
         break;
     case STALL_H2D:
         host_op(r, "aten::to", begin, dur / 10 * 8);
-        copy(r, COPY_HOST_TO_DEVICE, begin + dur / 20, begin + dur / 10, dur / 10 * 6,
-             dur / 10 * 24);
+        sim_copy(r, COPY_HOST_TO_DEVICE, begin + dur / 20, begin + dur / 10, dur / 10 * 6,
+                 dur / 10 * 24);
         break;
     case STALL_COMM:
         sim_cann(r, HOST_ACL, THREAD_MAIN, "aclrtStreamWaitEvent", begin, dur / 10 * 6,
                  r->connection += 3, NULL);
-        place(r, (struct synth_task){.kind = TASK_WAIT,
-                                     .stream = STREAM_COMPUTE,
-                                     .name = "EVENT_WAIT",
-                                     .begin = begin + 900,
-                                     .dur = dur / 2,
-                                     .connection = r->connection,
-                                     .api = begin,
-                                     .api_thread = THREAD_MAIN});
+        sim_place(r, (struct synth_task){.kind = TASK_WAIT,
+                                         .stream = STREAM_COMPUTE,
+                                         .name = "EVENT_WAIT",
+                                         .begin = begin + 900,
+                                         .dur = dur / 2,
+                                         .connection = r->connection,
+                                         .api = begin,
+                                         .api_thread = THREAD_MAIN});
         break;
     case STALL_LAUNCH:
         for (int k = 0; k < 6; k++)
@@ -208,7 +208,7 @@ static void begin_step(struct sim *s, struct rank *r, const struct synth_program
         host_op(r, k == 1 ? "aten::empty" : "aten::slice", r->host, 3 * US);
         r->host += 4 * US;
     }
-    copy(r, COPY_HOST_TO_DEVICE, r->host, r->host + 9 * US, 7 * US, 8 * s->options->batch);
+    sim_copy(r, COPY_HOST_TO_DEVICE, r->host, r->host + 9 * US, 7 * US, 8 * s->options->batch);
     r->host += 6 * US;
 }
 
@@ -226,7 +226,7 @@ static void end_step(struct rank *r, bool is_cut, nanos tail)
             done = later(done, r->end[STREAM_COMM]);
         else
             done = later(done, r->comm.begin + US);
-        copy(r, COPY_DEVICE_TO_HOST, call, later(done + 300, call + 5 * US), 3 * US, 512);
+        sim_copy(r, COPY_DEVICE_TO_HOST, call, later(done + 300, call + 5 * US), 3 * US, 512);
         nanos back = r->end[STREAM_COMPUTE] + 4 * US;
         sim_cann(r, HOST_ACL, THREAD_MAIN, "aclrtSynchronizeStream", call + 5 * US,
                  back - call - 5 * US, r->connection += 3, NULL);
@@ -342,7 +342,7 @@ static void run_op(struct sim *s, const struct synth_program *p, size_t i, const
     } else {
         for (int k = 0; k < s->ranks_n; k++) {
             struct rank *r = &s->ranks[k];
-            const struct synth_task *t = compute(s, r, op);
+            const struct synth_task *t = sim_compute(s, r, op);
             r->begun[i] = t->launched;
             if (op->forward != NO_OP)
                 vec_push(&r->step.grads,

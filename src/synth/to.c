@@ -43,14 +43,14 @@ int64_t to_stream(enum synth_stream stream)
 }
 
 /* Joins parts, the first of which begins a new text. */
-static void join(struct text *t, struct str part, const char *separator)
+static void to_join(struct text *t, struct str part, const char *separator)
 {
     if (t->at != NULL)
         text_put(t, str_of(separator));
     text_put(t, part);
 }
 
-static struct str done(struct arena *arena, struct text *t)
+static struct str to_done(struct arena *arena, struct text *t)
 {
     struct str text = arena_str(arena, text_view(t));
 
@@ -64,8 +64,8 @@ struct str to_shapes(struct arena *arena, const struct synth_op *op, const char 
     struct text t = {0};
 
     while (str_split(&rest, ';', &shape))
-        join(&t, shape, separator);
-    return done(arena, &t);
+        to_join(&t, shape, separator);
+    return to_done(arena, &t);
 }
 
 struct str to_types(struct arena *arena, const struct synth_op *op, const char *separator)
@@ -88,9 +88,9 @@ struct str to_types(struct arena *arena, const struct synth_op *op, const char *
         for (size_t i = 0; i < ARRAY_LEN(words); i++)
             if (str_equal(words[i].device, word))
                 out = words[i].framework;
-        join(&t, out, separator);
+        to_join(&t, out, separator);
     }
-    return done(arena, &t);
+    return to_done(arena, &t);
 }
 
 struct str to_stack(struct arena *arena, const struct synth_op *op, const char *separator)
@@ -100,8 +100,8 @@ struct str to_stack(struct arena *arena, const struct synth_op *op, const char *
 
     record_stack(op, frames, arena);
     for (size_t i = 0; i < STACK_DEPTH; i++)
-        join(&t, frames[i], separator);
-    return done(arena, &t);
+        to_join(&t, frames[i], separator);
+    return to_done(arena, &t);
 }
 
 const char *to_level(enum host_kind kind, const struct dialect *d)

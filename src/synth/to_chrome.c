@@ -50,7 +50,7 @@ static void device_task(struct events *c, const struct synth_task *t)
           t->connection, PID_DEVICE, tid, stamp(t->begin));
 }
 
-static void write_step(void *self)
+static void chrome_write_step(void *self)
 {
     struct events *c = self;
     const struct synth_step *step = &c->to->rank->step;
@@ -85,7 +85,7 @@ const struct to_writer to_chrome = {
     .formats = SYNTH_CHROME,
     .size = sizeof(struct events),
     .open = open_chrome,
-    .step = write_step,
+    .step = chrome_write_step,
     .close = close_chrome,
     .abort = events_abort,
     .bytes = events_bytes,

@@ -90,7 +90,7 @@ static enum status make_tables(struct database *b)
     return st;
 }
 
-static enum status prepare(struct database *b, enum synth_table k)
+static enum status db_prepare(struct database *b, enum synth_table k)
 {
     struct arena *a = b->to->arena;
     const char *look = arena_printf(a, "SELECT * FROM %s", table_names[k]);
@@ -132,7 +132,7 @@ static enum status open_db(void *self, struct outlet *to)
                    "BEGIN"));
     TRY(make_tables(b));
     for (int k = 0; k < DB_TABLES; k++)
-        TRY(prepare(b, (enum synth_table)k));
+        TRY(db_prepare(b, (enum synth_table)k));
     return ST_OK;
 }
 
@@ -272,7 +272,7 @@ static int64_t shape_id(struct database *b, const char *shape)
     return name_id(b, arena_printf(&b->to->scratch, "\"%s\"", shape));
 }
 
-static void kernel(struct database *b, const struct synth_task *t)
+static void db_kernel(struct database *b, const struct synth_task *t)
 {
     const struct synth_op *op = t->op;
     const struct op_kind *kind = op->kind;
@@ -323,7 +323,7 @@ static void device_task(struct database *b, const struct synth_task *t)
 
     switch (t->kind) {
     case TASK_KERNEL:
-        kernel(b, t);
+        db_kernel(b, t);
         break;
     case TASK_COMM:
         collective(b, t);
@@ -343,7 +343,7 @@ static void overlap(struct database *b, const struct spans *list, int64_t type)
         INSERT(b, DB_OVERLAP, device_id(b), list->list.at[i].begin, list->list.at[i].end, type);
 }
 
-static void write_step(void *self)
+static void db_write_step(void *self)
 {
     struct database *b = self;
     const struct synth_step *step = &b->rank->step;
@@ -401,7 +401,7 @@ static void write_facts(struct database *b)
     sqlite3_free(sql);
 }
 
-static void release(struct database *b)
+static void db_release(struct database *b)
 {
     for (int k = 0; k < DB_TABLES; k++)
         sqlite3_finalize(b->inserts[k]);
@@ -425,7 +425,7 @@ static enum status close_db(void *self)
     execute(b, "COMMIT");
     if (b->status == ST_OK)
         to_note(b->to, b->path, size, rows, rows);
-    release(b);
+    db_release(b);
     if (b->status == ST_OK)
         b->status = outfile_commit(&b->file, OUTFILE_FAST, b->to->diag);
     outfile_abort(&b->file);
@@ -437,7 +437,7 @@ static void abort_db(void *self)
     struct database *b = self;
 
     if (b->sqlite != NULL)
-        release(b);
+        db_release(b);
     outfile_abort(&b->file);
 }
 
@@ -445,7 +445,7 @@ const struct to_writer to_db = {
     .formats = SYNTH_DB,
     .size = sizeof(struct database),
     .open = open_db,
-    .step = write_step,
+    .step = db_write_step,
     .close = close_db,
     .abort = abort_db,
     .bytes = file_bytes,

@@ -277,7 +277,7 @@ static void device_task(struct kineto *k, const struct synth_task *t)
     }
 }
 
-static void write_step(void *self)
+static void kineto_write_step(void *self)
 {
     struct kineto *k = self;
     const struct synth_step *step = &k->rank->step;
@@ -348,7 +348,7 @@ const struct to_writer to_kineto = {
     .formats = SYNTH_KINETO,
     .size = sizeof(struct kineto),
     .open = open_kineto,
-    .step = write_step,
+    .step = kineto_write_step,
     .close = close_kineto,
     .abort = events_abort,
     .bytes = events_bytes,

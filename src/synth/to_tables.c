@@ -340,7 +340,7 @@ static void matrix_step(struct tables *t)
     t->rows[TABLE_MATRIX]++;
 }
 
-static void write_step(void *self)
+static void tables_write_step(void *self)
 {
     struct tables *t = self;
     const struct synth_step *step = &t->rank->step;
@@ -410,7 +410,7 @@ const struct to_writer to_tables = {
     .formats = SYNTH_TEXT | SYNTH_MSPROF,
     .size = sizeof(struct tables),
     .open = open_tables,
-    .step = write_step,
+    .step = tables_write_step,
     .close = close_tables,
     .abort = abort_tables,
 };

@@ -308,7 +308,7 @@ static void counters(struct trace *t, const struct synth_step *step)
     }
 }
 
-static void write_step(void *self)
+static void trace_write_step(void *self)
 {
     struct trace *t = self;
     const struct synth_step *step = &t->rank->step;
@@ -401,7 +401,7 @@ const struct to_writer to_trace = {
     .formats = SYNTH_TEXT,
     .size = sizeof(struct trace),
     .open = open_view,
-    .step = write_step,
+    .step = trace_write_step,
     .close = close_trace,
     .abort = events_abort,
     .bytes = events_bytes,
@@ -411,7 +411,7 @@ const struct to_writer to_msprof = {
     .formats = SYNTH_MSPROF,
     .size = sizeof(struct trace),
     .open = open_msprof,
-    .step = write_step,
+    .step = trace_write_step,
     .close = close_trace,
     .abort = events_abort,
     .bytes = events_bytes,

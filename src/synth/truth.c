@@ -203,8 +203,8 @@ static unsigned labels_of(const struct truth_bubble *b)
     return labels != 0 ? labels : LABEL_NONE;
 }
 
-static void judge(struct truth *t, const struct stall *stall, struct account_span win,
-                  nanos service)
+static void truth_judge(struct truth *t, const struct stall *stall, struct account_span win,
+                        nanos service)
 {
     struct truth_bubble b = {t->rank->step.number, *stall, win.begin, win.end, 0, 0, 0, 0, 0};
     struct spans evidence = {0};
@@ -254,7 +254,7 @@ static void count_bubbles(struct truth *t, bool is_last)
         struct account_span win;
         if ((!is_last || stall->place != PLACE_TAIL) &&
             account_gap(&busy, step->begin, end, at, &win))
-            judge(t, stall, win, end - step->begin);
+            truth_judge(t, stall, win, end - step->begin);
     }
     vec_free(&all.list);
     vec_free(&busy.list);

@@ -8,7 +8,7 @@
 #include "base/formats/json_write.h"
 #include "base/tables/interval.h"
 #include "base/text/inert.h"
-#include "render/timeline.h"
+#include "render/timelines/timeline.h"
 
 enum { NAMES_MOST = 1000, NAME_BYTES = 2000 }; /* in an answer; of a name */
 
@@ -44,7 +44,7 @@ struct range {
     nanos families[PAGE_FAMILIES];
 };
 
-static void add_slice(struct range *r, size_t slice, enum lane_kind lane)
+static void answers_add_slice(struct range *r, size_t slice, enum lane_kind lane)
 {
     const struct page_set *set = r->rows->set;
     const struct page_what *what = &set->whats.at[set->what[slice]];
@@ -124,7 +124,7 @@ void view_range(const struct view_rows *rows, const struct view_list *lanes, nan
     for (size_t i = 0; i < lanes->n; i++) {
         struct view_walk walk = view_walk(rows, lanes->at[i], from, to);
         for (size_t k; (k = view_walk_next(&walk)) != SIZE_MAX;)
-            add_slice(&r, k, walk.lane->kind);
+            answers_add_slice(&r, k, walk.lane->kind);
     }
     struct interval_set busy = {r.busy.at, r.busy.n};
     interval_merge(&busy);

@@ -67,7 +67,7 @@ struct connection {
     struct MHD_Connection *mhd;
 };
 
-static bool load(struct library *lib)
+static bool http_load(struct library *lib)
 {
     bool has_all = true;
 
@@ -154,8 +154,8 @@ static enum MHD_Result send_answer(const struct view_http *http, struct MHD_Conn
     return result;
 }
 
-static enum MHD_Result refuse(const struct view_http *http, struct MHD_Connection *connection,
-                              unsigned status)
+static enum MHD_Result http_refuse(const struct view_http *http, struct MHD_Connection *connection,
+                                   unsigned status)
 {
     return send_answer(http, connection,
                        &(struct view_answer){.status = status, .fixed = S_INIT("refused\n")});
@@ -188,7 +188,7 @@ static enum MHD_Result answer(struct view_http *http, struct MHD_Connection *con
         w.answer.body.n <= VIEW_ANSWER)
         result = send_answer(http, connection, &w.answer);
     else
-        result = refuse(http, connection, UNAVAILABLE);
+        result = http_refuse(http, connection, UNAVAILABLE);
     atomic_store(&http->last, now_ns());
     atomic_fetch_sub(&http->answers, 1);
     text_free(&w.answer.body);
@@ -203,8 +203,8 @@ static const char *header(const struct view_http *http, struct MHD_Connection *c
     return http->mhd.lookup_connection_value(c, MHD_HEADER_KIND, name);
 }
 
-static enum MHD_Result begin(struct view_http *http, struct MHD_Connection *c, const char *method,
-                             const char *path, void **state)
+static enum MHD_Result http_begin(struct view_http *http, struct MHD_Connection *c,
+                                  const char *method, const char *path, void **state)
 {
     enum { OK = 200, TOO_LARGE = 413, UNAVAILABLE = 503 };
     struct view_headers headers = {
@@ -221,12 +221,12 @@ static enum MHD_Result begin(struct view_http *http, struct MHD_Connection *c, c
     int64_t n;
 
     if (status != OK)
-        return refuse(http, c, status);
+        return http_refuse(http, c, status);
     if (length != NULL && !view_number(length, VIEW_BODY, &n)) /* which needs no reading */
-        return refuse(http, c, TOO_LARGE);
+        return http_refuse(http, c, TOO_LARGE);
     struct pending *p = calloc(1, sizeof(*p) + (found == VIEW_SQL ? VIEW_BODY : 1));
     if (p == NULL)
-        return refuse(http, c, UNAVAILABLE);
+        return http_refuse(http, c, UNAVAILABLE);
     p->path = found;
     *state = p;
     atomic_store(&http->last, now_ns());
@@ -243,7 +243,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const cha
 
     (void)version;
     if (p == NULL)
-        return begin(http, c, method, path, state);
+        return http_begin(http, c, method, path, state);
     if (*n == 0)
         return answer(http, c, p);
     if (p->path != VIEW_SQL || *n > VIEW_BODY - p->n)
@@ -275,7 +275,7 @@ static void raise_limit(void)
     (void)setrlimit(RLIMIT_NOFILE, &files);
 }
 
-static struct MHD_Daemon *start(struct view_http *http, unsigned port)
+static struct MHD_Daemon *http_start(struct view_http *http, unsigned port)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL;
@@ -306,14 +306,14 @@ enum status view_http_open(struct view_http **out, struct view_guard *guard, vie
 
     *http = (struct view_http){.guard = guard, .handler = handler, .ctx = ctx, .last = now_ns()};
     *out = http;
-    if (!load(&http->mhd)) {
+    if (!http_load(&http->mhd)) {
         view_http_close(http);
         diag_fail(d, ST_TOOL, "view.library", (struct where){0}, "libmicrohttpd is not installed");
         diag_hint(d, "try", "apt install libmicrohttpd12");
         return ST_TOOL;
     }
     raise_limit();
-    http->daemon = start(http, guard->port);
+    http->daemon = http_start(http, guard->port);
     if (http->daemon == NULL) {
         int error = errno;
         view_http_close(http);

@@ -154,23 +154,23 @@ struct tile {
     nanos from, to;
 };
 
-static void put_number(struct text *out, uint64_t value, size_t bytes)
+static void rows_put_number(struct text *out, uint64_t value, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
         text_char(out, (char)(value >> (8 * i) & 0xff));
 }
 
-static void put_head(struct text *out, const struct tile *t, int kind, size_t n, unsigned families,
-                     size_t bytes)
+static void rows_put_head(struct text *out, const struct tile *t, int kind, size_t n,
+                          unsigned families, size_t bytes)
 {
     text_put(out, S("STT1"));
-    put_number(out, (uint64_t)kind, 2);
-    put_number(out, t->level, 2);
-    put_number(out, t->lane, 4);
-    put_number(out, n, 4);
-    put_number(out, (uint64_t)t->from, 8);
-    put_number(out, families, 4);
-    put_number(out, bytes, 4);
+    rows_put_number(out, (uint64_t)kind, 2);
+    rows_put_number(out, t->level, 2);
+    rows_put_number(out, t->lane, 4);
+    rows_put_number(out, n, 4);
+    rows_put_number(out, (uint64_t)t->from, 8);
+    rows_put_number(out, families, 4);
+    rows_put_number(out, bytes, 4);
 }
 
 static uint64_t share_of(float busy, unsigned level)
@@ -192,12 +192,12 @@ static void put_columns(struct text *out, const struct tile *t, const struct vie
                 columns++;
                 break;
             }
-    put_head(out, t, TILE_COLUMNS, VIEW_BUCKETS, families, columns * VIEW_BUCKETS * 2);
+    rows_put_head(out, t, TILE_COLUMNS, VIEW_BUCKETS, families, columns * VIEW_BUCKETS * 2);
     for (size_t f = 0; f < PAGE_FAMILIES; f++)
         for (size_t i = 0; i < VIEW_BUCKETS && families >> f & 1; i++)
-            put_number(out, share_of(buckets[i].busy[f], t->level), 2);
+            rows_put_number(out, share_of(buckets[i].busy[f], t->level), 2);
     for (size_t i = 0; i < VIEW_BUCKETS; i++)
-        put_number(out, buckets[i].slices < FULL ? buckets[i].slices : FULL, 2);
+        rows_put_number(out, buckets[i].slices < FULL ? buckets[i].slices : FULL, 2);
 }
 
 /* From the buckets that are there, or from the slices where those are too coarse. */
@@ -224,25 +224,25 @@ static void put_slices(struct text *out, const struct tile *t, const uint32_t *s
     const struct view_rows *rows = t->rows;
     size_t first = rows->lanes[t->lane].first;
 
-    put_head(out, t, TILE_SLICES, n, 0, 17 * n);
+    rows_put_head(out, t, TILE_SLICES, n, 0, 17 * n);
     for (size_t i = 0; i < n; i++)
-        put_number(out, slices[i] - first, 4);
+        rows_put_number(out, slices[i] - first, 4);
     for (size_t i = 0; i < n; i++) {
         nanos begin = view_begin(rows, slices[i]);
-        put_number(out, (uint64_t)(begin > t->from ? begin - t->from : 0), 4);
+        rows_put_number(out, (uint64_t)(begin > t->from ? begin - t->from : 0), 4);
     }
     for (size_t i = 0; i < n; i++) {
         nanos begin = view_begin(rows, slices[i]), end = view_end(rows, slices[i]);
         begin = begin > t->from ? begin : t->from;
-        put_number(out, end > t->to ? UINT32_MAX : (uint64_t)(end - begin), 4);
+        rows_put_number(out, end > t->to ? UINT32_MAX : (uint64_t)(end - begin), 4);
     }
     for (size_t i = 0; i < n; i++)
-        put_number(out, rows->set->what[slices[i]], 4);
+        rows_put_number(out, rows->set->what[slices[i]], 4);
     for (size_t i = 0; i < n; i++)
-        put_number(out,
-                   (view_begin(rows, slices[i]) < t->from ? STARTS_BEFORE : 0) |
-                       (view_end(rows, slices[i]) > t->to ? ENDS_AFTER : 0),
-                   1);
+        rows_put_number(out,
+                        (view_begin(rows, slices[i]) < t->from ? STARTS_BEFORE : 0) |
+                            (view_end(rows, slices[i]) > t->to ? ENDS_AFTER : 0),
+                        1);
 }
 
 /* Slices of a tile that are few; VIEW_SLICES + 1: they are not. Offsets have 32 bits, so a tile of
@@ -273,7 +273,7 @@ bool view_tile(const struct view_rows *rows, size_t lane, int64_t level, int64_t
                      (index + 1) << (level + VIEW_BUCKET_BITS)};
     size_t n = find_slices(&t, slices);
     if (n == 0)
-        put_head(out, &t, TILE_EMPTY, 0, 0, 0);
+        rows_put_head(out, &t, TILE_EMPTY, 0, 0, 0);
     else if (n <= VIEW_SLICES)
         put_slices(out, &t, slices, n);
     else

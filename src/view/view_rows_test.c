@@ -18,7 +18,7 @@ static uint64_t next_random(uint64_t *state)
 }
 
 /* One stream of kernels with a range over all of them, and one point in time. */
-static void fill(void)
+static void view_rows_fill(void)
 {
     static const char *const names[] = {"ampere_sgemm_128x64", "vectorized_elementwise_kernel"};
     uint64_t seed = 3;
@@ -36,7 +36,7 @@ static void fill(void)
 
 static void open_rows(void)
 {
-    fill();
+    view_rows_fill();
     start_study();
     page_set_init(&set, &study, NULL);
     set.a = study_accounting(&study);
@@ -50,7 +50,7 @@ static void close_rows(void)
     page_set_fini(&set);
 }
 
-static uint64_t number(struct str bytes, size_t at, size_t n)
+static uint64_t rows_number(struct str bytes, size_t at, size_t n)
 {
     uint64_t value = 0;
 
@@ -91,15 +91,16 @@ TEST(columns_hold_the_busy_time_at_every_level)
         nanos width = INT64_C(1) << (level + VIEW_BUCKET_BITS);
         for (int64_t i = 0; view_tile(&rows, work_lane(), level, i, &out); i++) {
             struct str tile = text_view(&out);
-            assert_int_equal(number(tile, 16, 8), i * width);
-            assert_int_equal(number(tile, 28, 4) + 32, tile.n);
-            if (number(tile, 4, 2) != 1) { /* not columns */
-                seen += number(tile, 12, 4);
+            assert_int_equal(rows_number(tile, 16, 8), i * width);
+            assert_int_equal(rows_number(tile, 28, 4) + 32, tile.n);
+            if (rows_number(tile, 4, 2) != 1) { /* not columns */
+                seen += rows_number(tile, 12, 4);
             } else {
                 double busy = 0;
-                size_t families = (size_t)__builtin_popcount((unsigned)number(tile, 24, 4));
+                size_t families = (size_t)__builtin_popcount((unsigned)rows_number(tile, 24, 4));
                 for (size_t k = 0; k < families * VIEW_BUCKETS; k++)
-                    busy += (double)number(tile, 32 + 2 * k, 2) / 65535 * (double)(1LL << level);
+                    busy +=
+                        (double)rows_number(tile, 32 + 2 * k, 2) / 65535 * (double)(1LL << level);
                 nanos real = busy_within(i * width, (i + 1) * width);
                 assert_true(busy > (double)real * 0.999 - VIEW_BUCKETS &&
                             busy < (double)real * 1.001 + VIEW_BUCKETS);
@@ -126,11 +127,11 @@ TEST(slices_are_those_that_overlap_the_tile)
                     view_end(&rows, i) > from && cap->slices.lane[i] == cap->slices.lane[0];
     assert_true(view_tile(&rows, work_lane(), level, index, &out));
     struct str tile = text_view(&out);
-    assert_int_equal(number(tile, 4, 2), 2);
-    assert_int_equal(number(tile, 12, 4), expected);
+    assert_int_equal(rows_number(tile, 4, 2), 2);
+    assert_int_equal(rows_number(tile, 12, 4), expected);
     assert_true(expected > 10);
-    size_t first = rows.lanes[work_lane()].first + number(tile, 32, 4);
-    assert_int_equal(number(tile, 32 + 12 * expected, 4), set.what[first]);
+    size_t first = rows.lanes[work_lane()].first + rows_number(tile, 32, 4);
+    assert_int_equal(rows_number(tile, 32 + 12 * expected, 4), set.what[first]);
     text_free(&out);
     close_rows();
 }

@@ -10,7 +10,7 @@
 #include "base/formats/json_write.h"
 #include "base/run/job.h"
 #include "capture/part.h"
-#include "render/timeline.h"
+#include "render/timelines/timeline.h"
 #include "view/view_answers.h"
 #include "view/view_http.h"
 
@@ -75,7 +75,7 @@ static void put_state(struct view_server *server, struct text *out)
 
 /* ---- answers ---- */
 
-static void fail(struct view_answer *answer, unsigned status, const char *text)
+static void server_fail(struct view_answer *answer, unsigned status, const char *text)
 {
     struct json_writer w;
 
@@ -120,7 +120,7 @@ static void answer_tiles(const struct view_call *call, const struct view_rows *r
     for (size_t i = 0; is_ok && i < lanes.n; i++)
         is_ok = view_tile(rows, lanes.at[i], level, index, &answer->body);
     if (!is_ok)
-        fail(answer, BAD_REQUEST, "tiles need l, i and r");
+        server_fail(answer, BAD_REQUEST, "tiles need l, i and r");
 }
 
 static void answer_range(const struct view_call *call, const struct view_rows *rows,
@@ -131,7 +131,7 @@ static void answer_range(const struct view_call *call, const struct view_rows *r
     nanos from, to;
 
     if (!take_range(call, &from, &to) || !take_lanes(call, rows, &lanes)) {
-        fail(answer, BAD_REQUEST, "range needs from, to and r");
+        server_fail(answer, BAD_REQUEST, "range needs from, to and r");
         return;
     }
     view_range(rows, &lanes, from, to, gaps != NULL && strcmp(gaps, "1") == 0, &answer->body);
@@ -144,7 +144,7 @@ static void answer_search(const struct view_call *call, const struct view_rows *
     int64_t most = SEARCH_MOST;
 
     if (query == NULL || query[0] == '\0' || (max != NULL && !view_number(max, SEARCH_MOST, &most)))
-        fail(answer, BAD_REQUEST, "search needs q");
+        server_fail(answer, BAD_REQUEST, "search needs q");
     else
         view_search(rows, str_of(query), (size_t)most, &answer->body);
 }
@@ -158,7 +158,7 @@ static void answer_slice(const struct view_call *call, const struct view_rows *r
     int64_t lane, n, begin, what;
 
     if (!view_number(view_arg(call, "r", 0), (int64_t)rows->set->lanes.n - 1, &lane))
-        fail(answer, BAD_REQUEST, "slice needs r and n");
+        server_fail(answer, BAD_REQUEST, "slice needs r and n");
     else if (view_number(number, UINT32_MAX, &n))
         answer->status = view_slice(rows, (size_t)lane, (size_t)n, &answer->body) ? 0 : NOT_FOUND;
     else if (view_number(at, INT64_MAX, &begin) &&
@@ -169,9 +169,9 @@ static void answer_slice(const struct view_call *call, const struct view_rows *r
                 ? 0
                 : NOT_FOUND;
     else
-        fail(answer, BAD_REQUEST, "slice needs r and n, or r, at and w");
+        server_fail(answer, BAD_REQUEST, "slice needs r and n, or r, at and w");
     if (answer->status == NOT_FOUND)
-        fail(answer, NOT_FOUND, "no such slice");
+        server_fail(answer, NOT_FOUND, "no such slice");
 }
 
 /* The page of a part, as `strata PATH -o page.html` would write it. */
@@ -226,10 +226,10 @@ static void answer_cut(struct view_server *server, const struct view_call *call,
         answer->type = forms[i].type;
         answer->file = forms[i].file;
         if (!is_few || answer->body.n > VIEW_ANSWER)
-            fail(answer, TOO_LARGE, "the range has too many slices for a file: zoom in");
+            server_fail(answer, TOO_LARGE, "the range has too many slices for a file: zoom in");
         return;
     }
-    fail(answer, BAD_REQUEST, "cut needs from, to and as (chrome, page, perfetto)");
+    server_fail(answer, BAD_REQUEST, "cut needs from, to and as (chrome, page, perfetto)");
 }
 
 /* ---- what may take seconds ---- */
@@ -278,7 +278,7 @@ static void answer_slow(struct view_server *server, const struct view_call *call
     struct slow s = {server, call, {0}, false};
 
     if (pthread_mutex_trylock(&server->slow_lock) != 0) {
-        fail(answer, UNAVAILABLE, "another statement is running");
+        server_fail(answer, UNAVAILABLE, "another statement is running");
         return;
     }
     bool is_done = job_run(&server->slow_job, run_slow, &s);
@@ -294,7 +294,7 @@ static void answer_slow(struct view_server *server, const struct view_call *call
     }
     pthread_mutex_unlock(&server->slow_lock);
     if (!is_done)
-        fail(answer, UNAVAILABLE, "not enough memory");
+        server_fail(answer, UNAVAILABLE, "not enough memory");
     else if (!s.is_ok)
         answer->status = BAD_REQUEST;
 }
@@ -313,7 +313,7 @@ static void answer_page(struct view_server *server, enum view_phase phase,
     else if (is_early)
         answer->fixed = text_view(&server->early);
     else
-        fail(answer, CONFLICT, "not ready");
+        server_fail(answer, CONFLICT, "not ready");
 }
 
 static void answer_set(struct view_server *server, const struct view_call *call,
@@ -330,7 +330,7 @@ static void answer_set(struct view_server *server, const struct view_call *call,
     int64_t set = 0;
 
     if (text != NULL && !view_number(text, (int64_t)server->of->n_sets - 1, &set))
-        fail(answer, NOT_FOUND, "no such capture");
+        server_fail(answer, NOT_FOUND, "no such capture");
     else if (answers[call->path] != NULL)
         answers[call->path](call, &server->rows[set], answer);
     else
@@ -353,14 +353,14 @@ static void handle(void *ctx, const struct view_call *call, struct view_answer *
     } else if (call->path == VIEW_TABLES) {
         view_sql_tables(&answer->body);
     } else if (phase != PHASE_ROWS && phase != PHASE_READY) {
-        fail(answer, CONFLICT, "not ready");
+        server_fail(answer, CONFLICT, "not ready");
     } else if (call->path == VIEW_PAGE) {
         answer_page(server, phase, call, answer);
     } else if (call->path == VIEW_SQL || call->path == VIEW_WHATIF) {
         if (phase == PHASE_READY)
             answer_slow(server, call, answer);
         else
-            fail(answer, CONFLICT, "not ready");
+            server_fail(answer, CONFLICT, "not ready");
     } else {
         answer_set(server, call, answer);
     }

@@ -10,16 +10,16 @@
 
 #define TIME_LIMIT INT64_C(5000000000) /* ns */
 
-struct answer {
+struct sql_answer {
     struct json_writer w;
     struct text *out;
     size_t rows;
     bool has_begun, is_truncated;
 };
 
-static bool take_head(void *ctx, const char *const *names, size_t n)
+static bool view_sql_take_head(void *ctx, const char *const *names, size_t n)
 {
-    struct answer *a = ctx;
+    struct sql_answer *a = ctx;
 
     a->has_begun = true;
     json_write_object(&a->w);
@@ -45,7 +45,7 @@ static void put_whole(struct json_writer *w, int64_t number)
     json_write_string(w, str_of(text));
 }
 
-static void put_cell(struct json_writer *w, const struct sql_value *v)
+static void sql_put_cell(struct json_writer *w, const struct sql_value *v)
 {
     switch (v->type) {
     case SQL_NULL:
@@ -66,9 +66,9 @@ static void put_cell(struct json_writer *w, const struct sql_value *v)
     }
 }
 
-static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
+static bool view_sql_take_row(void *ctx, const struct sql_value *cells, size_t n)
 {
-    struct answer *a = ctx;
+    struct sql_answer *a = ctx;
     size_t bytes = a->out->n;
 
     for (size_t i = 0; i < n; i++)
@@ -80,7 +80,7 @@ static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
     a->rows++;
     json_write_array(&a->w);
     for (size_t i = 0; i < n; i++)
-        put_cell(&a->w, &cells[i]);
+        sql_put_cell(&a->w, &cells[i]);
     json_write_end(&a->w);
     return true;
 }
@@ -106,7 +106,7 @@ static void put_error(const struct diag *d, struct text *out)
 
 bool view_sql_run(struct sql *sql, struct str statement, struct text *out)
 {
-    struct answer a = {.out = out};
+    struct sql_answer a = {.out = out};
     struct diag diag;
 
     diag_init(&diag);
@@ -114,8 +114,8 @@ bool view_sql_run(struct sql *sql, struct str statement, struct text *out)
     enum status status = sql_run(sql,
                                  &(struct sql_query){.text = statement,
                                                      .timeout = TIME_LIMIT,
-                                                     .head = take_head,
-                                                     .row = take_row,
+                                                     .head = view_sql_take_head,
+                                                     .row = view_sql_take_row,
                                                      .ctx = &a},
                                  &diag);
     bool is_ok = status == ST_OK && a.has_begun;

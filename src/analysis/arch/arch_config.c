@@ -76,7 +76,7 @@ struct finder {
     struct votes batch, length, tokens, routed, context;
 };
 
-static void put(struct finder *f, const char *name, const char *title, const struct votes *v)
+static void config_put(struct finder *f, const char *name, const char *title, const struct votes *v)
 {
     if (v->n == 0 || f->out->n == CONFIG_ITEMS)
         return;
@@ -104,8 +104,8 @@ static void put(struct finder *f, const char *name, const char *title, const str
                         PLACE("low", low), PLACE("high", high));
 }
 
-static void put_number(struct finder *f, const char *name, const char *title, int64_t number,
-                       double confidence, struct wording evidence)
+static void config_put_number(struct finder *f, const char *name, const char *title, int64_t number,
+                              double confidence, struct wording evidence)
 {
     if (f->out->n == CONFIG_ITEMS)
         return;
@@ -340,7 +340,8 @@ static void put_degree(struct finder *f, size_t kind, int64_t degree, struct wor
 {
     if (arch_config_get(f->out, degrees[kind].name) != NULL)
         return;
-    put_number(f, degrees[kind].name, degrees[kind].title, degree, is_inferred ? 0.6 : 1, evidence);
+    config_put_number(f, degrees[kind].name, degrees[kind].title, degree, is_inferred ? 0.6 : 1,
+                      evidence);
     f->out->at[f->out->n - 1].origin = is_inferred ? ORIGIN_INFERRED : ORIGIN_MEASURED;
 }
 
@@ -375,14 +376,15 @@ static void read_word(struct finder *f, struct str word, size_t *lengths)
 
     if (word.n > 1 && (word.at[word.n - 1] == 'k' || word.at[word.n - 1] == 'K') &&
         digits(str_part(word, 0, word.n - 1), &n) && *lengths < 2 && n < 1000000) {
-        put_number(f, *lengths == 0 ? "context_length" : "generated_length",
-                   *lengths == 0 ? "context length of the run" : "generated tokens of the run",
-                   n * 1000, 0.6, evidence);
+        config_put_number(f, *lengths == 0 ? "context_length" : "generated_length",
+                          *lengths == 0 ? "context length of the run"
+                                        : "generated tokens of the run",
+                          n * 1000, 0.6, evidence);
         ++*lengths;
     }
     if (str_starts_nocase(word, S("bs")) && digits(str_part(word, 2, word.n), &n) &&
         arch_config_get(f->out, "batch_requested") == NULL)
-        put_number(f, "batch_requested", "batch size of the run", n, 0.6, evidence);
+        config_put_number(f, "batch_requested", "batch size of the run", n, 0.6, evidence);
     for (size_t i = 0; i < ARRAY_LEN(degrees); i++)
         if (str_starts_nocase(word, str_of(degrees[i].token)) &&
             digits(str_part(word, 2, word.n), &n))
@@ -428,11 +430,11 @@ static void find_top_k(struct finder *f)
     if (experts > 0 && (won(&f->top_k) >= experts || (tokens > 0 && routed / tokens >= experts)))
         return; /* a sort of all experts, or the experts of one rank: no top-k */
     if (f->top_k.n == 0 && tokens > 0 && routed > tokens && routed % tokens == 0)
-        put_number(f, "experts_per_token", "experts per token (top-k)", routed / tokens, 0.9,
-                   WORDING(&f->st->scratch, &arch_text.routed, PLACE("rows", routed),
-                           PLACE("tokens", tokens)));
+        config_put_number(f, "experts_per_token", "experts per token (top-k)", routed / tokens, 0.9,
+                          WORDING(&f->st->scratch, &arch_text.routed, PLACE("rows", routed),
+                                  PLACE("tokens", tokens)));
     else
-        put(f, "experts_per_token", "experts per token (top-k)", &f->top_k);
+        config_put(f, "experts_per_token", "experts per token (top-k)", &f->top_k);
 }
 
 /* Weights of attention, feed-forward parts, embedding and head; norms are left out. */
@@ -463,7 +465,7 @@ static void find_parameters(struct finder *f)
     double total = (dense + moe) * attention + dense * matrices * h * (double)ffn +
                    moe * (double)experts * matrices * h * (double)expert_ffn +
                    moe * h * (double)experts + 2 * h * (double)vocab;
-    put_number(
+    config_put_number(
         f, "parameters", of_rank(f, "parameters, implied", "parameters per rank, implied"),
         (int64_t)total, 0.5,
         WORDING(&f->st->scratch, &arch_text.implied, PLACE("dense", dense), PLACE("moe", moe)));
@@ -479,24 +481,24 @@ const struct arch_config *arch_config_find(struct study *st, const struct arch_o
     read_kernels(&f);
     read_groups(&f);
     read_name(&f, name);
-    put(&f, "hidden_size", "hidden size", &f.hidden);
-    put(&f, "attention_heads", of_rank(&f, "attention heads", "attention heads per rank"),
-        &f.heads);
-    put(&f, "kv_heads", of_rank(&f, "KV heads", "KV heads per rank"), &f.kv_heads);
-    put(&f, "head_size", "head size", &f.head_size);
-    put(&f, "ffn_size", of_rank(&f, "FFN size", "FFN size per rank"), &f.ffn);
-    put(&f, "experts", of_rank(&f, "experts", "experts per rank"), &f.experts);
-    put(&f, "expert_ffn_size", of_rank(&f, "expert FFN size", "expert FFN size per rank"),
-        &f.expert_ffn);
+    config_put(&f, "hidden_size", "hidden size", &f.hidden);
+    config_put(&f, "attention_heads", of_rank(&f, "attention heads", "attention heads per rank"),
+               &f.heads);
+    config_put(&f, "kv_heads", of_rank(&f, "KV heads", "KV heads per rank"), &f.kv_heads);
+    config_put(&f, "head_size", "head size", &f.head_size);
+    config_put(&f, "ffn_size", of_rank(&f, "FFN size", "FFN size per rank"), &f.ffn);
+    config_put(&f, "experts", of_rank(&f, "experts", "experts per rank"), &f.experts);
+    config_put(&f, "expert_ffn_size", of_rank(&f, "expert FFN size", "expert FFN size per rank"),
+               &f.expert_ffn);
     find_top_k(&f);
-    put(&f, "vocabulary", of_rank(&f, "vocabulary", "vocabulary per rank"), &f.vocab);
-    put(&f, "batch", "batch", &f.batch);
-    put(&f, "query_length", "query tokens per sequence", &f.length);
-    put(&f, "kv_length", "KV tokens per sequence", &f.context);
+    config_put(&f, "vocabulary", of_rank(&f, "vocabulary", "vocabulary per rank"), &f.vocab);
+    config_put(&f, "batch", "batch", &f.batch);
+    config_put(&f, "query_length", "query tokens per sequence", &f.length);
+    config_put(&f, "kv_length", "KV tokens per sequence", &f.context);
     find_dtype(&f);
     find_parameters(&f);
     if (st->cap->facts.world_size > 0)
-        put_number(&f, "world_size", "ranks of the run", st->cap->facts.world_size, 1,
-                   wording_plain(S("the profile's own record")));
+        config_put_number(&f, "world_size", "ranks of the run", st->cap->facts.world_size, 1,
+                          wording_plain(S("the profile's own record")));
     return out;
 }

@@ -521,7 +521,7 @@ static const struct arch *find_arch(struct study *st)
     return arch_find(st, &(struct arch_options){.name = str_of(st->cap->name)});
 }
 
-static const void *find(struct study *st)
+static const void *json_find(struct study *st)
 {
     return document(st, find_arch(st));
 }
@@ -537,7 +537,7 @@ static const struct field type_columns[] = {
 };
 static const struct record type_table = RECORD(struct arch_type, type_columns);
 
-static void describe(struct study *st, struct report *r)
+static void json_describe(struct study *st, struct report *r)
 {
     const struct record_env env = {&st->cap->strings, &st->scratch, NULL};
     const struct arch *a = find_arch(st);
@@ -553,6 +553,6 @@ const struct analysis analysis_arch = {
     .summary = "the model that ran: passes, layers, types, communication",
     .needs = HAS_KERNELS,
     .schema = &arch_schema,
-    .find = find,
-    .run = describe,
+    .find = json_find,
+    .run = json_describe,
 };

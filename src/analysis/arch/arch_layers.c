@@ -40,7 +40,7 @@ struct finder {
     struct arch_launches launches;
 };
 
-static struct arch_op *op_of(const struct finder *f, size_t kernel)
+static struct arch_op *layers_op_of(const struct finder *f, size_t kernel)
 {
     return &f->ops->at[f->ops->of_kernel[kernel]];
 }
@@ -338,7 +338,7 @@ static size_t prologue_of(const struct finder *f, size_t marker)
     if (marker == 0)
         return from;
     for (size_t i = from; i < own && (f->borders[marker] & BORDER_BACKWARD); i++)
-        if (op_of(f, i)->is_backward)
+        if (layers_op_of(f, i)->is_backward)
             from = i + 1;
     if ((f->borders[marker] & BORDER_STEP) && !f->out->is_ignored[BORDER_RULE_STEP])
         for (size_t i = from; i < own; i++)

@@ -70,7 +70,7 @@ struct finder {
     struct arch_markers *m;
 };
 
-static const struct arch_op *op_of(const struct finder *f, size_t kernel)
+static const struct arch_op *markers_op_of(const struct finder *f, size_t kernel)
 {
     return &f->ops->at[f->ops->of_kernel[kernel]];
 }
@@ -84,7 +84,7 @@ static enum marker_class choose_class(struct finder *f)
 
     memset(count, 0, sizeof(uint32_t) * (lanes * MARKER_CLASSES + 1));
     for (size_t i = 0; i < f->kernels.n; i++) {
-        enum marker_class class = op_of(f, i)->marker;
+        enum marker_class class = markers_op_of(f, i)->marker;
         if (class == MARKER_NONE)
             continue;
         uint32_t seen = ++count[f->s->lane[f->kernels.at[i]] * MARKER_CLASSES + (size_t) class];
@@ -99,7 +99,7 @@ static enum marker_class choose_class(struct finder *f)
 static bool has_gemm(const struct finder *f, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++) {
-        enum family family = op_of(f, i)->family;
+        enum family family = markers_op_of(f, i)->family;
         if (family == ARCH_FAMILY_MATMUL || family == ARCH_FAMILY_MOE_GEMM ||
             family == ARCH_FAMILY_MOE_FUSED)
             return true;
@@ -131,7 +131,7 @@ static void drop_recomputed(struct finder *f)
         size_t end = i + 1 < m->n ? m->at[i + 1].kernel : f->kernels.n;
         if (next <= m->at[i].kernel)
             next = m->at[i].kernel + 1;
-        while (next < end && !op_of(f, next)->is_backward_attention)
+        while (next < end && !markers_op_of(f, next)->is_backward_attention)
             next++;
         if (next < end && m->recomputed < surplus)
             m->recomputed++;
@@ -141,14 +141,14 @@ static void drop_recomputed(struct finder *f)
     m->n = kept;
 }
 
-static void collect(struct finder *f)
+static void markers_collect(struct finder *f)
 {
     struct arch_markers *m = f->m;
     VEC_OF(struct arch_marker) found = {0};
     bool any_gemm = has_gemm(f, 0, f->kernels.n);
 
     for (size_t i = 0; i < f->kernels.n; i++) {
-        const struct arch_op *op = op_of(f, i);
+        const struct arch_op *op = markers_op_of(f, i);
         m->backward += op->is_backward_attention && op->marker == MARKER_NONE &&
                        !str_contains_nocase(op->name, S("dot_do")) &&
                        !str_contains_nocase(op->name, S("convert"));
@@ -340,7 +340,7 @@ static void find_phases(struct finder *f)
     }
 }
 
-static struct str name_of(struct finder *f)
+static struct str markers_name_of(struct finder *f)
 {
     size_t best = 0;
 
@@ -363,13 +363,13 @@ const struct arch_markers *arch_markers_find(struct study *st, const struct arch
     struct finder f = {st, ops, study_kernels(st), &st->cap->slices, m};
 
     m->class = choose_class(&f);
-    collect(&f);
+    markers_collect(&f);
     /* A layer is more than its attention: where little else runs, and not only in a short excerpt,
      * the names mark no layers. */
     if (m->n > EXCERPT && f.kernels.n * 2 < m->n * 3)
         m->n = 0;
     choose_main(&f);
-    m->name = name_of(&f);
+    m->name = markers_name_of(&f);
     m->phase_rule = "no markers";
     if (m->n > 0)
         find_phases(&f);

@@ -28,8 +28,8 @@ struct interval arch_extent(struct study *st, size_t first, size_t end, nanos *b
     return at;
 }
 
-static enum layer_kind kind_of(const bool *seen_family, bool dfc, bool gmm, bool mc2, bool alltoall,
-                               bool allgather)
+static enum layer_kind measure_kind_of(const bool *seen_family, bool dfc, bool gmm, bool mc2,
+                                       bool alltoall, bool allgather)
 {
     if (dfc)
         return LAYER_MOE_DFC;
@@ -68,7 +68,7 @@ static void measure(struct study *st, const struct arch_ops *ops, uint32_t main_
         signature = hash_mix(signature, number + 1);
         previous = number;
     }
-    layer->kind = kind_of(seen, dfc, gmm, mc2, alltoall, allgather);
+    layer->kind = measure_kind_of(seen, dfc, gmm, mc2, alltoall, allgather);
     layer->has_sampling = seen[ARCH_FAMILY_SAMPLING];
     layer->signature = signature;
     layer->at = arch_extent(st, layer->first, layer->end, &layer->busy);

@@ -123,7 +123,7 @@ static enum role tell_comm(struct teller *t, const struct arch_op *op)
     return ROLE_TP_COMM;
 }
 
-static enum role tell(struct teller *t, size_t i)
+static enum role roles_tell(struct teller *t, size_t i)
 {
     const struct arch_op *op = op_at(t, i);
 
@@ -185,5 +185,5 @@ void arch_roles_tell(const struct arch_ops *ops, const struct arch_layer *layer,
         else if (op_at(&t, i)->family == ARCH_FAMILY_NORM)
             t.ends_with_norm = true;
     for (size_t i = 0; i < layer->end - layer->first; i++)
-        roles[i] = (uint8_t)tell(&t, i);
+        roles[i] = (uint8_t)roles_tell(&t, i);
 }

@@ -132,7 +132,8 @@ struct part {
     nanos device;
 };
 
-static struct part part_of(struct study *st, const struct arch_ops *ops, size_t from, size_t to)
+static struct part runs_part_of(struct study *st, const struct arch_ops *ops, size_t from,
+                                size_t to)
 {
     struct part p = {0};
 
@@ -165,8 +166,9 @@ size_t arch_runs_join(struct study *st, const struct arch_ops *ops, struct arch_
         return 0;
     for (size_t i = 0; i + 1 < n; i++) {
         size_t end = i + 2 < n ? markers->at[i + 2].kernel : study_kernels(st).n;
-        struct part own = part_of(st, ops, markers->at[i].kernel + 1, markers->at[i + 1].kernel);
-        struct part next = part_of(st, ops, markers->at[i + 1].kernel + 1, end);
+        struct part own =
+            runs_part_of(st, ops, markers->at[i].kernel + 1, markers->at[i + 1].kernel);
+        struct part next = runs_part_of(st, ops, markers->at[i + 1].kernel + 1, end);
         is_joined[i + 1] = is_half(&own, &next) && !is_joined[i];
     }
     for (size_t i = 0; i < n; i++)
@@ -189,7 +191,7 @@ size_t arch_runs_products(struct study *st, const struct arch_ops *ops,
 
     for (size_t i = 0; i < layers->n; i++) {
         const struct arch_layer *l = &layers->at[i];
-        struct part p = part_of(st, ops, l->first, l->end);
+        struct part p = runs_part_of(st, ops, l->first, l->end);
         if (!p.has_experts && !layers->passes[l->pass].is_partial)
             counts[n++] = (double)p.products;
     }

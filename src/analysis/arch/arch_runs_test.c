@@ -3,7 +3,7 @@
 #include "analysis/arch/arch.h"
 #include "analysis/arch_testing.h"
 
-static const struct arch *find(void)
+static const struct arch *runs_find(void)
 {
     is_gpu();
     start_study();
@@ -27,7 +27,7 @@ TEST(attention_of_different_forms_in_a_row_are_towers)
             at = add_row(at,
                          "layer_norm gemm gemm gemm flash_fwd_vit gemm layer_norm gemm gelu gemm");
     }
-    const struct arch *a = find();
+    const struct arch *a = runs_find();
     assert_int_equal(a->layers->per_pass, 13);
     assert_int_equal(a->layers->n_runs, 2);
     assert_int_equal(a->layers->runs[0], 5);
@@ -47,7 +47,7 @@ TEST(forms_that_take_turns_are_one_model)
                          "layer_norm gemm gemm gemm flash_fwd_full gemm layer_norm gemm gelu gemm");
         }
     }
-    const struct arch *a = find();
+    const struct arch *a = runs_find();
     assert_int_equal(a->layers->per_pass, 8);
     assert_int_equal(a->layers->n_runs, 1);
 }
@@ -63,7 +63,7 @@ TEST(self_attention_and_cross_attention_are_one_layer)
         for (int i = 0; i < 4; i++)
             at = add_row(at, decoder);
     }
-    const struct arch *a = find();
+    const struct arch *a = runs_find();
     assert_int_equal(a->layers->per_pass, 10);
     assert_int_equal(a->layers->n_runs, 2);
     assert_int_equal(a->layers->runs[0], 6);
@@ -80,7 +80,7 @@ TEST(a_period_under_one_embedding_is_one_pass)
         at = add_row(at, "rms_norm gemm unified_attention_2d gemm rms_norm gemm silu gemm "
                          "rms_norm gemm unified_attention_3d reduce_segments gemm rms_norm gemm "
                          "silu gemm");
-    const struct arch *a = find();
+    const struct arch *a = runs_find();
     assert_int_equal(a->layers->per_pass, 24);
     assert_int_equal(a->layers->complete, 1);
 }
@@ -101,7 +101,7 @@ TEST(rounds_of_a_loop_are_passes)
                           : "layer_norm gemm flash_fwd_dit gemm gelu gemm");
         at = add_row(at, "layer_norm gemm");
     }
-    const struct arch *a = find();
+    const struct arch *a = runs_find();
     assert_int_equal(a->layers->per_pass, 12);
     assert_int_equal(a->layers->complete, 5);
     assert_true(a->confidence <= 0.6);
@@ -116,7 +116,7 @@ TEST(a_gap_under_one_embedding_is_a_stall)
         if (i == 0)
             at += 50 * MS;
     }
-    const struct arch *a = find();
+    const struct arch *a = runs_find();
     assert_int_equal(a->layers->per_pass, 12);
 }
 
@@ -133,7 +133,7 @@ TEST(many_products_to_an_attention_kernel_bound_the_confidence)
                 at = add_row(at, "layer_norm gemm conv gemm layer_norm gemm gelu gemm");
         }
     }
-    const struct arch *a = find();
+    const struct arch *a = runs_find();
     assert_int_equal(a->products, 14);
     assert_true(a->confidence <= 0.6);
 }
@@ -142,7 +142,7 @@ TEST(a_fused_kernel_is_not_what_stands_around_it)
 {
     add_row(0, "triton_red_fused_addmm_fmha_v3_fwd_mean_pow_rsqrt_1 triton_poi_fused_silu_mul_2 "
                "sage_fwd sage_quant_kernel triton_poi_fused_clone_3");
-    const struct arch *a = find();
+    const struct arch *a = runs_find();
     assert_int_equal(a->ops->at[0].family, ARCH_FAMILY_NORM);
     assert_int_equal(a->ops->at[1].family, ARCH_FAMILY_ACTIVATION);
     assert_int_equal(a->ops->at[2].family, ARCH_FAMILY_ATTENTION);

@@ -10,7 +10,7 @@
 #include "base/tables/ranked.h"
 #include "base/text/char.h"
 
-static bool take_number(struct str *rest, int64_t *out)
+static bool shapes_take_number(struct str *rest, int64_t *out)
 {
     int64_t value = 0;
     size_t n = 0;
@@ -34,7 +34,7 @@ static bool read_brackets(struct str text, struct shapes *out)
         char c = text.at[0];
         if (char_is_digit(c)) {
             int64_t value;
-            if (!take_number(&text, &value))
+            if (!shapes_take_number(&text, &value))
                 return false;
             if (shape != NULL && shape->n < SHAPE_DIMS && (first_at == 0 || first_at == depth)) {
                 first_at = depth;
@@ -58,7 +58,7 @@ static bool read_brackets(struct str text, struct shapes *out)
     return depth == 0;
 }
 
-static bool read_table(struct str text, struct shapes *out)
+static bool shapes_read_table(struct str text, struct shapes *out)
 {
     struct str input, dim;
 
@@ -80,7 +80,7 @@ bool shapes_read(struct str text, struct shapes *out)
     text = str_trim(text);
     if (text.n == 0)
         return false;
-    return text.at[0] == '[' ? read_brackets(text, out) : read_table(text, out);
+    return text.at[0] == '[' ? read_brackets(text, out) : shapes_read_table(text, out);
 }
 
 /* [B, N, S, D] has S tokens a sequence, [B, S, N, D] of one token is told by its 1. */

@@ -3,7 +3,7 @@
 #include "analysis/arch_testing.h"
 #include "base/formats/json_write.h"
 
-static const struct arch *find(void)
+static const struct arch *arch_test_find(void)
 {
     start_study();
     return arch_find(&study, &(struct arch_options){.name = S("dp2_tp8_ep_100k_1k_bs10")});
@@ -38,7 +38,7 @@ static void expect_ten_sections(const struct arch *a)
 
 TEST(a_capture_of_nothing_has_ten_sections)
 {
-    const struct arch *a = find();
+    const struct arch *a = arch_test_find();
 
     assert_true(a->confidence == 0);
     expect_ten_sections(a);
@@ -47,13 +47,13 @@ TEST(a_capture_of_nothing_has_ten_sections)
 TEST(one_kernel_of_no_length_has_ten_sections)
 {
     add_on("1", "Odd|`name\n", 5, 0);
-    expect_ten_sections(find());
+    expect_ten_sections(arch_test_find());
 }
 
 TEST(one_marker_alone_has_ten_sections)
 {
     add_on("1", "FusedInferAttentionScore", INT64_MIN + 1, 0);
-    const struct arch *a = find();
+    const struct arch *a = arch_test_find();
     assert_int_equal(a->layers->n, 1);
     expect_ten_sections(a);
 }
@@ -70,7 +70,7 @@ TEST(counts_are_checked_against_layers)
                                        : "FusedInferAttentionScore MatMul MoeGatingTopK "
                                          "DispatchFFNCombine RmsNorm MatMul ArgMaxV2");
     }
-    const struct arch *a = find();
+    const struct arch *a = arch_test_find();
     assert_int_equal(a->n_failed, 0);
     assert_int_equal(a->n_checks, 5);
     assert_str(a->checks[0].op, "FusedInferAttentionScore");
@@ -95,7 +95,7 @@ TEST(a_missing_kernel_is_a_mismatch)
                                  : "FusedInferAttentionScore MatMul MoeGatingTopK "
                                    "DispatchFFNCombine");
     }
-    const struct arch *a = find();
+    const struct arch *a = arch_test_find();
     assert_int_equal(a->n_failed, 1);
     assert_true(a->confidence < 1);
 }
@@ -103,7 +103,7 @@ TEST(a_missing_kernel_is_a_mismatch)
 TEST(the_folders_name_tells_the_parallelism)
 {
     add_row(0, "FusedInferAttentionScore MatMul");
-    const struct arch *a = find();
+    const struct arch *a = arch_test_find();
     assert_str(a->config->parallelism, "DP2×TP8×EP");
     assert_int_equal(arch_config_get(a->config, "tensor_parallel")->number, 8);
     assert_int_equal(arch_config_get(a->config, "context_length")->number, 100000);
@@ -138,7 +138,7 @@ TEST(shapes_tell_the_sizes_of_a_model)
         add_call("aten::silu", "[[2, 128, 256]]", (i + 1) * MS + 10 * US);
         add_row((i + 1) * MS, "sdpa_flash gemm silu gemm");
     }
-    const struct arch *a = find();
+    const struct arch *a = arch_test_find();
     assert_int_equal(arch_config_get(a->config, "hidden_size")->number, 64);
     assert_int_equal(arch_config_get(a->config, "attention_heads")->number, 8);
     assert_int_equal(arch_config_get(a->config, "kv_heads")->number, 2);

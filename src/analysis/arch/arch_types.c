@@ -71,7 +71,7 @@ static bool counts(const struct finder *f, size_t pass)
     return f->layers->complete == 0 || !f->layers->passes[pass].is_partial;
 }
 
-static size_t type_of(struct finder *f, const struct arch_layer *layer)
+static size_t types_type_of(struct finder *f, const struct arch_layer *layer)
 {
     for (size_t i = 0; i < f->out->n; i++) {
         const struct arch_type *type = &f->out->at[i];
@@ -545,7 +545,7 @@ const struct arch_types *arch_types_find(struct study *st, const struct arch_ops
     if (layers->n == 0)
         return out;
     for (size_t i = 0; i < layers->n; i++)
-        layers->at[i].type = type_of(&f, &layers->at[i]);
+        layers->at[i].type = types_type_of(&f, &layers->at[i]);
     out->median_pass = median_pass(&f);
     for (size_t i = 0; i < out->n; i++) {
         count_per_pass(&f, i);

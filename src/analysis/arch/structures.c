@@ -71,7 +71,7 @@ struct finder {
     const struct waits *waits;
 };
 
-static enum structure_part part_of(const struct finder *f, size_t slice)
+static enum structure_part structures_part_of(const struct finder *f, size_t slice)
 {
     bool is_main = f->s->lane[slice] == f->a->markers->main_lane;
     enum slice_kind kind = (enum slice_kind)f->s->kind[slice];
@@ -132,7 +132,7 @@ static nanos under_block(const struct finder *f, const struct structure *s,
     for (size_t i = s->first; i < s->end; i++) {
         size_t slice = f->kernels.at[i];
         struct interval at = {f->s->begin[slice], slices_end(f->s, slice)};
-        enum structure_part part = part_of(f, slice);
+        enum structure_part part = structures_part_of(f, slice);
         if (part == PART_COMM)
             comm.at[comm.n++] = at;
         else if (part == PART_BLOCK)
@@ -143,14 +143,14 @@ static nanos under_block(const struct finder *f, const struct structure *s,
     return interval_overlap(comm, block);
 }
 
-static void measure(struct finder *f, struct structure *s, struct interval *room)
+static void structures_measure(struct finder *f, struct structure *s, struct interval *room)
 {
     struct sweep all = {0}, parts[PARTS] = {0};
 
     for (size_t i = s->first; i < s->end; i++) {
         size_t slice = f->kernels.at[i];
         nanos begin = f->s->begin[slice], end = slices_end(f->s, slice);
-        enum structure_part part = part_of(f, slice);
+        enum structure_part part = structures_part_of(f, slice);
         enum slice_kind kind = (enum slice_kind)f->s->kind[slice];
         nanos gap = sweep_add(&all, begin, end);
         if (gap > 0) {
@@ -178,7 +178,7 @@ static void measure(struct finder *f, struct structure *s, struct interval *room
             under_block(f, s, (struct interval_set){room, 0}, (struct interval_set){room + n, 0});
 }
 
-static void add(struct finder *f, size_t first, size_t end, enum structure_type type)
+static void structures_add(struct finder *f, size_t first, size_t end, enum structure_type type)
 {
     if (first < end)
         f->out->at[f->out->n++] =
@@ -195,20 +195,21 @@ static void from_layers(struct finder *f)
     for (size_t i = 0; i < l->n_passes; i++) {
         const struct arch_pass *pass = &l->passes[i];
         size_t first = pass->layers > 0 ? l->at[pass->layer_first].first : pass->end;
-        add(f, done, pass->first, STRUCTURE_UNKNOWN); /* before the first pass */
-        add(f, pass->first, first, STRUCTURE_PROLOGUE);
+        structures_add(f, done, pass->first, STRUCTURE_UNKNOWN); /* before the first pass */
+        structures_add(f, pass->first, first, STRUCTURE_PROLOGUE);
         done = first;
         for (size_t k = 0; k < pass->layers; k++) {
             const struct arch_layer *layer = &l->at[pass->layer_first + k];
-            add(f, done, layer->first, STRUCTURE_UNKNOWN);
-            add(f, layer->first, layer->end,
-                layer->kind == LAYER_BLOCK ? STRUCTURE_UNKNOWN : STRUCTURE_TRANSFORMER_BLOCK);
+            structures_add(f, done, layer->first, STRUCTURE_UNKNOWN);
+            structures_add(f, layer->first, layer->end,
+                           layer->kind == LAYER_BLOCK ? STRUCTURE_UNKNOWN
+                                                      : STRUCTURE_TRANSFORMER_BLOCK);
             done = layer->end;
         }
-        add(f, done, pass->end, STRUCTURE_EPILOGUE);
+        structures_add(f, done, pass->end, STRUCTURE_EPILOGUE);
         done = pass->end;
     }
-    add(f, done, f->kernels.n, STRUCTURE_UNKNOWN);
+    structures_add(f, done, f->kernels.n, STRUCTURE_UNKNOWN);
 }
 
 static void assign_steps(struct finder *f)
@@ -284,7 +285,7 @@ const struct structures *structures_find(struct study *st, const struct arch *a)
         from_layers(&f);
     for (size_t i = 0; a->layers->n < 2 && i < steps; i++) {
         struct kernel_range range = study_step_kernels(st, i);
-        add(&f, range.from, range.to, STRUCTURE_UNKNOWN);
+        structures_add(&f, range.from, range.to, STRUCTURE_UNKNOWN);
     }
     size_t largest = 0;
     for (size_t i = 0; i < f.out->n; i++)
@@ -292,7 +293,7 @@ const struct structures *structures_find(struct study *st, const struct arch *a)
             largest = f.out->at[i].end - f.out->at[i].first;
     struct interval *room = ARENA_ARRAY(&st->scratch, struct interval, 2 * largest);
     for (size_t i = 0; i < f.out->n; i++)
-        measure(&f, &f.out->at[i], room);
+        structures_measure(&f, &f.out->at[i], room);
     assign_steps(&f);
     find_ranking(&f);
     return f.out;

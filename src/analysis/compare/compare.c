@@ -210,8 +210,8 @@ static double median_of(double *at, size_t n)
     return ranked_at(at, n, 0.5);
 }
 
-static struct change judge(struct samples *s, const struct ranksum *ranks,
-                           const struct compare_options *options, bool is_time)
+static struct change compare_judge(struct samples *s, const struct ranksum *ranks,
+                                   const struct compare_options *options, bool is_time)
 {
     struct change out = {.p = NAN};
 
@@ -274,7 +274,8 @@ static void compare_metrics(struct comparer *c, struct compare_group *out,
             for (size_t i = 0; i < pair[side]->n; i++)
                 s.at[side][i] = metric_of(&c->sides[side], pair[side]->steps[i],
                                           (enum compare_metric)metric, room);
-        out->metrics[metric] = judge(&s, ranks, &c->out->options, metric != COMPARE_KERNELS);
+        out->metrics[metric] =
+            compare_judge(&s, ranks, &c->out->options, metric != COMPARE_KERNELS);
     }
 }
 
@@ -370,7 +371,7 @@ static void compare_ops(struct comparer *c, struct compare_group *out,
         if (op.calls[SIDE_A] + op.calls[SIDE_B] == 0)
             continue;
         op.key = arena_str(c->arena, op.key);
-        op.change = judge(&s, ranks, &c->out->options, true);
+        op.change = compare_judge(&s, ranks, &c->out->options, true);
         op.per_step_calls = num_share(op.calls[SIDE_B], out->samples[SIDE_B]) -
                             num_share(op.calls[SIDE_A], out->samples[SIDE_A]);
         out->ops[out->n_ops++] = op;

@@ -28,7 +28,7 @@ struct class_change {
 };
 
 /* Keeps the largest changes, in order. */
-static void keep(struct class_change *list, size_t *n, struct class_change c)
+static void causes_keep(struct class_change *list, size_t *n, struct class_change c)
 {
     size_t at = *n;
 
@@ -95,7 +95,7 @@ void compare_describe_causes(const struct diagnosis *const of[SIDES], struct rep
             const char *name = d->classes[i].name;
             double by = time_of(b, name) - time_of(a, name);
             if (fabs(by) * 1000 >= LEAST_PERMILLE * before)
-                keep(list, &n, (struct class_change){name, d->classes[i].label, by});
+                causes_keep(list, &n, (struct class_change){name, d->classes[i].label, by});
         }
     }
     if (n == 0)

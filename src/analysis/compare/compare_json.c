@@ -26,8 +26,8 @@ static const struct field change_fields[] = {
 static const struct record change_record = RECORD(struct doc_change, change_fields);
 
 /* `unit` nanoseconds are one of what is printed. */
-static struct doc_change change_of(const struct change *c, const char *metric, double unit,
-                                   bool is_time)
+static struct doc_change json_change_of(const struct change *c, const char *metric, double unit,
+                                        bool is_time)
 {
     return (struct doc_change){
         .metric = metric,
@@ -100,8 +100,8 @@ static struct field_items list_metrics(const void *record, const struct record_e
     struct doc_change *list = ARENA_ARRAY(env->arena, struct doc_change, COMPARE_METRICS);
 
     for (int m = 0; m < COMPARE_METRICS; m++)
-        list[m] = change_of(&g->metrics[m], compare_metric_name((enum compare_metric)m),
-                            m != COMPARE_KERNELS ? 1e6 : 1, m != COMPARE_KERNELS);
+        list[m] = json_change_of(&g->metrics[m], compare_metric_name((enum compare_metric)m),
+                                 m != COMPARE_KERNELS ? 1e6 : 1, m != COMPARE_KERNELS);
     return (struct field_items){list, COMPARE_METRICS};
 }
 
@@ -112,7 +112,7 @@ static struct field_items list_ops(const void *record, const struct record_env *
 
     for (size_t i = 0; i < g->n_ops; i++)
         list[i] = (struct doc_op){
-            .change = change_of(&g->ops[i].change, "us_per_step", 1e3, true),
+            .change = json_change_of(&g->ops[i].change, "us_per_step", 1e3, true),
             .calls = calls_of(g->ops[i].key, g->ops[i].calls, g->ops[i].total),
             .per_step_calls = g->ops[i].per_step_calls,
         };

@@ -34,7 +34,7 @@ struct matcher {
 };
 
 /* Rows of both sides, those of one name beside each other. For mem_free(). */
-static void gather(struct matcher *m)
+static void rows_gather(struct matcher *m)
 {
     m->list = mem_grow(NULL, sizeof(*m->list), m->stats[SIDE_A]->n + m->stats[SIDE_B]->n + 1);
     for (int side = 0; side < SIDES; side++)
@@ -68,7 +68,7 @@ static double likeness_of(struct study *a, struct study *b, const double *steps)
 
     if (m.stats[SIDE_A]->n == 0 || m.stats[SIDE_B]->n == 0)
         return -1;
-    gather(&m);
+    rows_gather(&m);
     for (size_t i = 0, first = 0; i < m.n; i++) {
         if (i + 1 < m.n && is_same(&m.list[i], &m.list[i + 1]))
             continue;
@@ -88,7 +88,7 @@ ORDER_BY(largest_change_first, struct compare_row,
 
 static void find_rows(struct matcher *m, struct compare_rows *out, struct arena *arena)
 {
-    gather(m);
+    rows_gather(m);
     out->at = ARENA_ARRAY(arena, struct compare_row, m->n);
     for (size_t i = 0, first = 0; i < m->n; i++) {
         if (i + 1 < m->n && is_same(&m->list[i], &m->list[i + 1]))
@@ -145,7 +145,7 @@ static struct str change_text(double a, double b, struct arena *arena)
     return arena_format(arena, "%+.1f %%", 100 * (b / a - 1));
 }
 
-static struct field_value change_of(const void *record, const struct record_env *env)
+static struct field_value rows_change_of(const void *record, const struct record_env *env)
 {
     const struct compare_row *row = record;
 
@@ -170,7 +170,7 @@ static struct field_value ratio_of(const void *record, const struct record_env *
               .unit = UNIT_MS),                                                                    \
         FIELD(struct compare_row, delta, "delta_ns", .head = "change ms", .unit = UNIT_MS),        \
         FIELD_CALC(FIELD_F64, "ratio", ratio_of, .missing = MISSING_NEGATIVE),                     \
-        FIELD_CALC(FIELD_STR, NULL, change_of, .head = "change", .is_right = true)
+        FIELD_CALC(FIELD_STR, NULL, rows_change_of, .head = "change", .is_right = true)
 
 static const struct field shape_fields[] = {
     FIELD(struct compare_row, name, "name", .head = "name"),

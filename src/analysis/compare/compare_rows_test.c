@@ -34,7 +34,7 @@ static void end_first(void)
     cap = capture_new();
 }
 
-static const struct compare_rows *find(void)
+static const struct compare_rows *rows_find(void)
 {
     is_gpu();
     start_study();
@@ -43,7 +43,7 @@ static const struct compare_rows *find(void)
     return compare_rows_find(&first, &study, OP_BY_OP, &arena);
 }
 
-static void end(void)
+static void rows_end(void)
 {
     struct capture *a = (struct capture *)first.cap;
 
@@ -59,14 +59,14 @@ TEST(operators_of_other_kernels_compare)
     end_first();
     add_calls("aten::mm", 4, 30);
     add_calls("aten::add", 2, 5);
-    const struct compare_rows *c = find();
+    const struct compare_rows *c = rows_find();
     assert_int_equal(c->n, 2);
     assert_str(c->at[0].name, "aten::mm");
     assert_true(c->at[0].time[SIDE_A] == 40 * US && c->at[0].time[SIDE_B] == 120 * US);
     assert_true(c->at[0].delta == 80 * US && c->at[1].delta == 0);
     assert_true(c->likeness == 1 && !c->is_different);
     assert_true(c->time[SIDE_A] == 50 * US && c->time[SIDE_B] == 130 * US);
-    end();
+    rows_end();
 }
 
 /* 2 of 2 + 6 calls are in both. */
@@ -76,10 +76,10 @@ TEST(other_work_is_said_to_be_other_work)
     end_first();
     add_calls("aten::mm", 2, 10);
     add_calls("aten::conv2d", 6, 10);
-    const struct compare_rows *c = find();
+    const struct compare_rows *c = rows_find();
     assert_true(c->likeness == 0.25 && c->is_different);
     assert_true(c->at[0].time[SIDE_A] == 0);
-    end();
+    rows_end();
 }
 
 TEST(captures_without_operators_are_not_called_different)
@@ -87,10 +87,10 @@ TEST(captures_without_operators_are_not_called_different)
     module_kernel("a");
     end_first();
     module_kernel("b");
-    const struct compare_rows *c = find();
+    const struct compare_rows *c = rows_find();
     assert_true(c->likeness < 0 && !c->is_different && c->n == 0);
     assert_true(c->outside[SIDE_A] == 10 * US);
-    end();
+    rows_end();
 }
 
 TEST_MAIN("analysis/compare/compare_rows", CASE(operators_of_other_kernels_compare),

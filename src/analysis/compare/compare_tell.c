@@ -50,13 +50,13 @@ struct teller {
     struct report *r;
 };
 
-static struct str word(const struct teller *t, const char *english)
+static struct str tell_word(const struct teller *t, const char *english)
 {
     return message_word(t->r->lang, str_of(english));
 }
 
 /* `list` with one more item. */
-static struct str join(struct teller *t, struct str list, struct str item)
+static struct str tell_join(struct teller *t, struct str list, struct str item)
 {
     struct str comma = report_message(t->r, &diff_text.comma);
 
@@ -121,13 +121,14 @@ static struct str group_clause(struct teller *t, const struct compare_group *g)
     enum compare_metric part = main_part(g);
     double moved = g->metrics[part].delta;
 
-    return REPORT_MESSAGE(
-        t->r, moved > 0 ? &diff_text.clause_more : &diff_text.clause_less,
-        PLACE("group", group_name(t, g)), place_quantity("a", s->median[SIDE_A], UNIT_NS),
-        place_quantity("b", s->median[SIDE_B], UNIT_NS),
-        place_quantity("change", fabs(s->relative), UNIT_RATIO),
-        PLACE("verdict", word(t, change_name(s->kind, true))),
-        PLACE("part", word(t, metric_words[part])), place_quantity("moved", fabs(moved), UNIT_NS));
+    return REPORT_MESSAGE(t->r, moved > 0 ? &diff_text.clause_more : &diff_text.clause_less,
+                          PLACE("group", group_name(t, g)),
+                          place_quantity("a", s->median[SIDE_A], UNIT_NS),
+                          place_quantity("b", s->median[SIDE_B], UNIT_NS),
+                          place_quantity("change", fabs(s->relative), UNIT_RATIO),
+                          PLACE("verdict", tell_word(t, change_name(s->kind, true))),
+                          PLACE("part", tell_word(t, metric_words[part])),
+                          place_quantity("moved", fabs(moved), UNIT_NS));
 }
 
 /* Not one median differs, of any metric or operator. */
@@ -183,7 +184,7 @@ static void tell_verdict(struct teller *t)
 /* The verdict, with the mark of one that noise could not be taken out of. */
 static void put_verdict(struct teller *t, struct table *table, const struct change *c)
 {
-    struct str name = word(t, change_name(c->kind, true));
+    struct str name = tell_word(t, change_name(c->kind, true));
 
     table_text(t->r, table,
                isnan(c->p) && is_change(c) ? arena_format(&t->r->arena, "%.*s?", STR_ARGS(name))
@@ -328,10 +329,10 @@ static void tell_only(struct teller *t, const struct message *head, enum side si
         const struct compare_total *op = &t->c->totals[at];
         if (op->calls[side] == 0 || op->calls[1 - side] != 0 || n++ >= MAX_NAMES)
             continue;
-        list = join(t, list,
-                    REPORT_MESSAGE(t->r, &diff_text.op, PLACE("op", op->key),
-                                   PLACE("calls", op->calls[side]),
-                                   place_quantity("time", (double)op->total[side], UNIT_NS)));
+        list = tell_join(t, list,
+                         REPORT_MESSAGE(t->r, &diff_text.op, PLACE("op", op->key),
+                                        PLACE("calls", op->calls[side]),
+                                        place_quantity("time", (double)op->total[side], UNIT_NS)));
     }
     if (n > MAX_NAMES)
         list = REPORT_MESSAGE(t->r, &diff_text.more_names, PLACE("list", list),
@@ -348,9 +349,9 @@ static void tell_unmatched(struct teller *t)
         size_t n = t->c->n_unmatched[side];
         struct str list = S("");
         for (size_t i = 0; i < n && i < MAX_NAMES; i++)
-            list = join(t, list, arena_format(&t->r->arena, "g%zu", t->c->unmatched[side][i]));
+            list = tell_join(t, list, arena_format(&t->r->arena, "g%zu", t->c->unmatched[side][i]));
         if (n > MAX_NAMES)
-            list = join(t, list, S("..."));
+            list = tell_join(t, list, S("..."));
         if (n > 0)
             report_text(t->r, REPORT_MESSAGE(t->r, &diff_text.unmatched, PLACE("side", names[side]),
                                              PLACE("n", n), PLACE("groups", list)));
@@ -371,12 +372,12 @@ static void tell_statistics(struct teller *t)
     for (size_t i = 0; i < t->c->n_groups && i < MAX_GROUP_ROWS; i++) {
         const struct compare_group *g = &t->c->groups[i];
         struct str name = group_name(t, g);
-        counts =
-            join(t, counts,
-                 REPORT_MESSAGE(t->r, &diff_text.samples, PLACE("group", name),
-                                PLACE("a", g->samples[SIDE_A]), PLACE("b", g->samples[SIDE_B])));
+        counts = tell_join(t, counts,
+                           REPORT_MESSAGE(t->r, &diff_text.samples, PLACE("group", name),
+                                          PLACE("a", g->samples[SIDE_A]),
+                                          PLACE("b", g->samples[SIDE_B])));
         if (!g->is_judged)
-            few = join(t, few, name);
+            few = tell_join(t, few, name);
     }
     if (t->c->n_groups > 0)
         report_text(

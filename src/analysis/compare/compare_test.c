@@ -10,14 +10,14 @@ enum { US = 1000, MS = 1000000 };
 static struct capture *caps[SIDES];
 static struct study studies[SIDES];
 
-static int fresh(void **state)
+static int compare_fresh(void **state)
 {
     for (int i = 0; i < SIDES; i++)
         caps[i] = capture_new();
     return arena_enter(state);
 }
 
-static int done(void **state)
+static int compare_done(void **state)
 {
     for (int i = 0; i < SIDES; i++) {
         study_end(&studies[i]);
@@ -26,8 +26,8 @@ static int done(void **state)
     return arena_leave(state);
 }
 
-static void add(enum side side, int step, const char *name, enum slice_kind kind, nanos begin,
-                nanos dur)
+static void compare_add(enum side side, int step, const char *name, enum slice_kind kind,
+                        nanos begin, nanos dur)
 {
     struct capture *cap = caps[side];
     struct lane_key key = {.kind = LANE_STREAM};
@@ -48,11 +48,11 @@ static void add_step(enum side side, int step, nanos mm)
 {
     nanos begin = (nanos)step * 10 * MS;
 
-    add(side, step, "Mm", SLICE_COMPUTE, begin, mm);
-    add(side, step, "AllReduce", SLICE_COMM, begin + 5 * MS, MS);
+    compare_add(side, step, "Mm", SLICE_COMPUTE, begin, mm);
+    compare_add(side, step, "AllReduce", SLICE_COMM, begin + 5 * MS, MS);
 }
 
-static const struct comparison *look(void)
+static const struct comparison *compare_look(void)
 {
     for (int i = 0; i < SIDES; i++) {
         capture_seal(caps[i]);
@@ -67,7 +67,7 @@ TEST(a_capture_equals_itself)
     for (int side = 0; side < SIDES; side++)
         for (int i = 0; i < 5; i++)
             add_step((enum side)side, i, 2 * MS + i);
-    const struct comparison *c = look();
+    const struct comparison *c = compare_look();
 
     assert_int_equal(c->n_groups, 1);
     assert_int_equal(c->n_unmatched[SIDE_A] + c->n_unmatched[SIDE_B], 0);
@@ -88,7 +88,7 @@ TEST(a_slower_operator_is_found_with_its_size)
         add_step(SIDE_A, i, 2 * MS + i * 10 * US);
         add_step(SIDE_B, i, 3 * MS + i * 10 * US);
     }
-    const struct compare_group *g = &look()->groups[0];
+    const struct compare_group *g = &compare_look()->groups[0];
     const struct change *busy = &g->metrics[COMPARE_BUSY];
 
     assert_int_equal(g->n_ops, 2);
@@ -117,7 +117,7 @@ TEST(scatter_is_no_change)
         add_step(SIDE_A, i, a[i] * US);
         add_step(SIDE_B, i, b[i] * US);
     }
-    const struct compare_group *g = &look()->groups[0];
+    const struct compare_group *g = &compare_look()->groups[0];
 
     assert_int_equal(g->metrics[COMPARE_BUSY].kind, CHANGE_NOISE);
     assert_true(g->metrics[COMPARE_BUSY].p > 0.05);
@@ -129,7 +129,7 @@ TEST(small_changes_count_as_none)
         add_step(SIDE_A, i, 2 * MS);
         add_step(SIDE_B, i, 2 * MS + 9 * US); /* 0.3 % of the busy time, and below 10 us */
     }
-    const struct compare_group *g = &look()->groups[0];
+    const struct compare_group *g = &compare_look()->groups[0];
 
     assert_int_equal(g->metrics[COMPARE_BUSY].kind, CHANGE_NONE);
     assert_true(g->metrics[COMPARE_BUSY].delta == 9 * US);
@@ -139,7 +139,7 @@ TEST(one_step_cannot_tell_noise)
 {
     add_step(SIDE_A, 0, 2 * MS);
     add_step(SIDE_B, 0, 4 * MS);
-    const struct compare_group *g = &look()->groups[0];
+    const struct compare_group *g = &compare_look()->groups[0];
 
     assert_false(g->is_judged);
     assert_true(isnan(g->metrics[COMPARE_BUSY].p));
@@ -150,13 +150,13 @@ TEST(one_step_cannot_tell_noise)
 TEST(groups_are_matched_by_their_operators)
 {
     for (int i = 0; i < 2; i++) {
-        add(SIDE_A, i, "Prefill", SLICE_COMPUTE, i * 10 * MS, 9 * MS);
-        add(SIDE_A, 2 + i, "Decode", SLICE_COMPUTE, (20 + i) * MS, MS);
-        add(SIDE_B, i, "Prefill", SLICE_COMPUTE, i * 10 * MS, 9 * MS);
-        add(SIDE_B, 2 + i, "Decode", SLICE_COMPUTE, (20 + i * 30) * MS, MS);
-        add(SIDE_B, 4 + i, "Sample", SLICE_COMPUTE, (80 + i) * MS, MS / 2);
+        compare_add(SIDE_A, i, "Prefill", SLICE_COMPUTE, i * 10 * MS, 9 * MS);
+        compare_add(SIDE_A, 2 + i, "Decode", SLICE_COMPUTE, (20 + i) * MS, MS);
+        compare_add(SIDE_B, i, "Prefill", SLICE_COMPUTE, i * 10 * MS, 9 * MS);
+        compare_add(SIDE_B, 2 + i, "Decode", SLICE_COMPUTE, (20 + i * 30) * MS, MS);
+        compare_add(SIDE_B, 4 + i, "Sample", SLICE_COMPUTE, (80 + i) * MS, MS / 2);
     }
-    const struct comparison *c = look();
+    const struct comparison *c = compare_look();
 
     assert_int_equal(c->n_groups, 2);
     assert_int_equal(c->groups[0].index[SIDE_A], 0);
@@ -176,10 +176,10 @@ TEST(groups_are_matched_by_their_operators)
 TEST(a_gate_is_shut_above_its_limit)
 {
     for (int i = 0; i < 5; i++) {
-        add(SIDE_A, i, "Mm", SLICE_COMPUTE, i * 10 * MS, 10 * MS);
-        add(SIDE_B, i, "Mm", SLICE_COMPUTE, i * 12 * MS, 12 * MS);
+        compare_add(SIDE_A, i, "Mm", SLICE_COMPUTE, i * 10 * MS, 10 * MS);
+        compare_add(SIDE_B, i, "Mm", SLICE_COMPUTE, i * 12 * MS, 12 * MS);
     }
-    const struct comparison *c = look();
+    const struct comparison *c = compare_look();
 
     assert_true(fabs(c->relative - 0.2) < 1e-12);
     assert_non_null(compare_gate(c, SIZE_MAX, COMPARE_SERVICE, 0.19));
@@ -191,13 +191,13 @@ TEST(a_gate_is_shut_above_its_limit)
 
 TEST(captures_without_kernels_compare_to_nothing)
 {
-    const struct comparison *c = look();
+    const struct comparison *c = compare_look();
 
     assert_int_equal(c->n_groups, 0);
     assert_true(isnan(c->relative));
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, done)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, compare_fresh, compare_done)
 
 TEST_MAIN("analysis/compare/compare", CASE(a_capture_equals_itself),
           CASE(a_slower_operator_is_found_with_its_size), CASE(scatter_is_no_change),

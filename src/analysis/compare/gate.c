@@ -113,7 +113,7 @@ const char *gate_parse(struct arena *arena, const char *text, struct gate *out)
 }
 
 /* As the document prints it. */
-static double value_of(const struct gate *gate, const void *record)
+static double gate_value_of(const struct gate *gate, const void *record)
 {
     struct field_value v = field_value(gate->metric, record, NULL);
     double value = v.type == VALUE_REAL ? v.real : v.type == VALUE_INT ? (double)v.i : (double)v.u;
@@ -141,7 +141,7 @@ bool gate_check(const struct gate *gate, struct study *st, struct str *where, do
         for (size_t i = 0; i < groups->n; i++) {
             if (gate->group != SIZE_MAX && gate->group != i)
                 continue;
-            *value = value_of(gate, &groups->at[i]);
+            *value = gate_value_of(gate, &groups->at[i]);
             *where = arena_format(&st->scratch, "g%zu", i);
             if (holds(gate, *value))
                 return true;
@@ -149,12 +149,12 @@ bool gate_check(const struct gate *gate, struct study *st, struct str *where, do
         return false;
     }
     if (gate->scope == GATE_GLOBAL) {
-        *value = value_of(gate, &b->global);
+        *value = gate_value_of(gate, &b->global);
         *where = S("global");
         return holds(gate, *value);
     }
     for (size_t i = 0; i < steps->n; i++) {
-        *value = value_of(gate, step_record(gate, st, i));
+        *value = gate_value_of(gate, step_record(gate, st, i));
         *where = steps->at[i].id;
         if (holds(gate, *value))
             return true;

@@ -37,7 +37,7 @@ static struct str where;
 static double value;
 static const char *problem;
 
-static int check(const char *condition)
+static int gate_test_check(const char *condition)
 {
     struct gate gate;
 
@@ -47,41 +47,41 @@ static int check(const char *condition)
 
 TEST(step_metrics_are_compared_exactly)
 {
-    assert_int_equal(check("underfeed_ratio>0.2"), CLEAR);
-    assert_int_equal(check("underfeed_ratio>=0.2"), REACHED);
-    assert_int_equal(check("underfeed_ratio == 0.2"), REACHED);
-    assert_int_equal(check(" service_ms < 10 "), CLEAR);
-    assert_int_equal(check("service_ms<=10"), REACHED);
-    assert_int_equal(check("bubble_count!=1"), CLEAR);
+    assert_int_equal(gate_test_check("underfeed_ratio>0.2"), CLEAR);
+    assert_int_equal(gate_test_check("underfeed_ratio>=0.2"), REACHED);
+    assert_int_equal(gate_test_check("underfeed_ratio == 0.2"), REACHED);
+    assert_int_equal(gate_test_check(" service_ms < 10 "), CLEAR);
+    assert_int_equal(gate_test_check("service_ms<=10"), REACHED);
+    assert_int_equal(gate_test_check("bubble_count!=1"), CLEAR);
 }
 
 TEST(the_outcome_says_where_and_how_much)
 {
-    assert_int_equal(check("largest_internal_bubble_ms>1.5"), REACHED);
+    assert_int_equal(gate_test_check("largest_internal_bubble_ms>1.5"), REACHED);
     assert_str(where, "pseudo");
     assert_true(value == 2);
 }
 
 TEST(groups_and_the_whole_have_their_prefixes)
 {
-    assert_int_equal(check("global.device_gap_ratio>0.1"), REACHED);
-    assert_int_equal(check("global.largest_gap_ms>2"), CLEAR);
-    assert_int_equal(check("group.service_ms_avg>9"), REACHED);
-    assert_int_equal(check("g0.underfeed_ratio_p95>0.1"), REACHED);
-    assert_int_equal(check("g7.underfeed_ratio_p95>0.1"), CLEAR);
+    assert_int_equal(gate_test_check("global.device_gap_ratio>0.1"), REACHED);
+    assert_int_equal(gate_test_check("global.largest_gap_ms>2"), CLEAR);
+    assert_int_equal(gate_test_check("group.service_ms_avg>9"), REACHED);
+    assert_int_equal(gate_test_check("g0.underfeed_ratio_p95>0.1"), REACHED);
+    assert_int_equal(gate_test_check("g7.underfeed_ratio_p95>0.1"), CLEAR);
 }
 
 TEST(mistakes_are_told_apart)
 {
-    assert_int_equal(check("underfeed_ratio"), WRONG);
-    assert_int_equal(check("underfeed_ratio>much"), WRONG);
-    assert_int_equal(check(">3"), WRONG);
-    assert_int_equal(check(""), WRONG);
-    assert_int_equal(check("elsewhere.service_ms>3"), WRONG);
-    assert_int_equal(check("group.service_ms>3"), WRONG);
-    assert_int_equal(check("underfed_ratio>0.1"), WRONG);
+    assert_int_equal(gate_test_check("underfeed_ratio"), WRONG);
+    assert_int_equal(gate_test_check("underfeed_ratio>much"), WRONG);
+    assert_int_equal(gate_test_check(">3"), WRONG);
+    assert_int_equal(gate_test_check(""), WRONG);
+    assert_int_equal(gate_test_check("elsewhere.service_ms>3"), WRONG);
+    assert_int_equal(gate_test_check("group.service_ms>3"), WRONG);
+    assert_int_equal(gate_test_check("underfed_ratio>0.1"), WRONG);
     assert_string_equal(problem, "no such metric; did you mean underfeed_ratio?");
-    assert_int_equal(check("luck>3"), WRONG);
+    assert_int_equal(gate_test_check("luck>3"), WRONG);
     assert_string_equal(problem, "no such metric");
 }
 

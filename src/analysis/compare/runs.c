@@ -227,8 +227,8 @@ struct run_ranks runs_ranks(const struct runs *runs)
 }
 
 /* A figure of the runs of one rank; n is 0 when none has it. */
-static struct run_figure part_of(const struct runs *runs, const struct run_figure *from,
-                                 int64_t rank, size_t n)
+static struct run_figure compare_runs_part_of(const struct runs *runs,
+                                              const struct run_figure *from, int64_t rank, size_t n)
 {
     struct run_figure out = {.name = from->name, .at = ARENA_ARRAY(runs->arena, nanos, n)};
     bool has_any = false;
@@ -253,7 +253,8 @@ struct runs runs_of_rank(const struct runs *runs, int64_t rank)
             vec_push(&out.ranks, rank);
         }
     for (size_t i = 0; i < runs->figures.n; i++) {
-        struct run_figure part = part_of(runs, &runs->figures.at[i], rank, out.names.n);
+        struct run_figure part =
+            compare_runs_part_of(runs, &runs->figures.at[i], rank, out.names.n);
         if (part.n > 0)
             vec_push(&out.figures, part);
     }
@@ -309,7 +310,7 @@ struct sides {
     struct ranksum test;
 };
 
-static struct run_change change_of(const struct sides *s, struct str name)
+static struct run_change runs_change_of(const struct sides *s, struct str name)
 {
     struct arena *arena = s->after->arena;
     size_t n_a = s->before->names.n, n_b = s->after->names.n;
@@ -419,15 +420,15 @@ struct run_changes runs_compare(const struct runs *before, const struct runs *af
     struct run_changes out = {.runs = {before->names.n, after->names.n}};
     struct sides sides = {before, after, ranksum_of(arena, before->names.n, after->names.n)};
 
-    out.step = change_of(&sides, S(RUNS_STEP));
+    out.step = runs_change_of(&sides, S(RUNS_STEP));
     out.best = fastest(after) / fastest(before) - 1;
     double growth = out.step.after - out.step.before;
     out.at = ARENA_ARRAY(arena, struct run_change, before->figures.n + after->figures.n);
     for (size_t i = 1; i < after->figures.n; i++)
-        out.at[out.n++] = change_of(&sides, after->figures.at[i].name);
+        out.at[out.n++] = runs_change_of(&sides, after->figures.at[i].name);
     for (size_t i = 1; i < before->figures.n; i++)
         if (figure_of(after, before->figures.at[i].name) == NULL)
-            out.at[out.n++] = change_of(&sides, before->figures.at[i].name);
+            out.at[out.n++] = runs_change_of(&sides, before->figures.at[i].name);
     for (size_t i = 0; i < out.n; i++) {
         struct shares x = shares_new(&sides);
         shares_add(&sides, &x, out.at[i].name);

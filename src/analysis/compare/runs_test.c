@@ -87,7 +87,7 @@ TEST(other_files_are_rejected)
     runs_free(&runs);
 }
 
-static struct run_changes compare(const struct tree *before, const struct tree *after)
+static struct run_changes runs_test_compare(const struct tree *before, const struct tree *after)
 {
     struct runs a, b;
 
@@ -102,7 +102,7 @@ static struct run_changes compare(const struct tree *before, const struct tree *
 
 TEST(a_slower_kernel_is_found)
 {
-    struct run_changes c = compare(
+    struct run_changes c = runs_test_compare(
         file_of(five, "1000,1010,990,1005,995", "100,101,99,100,100", "600,606,594,603,597"),
         file_of(five, "1050,1060,1040,1055,1045", "100,101,99,100,100", "650,656,644,653,647"));
 
@@ -122,7 +122,7 @@ TEST(a_slower_kernel_is_found)
 
 /* Figures of a step of 1000 in which A, B and C take 200, 250 and 450, and idle time 100; the clock
  * of the machine differs from run to run. */
-static const struct tree *job_of(double a, double b, double c)
+static const struct tree *runs_job_of(double a, double b, double c)
 {
     static const double clocks[] = {0.97, 1.03, 1, 0.98, 1.02};
     const double parts[] = {100 + a + b + c, 100, a, b, c};
@@ -145,7 +145,8 @@ static const struct tree *job_of(double a, double b, double c)
 
 TEST(parts_that_grew_together_are_named_together)
 {
-    struct run_changes c = compare(job_of(200, 250, 450), job_of(222, 278, 450));
+    struct run_changes c =
+        runs_test_compare(runs_job_of(200, 250, 450), runs_job_of(222, 278, 450));
     struct run_cause cause = runs_cause(&c, 0.025);
 
     assert_true(c.step.p > 0.05); /* the clocks hide it; the shares do not */
@@ -157,11 +158,12 @@ TEST(parts_that_grew_together_are_named_together)
 
 TEST(kernels_that_grew_without_idle_time)
 {
-    struct run_changes c = compare(job_of(200, 250, 450), job_of(220, 275, 495));
+    struct run_changes c =
+        runs_test_compare(runs_job_of(200, 250, 450), runs_job_of(220, 275, 495));
     struct run_cause cause = runs_cause(&c, 0.025);
 
     assert_true(runs_are_slower(&c, 0.025) && cause.is_alike && cause.is_kernels);
-    c = compare(job_of(200, 250, 450), job_of(200, 280, 510));
+    c = runs_test_compare(runs_job_of(200, 250, 450), runs_job_of(200, 280, 510));
     cause = runs_cause(&c, 0.025); /* more than half of the step, but not all of it */
     assert_true(runs_are_slower(&c, 0.025) && !cause.is_alike);
     assert_int_equal(cause.n, 2);
@@ -170,7 +172,7 @@ TEST(kernels_that_grew_without_idle_time)
 
 TEST(parts_that_are_slower_alike_count_by_size)
 {
-    struct run_changes c = compare(
+    struct run_changes c = runs_test_compare(
         file_of(five, "1000,1001,1002,1003,1004", "100,100,100,100,100", "600,600,601,602,602"),
         file_of(five, "1030,1031,1032,1033,1034", "103,103,103,103,103", "618,618,619,620,620"));
 
@@ -182,7 +184,7 @@ TEST(parts_that_are_slower_alike_count_by_size)
 
 TEST(slow_clocks_of_some_runs_are_noise)
 {
-    struct run_changes c = compare(
+    struct run_changes c = runs_test_compare(
         file_of(five, "1000,1001,1002,1003,1060", "100,100,100,100,106", "600,600,601,602,636"),
         file_of(five, "1001,1061,1062,1063,1064", "100,106,106,106,106", "600,636,637,638,638"));
 
@@ -192,7 +194,7 @@ TEST(slow_clocks_of_some_runs_are_noise)
 
 TEST(a_faster_part_is_no_slower_rest)
 {
-    struct run_changes c = compare(
+    struct run_changes c = runs_test_compare(
         file_of(five, "1000,1001,1002,1003,1004", "100,100,100,100,100", "600,600,601,602,602"),
         file_of(five, "900,901,902,903,904", "100,100,100,100,100", "500,500,501,502,502"));
 
@@ -227,8 +229,8 @@ TEST(ranks_are_taken_apart)
 TEST(runs_that_mix_are_noise)
 {
     struct run_changes c =
-        compare(file_of(five, "1000,900,1100,950,1050", "1,1,1,1,1", "9,9,9,9,9"),
-                file_of(five, "1090,940,1200,1000,1080", "1,1,1,1,1", "9,9,9,9,9"));
+        runs_test_compare(file_of(five, "1000,900,1100,950,1050", "1,1,1,1,1", "9,9,9,9,9"),
+                          file_of(five, "1090,940,1200,1000,1080", "1,1,1,1,1", "9,9,9,9,9"));
 
     assert_true(c.step.relative > 0.03 && c.step.p > 0.05);
     assert_false(runs_are_slower(&c, 0.01));
@@ -236,8 +238,8 @@ TEST(runs_that_mix_are_noise)
 
 TEST(one_run_is_judged_by_size_alone)
 {
-    struct run_changes c =
-        compare(file_of("\"a\"", "1000", "100", "600"), file_of("\"b\"", "1100", "100", "700"));
+    struct run_changes c = runs_test_compare(file_of("\"a\"", "1000", "100", "600"),
+                                             file_of("\"b\"", "1100", "100", "700"));
 
     assert_true(isnan(c.step.p));
     assert_true(runs_are_slower(&c, 0.05));
@@ -246,9 +248,9 @@ TEST(one_run_is_judged_by_size_alone)
 
 TEST(a_new_kernel_has_no_ratio)
 {
-    struct run_changes c =
-        compare(file_of(five, "1000,1000,1000,1000,1000", "1,1,1,1,1", "0,0,0,0,0"),
-                file_of(five, "1100,1100,1100,1100,1100", "1,1,1,1,1", "100,100,100,100,100"));
+    struct run_changes c = runs_test_compare(
+        file_of(five, "1000,1000,1000,1000,1000", "1,1,1,1,1", "0,0,0,0,0"),
+        file_of(five, "1100,1100,1100,1100,1100", "1,1,1,1,1", "100,100,100,100,100"));
 
     assert_true(isnan(c.at[0].relative));
     assert_true(c.at[0].own > 0.09);

@@ -132,7 +132,7 @@ struct claims {
     size_t n;
 };
 
-static int class_of(const struct device_task *t)
+static int accounting_class_of(const struct device_task *t)
 {
     if (t->class == TASK_COMPUTE)
         return ACCOUNT_COMPUTE + t->family;
@@ -206,7 +206,7 @@ static void add_up(struct accounting *a, struct idle_finder *finder, struct clai
             idle_add(finder, (struct interval){now, c->begin});
         while (step < a->n && a->steps[step].window.end <= c->begin)
             step++;
-        int class = class_of(&a->tasks.at[c->task]);
+        int class = accounting_class_of(&a->tasks.at[c->task]);
         for (size_t k = step; k < a->n && a->steps[k].window.begin < c->end; k++) {
             struct interval w = a->steps[k].window;
             nanos begin = c->begin > w.begin ? c->begin : w.begin;

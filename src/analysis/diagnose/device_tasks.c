@@ -29,7 +29,7 @@ enum copy_kind copy_kind_of(struct str name)
     return COPY_OTHER;
 }
 
-static enum task_class class_of(enum slice_kind kind)
+static enum task_class tasks_class_of(enum slice_kind kind)
 {
     if (slice_is_comm(kind))
         return TASK_COMM;
@@ -75,7 +75,7 @@ static void take_lane(const struct capture *cap, const struct lane *lane, struct
             .call = TASK_NO_CALL,
             .step = TASK_NO_STEP,
             .stream = (uint16_t)(out->streams < UINT16_MAX ? out->streams : UINT16_MAX),
-            .class = (uint8_t)class_of(kind),
+            .class = (uint8_t)tasks_class_of(kind),
             .is_aicpu = kind == SLICE_AICPU,
         };
     }

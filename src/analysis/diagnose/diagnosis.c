@@ -165,8 +165,8 @@ static const struct message *action_of(const struct teller_of_causes *t,
     return root_cause_action(c->cause, t->framework);
 }
 
-static struct diagnosis_cause tell(struct teller_of_causes *t, const struct found_cause *c,
-                                   size_t rank)
+static struct diagnosis_cause diagnosis_tell(struct teller_of_causes *t,
+                                             const struct found_cause *c, size_t rank)
 {
     const struct root_cause_kind *kind = &root_causes[c->cause];
     const struct whatif *w = t->f.w;
@@ -446,8 +446,8 @@ static void add_missing(struct teller_of_causes *t)
 
 /* ---- all of it ---- */
 
-static void begin(struct teller_of_causes *t, struct study *st, struct whatif *w,
-                  const struct accounting *a)
+static void diagnosis_begin(struct teller_of_causes *t, struct study *st, struct whatif *w,
+                            const struct accounting *a)
 {
     struct root_finder *f = &t->f;
 
@@ -470,14 +470,14 @@ static void begin(struct teller_of_causes *t, struct study *st, struct whatif *w
                                        place_quantity("time", (double)step, UNIT_NS));
 }
 
-static void finish(struct teller_of_causes *t, bool is_named)
+static void diagnosis_finish(struct teller_of_causes *t, bool is_named)
 {
     struct diagnosis *d = t->d;
     const struct root_finder *f = &t->f;
 
     d->causes = ARENA_ARRAY(t->arena, struct diagnosis_cause, ROOT_CAUSES);
     for (size_t i = 0; i < f->n; i++)
-        d->causes[d->n_causes++] = tell(t, &f->found[i], i + 1);
+        d->causes[d->n_causes++] = diagnosis_tell(t, &f->found[i], i + 1);
     bool is_doubtful = is_named && d->causes[0].confidence == CONFIDENCE_UNKNOWN;
     d->verdict = is_named && !is_doubtful ? d->causes[0] : without_cause(t, is_doubtful);
     const struct diagnosis_cause *c = &d->verdict;
@@ -529,7 +529,7 @@ const struct diagnosis *diagnosis_find(struct study *st)
     bool is_assumed = w.device == NULL && capture_is_ascend(st->cap);
     if (is_assumed)
         w.device = device_find(&device_builtin, S(ROOT_ASSUMED_DEVICE));
-    begin(&t, st, &w, a);
+    diagnosis_begin(&t, st, &w, a);
     t.d = d;
     *d = (struct diagnosis){
         .framework = framework_name(t.framework),
@@ -553,7 +553,7 @@ const struct diagnosis *diagnosis_find(struct study *st)
             t.f.found[i].saving < ROOT_NAMED / 100.0)
             d->profiler_saving = t.f.found[i].profiled_saving;
     t.f.is_device_assumed = is_assumed;
-    finish(&t, root_rank(&t.f));
+    diagnosis_finish(&t, root_rank(&t.f));
     whatif_fini(&w);
     return d;
 }

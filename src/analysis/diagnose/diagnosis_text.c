@@ -175,12 +175,12 @@ void diagnosis_describe(const struct diagnosis *d, struct report *r)
     tell_missing(d, r);
 }
 
-static const void *find(struct study *st)
+static const void *text_find(struct study *st)
 {
     return study_diagnosis(st);
 }
 
-static void describe(struct study *st, struct report *r)
+static void text_describe(struct study *st, struct report *r)
 {
     diagnosis_describe(study_diagnosis(st), r);
 }
@@ -190,6 +190,6 @@ const struct analysis analysis_diagnosis = {
     .summary = "what limits the run, what that costs, what to do",
     .needs = HAS_KERNELS,
     .schema = &diagnosis_schema,
-    .find = find,
-    .run = describe,
+    .find = text_find,
+    .run = text_describe,
 };

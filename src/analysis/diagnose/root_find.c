@@ -124,8 +124,8 @@ static double most_saved(const struct root_finder *f, const struct found_cause *
 }
 
 /* Whatever is worth listing is kept. */
-static struct found_cause *keep(struct root_finder *f, enum root_cause cause, double saving,
-                                double profiled)
+static struct found_cause *find_keep(struct root_finder *f, enum root_cause cause, double saving,
+                                     double profiled)
 {
     double least = ROOT_LISTED / 100.0;
     struct found_cause *c = &f->found[f->n];
@@ -191,7 +191,7 @@ static void value(struct root_finder *f, enum root_cause cause)
         return;
     struct whatif_result r = whatif_run(f->w, changes, n);
     struct found_cause *c =
-        keep(f, cause, r.is_calibrated ? r.saving : r.profiled_saving, r.profiled_saving);
+        find_keep(f, cause, r.is_calibrated ? r.saving : r.profiled_saving, r.profiled_saving);
     if (c != NULL)
         c->in_slow_step = in_slow_step(f, changes, n);
 }
@@ -234,7 +234,7 @@ static void value_share(struct root_finder *f, enum root_cause cause, double sha
         (before != NULL && before->saving >= ROOT_NAMED / 100.0))
         return;
     struct found_cause *c =
-        before != NULL ? &f->found[before - f->found] : keep(f, cause, share, share);
+        before != NULL ? &f->found[before - f->found] : find_keep(f, cause, share, share);
     if (c == NULL)
         return;
     c->saving = c->profiled_saving = share;
@@ -245,16 +245,16 @@ static void value_accounts(struct root_finder *f)
 {
     double aicpu = share_of(f, f->by[ACCOUNT_COMPUTE + FAMILY_AICPU]);
 
-    keep(f, ROOT_AICPU_EXPOSED, aicpu, aicpu);
+    find_keep(f, ROOT_AICPU_EXPOSED, aicpu, aicpu);
     value_share(f, ROOT_COMM_EXPOSED, share_of(f, f->by[ACCOUNT_COMM]));
     if (root_found(f, ROOT_NO_OVERLAP) == NULL)
         value_share(f, ROOT_COPY_EXPOSED, copies_share(f));
     value_share(f, ROOT_DEVICE_DEPENDENCY, share_of(f, f->waits));
     if (f->clock.step != SIZE_MAX)
-        keep(f, ROOT_CLOCK_DROP, f->clock.share, f->clock.share);
+        find_keep(f, ROOT_CLOCK_DROP, f->clock.share, f->clock.share);
     if (f->slow.step == SIZE_MAX)
         return;
-    struct found_cause *c = keep(f, f->slow.cause, f->slow.share, f->slow.share);
+    struct found_cause *c = find_keep(f, f->slow.cause, f->slow.share, f->slow.share);
     if (c != NULL)
         c->in_slow_step = 1;
 }
@@ -285,5 +285,5 @@ void root_find(struct root_finder *f)
     /* Sizes that change make memory anew; what compilers do with them names itself. */
     const struct found_cause *memory = root_found(f, ROOT_ALLOCATOR);
     if (memory != NULL && root_shape_sets(f) >= ROOT_SHAPE_SETS)
-        keep(f, ROOT_VARIABLE_SHAPES, memory->saving, memory->profiled_saving);
+        find_keep(f, ROOT_VARIABLE_SHAPES, memory->saving, memory->profiled_saving);
 }

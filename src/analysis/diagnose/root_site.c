@@ -64,7 +64,7 @@ static bool is_wanted(const struct site_tasks *s, const struct device_task *t)
     return s->has_comm;
 }
 
-static void add(struct site_sums *sums, const struct capture *cap, uint32_t slice, nanos time)
+static void site_add(struct site_sums *sums, const struct capture *cap, uint32_t slice, nanos time)
 {
     strid name = cap->slices.name[slice];
     uint32_t fresh = (uint32_t)sums->at.n, at = hash_add(&sums->names, name, fresh);
@@ -89,7 +89,7 @@ static void add_tasks(const struct root_finder *f, const struct site_tasks *want
             continue;
         bool has_call = t->call != NO_CALL && !t->is_graph;
         uint32_t name = has_call ? f->a->host.calls[t->call].op : NO_SLICE;
-        add(sums, f->cap, name != NO_SLICE ? name : t->slice, nanos_sub(t->end, t->begin));
+        site_add(sums, f->cap, name != NO_SLICE ? name : t->slice, nanos_sub(t->end, t->begin));
         if (has_call) {
             /* Of a call and the short stretch before it. */
             const struct host_call *call = &f->a->host.calls[t->call];
@@ -149,19 +149,19 @@ static nanos stream_wait(const struct root_finder *f, size_t task)
 }
 
 /* Tasks by how long they waited for another stream, or the device before them. */
-static void add_waits(const struct root_finder *f, struct site_sums *sums)
+static void site_add_waits(const struct root_finder *f, struct site_sums *sums)
 {
     for (size_t i = 0; i < f->a->tasks.n; i++) {
         const struct device_task *t = &f->a->tasks.at[i];
         nanos time = root_counts_step(f, t->step) ? stream_wait(f, i) : 0;
         if (time > 0)
-            add(sums, f->cap, t->slice, time);
+            site_add(sums, f->cap, t->slice, time);
     }
     for (size_t i = 0; i < f->a->pieces.n; i++) {
         const struct idle_piece *p = &f->a->pieces.at[i];
         nanos time = root_long_wait(f, p);
         if (time > 0 && p->task != UINT32_MAX && node_of(f, p->task)->other == REPLAY_NONE)
-            add(sums, f->cap, f->a->tasks.at[p->task].slice, time);
+            site_add(sums, f->cap, f->a->tasks.at[p->task].slice, time);
     }
 }
 
@@ -191,7 +191,7 @@ void root_find_sites(const struct root_finder *f, struct found_cause *c)
     if (wanted->families != 0 || wanted->copies != 0 || wanted->has_comm)
         add_tasks(f, wanted, c->cause == ROOT_ATTENTION_UNFUSED, &sums);
     else if (c->cause == ROOT_DEVICE_DEPENDENCY)
-        add_waits(f, &sums);
+        site_add_waits(f, &sums);
     else {
         enum root_cause cause = c->cause;
         bool is_stretch = cause >= ROOT_INPUT_PIPELINE && cause <= ROOT_PYTHON_OVERHEAD;
@@ -203,7 +203,7 @@ void root_find_sites(const struct root_finder *f, struct found_cause *c)
             uint32_t site = call->outer != NO_SLICE ? call->outer : call->slice;
             if ((is_stretch || cause == ROOT_COMPILATION) && call->filler != NO_SLICE)
                 site = call->filler;
-            add(&sums, f->cap, site, time);
+            site_add(&sums, f->cap, site, time);
         }
     }
     c->count = sums.count / f->steps;

@@ -236,8 +236,8 @@ static bool has_own_shapes(const struct root_finder *f, size_t step)
     return sums[step] != 0;
 }
 
-static enum root_cause cause_of(const struct root_finder *f, const struct slow_step *s,
-                                const size_t *kernels)
+static enum root_cause step_cause_of(const struct root_finder *f, const struct slow_step *s,
+                                     const size_t *kernels)
 {
     size_t most = 0;
 
@@ -322,7 +322,7 @@ void root_find_slow_step(struct root_finder *f)
     }
     if (s.step == 0 && s.grown < ACCOUNT_COMM)
         return; /* a first step that computes more is another kind of step: a prefill, a warm-up */
-    s.cause = cause_of(f, &s, kernels);
+    s.cause = step_cause_of(f, &s, kernels);
     s.kernels = (long long)kernels[s.step] - (long long)median_of(f, s.step, kernel_value, kernels);
     f->slow = s;
 }

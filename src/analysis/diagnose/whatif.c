@@ -85,8 +85,8 @@ static uint32_t node_before_steps(const struct whatif *w)
 }
 
 /* A replay with `cost` taken out (NULL: as recorded) and the changes made. */
-static void make(struct whatif *w, const struct whatif_change *changes, size_t n,
-                 const struct profiler_cost *cost)
+static void whatif_make(struct whatif *w, const struct whatif_change *changes, size_t n,
+                        const struct profiler_cost *cost)
 {
     replay_change_reset(w->replay, &w->change);
     w->is_bare = cost != NULL;
@@ -120,7 +120,7 @@ static nanos time_of(struct whatif *w, const struct whatif_change *changes, size
 
     for (size_t i = 1; i < a->n; i++)
         steps += a->steps[i].tasks > 0;
-    make(w, changes, n, cost);
+    whatif_make(w, changes, n, cost);
     trace_replay_run(w->replay, &w->change, &w->times);
     trace_replay_ends(w->replay, &w->times, w->ends);
     if (a->n == 0)
@@ -301,6 +301,6 @@ size_t whatif_greedy(struct whatif *w, const struct whatif_change *candidates,
 
 void whatif_times(struct whatif *w, const struct whatif_change *changes, size_t n)
 {
-    make(w, changes, n, NULL);
+    whatif_make(w, changes, n, NULL);
     trace_replay_run(w->replay, &w->change, &w->times);
 }

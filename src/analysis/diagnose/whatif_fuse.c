@@ -297,7 +297,7 @@ struct attention {
     VEC_OF(struct scores) at;
 };
 
-static enum attention_part part_of(const struct attention *a, strid op)
+static enum attention_part fuse_part_of(const struct attention *a, strid op)
 {
     if (op == 0)
         return PART_NONE;
@@ -310,7 +310,7 @@ static struct part read_part(struct whatif *w, const struct attention *in, struc
 {
     struct tensor_shapes shapes = operator_work_shapes(w->cap, ref);
     const struct operator_work *work = operator_work_of(&w->works, ref);
-    enum attention_part kind = part_of(in, w->cap->slices.name[ref.op]);
+    enum attention_part kind = fuse_part_of(in, w->cap->slices.name[ref.op]);
     size_t first = w->cap->slices.name[ref.op] == in->baddbmm; /* the sum comes first */
     const struct tensor_shape *a = shapes.n > first ? &shapes.at[first] : NULL;
 
@@ -374,7 +374,7 @@ static struct attention find_attention(struct whatif *w)
         if (op == NO_SLICE || op == last)
             continue;
         last = op;
-        if (part_of(&out, w->cap->slices.name[op]) != PART_NONE)
+        if (fuse_part_of(&out, w->cap->slices.name[op]) != PART_NONE)
             vec_push(&parts, read_part(w, &out, whatif_operator(w, &w->a->host.calls[i])));
     }
     for (size_t i = 0; i < parts.n; i++)
@@ -392,7 +392,7 @@ static const struct scores *scores_of(struct whatif *w, const struct attention *
 
     for (size_t i = 0; i < shapes.n && found == NULL; i++)
         found = shapes.at[i].n >= 3 ? find_scores(a, tensor_shape_elements(&shapes.at[i])) : NULL;
-    if (found == NULL && part_of(a, w->cap->slices.name[ref.op]) == PART_PRODUCT)
+    if (found == NULL && fuse_part_of(a, w->cap->slices.name[ref.op]) == PART_PRODUCT)
         found = find_scores(a, read_part(w, a, ref).output);
     return found;
 }

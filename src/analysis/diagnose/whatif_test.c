@@ -5,7 +5,7 @@
 
 static struct whatif what;
 
-static void start(void)
+static void whatif_start(void)
 {
     cap->facts.vendor = VENDOR_NVIDIA;
     cap->facts.kind = capture_intern(cap, S("kineto"));
@@ -45,7 +45,7 @@ TEST(launch_bound_steps_shrink_to_their_kernels)
             launch(at, at + 6 * US, at + 7 * US, at + 9 * US);
         }
     }
-    start();
+    whatif_start();
     struct whatif_result r = change("no_launch_cost");
 
     assert_int_equal(what.profiled, 1 * MS);
@@ -63,7 +63,7 @@ TEST(host_work_goes_when_input_is_ready)
         host(SLICE_HOST_OP, "aten::randn", at, at + 4 * MS);
         launch(at + 4 * MS, at + 4010 * US, at + 4011 * US, at + 4900 * US);
     }
-    start();
+    whatif_start();
 
     assert_true(change("input_ready").saving > 0.75);
     assert_true(change("input_ready:aten::randn").saving > 0.75);
@@ -79,7 +79,7 @@ TEST(allocations_go)
         host(SLICE_RUNTIME, "cudaMalloc", at, at + 500 * US);
         launch(at + 510 * US, at + 520 * US, at + 521 * US, at + 530 * US);
     }
-    start();
+    whatif_start();
     struct whatif_result r = change("no_alloc");
 
     assert_int_equal(what.profiled - r.profiled, 505 * US);
@@ -94,7 +94,7 @@ TEST(what_goes_before_the_recording_saves_nothing)
         nanos at = (6 + i) * MS;
         launch(at, at + 10 * US, at + 11 * US, at + 900 * US);
     }
-    start();
+    whatif_start();
     struct whatif_result r = change("no_alloc");
 
     assert_int_equal(what.profiled, 2889 * US);
@@ -122,7 +122,7 @@ TEST(pinned_copies_are_fast_and_do_not_block)
         capture_flow(cap, FLOW_LAUNCH, from, capture_slice(cap, &copy));
         launch(at + 10 * MS, at + 10010 * US, at + 10011 * US, at + 11 * MS);
     }
-    start();
+    whatif_start();
     struct whatif_result r = change("pinned_copies");
 
     assert_true(r.profiled < 3200 * US && r.profiled > 1900 * US);
@@ -138,7 +138,7 @@ TEST(savings_of_a_combination_add_up)
         host(SLICE_RUNTIME, "cudaMalloc", at + 3 * MS, at + 4 * MS);
         launch(at + 4010 * US, at + 4020 * US, at + 4021 * US, at + 4900 * US);
     }
-    start();
+    whatif_start();
     const struct whatif_answer *a = whatif_answer_find(&study, &what, NULL, 0);
 
     assert_true(a->n >= 2);
@@ -159,7 +159,7 @@ TEST(the_predicted_trace_holds_the_changed_times)
     step_mark(0, 0, MS);
     host(SLICE_RUNTIME, "cudaMalloc", 0, 500 * US);
     launch(500 * US, 510 * US, 511 * US, 520 * US);
-    start();
+    whatif_start();
     struct capture *predicted = whatif_trace(&what, &c, 1);
     size_t kernels = 0;
 
@@ -204,7 +204,7 @@ static nanos first_task_us(const char *text, size_t task_number)
 TEST(slow_products_reach_tensor_cores)
 {
     operator_steps("aten::mm", "4096,4096;4096,4096", "float;float", "ampere_sgemm_128x64", 9 * MS);
-    start();
+    whatif_start();
 
     assert_int_equal(first_task_us("gemm_at_roof", 0), 427);
     assert_int_equal(first_task_us("family_at_roof:gemm_tensor", 0), 9000);
@@ -216,7 +216,7 @@ TEST(inefficient_products_reach_their_roof)
 {
     operator_steps("aten::mm", "4096,4096;4096,4096", "c10::BFloat16;c10::BFloat16",
                    "nvjet_hsh_64x64", MS);
-    start();
+    whatif_start();
 
     assert_int_equal(first_task_us("family_at_roof:gemm_tensor", 0), 192);
     assert_int_equal(first_task_us("family_at_roof:index_sort", 0), 1000);
@@ -228,7 +228,7 @@ TEST(good_products_stay)
 {
     operator_steps("aten::mm", "4096,4096;4096,4096", "c10::BFloat16;c10::BFloat16",
                    "nvjet_hsh_64x64", 200 * US);
-    start();
+    whatif_start();
 
     assert_int_equal(first_task_us("family_at_roof", 0), 200);
     whatif_fini(&what);
@@ -247,7 +247,7 @@ TEST(convolutions_take_their_output_from_the_next_operator)
         shaped_op("aten::relu", "32,256,28,28", "float", at + 30 * US, at + 50 * US);
         launch(at + 35 * US, at + 40 * US, at + 9001 * US, at + 9002 * US);
     }
-    start();
+    whatif_start();
     double flops = 2.0 * (32 * 256 * 28 * 28) * (256 * 9);
 
     assert_int_equal(first_task_us("gemm_at_roof", 0), (nanos)(flops / (494.7e6 * 0.4)));
@@ -258,7 +258,7 @@ TEST(convolutions_take_their_output_from_the_next_operator)
 TEST(sorting_becomes_top_k)
 {
     operator_steps("aten::sort", "64,1048576;;", "float;Scalar;Scalar", "radixSort", 9 * MS);
-    start();
+    whatif_start();
 
     assert_int_equal(first_task_us("family_at_roof:index_sort", 0), 85 + 798);
     whatif_fini(&what);
@@ -268,7 +268,7 @@ TEST(doubles_become_floats)
 {
     operator_steps("aten::add", "1048576;1048576", "double;double",
                    "at::native::vectorized_elementwise_kernel", 100 * US);
-    start();
+    whatif_start();
 
     assert_int_equal(first_task_us("no_fp64", 0), 50);
     whatif_fini(&what);
@@ -278,7 +278,7 @@ TEST(doubles_become_floats)
 TEST(a_scalar_double_is_no_double)
 {
     operator_steps("aten::mul", "1048576;", "float;double", "elementwise", 100 * US);
-    start();
+    whatif_start();
 
     assert_int_equal(first_task_us("no_fp64", 0), 100);
     whatif_fini(&what);
@@ -306,7 +306,7 @@ TEST(attention_by_hand_becomes_one_kernel)
                          at + 200 * US + i * 500 * US, at + 200 * US + i * 500 * US + 499 * US);
         }
     }
-    start();
+    whatif_start();
     struct whatif_change c = {WHATIF_FUSE_ATTENTION, S_INIT("")};
     whatif_times(&what, &c, 1);
     nanos sum = 0;
@@ -344,7 +344,7 @@ static void elementwise_steps(const char *const *names, size_t n)
             launch_named("elementwise", begin + 5 * US, begin + 10 * US, run, run + 99 * US);
         }
     }
-    start();
+    whatif_start();
 }
 
 TEST(a_chain_of_elementwise_kernels_is_one)
@@ -393,7 +393,7 @@ static void member_steps(const struct member *members, size_t n)
             launch_named(members[i].kernel, begin + 5 * US, begin + 10 * US, run, run + 99 * US);
         }
     }
-    start();
+    whatif_start();
 }
 
 /* A norm by hand: the mean and what works on rows belong to the chain; a second mean does not. */
@@ -441,7 +441,7 @@ TEST(optimizers_are_fused_step_by_step)
             launch(begin + 5 * US, begin + 10 * US, begin + 11 * US, begin + 13 * US);
         }
     }
-    start();
+    whatif_start();
 
     assert_int_equal(tasks_left("fuse_optimizer", 0), 1);
     assert_int_equal(tasks_left("fuse_optimizer", 1), 1);
@@ -460,7 +460,7 @@ TEST(a_slow_step_becomes_like_the_others)
         launch(at + span - 20 * US, at + span - 10 * US, at + span - 9 * US, at + span);
         at += span;
     }
-    start();
+    whatif_start();
 
     assert_int_equal(what.profiled, 7 * MS / 5);
     assert_int_equal(change("even_step").profiled, MS);
@@ -493,7 +493,7 @@ TEST(small_copies_become_one)
         }
         launch(at + 900 * US, at + 910 * US, at + 911 * US, at + 920 * US);
     }
-    start();
+    whatif_start();
 
     assert_int_equal(tasks_left("pinned_copies", 1), 2);
     assert_true(change("pinned_copies").profiled_saving > 0.6);
@@ -508,7 +508,7 @@ TEST(sites_of_input_are_classes_of_host_work)
         host(SLICE_HOST_OP, "aten::randn", at, at + 4 * MS);
         launch(at + 4 * MS, at + 4010 * US, at + 4011 * US, at + 4900 * US);
     }
-    start();
+    whatif_start();
 
     assert_true(change("input_ready:cpu_operator").saving > 0.75);
     assert_true(change("input_ready:untraced").saving < 0.01);
@@ -539,7 +539,7 @@ TEST(results_do_not_depend_on_threads)
     size_t n = whatif_candidates(all);
 
     mixed_steps();
-    start();
+    whatif_start();
     whatif_run_each(&what, all, n, one);
     size_t found = whatif_greedy(&what, all, one, n, 0.01, best_one);
     what.pool = pool_new(3);

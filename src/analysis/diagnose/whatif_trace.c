@@ -51,8 +51,8 @@ static nanos mapped(const struct whatif *w, const struct knots *k, uint32_t time
     return from->changed + (nanos)(share * (double)(to->changed - from->changed));
 }
 
-static void put_slice(struct capture *out, const struct capture *cap, size_t i, nanos begin,
-                      nanos end)
+static void trace_put_slice(struct capture *out, const struct capture *cap, size_t i, nanos begin,
+                            nanos end)
 {
     const struct slices *s = &cap->slices;
     struct lane_key lane = cap->lanes.at[s->lane[i]].key;
@@ -81,7 +81,7 @@ static void put_host(const struct whatif *w, const struct knots *k, struct captu
             begin = mapped(w, k, timeline, begin);
             end = mapped(w, k, timeline, end);
         }
-        put_slice(out, w->cap, i, begin, end);
+        trace_put_slice(out, w->cap, i, begin, end);
     }
 }
 
@@ -101,8 +101,8 @@ struct capture *whatif_trace(struct whatif *w, const struct whatif_change *chang
     for (size_t i = 0; i < w->a->tasks.n; i++) {
         uint32_t node = w->replay->node_of_task[i];
         if ((w->change.drop[node] & REPLAY_GONE) == 0)
-            put_slice(out, w->cap, w->a->tasks.at[i].slice,
-                      w->times.begin[node] + w->change.lead[node], w->times.end[node]);
+            trace_put_slice(out, w->cap, w->a->tasks.at[i].slice,
+                            w->times.begin[node] + w->change.lead[node], w->times.end[node]);
     }
     put_host(w, &knots, out);
     mem_free(knots.at);

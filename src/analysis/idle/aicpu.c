@@ -60,7 +60,7 @@ struct share {
     nanos duration, masked;
 };
 
-static void add(nanos *duration, nanos *masked, nanos more_duration, nanos more_masked)
+static void aicpu_add(nanos *duration, nanos *masked, nanos more_duration, nanos more_masked)
 {
     *duration = nanos_add(*duration, more_duration);
     *masked = nanos_add(*masked, more_masked);
@@ -98,7 +98,7 @@ struct tally {
     VEC_OF(struct share) share;
 };
 
-static void count(struct tally *t, size_t kernel, size_t step, nanos masked)
+static void aicpu_count(struct tally *t, size_t kernel, size_t step, nanos masked)
 {
     const struct op_names *names = ops_names(t->st);
     uint32_t key = names->of_kernel[kernel];
@@ -108,18 +108,18 @@ static void count(struct tally *t, size_t kernel, size_t step, nanos masked)
     if (place == t->out->n)
         t->out->ops[t->out->n++].key = names->text[key];
     t->out->ops[place].calls++;
-    add(&t->out->ops[place].duration, &t->out->ops[place].masked, duration, masked);
+    aicpu_add(&t->out->ops[place].duration, &t->out->ops[place].masked, duration, masked);
     if (step == SIZE_MAX)
         return;
     t->out->steps[step].calls++;
-    add(&t->out->steps[step].duration, &t->out->steps[step].masked, duration, masked);
+    aicpu_add(&t->out->steps[step].duration, &t->out->steps[step].masked, duration, masked);
     place = hash_add(&t->shares, (uint64_t)step << 32 | key, (uint32_t)t->share.n);
     if (place == t->share.n)
         vec_push(&t->share, ((struct share){.step = step}));
-    add(&t->share.at[place].duration, &t->share.at[place].masked, duration, masked);
+    aicpu_add(&t->share.at[place].duration, &t->share.at[place].masked, duration, masked);
 }
 
-static void judge(struct tally *t)
+static void aicpu_judge(struct tally *t)
 {
     const struct steps *steps = study_steps(t->st);
 
@@ -149,10 +149,10 @@ const struct aicpu *aicpu_find(struct study *st)
             step++;
         if (s->kind[slice] == SLICE_AICPU) {
             struct interval at = {s->begin[slice], slices_end(s, slice)};
-            count(&tally, i, step, interval_length(interval_clip(work, at, room)));
+            aicpu_count(&tally, i, step, interval_length(interval_clip(work, at, room)));
         }
     }
-    judge(&tally);
+    aicpu_judge(&tally);
     set_classes(tally.out);
     measure_steps(st, tally.out);
     hash_free(&tally.ops);

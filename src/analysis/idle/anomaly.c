@@ -62,7 +62,7 @@ struct teller {
 };
 
 /* A name of the catalogue's words. */
-static struct str word(const struct teller *t, const char *english)
+static struct str anomaly_word(const struct teller *t, const char *english)
 {
     return message_word(t->r->lang, str_of(english));
 }
@@ -106,7 +106,7 @@ static void summarise(struct teller *t)
                                                                    : &anomaly_text.summary,
                                   PLACE("steps", t->steps->n), PLACE("kernels", kernels.n),
                                   PLACE("streams", streams),
-                                  PLACE("origin", word(t, origin_name(cap->origin)))));
+                                  PLACE("origin", anomaly_word(t, origin_name(cap->origin)))));
 }
 
 /* The step with the largest share of idle time, for groups whose average hides it. */
@@ -146,14 +146,15 @@ static void tell_verdict(struct teller *t)
         return;
     }
     const struct group *g = &t->groups->at[j->group];
-    report_text(t->r, REPORT_MESSAGE(t->r, &anomaly_text.verdict,
-                                     PLACE("severity", word(t, severity_level_name(j->severity))),
-                                     PLACE("n", g->n), PLACE("all", t->steps->n),
-                                     place_quantity("share", g->underfeed_of_sums, UNIT_RATIO),
-                                     place_quantity("time", g->metrics[GROUP_SERVICE].avg, UNIT_NS),
-                                     PLACE("pattern", pattern_text(t, g->pattern)),
-                                     PLACE("worst", worst_step(t, g)),
-                                     PLACE("confidence", word(t, grade_name(j->confidence)))));
+    report_text(t->r,
+                REPORT_MESSAGE(t->r, &anomaly_text.verdict,
+                               PLACE("severity", anomaly_word(t, severity_level_name(j->severity))),
+                               PLACE("n", g->n), PLACE("all", t->steps->n),
+                               place_quantity("share", g->underfeed_of_sums, UNIT_RATIO),
+                               place_quantity("time", g->metrics[GROUP_SERVICE].avg, UNIT_NS),
+                               PLACE("pattern", pattern_text(t, g->pattern)),
+                               PLACE("worst", worst_step(t, g)),
+                               PLACE("confidence", anomaly_word(t, grade_name(j->confidence)))));
 }
 
 /* The five questions: whether, where, when, by whose fault, and whether that is known. */
@@ -176,10 +177,10 @@ static void tell_answers(struct teller *t)
                 REPORT_MESSAGE(t->r, &anomaly_text.answer_group, PLACE("group", j->group),
                                PLACE("n", g->n), PLACE("all", t->steps->n)));
     report_fact(t->r, "pattern", pattern_text(t, g->pattern));
-    report_fact(t->r, "host risk", word(t, grade_name(j->groups[j->group].host_risk)));
+    report_fact(t->r, "host risk", anomaly_word(t, grade_name(j->groups[j->group].host_risk)));
     report_fact(t->r, "evidence",
                 REPORT_MESSAGE(t->r, &anomaly_text.answer_evidence,
-                               PLACE("grade", word(t, grade_name(j->confidence)))));
+                               PLACE("grade", anomaly_word(t, grade_name(j->confidence)))));
 }
 
 static void put_severity(struct report *r, struct table *table, enum severity_level severity)
@@ -301,7 +302,7 @@ static void tell_causes(struct teller *t, struct finding *f, const struct eviden
                            place_quantity("time", (double)e->ops[0].overlap, UNIT_NS)));
 }
 
-static strid name_of(const struct teller *t, size_t slice)
+static strid anomaly_name_of(const struct teller *t, size_t slice)
 {
     return slice == NO_KERNEL ? 0 : t->st->cap->slices.name[slice];
 }
@@ -313,8 +314,8 @@ static bool is_alike(struct teller *t, size_t i, size_t k)
     const struct evidence *evidence = study_evidence(t->st);
     const bool *is_edge = study_boundary(t->st)->is_bubble;
 
-    return a->scope == b->scope && name_of(t, a->before) == name_of(t, b->before) &&
-           name_of(t, a->after) == name_of(t, b->after) &&
+    return a->scope == b->scope && anomaly_name_of(t, a->before) == anomaly_name_of(t, b->before) &&
+           anomaly_name_of(t, a->after) == anomaly_name_of(t, b->after) &&
            evidence[i].labels == evidence[k].labels && is_edge[i] == is_edge[k];
 }
 

@@ -104,7 +104,7 @@ static struct field_items mask_names(const struct doc *d, unsigned mask, unsigne
 /* ---- capture ---- */
 
 /* What the contract calls a source, by the file that brought the kernels. */
-static const char *source_of(const struct capture *cap)
+static const char *json_source_of(const struct capture *cap)
 {
     static const char *const names[] = {
         [SOURCE_KERNEL_TABLE] = "kernel_details",
@@ -138,7 +138,7 @@ static struct field_value flag_value(const void *record, const char *name,
 }
 
 /* Rows of the kernel table that fitted its header; elsewhere the kernels that were read. */
-static uint64_t count_rows(const struct capture *cap)
+static uint64_t json_count_rows(const struct capture *cap)
 {
     uint64_t rows = 0;
     bool is_table = false;
@@ -502,7 +502,7 @@ static const struct field anchor_fields[] = {
 };
 static const struct record anchor_record = RECORD(struct doc_op, anchor_fields);
 
-static struct doc_op op_of(const struct doc *d, const struct op *op)
+static struct doc_op json_op_of(const struct doc *d, const struct op *op)
 {
     return (struct doc_op){
         .op = *op,
@@ -521,7 +521,7 @@ static struct field_items list_anchors(const struct doc *d)
     for (int flagged = 1; flagged >= 0; flagged--)
         for (size_t i = 0; i < d->ops->n && i < ANCHOR_OPS; i++)
             if (d->ops->by_cost[i].is_anchor == flagged)
-                list[n++] = op_of(d, &d->ops->by_cost[i]);
+                list[n++] = json_op_of(d, &d->ops->by_cost[i]);
     return (struct field_items){list, n};
 }
 
@@ -532,7 +532,7 @@ static struct field_items list_ops(const struct doc *d, bool by_cost)
     struct doc_op *list = LIST(d, struct doc_op, n);
 
     for (size_t i = 0; i < n; i++)
-        list[i] = op_of(d, by_cost ? &d->ops->by_cost[i] : d->ops->by_duration[i]);
+        list[i] = json_op_of(d, by_cost ? &d->ops->by_cost[i] : d->ops->by_duration[i]);
     return (struct field_items){list, n};
 }
 
@@ -878,7 +878,7 @@ const struct schema anomaly_schema = {
     .is_bare = true,
 };
 
-static void fill(struct doc *d)
+static void json_fill(struct doc *d)
 {
     char text[NUM_TEXT];
 
@@ -927,15 +927,15 @@ static const struct doc *document(struct study *st, const struct arch *arch)
         .diagnosis = study_diagnosis(st),
         .structures = arch != NULL ? structures_find(st, arch) : NULL,
         .to_unix = cap->clock.has_unix ? cap->clock.to_unix : 0,
-        .source = source_of(cap),
-        .rows_read = count_rows(cap),
+        .source = json_source_of(cap),
+        .rows_read = json_count_rows(cap),
         .rows_kept = study_kernels(st).n,
         .host_events = count_host_events(&cap->slices),
         .states = {states, ARRAY_LEN(states)},
         .losses = {cap->losses.at, cap->losses.n},
         .files = {cap->sources.at, cap->sources.n},
     };
-    fill(d);
+    json_fill(d);
     return d;
 }
 

@@ -19,7 +19,7 @@ static const struct column structure_columns[] = {
     {"largest gap ms", COLUMN_NUMBER, UNIT_MS}, {"reading", COLUMN_TEXT, UNIT_PLAIN},
 };
 
-static struct str name_of(struct report *r, const struct structure *s)
+static struct str structures_name_of(struct report *r, const struct structure *s)
 {
     return arena_format(&r->arena, "block_%zu", s->number);
 }
@@ -58,8 +58,8 @@ static void tell_gaps(struct study *st, struct report *r, const struct structure
         }
         table_text(r, table, study_steps(st)->at[b->step].id);
         table_number(table, (double)(b->at.end - b->at.begin));
-        table_text(r, table, name_of(r, before));
-        table_text(r, table, name_of(r, after));
+        table_text(r, table, structures_name_of(r, before));
+        table_text(r, table, structures_name_of(r, after));
         table_word(r, table, before == after ? "inside" : "between");
         rows++;
     }
@@ -79,8 +79,8 @@ static void tell_longest_gap(struct report *r, const struct structures *all)
     if (worst != NULL)
         report_text(r, REPORT_MESSAGE(r, &anomaly_text.longest_between,
                                       place_quantity("time", (double)worst->gap_before, UNIT_NS),
-                                      PLACE("before", name_of(r, worst - 1)),
-                                      PLACE("after", name_of(r, worst))));
+                                      PLACE("before", structures_name_of(r, worst - 1)),
+                                      PLACE("after", structures_name_of(r, worst))));
 }
 
 void anomaly_describe_structures(struct study *st, const struct arch *arch, struct report *r)
@@ -95,7 +95,7 @@ void anomaly_describe_structures(struct study *st, const struct arch *arch, stru
     struct table *table = report_table(r, structure_columns, ARRAY_LEN(structure_columns));
     for (size_t i = 0; i < all->n_ranked && i < MAX_ROWS; i++) {
         const struct structure *s = &all->at[all->by_wall[i]];
-        table_text(r, table, name_of(r, s));
+        table_text(r, table, structures_name_of(r, s));
         table_word(r, table, structure_type_name(s->type));
         table_number(table, (double)s->all.wall);
         table_number(table, (double)s->all.busy);

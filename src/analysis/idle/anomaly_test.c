@@ -98,7 +98,7 @@ TEST(many_steps_are_cut_short_and_said_so)
     capture_free(cap);
 }
 
-static bool refuse(void *ctx, struct str text)
+static bool anomaly_refuse(void *ctx, struct str text)
 {
     (void)text;
     return ctx != NULL;
@@ -110,7 +110,7 @@ TEST(a_document_that_cannot_be_written_is_reported)
     struct study st;
 
     study_begin(&st, cap, study_defaults());
-    assert_false(anomaly_write_json(&st, NULL, (struct sink){refuse, NULL}));
+    assert_false(anomaly_write_json(&st, NULL, (struct sink){anomaly_refuse, NULL}));
     study_end(&st);
     capture_free(cap);
 }

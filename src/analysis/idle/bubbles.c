@@ -31,7 +31,8 @@ bool bubble_is_heavy(nanos gap, nanos service)
 }
 
 /* `busy` is merged and cut to the window. */
-static struct step_metrics measure(struct interval window, struct interval_set busy, nanos listed)
+static struct step_metrics bubbles_measure(struct interval window, struct interval_set busy,
+                                           nanos listed)
 {
     struct step_metrics m = {.service = length(window), .busy = interval_length(busy)};
 
@@ -241,7 +242,7 @@ const struct bubbles *bubbles_find(struct study *st)
     for (size_t i = 0; i < steps->n; i++) {
         struct interval window = steps->at[i].window;
         struct interval_set cut = interval_clip(busy, window, room);
-        b->metrics[i] = measure(window, cut, list.listed);
+        b->metrics[i] = bubbles_measure(window, cut, list.listed);
         b->inventory[i] = take_inventory(st, i, &streams);
         list_step(&list, i, window, cut);
     }

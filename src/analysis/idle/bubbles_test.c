@@ -15,12 +15,12 @@ static void add_on(const char *stream, const char *step, nanos begin, nanos end)
                                        .own = step != NULL ? attrs_own(&cap->attrs, &own, 1) : 0});
 }
 
-static void add(const char *step, nanos begin, nanos end)
+static void bubbles_add(const char *step, nanos begin, nanos end)
 {
     add_on("2", step, begin, end);
 }
 
-static const struct bubbles *look(void)
+static const struct bubbles *bubbles_look(void)
 {
     start_study();
     return bubbles_find(&study);
@@ -34,7 +34,7 @@ TEST(idle_time_splits_into_prelaunch_internal_and_tail)
     add_on("3", "0", 35 * MS, 60 * MS);
     add_on("2", "0", 70 * MS, 95 * MS);
     add_on("2", "1", 100 * MS, 190 * MS);
-    const struct bubbles *b = look();
+    const struct bubbles *b = bubbles_look();
     const struct step_metrics *m = &b->metrics[0];
 
     assert_int_equal(study_steps(&study)->n, 2);
@@ -57,10 +57,10 @@ TEST(idle_time_splits_into_prelaunch_internal_and_tail)
 /* Window [0,30] us, kernels [0,10] [20,25]: busy 15, ratio 0.5, tail 5, internal 10. */
 TEST(a_small_window_is_exact)
 {
-    add("0", 0, 10 * US);
-    add("0", 20 * US, 25 * US);
-    add("1", 30 * US, 40 * US);
-    const struct step_metrics *m = &look()->metrics[0];
+    bubbles_add("0", 0, 10 * US);
+    bubbles_add("0", 20 * US, 25 * US);
+    bubbles_add("1", 30 * US, 40 * US);
+    const struct step_metrics *m = &bubbles_look()->metrics[0];
 
     assert_int_equal(m->busy, 15 * US);
     assert_true(m->underfeed_ratio == 0.5);
@@ -73,11 +73,11 @@ TEST(a_small_window_is_exact)
 /* Service 20 ms, kernels [2,12] [14,18]: three gaps of exactly a tenth, ratio exactly 0.30. */
 TEST(exact_hits_of_a_threshold_are_heavy)
 {
-    add("0", 0, 0);
-    add("0", 2 * MS, 12 * MS);
-    add("0", 14 * MS, 18 * MS);
-    add("1", 20 * MS, 40 * MS);
-    const struct step_metrics *m = &look()->metrics[0];
+    bubbles_add("0", 0, 0);
+    bubbles_add("0", 2 * MS, 12 * MS);
+    bubbles_add("0", 14 * MS, 18 * MS);
+    bubbles_add("1", 20 * MS, 40 * MS);
+    const struct step_metrics *m = &bubbles_look()->metrics[0];
 
     assert_int_equal(m->tags, TAG_DEVICE_IDLE_GAP_HEAVY | TAG_PRELAUNCH_GAP_HEAVY |
                                   TAG_TAIL_GAP_HEAVY | TAG_INTERNAL_BUBBLE_HEAVY);
@@ -86,24 +86,24 @@ TEST(exact_hits_of_a_threshold_are_heavy)
 
 TEST(one_nanosecond_less_is_not_heavy)
 {
-    add("0", 0, 0);
-    add("0", 2 * MS - 1, 18 * MS + 1);
-    add("1", 20 * MS, 40 * MS);
+    bubbles_add("0", 0, 0);
+    bubbles_add("0", 2 * MS - 1, 18 * MS + 1);
+    bubbles_add("1", 20 * MS, 40 * MS);
 
-    assert_int_equal(look()->metrics[0].tags, 0);
+    assert_int_equal(bubbles_look()->metrics[0].tags, 0);
 }
 
 /* Kernels [1,7] and [9.99,10.09] in 10 ms steps: clipped to the border, counted where they begin.
  */
 TEST(a_kernel_over_a_border_is_busy_in_both_steps_and_counted_in_the_first)
 {
-    add("0", 0, 0);
-    add("0", 1 * MS, 7 * MS);
-    add("0", 9990 * US, 10090 * US);
-    add("1", 10 * MS, 10 * MS);
-    add("1", 11 * MS, 17 * MS);
-    add("2", 20 * MS, 21 * MS);
-    const struct bubbles *b = look();
+    bubbles_add("0", 0, 0);
+    bubbles_add("0", 1 * MS, 7 * MS);
+    bubbles_add("0", 9990 * US, 10090 * US);
+    bubbles_add("1", 10 * MS, 10 * MS);
+    bubbles_add("1", 11 * MS, 17 * MS);
+    bubbles_add("2", 20 * MS, 21 * MS);
+    const struct bubbles *b = bubbles_look();
 
     assert_int_equal(b->metrics[0].busy, 6010 * US);
     assert_int_equal(b->metrics[1].prelaunch, 0);
@@ -114,11 +114,11 @@ TEST(a_kernel_over_a_border_is_busy_in_both_steps_and_counted_in_the_first)
 
 TEST(bubbles_are_listed_longest_first_with_their_neighbours)
 {
-    add(NULL, 0, 1 * MS);
-    add(NULL, 1100 * US, 2 * MS); /* a gap of 100 us: just listed */
-    add(NULL, 2099 * US, 3 * MS); /* 99 us: not listed */
-    add(NULL, 5 * MS, 6 * MS);    /* 2 ms */
-    const struct bubbles *b = look();
+    bubbles_add(NULL, 0, 1 * MS);
+    bubbles_add(NULL, 1100 * US, 2 * MS); /* a gap of 100 us: just listed */
+    bubbles_add(NULL, 2099 * US, 3 * MS); /* 99 us: not listed */
+    bubbles_add(NULL, 5 * MS, 6 * MS);    /* 2 ms */
+    const struct bubbles *b = bubbles_look();
     const struct slices *s = &cap->slices;
 
     assert_int_equal(study_steps(&study)->source, STEPS_PSEUDO);
@@ -137,9 +137,9 @@ TEST(bubbles_are_listed_longest_first_with_their_neighbours)
 
 TEST(kernels_before_the_first_step_count_for_the_whole_only)
 {
-    add(NULL, 0, 1 * MS);
-    add("7", 3 * MS, 4 * MS);
-    const struct bubbles *b = look();
+    bubbles_add(NULL, 0, 1 * MS);
+    bubbles_add("7", 3 * MS, 4 * MS);
+    const struct bubbles *b = bubbles_look();
 
     assert_int_equal(study_steps(&study)->kernels_before_first, 1);
     assert_int_equal(study_steps(&study)->at[0].number, 7);
@@ -151,7 +151,7 @@ TEST(kernels_before_the_first_step_count_for_the_whole_only)
 
 TEST(a_capture_without_kernels_has_no_step)
 {
-    const struct bubbles *b = look();
+    const struct bubbles *b = bubbles_look();
 
     assert_int_equal(study_steps(&study)->n, 0);
     assert_int_equal(b->n, 0);
@@ -160,9 +160,9 @@ TEST(a_capture_without_kernels_has_no_step)
 
 TEST(times_at_the_ends_of_the_clock_do_not_wrap)
 {
-    add(NULL, INT64_MIN, INT64_MIN + 1);
-    add(NULL, INT64_MAX - 1, INT64_MAX);
-    const struct bubbles *b = look();
+    bubbles_add(NULL, INT64_MIN, INT64_MIN + 1);
+    bubbles_add(NULL, INT64_MAX - 1, INT64_MAX);
+    const struct bubbles *b = bubbles_look();
 
     assert_int_equal(b->metrics[0].service, INT64_MAX); /* clamped */
     assert_int_equal(b->n, 1);

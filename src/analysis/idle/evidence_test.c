@@ -5,8 +5,8 @@
 #include "analysis/idle/bubbles.h"
 #include "analysis/testing_study.h"
 
-static void add(enum lane_kind lane, int64_t tid, enum slice_kind kind, const char *name,
-                nanos begin, nanos end)
+static void evidence_add(enum lane_kind lane, int64_t tid, enum slice_kind kind, const char *name,
+                         nanos begin, nanos end)
 {
     struct lane_key key = {.kind = lane, .pid = 1, .tid = tid};
 
@@ -17,17 +17,17 @@ static void add(enum lane_kind lane, int64_t tid, enum slice_kind kind, const ch
                                        .name = capture_intern(cap, str_of(name))});
 }
 
-static void kernel(nanos begin, nanos end)
+static void evidence_kernel(nanos begin, nanos end)
 {
-    add(LANE_STREAM, 0, SLICE_COMPUTE, "MatMul", begin, end);
+    evidence_add(LANE_STREAM, 0, SLICE_COMPUTE, "MatMul", begin, end);
 }
 
 static void host(int64_t tid, const char *name, nanos begin, nanos end)
 {
-    add(LANE_THREAD, tid, SLICE_HOST_OP, name, begin, end);
+    evidence_add(LANE_THREAD, tid, SLICE_HOST_OP, name, begin, end);
 }
 
-static const struct evidence *look(void)
+static const struct evidence *evidence_look(void)
 {
     start_study();
     return study_evidence(&study);
@@ -62,12 +62,12 @@ TEST(labels_change_exactly_at_their_limits)
 /* A gap of 10 ms; two threads cover [1,5) and [3,7): together 6 of 10, at work 4 + 4 = 8. */
 TEST(shares_are_those_of_unions_and_threads_count_apart)
 {
-    kernel(0, 10 * MS);
-    kernel(20 * MS, 30 * MS);
+    evidence_kernel(0, 10 * MS);
+    evidence_kernel(20 * MS, 30 * MS);
     host(7, "aten::add", 11 * MS, 15 * MS);
     host(8, "aten::mul", 13 * MS, 17 * MS);
     host(7, "aten::to", 14 * MS, 15 * MS); /* inside the first: adds nothing but is a copy */
-    const struct evidence *e = look();
+    const struct evidence *e = evidence_look();
 
     assert_int_equal(study_bubbles(&study)->n, 1);
     assert_true(e->host == 0.6);
@@ -82,11 +82,11 @@ TEST(shares_are_those_of_unions_and_threads_count_apart)
 
 TEST(an_event_over_several_bubbles_counts_in_each)
 {
-    kernel(0, 1 * MS);
-    kernel(2 * MS, 3 * MS);
-    kernel(4 * MS, 5 * MS);
+    evidence_kernel(0, 1 * MS);
+    evidence_kernel(2 * MS, 3 * MS);
+    evidence_kernel(4 * MS, 5 * MS);
     host(7, "cudaDeviceSynchronize", MS / 2, 5 * MS);
-    const struct evidence *e = look();
+    const struct evidence *e = evidence_look();
 
     assert_int_equal(study_bubbles(&study)->n, 2);
     assert_true(e[0].sync == 1 && e[1].sync == 1);
@@ -96,11 +96,11 @@ TEST(an_event_over_several_bubbles_counts_in_each)
 /* A frame around everything, as long as the step, would make every coverage 1. */
 TEST(a_frame_that_spans_the_step_is_no_evidence)
 {
-    kernel(0, 10 * MS);
-    kernel(20 * MS, 30 * MS);
-    add(LANE_THREAD, 7, SLICE_PYTHON, "main()", 0, 30 * MS);
-    add(LANE_THREAD, 7, SLICE_PYTHON, "forward()", 12 * MS, 14 * MS);
-    const struct evidence *e = look();
+    evidence_kernel(0, 10 * MS);
+    evidence_kernel(20 * MS, 30 * MS);
+    evidence_add(LANE_THREAD, 7, SLICE_PYTHON, "main()", 0, 30 * MS);
+    evidence_add(LANE_THREAD, 7, SLICE_PYTHON, "forward()", 12 * MS, 14 * MS);
+    const struct evidence *e = evidence_look();
 
     assert_true(e->host == 0.2);
 }
@@ -108,11 +108,11 @@ TEST(a_frame_that_spans_the_step_is_no_evidence)
 /* A range of 12 ms around a sleep of 10 ms, in a step of 30. */
 TEST(a_range_of_nvtx_is_no_evidence)
 {
-    kernel(0, 10 * MS);
-    kernel(20 * MS, 30 * MS);
-    add(LANE_THREAD, 7, SLICE_ANNOTATION, "step", 9 * MS, 21 * MS);
+    evidence_kernel(0, 10 * MS);
+    evidence_kernel(20 * MS, 30 * MS);
+    evidence_add(LANE_THREAD, 7, SLICE_ANNOTATION, "step", 9 * MS, 21 * MS);
     capture_source(cap, (struct source){.path = "t", .format = "strata-trace"});
-    const struct evidence *e = look();
+    const struct evidence *e = evidence_look();
 
     assert_true(e->host == 0);
     assert_int_equal(e->n_ops, 0);
@@ -121,11 +121,11 @@ TEST(a_range_of_nvtx_is_no_evidence)
 
 TEST(device_waits_speak_for_communication)
 {
-    kernel(0, 10 * MS);
-    kernel(20 * MS, 30 * MS);
-    add(LANE_STREAM, 0, SLICE_WAIT, "EVENT_WAIT", 10 * MS, 20 * MS);
+    evidence_kernel(0, 10 * MS);
+    evidence_kernel(20 * MS, 30 * MS);
+    evidence_add(LANE_STREAM, 0, SLICE_WAIT, "EVENT_WAIT", 10 * MS, 20 * MS);
     host(7, "x", 0, 1);
-    const struct evidence *e = look();
+    const struct evidence *e = evidence_look();
 
     assert_true(e->comm == 1 && e->host == 0);
     assert_int_equal(e->labels, LABEL_COMM_WAIT | LABEL_UNTRACED_HOST);
@@ -133,9 +133,9 @@ TEST(device_waits_speak_for_communication)
 
 TEST(without_host_events_shares_are_not_known)
 {
-    kernel(0, 10 * MS);
-    kernel(20 * MS, 30 * MS);
-    const struct evidence *e = look();
+    evidence_kernel(0, 10 * MS);
+    evidence_kernel(20 * MS, 30 * MS);
+    const struct evidence *e = evidence_look();
 
     assert_true(isnan(e->host) && isnan(e->sync) && isnan(e->comm) && isnan(e->parallelism));
     assert_int_equal(e->labels, LABEL_UNTRACED_HOST);
@@ -149,7 +149,7 @@ TEST(random_events_give_what_a_plain_sum_gives)
     uint32_t seed = 3;
 
     for (int i = 0; i < 40; i++)
-        kernel((nanos)i * 100 * MS, (nanos)i * 100 * MS + 30 * MS); /* gaps [30,100) */
+        evidence_kernel((nanos)i * 100 * MS, (nanos)i * 100 * MS + 30 * MS); /* gaps [30,100) */
     for (int i = 0; i < EVENTS; i++) {
         seed = seed * 1664525u + 1013904223u;
         int begin = (int)(seed >> 16) % 3900, length = 1 + (int)(seed >> 8) % 90;
@@ -157,7 +157,7 @@ TEST(random_events_give_what_a_plain_sum_gives)
         for (int t = begin; t < begin + length && t < CELLS; t++)
             covered[t] = true;
     }
-    const struct evidence *e = look();
+    const struct evidence *e = evidence_look();
     const struct bubbles *b = study_bubbles(&study);
 
     assert_int_equal(b->n, 39);

@@ -37,7 +37,7 @@ static const struct {
     {SOURCE_PROFILER_INFO, S_INIT("profiler_metadata"), &anomaly_text.lacks_profiler_metadata},
 };
 
-static void add(struct gaps *gaps, bool is_true, bool is_file, const struct message *text)
+static void gaps_add(struct gaps *gaps, bool is_true, bool is_file, const struct message *text)
 {
     if (is_true)
         gaps->at[gaps->n++] = (struct gap){text, is_file};
@@ -49,19 +49,19 @@ struct gaps gaps_find(struct study *st)
     const struct steps *steps = study_steps(st);
     struct gaps out = {.n = 0};
 
-    add(&out, steps->n == 0, false, &anomaly_text.lacks_kernels);
-    add(&out, steps->n > 0 && steps->source == STEPS_PSEUDO, false, &anomaly_text.lacks_steps);
-    add(&out, !(cap->has & HAS_HOST), false, &anomaly_text.lacks_host);
-    add(&out, !(cap->has & HAS_STACKS), false, &anomaly_text.lacks_stacks);
-    add(&out, !(cap->has & HAS_SHAPES), false, &anomaly_text.lacks_shapes);
-    add(&out, (cap->has & HAS_COMM) && cap->comm_ops.n == 0, is_ascend_folder(cap),
-        &anomaly_text.lacks_comm);
-    add(&out, is_ascend_folder(cap) && !has_source(cap, SOURCE_TRACE_VIEW, S("")), true,
-        steps->source == STEPS_FROM_COLUMN ? &anomaly_text.lacks_trace_column
-                                           : &anomaly_text.lacks_trace);
+    gaps_add(&out, steps->n == 0, false, &anomaly_text.lacks_kernels);
+    gaps_add(&out, steps->n > 0 && steps->source == STEPS_PSEUDO, false, &anomaly_text.lacks_steps);
+    gaps_add(&out, !(cap->has & HAS_HOST), false, &anomaly_text.lacks_host);
+    gaps_add(&out, !(cap->has & HAS_STACKS), false, &anomaly_text.lacks_stacks);
+    gaps_add(&out, !(cap->has & HAS_SHAPES), false, &anomaly_text.lacks_shapes);
+    gaps_add(&out, (cap->has & HAS_COMM) && cap->comm_ops.n == 0, is_ascend_folder(cap),
+             &anomaly_text.lacks_comm);
+    gaps_add(&out, is_ascend_folder(cap) && !has_source(cap, SOURCE_TRACE_VIEW, S("")), true,
+             steps->source == STEPS_FROM_COLUMN ? &anomaly_text.lacks_trace_column
+                                                : &anomaly_text.lacks_trace);
     for (size_t i = 0; i < ARRAY_LEN(files); i++)
-        add(&out, is_ascend_folder(cap) && !has_source(cap, files[i].kind, files[i].prefix), true,
-            files[i].text);
+        gaps_add(&out, is_ascend_folder(cap) && !has_source(cap, files[i].kind, files[i].prefix),
+                 true, files[i].text);
     return out;
 }
 _Static_assert(7 + ARRAY_LEN(files) <= MAX_GAPS, "room for all gaps");

@@ -4,7 +4,7 @@
 #include "analysis/idle/host_timeline.h"
 
 /* An Ascend kernel says its operator's type itself. */
-static strid type_of(const struct capture *cap, uint32_t slice)
+static strid families_type_of(const struct capture *cap, uint32_t slice)
 {
     struct attr type = capture_slice_attr(cap, slice, KEY_TYPE);
 
@@ -28,7 +28,7 @@ static void set_family(const struct capture *cap, struct device_task *t,
 {
     enum kernel_family op = FAMILY_OTHER;
     bool is_float = false;
-    strid type = capture_is_ascend(cap) ? type_of(cap, t->slice) : 0;
+    strid type = capture_is_ascend(cap) ? families_type_of(cap, t->slice) : 0;
 
     if (t->is_aicpu) {
         t->family = FAMILY_AICPU;

@@ -208,7 +208,7 @@ static void pass_time(struct walk *w, nanos t)
     w->now = t;
 }
 
-static enum stretch_class class_of(const struct sums *s, nanos whole)
+static enum stretch_class timeline_class_of(const struct sums *s, nanos whole)
 {
     nanos op = s->by[ACT_OPERATOR], frame = s->by[ACT_FRAME], none = s->by[ACT_NOTHING];
     nanos launching = s->by[ACT_LAUNCHING];
@@ -334,7 +334,7 @@ static void open_call(struct walk *w, const struct reader *r, size_t slice, enum
         .calls = small(w->sums.calls),
         .timeline = w->timeline,
         .kind = (uint8_t)kind,
-        .class = (uint8_t)class_of(&w->sums, stretch),
+        .class = (uint8_t)timeline_class_of(&w->sums, stretch),
         .is_candidate =
             stretch >= LIMIT_LONG_SLICE && (w->sums.has_long || stretch >= LIMIT_LONG_STRETCH),
     };

@@ -239,7 +239,7 @@ static void charge(struct idle_finder *f, struct idle_drain *drain, struct idle_
 }
 
 /* Gives the pieces of a gap to the list, first one first. */
-static void flush(struct idle_finder *f, size_t next, enum gap_state state)
+static void idle_flush(struct idle_finder *f, size_t next, enum gap_state state)
 {
     struct accounting *a = f->a;
     const struct device_task *t = next < a->tasks.n ? &a->tasks.at[next] : NULL;
@@ -270,17 +270,17 @@ static void add_gap(struct idle_finder *f, struct interval gap)
     f->backward.n = 0;
     if (launch == NO_CALL) {
         put_before(f, gap, CAUSE_UNKNOWN, NO_SLICE);
-        flush(f, next, GAP_UNLINKED);
+        idle_flush(f, next, GAP_UNLINKED);
     } else if (a->host.calls[launch].end <= gap.begin) {
         fill_queued(f, gap, next);
-        flush(f, next, GAP_QUEUED);
+        idle_flush(f, next, GAP_QUEUED);
     } else {
         uint32_t blocker = fill_late(f, gap, next);
         if (blocker != NO_CALL) {
             const struct host_call *b = &a->host.calls[blocker];
             f->drains[b->timeline] = (struct idle_drain){blocker, b->end - b->begin};
         }
-        flush(f, next, GAP_HOST_SLOWER);
+        idle_flush(f, next, GAP_HOST_SLOWER);
     }
 }
 

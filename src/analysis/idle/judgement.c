@@ -104,7 +104,7 @@ struct judge {
 };
 
 /* Every bubble adds to its step, its group and the whole. */
-static void gather(struct judge *j)
+static void judgement_gather(struct judge *j)
 {
     const struct evidence *evidence = study_evidence(j->st);
 
@@ -341,7 +341,7 @@ const struct judgement *judgement_find(struct study *st)
     j.aicpu_beside = ARENA_ARRAY(&st->scratch, bool, j.steps->n);
     j.out->steps = ARENA_ARRAY(&st->scratch, struct verdict, j.steps->n);
     j.out->groups = ARENA_ARRAY(&st->scratch, struct verdict, j.groups->n);
-    gather(&j);
+    judgement_gather(&j);
     for (size_t i = 0; i < j.steps->n; i++)
         judge_step(&j, i);
     for (size_t i = 0; i < j.groups->n; i++)

@@ -17,8 +17,8 @@ struct checker {
 };
 
 /* Equal within `share` of the expected value and `slack` besides. */
-static void compare(struct checker *c, struct phrase what, double expected, double actual,
-                    double share, double slack)
+static void selfcheck_compare(struct checker *c, struct phrase what, double expected, double actual,
+                              double share, double slack)
 {
     bool is_ok = fabs(expected - actual) <= fabs(expected) * share + slack;
     struct str name = phrase_text(LANG_EN, &c->st->scratch, what);
@@ -54,14 +54,16 @@ static void check_steps(struct checker *c)
         const struct step_trace *t = trace_of(c->st->cap, step);
         if (t == NULL)
             continue;
-        compare(c, of_step(c, &anomaly_text.check_busy, step->id),
-                (double)(t->computing + t->comm_exposed) / 1e3, (double)b->metrics[i].busy / 1e3,
-                0.0005, 0.1);
-        compare(c, of_step(c, &anomaly_text.check_free, step->id), (double)t->free_time / 1e3,
-                (double)b->metrics[i].internal / 1e3, 0.0005, 0.1);
+        selfcheck_compare(c, of_step(c, &anomaly_text.check_busy, step->id),
+                          (double)(t->computing + t->comm_exposed) / 1e3,
+                          (double)b->metrics[i].busy / 1e3, 0.0005, 0.1);
+        selfcheck_compare(c, of_step(c, &anomaly_text.check_free, step->id),
+                          (double)t->free_time / 1e3, (double)b->metrics[i].internal / 1e3, 0.0005,
+                          0.1);
         if (t->preparing >= 0 && steps->source == STEPS_PROFILER)
-            compare(c, of_step(c, &anomaly_text.check_preparing, step->id),
-                    (double)t->preparing / 1e3, (double)b->metrics[i].prelaunch / 1e3, 0, 0.5);
+            selfcheck_compare(c, of_step(c, &anomaly_text.check_preparing, step->id),
+                              (double)t->preparing / 1e3, (double)b->metrics[i].prelaunch / 1e3, 0,
+                              0.5);
     }
 }
 
@@ -84,8 +86,8 @@ static void check_waits(struct checker *c)
         near += apart <= 300 && apart >= -300;
     }
     if (compared > 0)
-        compare(c, phrase_plain(&anomaly_text.check_waits), (double)compared, (double)near, 0.01,
-                0);
+        selfcheck_compare(c, phrase_plain(&anomaly_text.check_waits), (double)compared,
+                          (double)near, 0.01, 0);
 }
 
 static void check_comm(struct checker *c)
@@ -100,7 +102,8 @@ static void check_comm(struct checker *c)
         if (cap->slices.kind[kernels.at[i]] == SLICE_COMM)
             seen += (double)cap->slices.dur[kernels.at[i]];
     if (cap->comm_ops.n > 0)
-        compare(c, phrase_plain(&anomaly_text.check_collectives), told / 1e6, seen / 1e6, 0.05, 0);
+        selfcheck_compare(c, phrase_plain(&anomaly_text.check_collectives), told / 1e6, seen / 1e6,
+                          0.05, 0);
 }
 
 /* Files that tell of the same kernels tell of as many, before or after doubles were joined. */
@@ -113,8 +116,8 @@ static void check_counts(struct checker *c)
         uint64_t told = cap->told.at[i].count;
         struct phrase what = PHRASE(&c->st->scratch, &anomaly_text.check_kernels,
                                     PLACE("file", str_basename(str_of(cap->told.at[i].path))));
-        compare(c, what, (double)told,
-                (double)(told == cap->kernels_read ? cap->kernels_read : here), 0, 0);
+        selfcheck_compare(c, what, (double)told,
+                          (double)(told == cap->kernels_read ? cap->kernels_read : here), 0, 0);
     }
 }
 

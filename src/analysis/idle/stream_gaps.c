@@ -41,7 +41,7 @@ static nanos busy_until(const struct busy *b, nanos t)
     return b->before[place - 1] + (t < last->end ? t : last->end) - last->begin;
 }
 
-static enum idle_cause cause_of(const struct accounting *a, struct stream_gap *gap)
+static enum idle_cause gaps_cause_of(const struct accounting *a, struct stream_gap *gap)
 {
     const struct device_task *t = &a->tasks.at[gap->task];
 
@@ -77,7 +77,7 @@ struct stream_gaps stream_gaps_find(const struct capture *cap, const struct acco
                                  .lane = cap->slices.lane[t->slice]};
         if (gap.busy <= 0 || t->step == TASK_NO_STEP)
             continue;
-        gap.cause = (uint8_t)cause_of(a, &gap);
+        gap.cause = (uint8_t)gaps_cause_of(a, &gap);
         out.at[out.n++] = gap;
     }
     mem_free(busy.at);

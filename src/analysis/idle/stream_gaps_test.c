@@ -2,7 +2,7 @@
 
 #include "analysis/diagnose/testing_diagnose.h"
 
-static struct stream_gaps find(void)
+static struct stream_gaps gaps_test_find(void)
 {
     cap->facts.vendor = VENDOR_NVIDIA;
     start_study();
@@ -23,7 +23,7 @@ TEST(streams_that_take_turns_wait_for_each_other)
     launch_on("8", 10 * US, 151 * US, 250 * US);
     launch_on("7", 20 * US, 251 * US, 350 * US);
     launch_on("8", 30 * US, 351 * US, 450 * US);
-    struct stream_gaps gaps = find();
+    struct stream_gaps gaps = gaps_test_find();
 
     assert_int_equal(gaps.n, 2);
     for (size_t i = 0; i < gaps.n; i++) {
@@ -39,7 +39,7 @@ TEST(a_stream_may_be_launched_late)
     launch_on("7", 0, 6 * US, 20 * US);
     launch_on("8", 10 * US, 16 * US, 500 * US);
     launch_on("7", 300 * US, 306 * US, 320 * US);
-    struct stream_gaps gaps = find();
+    struct stream_gaps gaps = gaps_test_find();
 
     assert_int_equal(gaps.n, 1);
     assert_int_equal(gaps.at[0].cause, CAUSE_LAUNCH);
@@ -53,7 +53,7 @@ TEST(time_in_which_no_stream_works_is_no_gap_of_a_stream)
     launch_on("7", 0, 6 * US, 20 * US);
     launch_on("7", 300 * US, 306 * US, 320 * US);
 
-    assert_int_equal(find().n, 0);
+    assert_int_equal(gaps_test_find().n, 0);
 }
 
 TEST_MAIN("analysis/idle/stream_gaps", CASE(streams_that_take_turns_wait_for_each_other),

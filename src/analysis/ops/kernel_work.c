@@ -63,7 +63,7 @@ static uint32_t teller_of(struct finder *f, size_t kernel, uint32_t *work, enum 
     return OP_TREE_NONE;
 }
 
-static void add_kernel(struct finder *f, size_t kernel)
+static void work_add_kernel(struct finder *f, size_t kernel)
 {
     uint32_t slice = study_kernels(f->st).at[kernel], work;
     nanos time = f->cap->slices.dur[slice];
@@ -177,7 +177,7 @@ const struct kernel_works *kernel_works_find(struct study *st, const struct devi
         .at = f.at,
     };
     for (size_t i = 0; i < kernels.n; i++)
-        add_kernel(&f, i);
+        work_add_kernel(&f, i);
     rate_kernels(&f, kernels);
     mem_free(f.worked_of);
     op_works_free(&f.works);

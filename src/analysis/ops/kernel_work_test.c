@@ -31,7 +31,7 @@ static void add_operator(const char *op, const char *shapes, const char *types, 
     modules.host += 200 * US;
 }
 
-static const struct kernel_works *find(const char *device)
+static const struct kernel_works *work_find(const char *device)
 {
     is_gpu();
     cap->facts.device_name = capture_intern(cap, str_of(device));
@@ -45,7 +45,7 @@ TEST(the_first_kernel_of_an_operator_has_its_work)
 {
     add_operator("aten::mm", "4096,1024;1024,1024", "c10::BFloat16;c10::BFloat16", 2,
                  SLICE_COMPUTE);
-    const struct kernel_works *w = find("NVIDIA H200");
+    const struct kernel_works *w = work_find("NVIDIA H200");
     assert_true(w->at[0].flops == 8589934592.0);
     assert_true(w->at[0].matrix == w->at[0].flops);
     assert_true(w->at[0].bytes == 2.0 * (4096 * 1024 + 1024 * 1024 + 4096 * 1024));
@@ -60,7 +60,7 @@ TEST(elementwise_work_is_judged_by_its_bytes)
 {
     add_operator("aten::add", "1024,1024;1024,1024;", "float;float;Scalar", 1, SLICE_COMPUTE);
     add_operator("aten::add", "1024;1024;", "float;float;Scalar", 1, SLICE_COMPUTE);
-    const struct kernel_works *w = find("NVIDIA H200");
+    const struct kernel_works *w = work_find("NVIDIA H200");
     assert_in_range((long)w->at[0].roof, 3083, 3085);
     assert_int_equal((long)w->at[1].roof, 3000);
     assert_true(w->at[0].flops == 1048576 && w->at[0].matrix == 0 && w->at[0].peak == 0);
@@ -72,7 +72,7 @@ TEST(what_is_not_known_has_its_reason)
     add_operator("my::operator", "4,4;4,4", "float;float", 1, SLICE_COMPUTE);
     add_operator("aten::copy_", "4,4;4,4", "float;float", 1, SLICE_COPY);
     module_kernel("loose");
-    const struct kernel_works *w = find("NVIDIA H200");
+    const struct kernel_works *w = work_find("NVIDIA H200");
     assert_int_equal(w->by[WORK_KNOWN], 0);
     assert_int_equal(w->by[WORK_NO_SHAPES], 20 * US);
     assert_int_equal(w->by[WORK_NO_RULE], 20 * US);
@@ -85,7 +85,7 @@ TEST(shapes_that_do_not_fit_the_time_are_not_believed)
 {
     add_operator("aten::mm", "4096,4096;4096,4096", "c10::BFloat16;c10::BFloat16", 1,
                  SLICE_COMPUTE);
-    const struct kernel_works *w = find("NVIDIA H200");
+    const struct kernel_works *w = work_find("NVIDIA H200");
     assert_int_equal(w->by[WORK_NO_FIT], 20 * US);
     assert_true(w->at[0].flops == 0 && !w->at[0].is_rated);
 }
@@ -93,7 +93,7 @@ TEST(shapes_that_do_not_fit_the_time_are_not_believed)
 TEST(an_unknown_device_has_work_but_no_roof)
 {
     add_operator("aten::mm", "64,64;64,64", "c10::Half;c10::Half", 1, SLICE_COMPUTE);
-    const struct kernel_works *w = find("Frobnicator 9");
+    const struct kernel_works *w = work_find("Frobnicator 9");
     assert_null(w->device);
     assert_true(w->at[0].flops == 2.0 * 64 * 64 * 64);
     assert_true(w->at[0].roof == 0 && !w->at[0].is_rated);

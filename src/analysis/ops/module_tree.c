@@ -115,8 +115,8 @@ struct str module_class_around(const struct capture *cap, const struct op_tree *
     return class;
 }
 
-static void add_kernel(struct module_tree *t, uint32_t call, nanos duration, uint32_t *seen,
-                       uint32_t stamp)
+static void tree_add_kernel(struct module_tree *t, uint32_t call, nanos duration, uint32_t *seen,
+                            uint32_t stamp)
 {
     struct module_node *own = &t->at[t->calls[call].module];
 
@@ -160,7 +160,7 @@ static void add_kernels(struct finder *f)
             if (is_graph(f, i))
                 t->graphs = nanos_add(t->graphs, duration);
         } else {
-            add_kernel(t, call, duration, seen, (uint32_t)i + 1);
+            tree_add_kernel(t, call, duration, seen, (uint32_t)i + 1);
         }
     }
 }

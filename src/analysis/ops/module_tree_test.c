@@ -4,7 +4,7 @@
 
 #include "analysis/module_testing.h"
 
-static const struct module_tree *find(void)
+static const struct module_tree *tree_find(void)
 {
     is_gpu();
     start_study();
@@ -35,7 +35,7 @@ TEST(kernels_belong_to_every_module_around_their_launch)
 {
     module_calls("Model(Embedding Layer*2(Attention MLP))");
     module_kernel("argmax");
-    const struct module_tree *t = find();
+    const struct module_tree *t = tree_find();
     assert_int_equal(named(t, "nn.Module: Model_0")->kernels, 5);
     assert_int_equal(named(t, "nn.Module: Model_0")->own_kernels, 0);
     assert_int_equal(named(t, "nn.Module: Layer_1")->device, 20 * US);
@@ -70,7 +70,7 @@ TEST(backward_kernels_belong_to_the_forward_module)
     uint32_t call = capture_slice(cap, &op), to = capture_slice(cap, &kernel);
     capture_flow(cap, FLOW_LAUNCH, call, to);
     capture_flow(cap, FLOW_BACKWARD, forward, backward);
-    const struct module_tree *t = find();
+    const struct module_tree *t = tree_find();
     assert_int_equal(t->outside_kernels, 0);
     assert_int_equal(named(t, "nn.Module: Model_0")->device, 17 * US);
 }
@@ -89,7 +89,7 @@ TEST(device_time_adds_up)
         if (rand() % 3 == 0)
             module_restart();
     }
-    const struct module_tree *t = find();
+    const struct module_tree *t = tree_find();
     nanos top = t->outside, own = t->outside;
     size_t kernels = t->outside_kernels;
     for (size_t i = 0; i < t->n; i++) {
@@ -117,7 +117,7 @@ TEST(device_time_adds_up)
 
 TEST(a_capture_of_nothing_has_no_modules)
 {
-    const struct module_tree *t = find();
+    const struct module_tree *t = tree_find();
 
     assert_int_equal(t->n, 0);
     assert_int_equal(t->device, 0);

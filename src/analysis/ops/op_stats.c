@@ -24,7 +24,7 @@ struct finder {
     lane_id ranges; /* thread of most ranges; cap->lanes.n: none */
 };
 
-static uint32_t add_row(struct finder *f, struct op_stat row)
+static uint32_t stats_add_row(struct finder *f, struct op_stat row)
 {
     vec_push(&f->rows, row);
     vec_push(&f->seen, 0);
@@ -38,7 +38,8 @@ static uint32_t key_by_name(struct finder *f, uint32_t slice)
     strid name = f->cap->slices.name[slice];
 
     if (f->key_of_name[name] == 0)
-        f->key_of_name[name] = add_row(f, (struct op_stat){.name = capture_text(f->cap, name)}) + 1;
+        f->key_of_name[name] =
+            stats_add_row(f, (struct op_stat){.name = capture_text(f->cap, name)}) + 1;
     return f->key_of_name[name] - 1;
 }
 
@@ -53,9 +54,9 @@ static uint32_t key_by_shape(struct finder *f, uint32_t slice)
     uint32_t row = hash_add(&f->key_of_pair, key, (uint32_t)f->rows.n);
 
     if (row == f->rows.n)
-        add_row(f, (struct op_stat){.name = capture_text(f->cap, name),
-                                    .shapes = capture_text(f->cap, shape),
-                                    .types = capture_text(f->cap, type)});
+        stats_add_row(f, (struct op_stat){.name = capture_text(f->cap, name),
+                                          .shapes = capture_text(f->cap, shape),
+                                          .types = capture_text(f->cap, type)});
     return row;
 }
 
@@ -70,14 +71,14 @@ static uint32_t key_by_class(struct finder *f, uint32_t slice)
         uint32_t row =
             hash_add(&f->key_of_pair, intern_put(&f->classes, class), (uint32_t)f->rows.n);
         if (row == f->rows.n)
-            add_row(f, (struct op_stat){.name = class});
+            stats_add_row(f, (struct op_stat){.name = class});
         f->key_of_name[name] = row + 1;
     }
     return f->key_of_name[name] - 1;
 }
 
 /* The row of a host event, or OP_TREE_NONE when it is none of what is counted. */
-static uint32_t key_of(struct finder *f, uint32_t slice)
+static uint32_t stats_key_of(struct finder *f, uint32_t slice)
 {
     enum slice_kind kind = (enum slice_kind)f->cap->slices.kind[slice];
 
@@ -100,7 +101,7 @@ static uint32_t key_of(struct finder *f, uint32_t slice)
 static uint32_t counted(struct finder *f, uint32_t slice, uint32_t *row)
 {
     for (; slice != OP_TREE_NONE; slice = f->tree->parent[slice]) {
-        *row = key_of(f, slice);
+        *row = stats_key_of(f, slice);
         if (*row != OP_TREE_NONE)
             return slice;
     }
@@ -133,7 +134,7 @@ static void add_host(struct finder *f)
         if (s->kind[i] < SLICE_HOST_OP || s->kind[i] > SLICE_STEP ||
             f->cap->lanes.at[s->lane[i]].key.kind != LANE_THREAD)
             continue;
-        row = key_of(f, (uint32_t)i);
+        row = stats_key_of(f, (uint32_t)i);
         if (row == OP_TREE_NONE)
             continue;
         struct op_stat *own = &f->rows.at[row];
@@ -206,7 +207,7 @@ static uint32_t start_of(struct finder *f, size_t kernel)
     return launch;
 }
 
-static void add_kernel(struct finder *f, size_t kernel, nanos duration)
+static void stats_add_kernel(struct finder *f, size_t kernel, nanos duration)
 {
     uint32_t row, at = counted(f, start_of(f, kernel), &row), stamp = (uint32_t)kernel + 1;
 
@@ -251,9 +252,10 @@ static void by_family(struct finder *f)
     struct kernel_order kernels = study_kernels(f->st);
 
     for (int i = 0; i < KERNEL_FAMILIES; i++)
-        add_row(f, (struct op_stat){.name = str_of(kernel_family_name((enum kernel_family)i))});
-    uint32_t comm = add_row(f, (struct op_stat){.name = S("communication")});
-    uint32_t copy = add_row(f, (struct op_stat){.name = S("copy")});
+        stats_add_row(f,
+                      (struct op_stat){.name = str_of(kernel_family_name((enum kernel_family)i))});
+    uint32_t comm = stats_add_row(f, (struct op_stat){.name = S("communication")});
+    uint32_t copy = stats_add_row(f, (struct op_stat){.name = S("copy")});
     for (size_t i = 0; i < kernels.n; i++) {
         enum slice_kind kind = (enum slice_kind)f->cap->slices.kind[kernels.at[i]];
         add_simple(f,
@@ -271,7 +273,7 @@ static void by_layer(struct finder *f)
     struct op_layers layers = op_layers_find(f->st);
 
     for (size_t i = 0; i < layers.n; i++)
-        add_row(f, (struct op_stat){.name = layers.names[i]});
+        stats_add_row(f, (struct op_stat){.name = layers.names[i]});
     for (size_t i = 0; i < kernels.n; i++) {
         if (layers.of_kernel[i] != OP_TREE_NONE) {
             add_simple(f, layers.of_kernel[i], i);
@@ -306,7 +308,7 @@ static void by_tree(struct finder *f)
     }
     add_host(f);
     for (size_t i = 0; i < kernels.n; i++)
-        add_kernel(f, i, f->cap->slices.dur[kernels.at[i]]);
+        stats_add_kernel(f, i, f->cap->slices.dur[kernels.at[i]]);
     intern_fini(&f->classes);
     hash_free(&f->key_of_pair);
 }
@@ -327,7 +329,7 @@ double op_stat_headroom(const struct op_stat *s)
 ORDER_BY(most_headroom_first, struct op_stat,
          ORDER(op_stat_headroom(y), op_stat_headroom(x)) ?: largest_first(x, y));
 
-static void finish(struct finder *f, enum op_order order)
+static void stats_finish(struct finder *f, enum op_order order)
 {
     struct op_stats *out = f->out;
 
@@ -370,7 +372,7 @@ const struct op_stats *op_stats_find(struct study *st, const struct op_options *
         by_layer(&f);
     else
         by_tree(&f);
-    finish(&f, o->order);
+    stats_finish(&f, o->order);
     vec_free(&f.rows);
     vec_free(&f.seen);
     op_works_free(&f.op_works);

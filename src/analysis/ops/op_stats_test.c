@@ -2,7 +2,7 @@
 
 #include "analysis/module_testing.h"
 
-static const struct op_stats *find(enum op_by by)
+static const struct op_stats *stats_find(enum op_by by)
 {
     if (!cap->is_sealed) {
         is_gpu();
@@ -50,7 +50,7 @@ TEST(time_goes_to_the_operator_and_to_all_around_it)
 {
     add_linear(8, "2,4;4,8");
     add_linear(2, "2,4;4,8");
-    const struct op_stats *s = find(OP_BY_OP);
+    const struct op_stats *s = stats_find(OP_BY_OP);
     const struct op_stat *inner = row(s, "aten::addmm"), *outer = row(s, "aten::linear");
     assert_int_equal(s->n, 2);
     assert_int_equal(inner->device, 10 * US);
@@ -69,7 +69,7 @@ TEST(shapes_tell_calls_apart)
 {
     add_linear(8, "2,4;4,8");
     add_linear(2, "2,4;4,16");
-    const struct op_stats *s = find(OP_BY_SHAPE);
+    const struct op_stats *s = stats_find(OP_BY_SHAPE);
     assert_int_equal(s->n, 3);
     assert_str(s->at[1].shapes, "2,4;4,8");
     assert_int_equal(s->at[1].own_device, 8 * US);
@@ -97,7 +97,7 @@ TEST(ranges_hold_what_another_thread_launches_meanwhile)
     call.begin = 300 * US;
     kernel.begin = 310 * US;
     capture_flow(cap, FLOW_LAUNCH, capture_slice(cap, &call), capture_slice(cap, &kernel));
-    const struct op_stats *s = find(OP_BY_RANGE);
+    const struct op_stats *s = stats_find(OP_BY_RANGE);
     assert_int_equal(row(s, "backward")->own_device, 7 * US);
     assert_int_equal(row(s, "train")->own_device, 0);
     assert_int_equal(row(s, "train")->device, 7 * US);
@@ -113,7 +113,7 @@ TEST(own_times_and_outside_add_up)
         module_restart();
     }
     for (int by = 0; by < OP_BYS; by++) {
-        const struct op_stats *s = find((enum op_by)by);
+        const struct op_stats *s = stats_find((enum op_by)by);
         nanos sum = s->outside;
         size_t kernels = s->outside_kernels;
         for (size_t i = 0; i < s->n; i++) {
@@ -125,15 +125,15 @@ TEST(own_times_and_outside_add_up)
         assert_int_equal(sum, s->device);
         assert_int_equal(kernels, s->kernels);
     }
-    assert_int_equal(row(find(OP_BY_MODULE), "Layer")->calls, 120);
-    assert_int_equal(row(find(OP_BY_MODULE), "Linear")->own_kernels, 480);
-    assert_int_equal(find(OP_BY_LAYER)->n, 3);
+    assert_int_equal(row(stats_find(OP_BY_MODULE), "Layer")->calls, 120);
+    assert_int_equal(row(stats_find(OP_BY_MODULE), "Linear")->own_kernels, 480);
+    assert_int_equal(stats_find(OP_BY_LAYER)->n, 3);
 }
 
 TEST(a_capture_of_nothing_has_no_rows)
 {
     for (int by = 0; by < OP_BYS; by++)
-        assert_int_equal(find((enum op_by)by)->n, 0);
+        assert_int_equal(stats_find((enum op_by)by)->n, 0);
 }
 
 TEST_MAIN("analysis/ops/op_stats", CASE(time_goes_to_the_operator_and_to_all_around_it),

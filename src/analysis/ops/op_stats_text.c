@@ -95,7 +95,7 @@ static const struct field step_fields[] = {
 };
 static const struct record step_record = RECORD(struct op_step, step_fields);
 
-static struct field_value device_of(const void *record, const struct record_env *env)
+static struct field_value text_device_of(const void *record, const struct record_env *env)
 {
     const struct device *d = ((const struct op_stats *)record)->works->device;
 
@@ -131,7 +131,7 @@ static const struct field stats_fields[] = {
     FIELD(struct op_stats, outside_kernels, "outside_kernels"),
     FIELD(struct op_stats, outside, "outside_ns"),
     FIELD(struct op_stats, flops, "flops", .missing = MISSING_ZERO),
-    FIELD_CALC(FIELD_STR, "device", device_of, .missing = MISSING_EMPTY),
+    FIELD_CALC(FIELD_STR, "device", text_device_of, .missing = MISSING_EMPTY),
     FIELD_GROUP("work", &work_record),
     FIELD_LIST(struct op_stats, steps, n_steps, "steps", &step_record),
     FIELD_LIST(struct op_stats, at, n, "rows", &shape_record),

@@ -17,7 +17,7 @@ void op_works_free(struct op_works *w)
     vec_free(&w->at);
 }
 
-static strid text_of(const struct op_works *w, size_t slice, enum capture_key key)
+static strid works_text_of(const struct op_works *w, size_t slice, enum capture_key key)
 {
     struct attr a = capture_slice_attr(w->cap, slice, key);
 
@@ -34,15 +34,15 @@ static struct op_work checked(struct op_work w)
 uint32_t op_works_find(struct op_works *w, size_t slice, bool is_kernel)
 {
     const struct capture *cap = w->cap;
-    strid shapes = text_of(w, slice, KEY_INPUT_SHAPES);
+    strid shapes = works_text_of(w, slice, KEY_INPUT_SHAPES);
 
     if (shapes == 0)
         return OP_WORKS_NONE;
-    strid name = is_kernel ? text_of(w, slice, KEY_TYPE) : cap->slices.name[slice];
-    strid types = text_of(w, slice, KEY_INPUT_DTYPES);
-    strid outputs = is_kernel ? text_of(w, slice, KEY_OUTPUT_SHAPES) : 0;
+    strid name = is_kernel ? works_text_of(w, slice, KEY_TYPE) : cap->slices.name[slice];
+    strid types = works_text_of(w, slice, KEY_INPUT_DTYPES);
+    strid outputs = is_kernel ? works_text_of(w, slice, KEY_OUTPUT_SHAPES) : 0;
     struct attr values = study_attr(cap, slice, w->values); /* of inputs that are no tensors */
-    strid last = is_kernel                  ? text_of(w, slice, KEY_OUTPUT_DTYPES)
+    strid last = is_kernel                  ? works_text_of(w, slice, KEY_OUTPUT_DTYPES)
                  : values.type == ATTR_TEXT ? values.text
                                             : 0;
     uint64_t key = hash_mix(hash_mix((uint64_t)name << 32 | shapes, (uint64_t)types << 32 | last),

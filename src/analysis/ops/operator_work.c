@@ -12,14 +12,14 @@ static strid text_of_slice(const struct capture *cap, uint32_t slice, enum captu
 }
 
 /* Of the operator, else of its kernel. */
-static strid text_of(const struct capture *cap, struct operator_ref ref, enum capture_key key)
+static strid work_text_of(const struct capture *cap, struct operator_ref ref, enum capture_key key)
 {
     strid text = text_of_slice(cap, ref.op, key);
 
     return text != 0 ? text : text_of_slice(cap, ref.kernel, key);
 }
 
-static struct operator_work look(struct str name, struct str shapes, struct str types)
+static struct operator_work work_look(struct str name, struct str shapes, struct str types)
 {
     struct tensor_shapes read = tensor_shapes_read(shapes);
     struct tensor_product p = tensor_product_of(name, &read);
@@ -50,7 +50,7 @@ static struct operator_work look(struct str name, struct str shapes, struct str 
 
 struct tensor_shapes operator_work_shapes(const struct capture *cap, struct operator_ref ref)
 {
-    return tensor_shapes_read(capture_text(cap, text_of(cap, ref, KEY_INPUT_SHAPES)));
+    return tensor_shapes_read(capture_text(cap, work_text_of(cap, ref, KEY_INPUT_SHAPES)));
 }
 
 const struct operator_work *operator_work_of(struct operator_works *works, struct operator_ref ref)
@@ -58,13 +58,14 @@ const struct operator_work *operator_work_of(struct operator_works *works, struc
     const struct capture *cap = works->cap;
     strid name =
         ref.op != UINT32_MAX ? cap->slices.name[ref.op] : text_of_slice(cap, ref.kernel, KEY_TYPE);
-    strid shapes = text_of(cap, ref, KEY_INPUT_SHAPES), types = text_of(cap, ref, KEY_INPUT_DTYPES);
+    strid shapes = work_text_of(cap, ref, KEY_INPUT_SHAPES),
+          types = work_text_of(cap, ref, KEY_INPUT_DTYPES);
     uint64_t key = hash_mix(hash_mix(name, shapes), types);
     uint32_t fresh = (uint32_t)works->at.n, place = hash_add(&works->known, key, fresh);
 
     if (place == fresh) {
         struct operator_work work =
-            look(capture_text(cap, name), capture_text(cap, shapes), capture_text(cap, types));
+            work_look(capture_text(cap, name), capture_text(cap, shapes), capture_text(cap, types));
         work.key = key;
         vec_push(&works->at, work);
     }

@@ -21,7 +21,7 @@ struct str op_without_number(struct str name)
     return n > 0 ? str_part(name, 0, n) : name;
 }
 
-static struct str key_of(const struct capture *cap, size_t slice, bool is_ascend)
+static struct str ops_key_of(const struct capture *cap, size_t slice, bool is_ascend)
 {
     struct str type = capture_slice_text(cap, slice, KEY_TYPE);
     struct str name = capture_text(cap, cap->slices.name[slice]);
@@ -43,7 +43,7 @@ const struct op_names *ops_names(struct study *st)
     names->of_kernel = ARENA_ARRAY(&st->scratch, uint32_t, kernels.n);
     intern_init(&keys);
     for (size_t i = 0; i < kernels.n; i++)
-        names->of_kernel[i] = intern_put(&keys, key_of(st->cap, kernels.at[i], is_ascend));
+        names->of_kernel[i] = intern_put(&keys, ops_key_of(st->cap, kernels.at[i], is_ascend));
     names->n = keys.strings.n;
     names->text = ARENA_ARRAY(&st->scratch, struct str, names->n);
     names->place = ARENA_ARRAY(&st->scratch, uint32_t, names->n);
@@ -54,7 +54,7 @@ const struct op_names *ops_names(struct study *st)
     return names;
 }
 
-static void count(struct study *st, struct op *op, size_t kernel)
+static void ops_count(struct study *st, struct op *op, size_t kernel)
 {
     size_t slice = study_kernels(st).at[kernel];
     const struct waits *waits = study_waits(st);
@@ -109,7 +109,7 @@ static void rank(struct study *st, struct ops *ops)
 }
 
 /* The entry of a kernel's operator, added when it is new. */
-static struct op *op_of(struct study *st, struct ops *ops, uint32_t *place, size_t kernel)
+static struct op *ops_op_of(struct study *st, struct ops *ops, uint32_t *place, size_t kernel)
 {
     const struct op_names *names = ops_names(st);
     uint32_t name = names->of_kernel[kernel];
@@ -136,7 +136,7 @@ const struct ops *ops_find(struct study *st, size_t from, size_t to)
 
     ops->by_cost = ARENA_ARRAY(&st->scratch, struct op, most);
     for (size_t i = from; i < to; i++) {
-        count(st, op_of(st, ops, names->place, i), i);
+        ops_count(st, ops_op_of(st, ops, names->place, i), i);
         ops->kernel_sum = nanos_add(ops->kernel_sum, st->cap->slices.dur[kernels.at[i]]);
     }
     for (size_t i = from; i < to; i++)

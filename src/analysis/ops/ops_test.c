@@ -5,8 +5,8 @@
 #include "analysis/testing_study.h"
 
 /* A wait of -1 leaves the attribute out. */
-static void add(const char *name, const char *type, const char *core, enum slice_kind kind,
-                nanos begin, nanos dur, nanos wait)
+static void ops_add(const char *name, const char *type, const char *core, enum slice_kind kind,
+                    nanos begin, nanos dur, nanos wait)
 {
     struct lane_key key = {.kind = kind == SLICE_COMPUTE ? LANE_STREAM : LANE_COMM};
     struct attr set[] = {
@@ -24,12 +24,12 @@ static void add(const char *name, const char *type, const char *core, enum slice
                                        .own = wait >= 0 ? attrs_own(&cap->attrs, &own, 1) : 0});
 }
 
-static void compute(const char *name, nanos begin, nanos dur, nanos wait)
+static void ops_compute(const char *name, nanos begin, nanos dur, nanos wait)
 {
-    add(name, "", "AI_CORE", SLICE_COMPUTE, begin, dur, wait);
+    ops_add(name, "", "AI_CORE", SLICE_COMPUTE, begin, dur, wait);
 }
 
-static const struct ops *look(void)
+static const struct ops *ops_look(void)
 {
     start_study();
     return ops_find(&study, 0, study_kernels(&study).n);
@@ -46,11 +46,11 @@ static const struct op *named(const struct ops *ops, const char *key)
 
 TEST(calls_are_put_together_by_type_or_by_name_without_its_number)
 {
-    compute("Add_1", 0, 10 * US, 0);
-    compute("Add2", 20 * US, 30 * US, 10 * US);
-    add("anything", "MatMul", "AI_CORE", SLICE_COMPUTE, 60 * US, 5 * US, 10 * US);
-    compute("17", 80 * US, 1 * US, 0);
-    const struct ops *ops = look();
+    ops_compute("Add_1", 0, 10 * US, 0);
+    ops_compute("Add2", 20 * US, 30 * US, 10 * US);
+    ops_add("anything", "MatMul", "AI_CORE", SLICE_COMPUTE, 60 * US, 5 * US, 10 * US);
+    ops_compute("17", 80 * US, 1 * US, 0);
+    const struct ops *ops = ops_look();
 
     assert_int_equal(ops->n, 3);
     assert_int_equal(named(ops, "Add")->calls, 2);
@@ -65,11 +65,11 @@ TEST(calls_are_put_together_by_type_or_by_name_without_its_number)
 /* dur 2, wait 900: flagged. dur 50, wait 950: exactly 0.95, not. dur 10, wait 300: not below 10. */
 TEST(an_operator_that_only_waits_is_an_anchor)
 {
-    compute("Fill", 1000 * US, 2 * US, 900 * US);
-    compute("Edge", 5000 * US, 50 * US, 950 * US);
-    compute("Ten", 7000 * US, 10 * US, 300 * US);
-    compute("Nearly", 9000 * US, 9999, 300 * US);
-    const struct ops *ops = look();
+    ops_compute("Fill", 1000 * US, 2 * US, 900 * US);
+    ops_compute("Edge", 5000 * US, 50 * US, 950 * US);
+    ops_compute("Ten", 7000 * US, 10 * US, 300 * US);
+    ops_compute("Nearly", 9000 * US, 9999, 300 * US);
+    const struct ops *ops = ops_look();
 
     assert_true(named(ops, "Fill")->is_anchor);
     assert_false(named(ops, "Edge")->is_anchor);
@@ -86,9 +86,9 @@ TEST(the_eleventh_operator_is_never_an_anchor)
 
     for (int i = 0; i < 11; i++) {
         name[2] = (char)('A' + i);
-        compute(name, (i + 1) * 2000 * US, 1 * US, (1000 - i) * US);
+        ops_compute(name, (i + 1) * 2000 * US, 1 * US, (1000 - i) * US);
     }
-    const struct ops *ops = look();
+    const struct ops *ops = ops_look();
 
     assert_true(named(ops, "OpJ")->is_anchor);
     assert_int_equal(named(ops, "OpK")->cost_rank, 11);
@@ -97,11 +97,11 @@ TEST(the_eleventh_operator_is_never_an_anchor)
 
 TEST(waits_beside_communication_are_polluted)
 {
-    add("hcom", "hcom_", "HCCL", SLICE_COMM, 0, 50 * US, 0);
-    compute("A", 60 * US, 10 * US,
-            20 * US); /* waits in [40,60): half of it beside the collective */
-    compute("B", 100 * US, 10 * US, 30 * US); /* [70,100): clean */
-    const struct ops *ops = look();
+    ops_add("hcom", "hcom_", "HCCL", SLICE_COMM, 0, 50 * US, 0);
+    ops_compute("A", 60 * US, 10 * US,
+                20 * US); /* waits in [40,60): half of it beside the collective */
+    ops_compute("B", 100 * US, 10 * US, 30 * US); /* [70,100): clean */
+    const struct ops *ops = ops_look();
 
     assert_true(named(ops, "A")->is_polluted);
     assert_int_equal(named(ops, "A")->polluted_wait, 10 * US);
@@ -110,11 +110,11 @@ TEST(waits_beside_communication_are_polluted)
 
 TEST(waits_that_no_table_has_follow_from_the_rows)
 {
-    compute("A", 0, 10 * US, -1);
-    compute("B", 15 * US, 10 * US, -1);
-    compute("C", 20 * US, 1 * US, -1); /* begins before B ends */
-    compute("D", 30 * US, 1 * US, -1); /* counted from C, the row before, not from B */
-    look();
+    ops_compute("A", 0, 10 * US, -1);
+    ops_compute("B", 15 * US, 10 * US, -1);
+    ops_compute("C", 20 * US, 1 * US, -1); /* begins before B ends */
+    ops_compute("D", 30 * US, 1 * US, -1); /* counted from C, the row before, not from B */
+    ops_look();
     const struct waits *waits = study_waits(&study);
 
     assert_true(waits->is_derived);
@@ -136,10 +136,10 @@ TEST(aicpu_classes_fall_exactly_at_their_limits)
 
 TEST(aicpu_time_under_other_cores_is_masked)
 {
-    compute("MatMul", 0, 80 * US, 0);
-    add("Cast1", "Cast", "AI_CPU", SLICE_AICPU, 70 * US, 20 * US, 0);
-    add("hcom", "hcom_", "HCCL", SLICE_COMM, 70 * US, 100 * US, 0); /* does not mask */
-    look();
+    ops_compute("MatMul", 0, 80 * US, 0);
+    ops_add("Cast1", "Cast", "AI_CPU", SLICE_AICPU, 70 * US, 20 * US, 0);
+    ops_add("hcom", "hcom_", "HCCL", SLICE_COMM, 70 * US, 100 * US, 0); /* does not mask */
+    ops_look();
     const struct aicpu *a = aicpu_find(&study);
 
     assert_int_equal(a->n, 1);

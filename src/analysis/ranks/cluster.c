@@ -52,7 +52,7 @@ static void add_means(struct cluster_rank *out, const struct rank_summary *s)
 }
 
 /* Who came last, and how long half of the others were there before. */
-static void add_waits(struct cluster *c, struct cluster_step *steps)
+static void cluster_add_waits(struct cluster *c, struct cluster_step *steps)
 {
     const struct cluster_model *m = c->model;
     double *room = ARENA_ARRAY(m->arena, double, m->n + 1);
@@ -377,7 +377,7 @@ struct cluster *cluster_find(struct arena *arena, const struct rank_summary *ran
     fill_ranks(c);
     fill_steps(c);
     fill_times(c);
-    add_waits(c, c->steps);
+    cluster_add_waits(c, c->steps);
     fill_overlap(c);
     find_missing(c);
     cluster_blame(c);

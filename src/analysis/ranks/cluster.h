@@ -163,6 +163,7 @@ struct wording culprit_kind_wording(struct arena *arena, enum culprit_kind kind)
 
 void cluster_describe(const struct cluster *c, struct report *r);
 
+extern const struct record culprit_record; /* of a struct culprit */
 extern const struct schema cluster_schema; /* of a struct cluster */
 
 /* Parts of cluster_find(): cluster_blame.c, cluster_path.c. */

@@ -51,7 +51,7 @@ static size_t list_places(const struct cluster_work *w, struct place *out)
     return n;
 }
 
-static double part_of(const struct summary_call *c, enum work_class class)
+static double calls_part_of(const struct summary_call *c, enum work_class class)
 {
     return class == WORK_COMPUTE ? (double)c->compute
            : class == WORK_IDLE  ? (double)(c->idle - c->storage)
@@ -59,17 +59,19 @@ static double part_of(const struct summary_call *c, enum work_class class)
 }
 
 /* Stretches that are the same: each against their median. */
-static void compare(struct cluster_work *w, const struct place *at, size_t n, double *room)
+static void calls_compare(struct cluster_work *w, const struct place *at, size_t n, double *room)
 {
     const struct cluster_model *m = w->m;
 
     for (int class = 0; class < WORK_STEP && n >= WORK_PEERS; class ++) {
         for (size_t i = 0; i < n; i++)
-            room[i] = part_of(&m->ranks[at[i].rank].calls[at[i].call], (enum work_class) class);
+            room[i] =
+                calls_part_of(&m->ranks[at[i].rank].calls[at[i].call], (enum work_class) class);
         double usual = cluster_median(room, n);
         for (size_t i = 0; i < n; i++)
             w->of_call[at[i].rank][at[i].call].more[class] =
-                (float)(part_of(&m->ranks[at[i].rank].calls[at[i].call], (enum work_class) class) -
+                (float)(calls_part_of(&m->ranks[at[i].rank].calls[at[i].call],
+                                      (enum work_class) class) -
                         usual);
     }
 }
@@ -90,7 +92,7 @@ void cluster_calls_compare(struct cluster_work *w)
     qsort(list, n, sizeof(*list), by_key);
     for (size_t i = 0, first = 0; i < n; i++)
         if (i + 1 == n || list[i + 1].key != list[i].key) {
-            compare(w, list + first, i + 1 - first, room);
+            calls_compare(w, list + first, i + 1 - first, room);
             first = i + 1;
         }
 }

@@ -169,7 +169,7 @@ static struct str summarize(const struct cluster_run *run, const struct bundle *
 }
 
 /* The bytes of a part, kept or made. Failing to keep them is told and no failure. */
-static struct str part_of(struct cluster_run *run, const struct bundle *b, bool *is_reused)
+static struct str job_part_of(struct cluster_run *run, const struct bundle *b, bool *is_reused)
 {
     const char *path = NULL; /* where it is kept */
     uint64_t key[2];
@@ -203,7 +203,7 @@ static enum status make_parts(struct cluster_run *run, struct wire *w)
         uint64_t place = i;
         if (run->process[i] != own_process(run))
             continue;
-        struct str bytes = part_of(run, &run->bundles.at[i], &is_reused);
+        struct str bytes = job_part_of(run, &run->bundles.at[i], &is_reused);
         wire_u64(w, &place);
         wire_bool(w, &is_reused);
         wire_bytes(w, &bytes);
@@ -235,7 +235,7 @@ static enum status take_parts(struct cluster_run *run, struct str bytes)
     return ST_OK;
 }
 
-static enum status gather(struct cluster_run *run, const struct wire *own)
+static enum status job_gather(struct cluster_run *run, const struct wire *own)
 {
     struct str mine = {(const char *)own->out.at, own->out.n};
     struct mpi_parts all = {.of = &mine, .n = 1};
@@ -415,7 +415,7 @@ enum status ranks_run(const struct cluster_job *job, struct diag *d, struct clus
         TRY(fs_mkdirs(run.job->keep, run.d));
     enum status st = make_parts(&run, &own);
     if (st == ST_OK)
-        st = gather(&run, &own);
+        st = job_gather(&run, &own);
     vec_free(&own.out);
     if (st == ST_OK && own_process(&run) == 0)
         st = conclude(&run);

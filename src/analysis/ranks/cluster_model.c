@@ -18,7 +18,7 @@ uint32_t cluster_place(const struct cluster_model *m, int64_t rank)
     return place < m->n && m->ranks[place].rank == rank ? (uint32_t)place : CLUSTER_NONE;
 }
 
-static void find_steps(struct cluster_model *m)
+static void model_find_steps(struct cluster_model *m)
 {
     VEC_OF(int64_t) all = {0};
 
@@ -474,7 +474,7 @@ struct cluster_model *cluster_model_make(struct arena *arena, const struct rank_
     double *room = ARENA_ARRAY(arena, double, n + 1);
 
     *m = (struct cluster_model){.arena = arena, .ranks = ranks, .n = n};
-    find_steps(m);
+    model_find_steps(m);
     find_groups(&f);
     f.is_exchange = ARENA_ARRAY(arena, bool, m->n_groups + 1);
     match_calls(&f);

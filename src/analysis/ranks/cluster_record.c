@@ -27,7 +27,7 @@ static const struct field culprit_fields[] = {
     FIELD(struct culprit, evidence, "evidence"),
     FIELD(struct culprit, action, "action"),
 };
-static const struct record culprit_record = RECORD(struct culprit, culprit_fields);
+const struct record culprit_record = RECORD(struct culprit, culprit_fields);
 
 static const struct field clock_fields[] = {
     FIELD(struct cluster_clock_row, rank, "rank"),

@@ -30,7 +30,7 @@ static nanos fifth_writes(size_t rank, size_t step)
     return step % 3 == 2 ? (rank == 5 ? 20000000 : 4000000) : 0;
 }
 
-static struct cluster *find(const struct test_cluster *t)
+static struct cluster *cluster_test_find(const struct test_cluster *t)
 {
     return cluster_find(&arena, test_ranks(t), t->ranks);
 }
@@ -38,7 +38,7 @@ static struct cluster *find(const struct test_cluster *t)
 TEST(clocks_that_are_off_and_drift_are_aligned)
 {
     struct test_cluster t = {.ranks = 16, .offset = far_off, .drift = drifts};
-    struct cluster *c = find(&t);
+    struct cluster *c = cluster_test_find(&t);
 
     for (size_t r = 0; r < t.ranks; r++) {
         assert_true(c->clocks[r].is_known);
@@ -57,7 +57,7 @@ static double third_is_a_little_slow(size_t rank)
 TEST(a_rank_that_is_a_little_slow_is_named_among_many)
 {
     struct test_cluster t = {.ranks = 16, .slow = third_is_a_little_slow};
-    struct cluster *c = find(&t);
+    struct cluster *c = cluster_test_find(&t);
 
     assert_int_equal(c->n_culprits, 1);
     assert_int_equal(c->culprits[0].rank, 3);
@@ -75,7 +75,7 @@ TEST(a_rank_that_is_a_little_slow_is_named_among_few_when_all_its_kernels_show_i
     struct test_cluster t = {.ranks = 6, .slow = third_is_slower_by_some};
     static const double differ[TEST_FAMILIES] = {0.9,  0.92, 0.95, 1.02, 1.03,
                                                  1.04, 1.15, 1.18, 1.2,  1.25};
-    struct cluster *c = find(&t);
+    struct cluster *c = cluster_test_find(&t);
 
     assert_int_equal(c->n_culprits, 1);
     assert_int_equal(c->culprits[0].rank, 3);
@@ -91,7 +91,7 @@ TEST(a_rank_that_is_a_little_slow_is_named_among_few_when_all_its_kernels_show_i
 TEST(the_path_of_any_step_can_be_asked_for)
 {
     struct test_cluster t = {.ranks = 8, .slow = third_is_slow};
-    struct cluster *c = find(&t);
+    struct cluster *c = cluster_test_find(&t);
     struct cluster_piece *path;
     size_t n = cluster_path_of(c, 2, &path);
     double time = 0;
@@ -105,7 +105,7 @@ TEST(the_path_of_any_step_can_be_asked_for)
 TEST(a_rank_that_computes_slowly_is_named)
 {
     struct test_cluster t = {.ranks = 8, .offset = far_off, .slow = third_is_slow};
-    struct cluster *c = find(&t);
+    struct cluster *c = cluster_test_find(&t);
 
     assert_int_equal(c->n_culprits, 1);
     assert_int_equal(c->culprits[0].kind, CULPRIT_COMPUTE_SLOW);
@@ -120,7 +120,7 @@ TEST(a_rank_that_computes_slowly_is_named)
 TEST(stalls_of_one_rank_are_named_with_their_steps)
 {
     struct test_cluster t = {.ranks = 8, .idle = second_stalls};
-    struct cluster *c = find(&t);
+    struct cluster *c = cluster_test_find(&t);
 
     assert_int_equal(c->n_culprits, 1);
     assert_int_equal(c->culprits[0].kind, CULPRIT_HOST_STALL);
@@ -139,7 +139,7 @@ static nanos anybody_stalls(size_t rank, size_t step)
 TEST(stalls_that_fall_on_anybody_are_held_against_nobody)
 {
     struct test_cluster t = {.ranks = 8, .idle = anybody_stalls};
-    struct cluster *c = find(&t);
+    struct cluster *c = cluster_test_find(&t);
 
     assert_int_equal(c->n_culprits, 0);
     assert_int_equal(c->stalls, TEST_STEPS);
@@ -149,7 +149,7 @@ TEST(stalls_that_fall_on_anybody_are_held_against_nobody)
 TEST(slow_storage_is_told_from_stalls)
 {
     struct test_cluster t = {.ranks = 8, .storage = fifth_writes, .idle = second_stalls};
-    struct cluster *c = find(&t);
+    struct cluster *c = cluster_test_find(&t);
 
     assert_int_equal(c->n_culprits, 2);
     assert_int_equal(c->culprits[0].kind, CULPRIT_STORAGE);
@@ -223,7 +223,7 @@ TEST(transfers_that_end_together_are_an_exchange_of_all)
 TEST(what_late_ranks_cost_is_said_without_a_culprit)
 {
     struct test_cluster t = {.ranks = 8, .idle = anybody_stalls};
-    struct cluster *c = find(&t);
+    struct cluster *c = cluster_test_find(&t);
     double ms = cluster_gain_ms(c, &c->gains[0]);
 
     assert_int_equal(c->n_culprits, 0);
@@ -276,7 +276,7 @@ TEST(no_ranks_and_one_rank_have_no_culprits)
 {
     struct test_cluster t = {.ranks = 1, .slow = third_is_slow};
 
-    assert_int_equal(find(&t)->n_culprits, 0);
+    assert_int_equal(cluster_test_find(&t)->n_culprits, 0);
     assert_int_equal(cluster_find(&arena, NULL, 0)->n_culprits, 0);
 }
 

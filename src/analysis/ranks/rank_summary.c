@@ -204,7 +204,8 @@ static void read_members(struct arena *arena, struct str text, struct summary_gr
     g->ranks = NULL;
 }
 
-static uint32_t group_of(struct summarizer *z, struct hash *known, const struct collective_call *c)
+static uint32_t summary_group_of(struct summarizer *z, struct hash *known,
+                                 const struct collective_call *c)
 {
     uint64_t key = hash_mix(hash_bytes(c->id), hash_bytes(c->members));
     uint32_t at = hash_add(known, key, (uint32_t)z->out->n_groups);
@@ -289,7 +290,7 @@ static void add_calls(struct summarizer *z)
         size_t steps; /* that have begun */
         vec_bisect(steps, out->n_steps, k, out->steps[k].begin <= c->begin);
         out->calls[out->n_calls++] = (struct summary_call){
-            .group = group_of(z, &known, c),
+            .group = summary_group_of(z, &known, c),
             .kind = (uint8_t)c->kind,
             .step = (int32_t)steps - 1,
             .from = c->from,

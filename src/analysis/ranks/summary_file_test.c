@@ -2,7 +2,7 @@
 
 #include "analysis/ranks/testing_cluster.h"
 
-static struct rank_summary *sample(void)
+static struct rank_summary *file_sample(void)
 {
     struct test_cluster t = {.ranks = 2};
     struct rank_summary *s = test_ranks(&t);
@@ -18,7 +18,7 @@ static struct rank_summary *sample(void)
 
 TEST(a_summary_is_read_back_as_it_was)
 {
-    struct rank_summary *s = sample(), got;
+    struct rank_summary *s = file_sample(), got;
     struct str bytes = summary_encode(s, &arena);
 
     assert_true(summary_decode(bytes, &arena, &got));
@@ -34,7 +34,7 @@ TEST(a_summary_is_read_back_as_it_was)
 
 TEST(every_changed_byte_and_every_cut_is_refused)
 {
-    struct str bytes = summary_encode(sample(), &arena);
+    struct str bytes = summary_encode(file_sample(), &arena);
     char *copy = arena_cstr(&arena, bytes);
     struct rank_summary got;
 
@@ -50,7 +50,7 @@ TEST(every_changed_byte_and_every_cut_is_refused)
 TEST(a_summary_of_many_calls_is_cut_to_its_size)
 {
     enum { CALLS = 200000 };
-    struct rank_summary *s = sample(), got;
+    struct rank_summary *s = file_sample(), got;
 
     s->calls = ARENA_ARRAY(&arena, struct summary_call, CALLS);
     s->n_calls = CALLS;

@@ -55,8 +55,8 @@ static int32_t place_of_step(const struct rank_summary *s, int64_t number)
     return -1;
 }
 
-static uint32_t group_of(const struct capture *cap, strid id, struct arena *arena,
-                         struct rank_summary *out)
+static uint32_t totals_group_of(const struct capture *cap, strid id, struct arena *arena,
+                                struct rank_summary *out)
 {
     struct str text = capture_text(cap, id);
     uint32_t at = 0;
@@ -77,7 +77,7 @@ static void add_calls(const struct capture *cap, struct arena *arena, struct ran
         if (op->rank != out->rank || op->elapse < 0)
             continue;
         out->calls[out->n_calls++] = (struct summary_call){
-            .group = group_of(cap, op->group, arena, out),
+            .group = totals_group_of(cap, op->group, arena, out),
             .kind = (uint8_t)collective_kind_of(capture_text(cap, op->name)),
             .step = place_of_step(out, step_number(cap, op->step)),
             .from = -1,

@@ -46,7 +46,7 @@ static bool take_types(void *ctx, const struct sql_value *cells, size_t n)
     return true;
 }
 
-static enum column_kind type_of(unsigned mask)
+static enum column_kind file_type_of(unsigned mask)
 {
     mask &= ~(1u << SQL_NULL);
     if (mask == 1u << SQL_INT)
@@ -54,7 +54,7 @@ static enum column_kind type_of(unsigned mask)
     return mask != 0 && (mask & (1u << SQL_TEXT | 1u << SQL_BLOB)) == 0 ? COLUMN_REAL : COLUMN_TEXT;
 }
 
-static void put_cell(struct query_rows *r, struct column_data *c, const struct sql_value *v)
+static void file_put_cell(struct query_rows *r, struct column_data *c, const struct sql_value *v)
 {
     bool is_number = v->type == SQL_INT || v->type == SQL_REAL;
 
@@ -82,7 +82,7 @@ static void put_cell(struct query_rows *r, struct column_data *c, const struct s
         r->is_unsteady = true;
 }
 
-static void flush(struct query_rows *r)
+static void file_flush(struct query_rows *r)
 {
     const struct dataset_form *form = r->file->form;
 
@@ -102,15 +102,15 @@ static bool keep_names(void *ctx, const char *const *names, size_t n)
     return true;
 }
 
-static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
+static bool file_take_row(void *ctx, const struct sql_value *cells, size_t n)
 {
     struct query_rows *r = ctx;
 
     for (size_t i = 0; i < n && !r->is_unsteady; i++)
-        put_cell(r, &r->chunk.at[i], &cells[i]);
+        file_put_cell(r, &r->chunk.at[i], &cells[i]);
     bool is_full = columns_rows(&r->chunk) == COLUMNS_ROWS || r->bytes >= CHUNK_BYTES;
     if (!r->is_unsteady && is_full)
-        flush(r);
+        file_flush(r);
     return !r->is_unsteady;
 }
 
@@ -126,13 +126,14 @@ static struct sql_query given_to(struct query_rows *r,
     return query;
 }
 
-static enum status write_rows(struct sql *sql, struct query_rows *r, nanos timeout, struct diag *d)
+static enum status file_write_rows(struct sql *sql, struct query_rows *r, nanos timeout,
+                                   struct diag *d)
 {
-    struct sql_query query = given_to(r, keep_names, take_row);
+    struct sql_query query = given_to(r, keep_names, file_take_row);
 
     query.timeout = timeout;
     for (size_t i = 0; i < r->n; i++) {
-        r->info[i].type = type_of(r->types[i]);
+        r->info[i].type = file_type_of(r->types[i]);
         r->info[i].is_open = true;
     }
     r->layout = (struct dataset_layout){
@@ -144,7 +145,7 @@ static enum status write_rows(struct sql *sql, struct query_rows *r, nanos timeo
         st = diag_fail(d, ST_FORMAT, "query.unsteady", (struct where){0},
                        "the statement gives other values each time; Arrow and Parquet need types");
     if (st == ST_OK)
-        flush(r);
+        file_flush(r);
     r->file->form->close(r->writer); /* the sink has the reason of a failure */
     columns_fini(&r->chunk);
     dataset_piece_free(&r->piece);
@@ -165,7 +166,7 @@ enum status query_file_write(struct sql *sql, const struct query_file *file, str
         left = left > 0 ? left : 1;
     }
     if (st == ST_OK)
-        st = write_rows(sql, &r, left, d);
+        st = file_write_rows(sql, &r, left, d);
     *rows = r.count;
     arena_free(&r.arena);
     return st;

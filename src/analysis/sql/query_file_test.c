@@ -3,7 +3,7 @@
 #include "base/testing.h"
 #include "capture/capture.h"
 
-static struct capture *sample(void)
+static struct capture *query_file_sample(void)
 {
     struct capture *cap = capture_new();
     lane_id lane = capture_lane(cap, (struct lane_key){.kind = LANE_STREAM, .device = 0});
@@ -14,10 +14,10 @@ static struct capture *sample(void)
     return cap;
 }
 
-static enum status ask(const struct dataset_form *form, const char *statement, struct diag *diag,
-                       struct text *out, uint64_t *rows)
+static enum status file_ask(const struct dataset_form *form, const char *statement,
+                            struct diag *diag, struct text *out, uint64_t *rows)
 {
-    struct capture *cap = sample();
+    struct capture *cap = query_file_sample();
     const struct capture *list = cap;
     struct query_file file = {form, text_sink(out), {.text = str_of(statement)}, false};
     struct sql *sql;
@@ -74,14 +74,15 @@ TEST(columns_get_the_type_that_holds_all_values)
     uint64_t rows;
 
     diag_init(&diag);
-    assert_int_equal(ask(&spy,
-                         "SELECT id, iif(id > 3, 0.5, id), iif(id > 5, 'x', id), NULL, "
-                         "iif(id > 7, NULL, id) FROM slices",
-                         &diag, &out, &rows),
+    assert_int_equal(file_ask(&spy,
+                              "SELECT id, iif(id > 3, 0.5, id), iif(id > 5, 'x', id), NULL, "
+                              "iif(id > 7, NULL, id) FROM slices",
+                              &diag, &out, &rows),
                      ST_OK);
     assert_int_equal(rows, 10);
     assert_string_equal(seen.types, "irtti");
-    assert_int_equal(ask(&spy, "SELECT x'00ff' UNION ALL SELECT 7", &diag, &out, &rows), ST_OK);
+    assert_int_equal(file_ask(&spy, "SELECT x'00ff' UNION ALL SELECT 7", &diag, &out, &rows),
+                     ST_OK);
     assert_string_equal(seen.types, "t");
     assert_string_equal(seen.first, "00ff");
     text_free(&out);
@@ -95,14 +96,14 @@ TEST(wrong_and_unsteady_statements_are_told)
     uint64_t rows;
 
     diag_init(&diag);
-    assert_int_equal(ask(&dataset_parquet, "SELECT nothing", &diag, &out, &rows), ST_FORMAT);
+    assert_int_equal(file_ask(&dataset_parquet, "SELECT nothing", &diag, &out, &rows), ST_FORMAT);
     assert_int_equal(out.n, 0);
     /* 200 random values fit the types of the run before once in 10^25. */
     struct text statement = {0};
     for (int i = 0; i < 200; i++)
         text_format(&statement, "%s iif(random() > 0, 1, 'x')", i == 0 ? "SELECT" : ",");
     text_char(&statement, '\0');
-    assert_int_equal(ask(&spy, statement.at, &diag, &out, &rows), ST_FORMAT);
+    assert_int_equal(file_ask(&spy, statement.at, &diag, &out, &rows), ST_FORMAT);
     text_free(&statement);
     text_free(&out);
     diag_fini(&diag);
@@ -116,7 +117,7 @@ TEST(long_texts_make_short_chunks)
 
     diag_init(&diag);
     assert_int_equal(
-        ask(&spy, "SELECT id || printf('%.*c', 2000000, 'x') FROM slices", &diag, &out, &rows),
+        file_ask(&spy, "SELECT id || printf('%.*c', 2000000, 'x') FROM slices", &diag, &out, &rows),
         ST_OK);
     assert_int_equal(rows, 10);
     assert_int_equal(seen.chunks, 2); /* nine rows are 17 MiB */
@@ -131,10 +132,10 @@ TEST(both_forms_take_the_rows)
     uint64_t rows;
 
     diag_init(&diag);
-    assert_int_equal(ask(&dataset_parquet, "SELECT * FROM slices", &diag, &out, &rows), ST_OK);
+    assert_int_equal(file_ask(&dataset_parquet, "SELECT * FROM slices", &diag, &out, &rows), ST_OK);
     assert_memory_equal(out.at, "PAR1", 4);
     assert_int_equal(rows, 10);
-    assert_int_equal(ask(&dataset_arrow, "SELECT * FROM slices LIMIT 0", &diag, &out, &rows),
+    assert_int_equal(file_ask(&dataset_arrow, "SELECT * FROM slices LIMIT 0", &diag, &out, &rows),
                      ST_OK);
     assert_memory_equal(out.at, "ARROW1", 6);
     assert_int_equal(rows, 0);
@@ -145,7 +146,7 @@ TEST(both_forms_take_the_rows)
 /* Types are those of the rows that are written. */
 TEST(a_part_of_the_rows_is_written)
 {
-    struct capture *cap = sample();
+    struct capture *cap = query_file_sample();
     const struct capture *list = cap;
     bool has_more = false;
     struct query_file file = {.form = &spy,

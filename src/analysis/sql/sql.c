@@ -310,7 +310,7 @@ static enum status explain(struct sql *sql, struct str text, struct diag *d)
 }
 
 /* One statement, and nothing but blanks and comments after it. */
-static enum status prepare(struct sql *sql, struct str text, sqlite3_stmt **out, struct diag *d)
+static enum status sql_prepare(struct sql *sql, struct str text, sqlite3_stmt **out, struct diag *d)
 {
     const char *tail = text.at;
     sqlite3_stmt *second = NULL;
@@ -348,7 +348,7 @@ struct str sql_hex(struct arena *arena, struct str blob)
     return (struct str){text, blob.n * 2};
 }
 
-static struct sql_value value_of(sqlite3_stmt *stmt, int column)
+static struct sql_value sql_value_of(sqlite3_stmt *stmt, int column)
 {
     struct sql_value v = {.type = SQL_NULL};
 
@@ -397,7 +397,7 @@ static int step_rows(sqlite3_stmt *stmt, const struct sql_query *query)
             break;
         }
         for (int i = 0; i < columns; i++)
-            cells[i] = value_of(stmt, i);
+            cells[i] = sql_value_of(stmt, i);
         go_on = query->row(query->ctx, cells, (size_t)columns);
     }
     mem_free(names);
@@ -412,7 +412,7 @@ enum status sql_run(struct sql *sql, const struct sql_query *query, struct diag 
     sql->refused = NULL;
     sql->is_late = false;
     sql->deadline = query->timeout > 0 ? nanos_add(now_ns(), query->timeout) : 0;
-    enum status st = prepare(sql, query->text, &stmt, d);
+    enum status st = sql_prepare(sql, query->text, &stmt, d);
     if (st == ST_OK && step_rows(stmt, query) != SQLITE_DONE) {
         if (sql->is_late)
             st = diag_fail(d, ST_LIMIT, "query.timeout", (struct where){0},

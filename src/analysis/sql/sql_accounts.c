@@ -12,7 +12,7 @@
 
 enum { DEVICES = 64 };
 
-static void take(struct sql_accounts *a, const struct accounting *one)
+static void accounts_take(struct sql_accounts *a, const struct accounting *one)
 {
     vec_push(&a->devices, one);
     for (size_t i = 0; i < one->n; i++)
@@ -24,7 +24,7 @@ static void take(struct sql_accounts *a, const struct accounting *one)
         vec_push(&a->gaps, ((struct sql_gap_row){one, &one->pieces.at[i]}));
 }
 
-static void begin(struct sql_accounts *a, const struct capture *cap)
+static void accounts_begin(struct sql_accounts *a, const struct capture *cap)
 {
     if (!a->has_study)
         study_begin(&a->study, cap, study_defaults());
@@ -59,7 +59,7 @@ static void take_collectives(struct sql_accounts *a, const struct capture *cap)
 
 struct field_items sql_accounts_collectives(struct sql_accounts *a, const struct capture *cap)
 {
-    begin(a, cap);
+    accounts_begin(a, cap);
     if (!a->has_collectives && cap->comm_ops.n > 0) {
         for (size_t i = 0; i < cap->comm_ops.n; i++) {
             const struct comm_op *op = &cap->comm_ops.at[i];
@@ -80,7 +80,7 @@ struct field_items sql_accounts_collectives(struct sql_accounts *a, const struct
 
 struct field_items sql_accounts_memory(struct sql_accounts *a, const struct capture *cap)
 {
-    begin(a, cap);
+    accounts_begin(a, cap);
     if (a->memory == NULL)
         a->memory = memory_find(&a->study);
     return (struct field_items){a->memory->events, a->memory->n_events};
@@ -88,7 +88,7 @@ struct field_items sql_accounts_memory(struct sql_accounts *a, const struct capt
 
 struct field_items sql_accounts_ops(struct sql_accounts *a, const struct capture *cap)
 {
-    begin(a, cap);
+    accounts_begin(a, cap);
     if (a->ops == NULL)
         a->ops = op_stats_find(&a->study, &(struct op_options){.by = OP_BY_SHAPE});
     return (struct field_items){a->ops->at, a->ops->n};
@@ -96,7 +96,7 @@ struct field_items sql_accounts_ops(struct sql_accounts *a, const struct capture
 
 struct field_items sql_accounts_modules(struct sql_accounts *a, const struct capture *cap)
 {
-    begin(a, cap);
+    accounts_begin(a, cap);
     if (a->modules == NULL)
         a->modules = study_module_tree(&a->study);
     return (struct field_items){a->modules->at, a->modules->n};
@@ -109,10 +109,10 @@ void sql_accounts_build(struct sql_accounts *a, const struct capture *cap)
     if (a->is_built)
         return;
     a->is_built = true;
-    begin(a, cap);
+    accounts_begin(a, cap);
     size_t n = device_tasks_devices(cap, devices, DEVICES);
     for (size_t i = 0; i < n; i++)
-        take(a, accounting_of_device(&a->study, devices[i], &a->study.scratch));
+        accounts_take(a, accounting_of_device(&a->study, devices[i], &a->study.scratch));
 }
 
 /* Why a node of a replay began when it did. */
@@ -180,7 +180,7 @@ void sql_accounts_fini(struct sql_accounts *a)
         study_end(&a->study);
 }
 
-static const struct sql_part *part_of(const struct record_env *env)
+static const struct sql_part *accounts_part_of(const struct record_env *env)
 {
     return env->user;
 }
@@ -188,7 +188,7 @@ static const struct sql_part *part_of(const struct record_env *env)
 static struct field_value rank_of(const void *record, const struct record_env *env)
 {
     (void)record;
-    return value_int(part_of(env)->cap->facts.rank);
+    return value_int(accounts_part_of(env)->cap->facts.rank);
 }
 
 static struct field_value step_value(const struct accounting *of, uint32_t step)
@@ -270,7 +270,8 @@ static const struct idle_piece *piece_of(const void *record)
 
 static struct field_value slice_value(const struct record_env *env, uint32_t slice)
 {
-    return slice != NO_SLICE ? value_int((int64_t)part_of(env)->base + slice) : value_none();
+    return slice != NO_SLICE ? value_int((int64_t)accounts_part_of(env)->base + slice)
+                             : value_none();
 }
 
 static struct field_value gap_dur(const void *record, const struct record_env *env)
@@ -395,7 +396,7 @@ static const struct device_task *stream_task(const void *record)
 
 static struct field_value stream_lane(const void *record, const struct record_env *env)
 {
-    return value_int((int64_t)part_of(env)->lane_base + stream_gap_of(record)->lane);
+    return value_int((int64_t)accounts_part_of(env)->lane_base + stream_gap_of(record)->lane);
 }
 
 static struct field_value stream_dur(const void *record, const struct record_env *env)

@@ -183,7 +183,7 @@ static bool is_taken(const struct column_data *c, struct field_value v)
            (c->type == COLUMN_REAL && v.type == VALUE_REAL);
 }
 
-static void put_value(struct column_data *c, struct field_value v, bool is_mixed_column)
+static void columns_put_value(struct column_data *c, struct field_value v, bool is_mixed_column)
 {
     if (v.type == VALUE_BOOL)
         v = value_int(v.is);
@@ -232,9 +232,9 @@ static void put_cells(const struct sql_columns *t, const struct slice_rows *r,
     }
     for (size_t c = C_END_TS + 1; c < t->n; c++)
         for (size_t i = 0; i < r->n; i++)
-            put_value(&out->at[c],
-                      sql_slice_value(t->view, t->table->set, r->part, r->at[i], (int)c),
-                      t->is_mixed[c]);
+            columns_put_value(&out->at[c],
+                              sql_slice_value(t->view, t->table->set, r->part, r->at[i], (int)c),
+                              t->is_mixed[c]);
 }
 
 static void take_slices(const struct sql_columns *t, size_t part, size_t from, size_t to,
@@ -259,7 +259,7 @@ static void put_rows(const struct sql_columns *t, size_t part, size_t from, size
             continue;
         column_put_int(&out->at[0], (int64_t)(t->bases[part] + row));
         for (size_t c = 1; c < t->n; c++)
-            put_value(&out->at[c], row_value(t, part, row, (int)c), t->is_mixed[c]);
+            columns_put_value(&out->at[c], row_value(t, part, row, (int)c), t->is_mixed[c]);
     }
 }
 

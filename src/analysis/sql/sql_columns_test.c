@@ -7,22 +7,22 @@
 #include "base/text/text.h"
 
 /* Rows as text, "|" behind each cell; NULL is "-". */
-static void put_number(struct text *out, int64_t number)
+static void columns_put_number(struct text *out, int64_t number)
 {
     text_format(out, "%lld|", (long long)number);
 }
 
-static bool take_head(void *ctx, const char *const *names, size_t n)
+static bool columns_take_head(void *ctx, const char *const *names, size_t n)
 {
     (void)ctx, (void)names, (void)n;
     return true;
 }
 
-static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
+static bool columns_take_row(void *ctx, const struct sql_value *cells, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (cells[i].type == SQL_INT)
-            put_number(ctx, cells[i].number);
+            columns_put_number(ctx, cells[i].number);
         else if (cells[i].type == SQL_REAL)
             text_format(ctx, "%.17g|", cells[i].real);
         else
@@ -31,20 +31,20 @@ static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
     return true;
 }
 
-static void put_cell(struct text *out, const struct column_data *c, size_t row)
+static void columns_put_cell(struct text *out, const struct column_data *c, size_t row)
 {
     if (!column_has(c, row))
         text_put(out, S("-|"));
     else if (c->type == COLUMN_INT)
-        put_number(out, c->numbers[row]);
+        columns_put_number(out, c->numbers[row]);
     else if (c->type == COLUMN_REAL)
         text_format(out, "%.17g|", c->reals[row]);
     else
         text_format(out, "%.*s|", STR_ARGS(c->texts.at[c->places[row]]));
 }
 
-static void put_table(struct text *out, struct sql_view *view, const char *table,
-                      const struct cut *cut)
+static void columns_put_table(struct text *out, struct sql_view *view, const char *table,
+                              const struct cut *cut)
 {
     struct sql_columns *t = sql_columns_open(view, table, cut);
     struct column_chunk chunk;
@@ -57,7 +57,7 @@ static void put_table(struct text *out, struct sql_view *view, const char *table
         sql_columns_fill(t, i, &chunk);
         for (size_t row = 0; row < columns_rows(&chunk); row++) {
             for (size_t c = 0; c < n; c++)
-                put_cell(out, &chunk.at[c], row);
+                columns_put_cell(out, &chunk.at[c], row);
             text_char(out, '\n');
         }
     }
@@ -65,8 +65,8 @@ static void put_table(struct text *out, struct sql_view *view, const char *table
     sql_columns_close(t);
 }
 
-static uint32_t add(struct capture *cap, lane_id lane, enum slice_kind kind, nanos begin,
-                    const char *step)
+static uint32_t columns_add(struct capture *cap, lane_id lane, enum slice_kind kind, nanos begin,
+                            const char *step)
 {
     struct attr own[] = {attr_text(cap->keys[KEY_STEP], capture_intern(cap, str_of(step))),
                          attr_time(cap->keys[KEY_WAIT], begin / 2),
@@ -85,7 +85,7 @@ static uint32_t add(struct capture *cap, lane_id lane, enum slice_kind kind, nan
                                          .own = attrs_own(&cap->attrs, own, 3)});
 }
 
-static struct capture *sample(const char *stream, const char *step, int rank)
+static struct capture *columns_sample(const char *stream, const char *step, int rank)
 {
     struct capture *cap = capture_new();
     lane_id device = capture_lane(
@@ -94,10 +94,10 @@ static struct capture *sample(const char *stream, const char *step, int rank)
         cap, (struct lane_key){LANE_THREAD, -1, 0, capture_intern(cap, S("main")), 7, 8});
 
     for (nanos i = 0; i < 30; i++) {
-        uint32_t launch = add(cap, host, SLICE_RUNTIME, 100 * i, "");
+        uint32_t launch = columns_add(cap, host, SLICE_RUNTIME, 100 * i, "");
         capture_flow(cap, FLOW_LAUNCH, launch,
-                     add(cap, device, i % 4 == 0 ? SLICE_COMM : SLICE_COMPUTE, 100 * i + 40,
-                         i < 10 ? "0" : step));
+                     columns_add(cap, device, i % 4 == 0 ? SLICE_COMM : SLICE_COMPUTE, 100 * i + 40,
+                                 i < 10 ? "0" : step));
     }
     capture_sample(cap, capture_series(cap, 0, capture_intern(cap, S("clock")), 0), 150, 1800.5);
     capture_source(cap, (struct source){.path = "t.csv", .format = "kernel-details", .rows = 3});
@@ -109,7 +109,7 @@ static struct capture *sample(const char *stream, const char *step, int rank)
 
 TEST(every_table_has_the_rows_of_a_query)
 {
-    struct capture *caps[] = {sample("2", "1", 0), sample("N/A", "late", 1)};
+    struct capture *caps[] = {columns_sample("2", "1", 0), columns_sample("N/A", "late", 1)};
     struct diag diag;
 
     diag_init(&diag);
@@ -122,10 +122,12 @@ TEST(every_table_has_the_rows_of_a_query)
         for (size_t i = 0; sql_schema(i) != NULL; i++) {
             struct text want = {0}, got = {0}, statement = {0};
             text_format(&statement, "SELECT * FROM %s ORDER BY id", sql_schema(i)->name);
-            struct sql_query query = {
-                .text = text_view(&statement), .head = take_head, .row = take_row, .ctx = &want};
+            struct sql_query query = {.text = text_view(&statement),
+                                      .head = columns_take_head,
+                                      .row = columns_take_row,
+                                      .ctx = &want};
             assert_int_equal(sql_run(sql, &query, &diag), ST_OK);
-            put_table(&got, &view, sql_schema(i)->name, NULL);
+            columns_put_table(&got, &view, sql_schema(i)->name, NULL);
             text_char(&want, '\0');
             text_char(&got, '\0');
             assert_string_equal(got.at, want.at);
@@ -141,7 +143,7 @@ TEST(every_table_has_the_rows_of_a_query)
     diag_fini(&diag);
 }
 
-static enum column_kind type_of(struct sql_view *view, const char *table, struct str name)
+static enum column_kind columns_type_of(struct sql_view *view, const char *table, struct str name)
 {
     struct sql_columns *t = sql_columns_open(view, table, NULL);
     size_t n, i = 0;
@@ -157,24 +159,24 @@ static enum column_kind type_of(struct sql_view *view, const char *table, struct
 
 TEST(types_are_those_that_all_values_need)
 {
-    struct capture *caps[] = {sample("2", "1", 0), sample("N/A", "late", 1)};
+    struct capture *caps[] = {columns_sample("2", "1", 0), columns_sample("N/A", "late", 1)};
     const struct capture *const *list = (const struct capture *const *)caps;
     struct sql_view view;
     struct diag diag;
 
     diag_init(&diag);
     assert_int_equal(sql_view_init(&view, list, 1, &diag), ST_OK);
-    assert_int_equal(type_of(&view, "kernels", S("step")), COLUMN_INT);
-    assert_int_equal(type_of(&view, "kernels", S("stream")), COLUMN_INT);
-    assert_int_equal(type_of(&view, "kernels", S("core")), COLUMN_TEXT);
-    assert_int_equal(type_of(&view, "kernels", S("task")), COLUMN_INT);
-    assert_int_equal(type_of(&view, "counters", S("value")), COLUMN_REAL);
-    assert_int_equal(type_of(&view, "collectives", S("group")), COLUMN_TEXT);
+    assert_int_equal(columns_type_of(&view, "kernels", S("step")), COLUMN_INT);
+    assert_int_equal(columns_type_of(&view, "kernels", S("stream")), COLUMN_INT);
+    assert_int_equal(columns_type_of(&view, "kernels", S("core")), COLUMN_TEXT);
+    assert_int_equal(columns_type_of(&view, "kernels", S("task")), COLUMN_INT);
+    assert_int_equal(columns_type_of(&view, "counters", S("value")), COLUMN_REAL);
+    assert_int_equal(columns_type_of(&view, "collectives", S("group")), COLUMN_TEXT);
     sql_view_fini(&view);
     assert_int_equal(sql_view_init(&view, list, 2, &diag), ST_OK);
-    assert_int_equal(type_of(&view, "kernels", S("step")), COLUMN_TEXT);
-    assert_int_equal(type_of(&view, "steps", S("step")), COLUMN_TEXT);
-    assert_int_equal(type_of(&view, "kernels", S("stream")), COLUMN_TEXT);
+    assert_int_equal(columns_type_of(&view, "kernels", S("step")), COLUMN_TEXT);
+    assert_int_equal(columns_type_of(&view, "steps", S("step")), COLUMN_TEXT);
+    assert_int_equal(columns_type_of(&view, "kernels", S("stream")), COLUMN_TEXT);
     sql_view_fini(&view);
     capture_free(caps[0]);
     capture_free(caps[1]);
@@ -183,7 +185,7 @@ TEST(types_are_those_that_all_values_need)
 
 TEST(a_cut_leaves_out_slices_and_arrows_and_clips)
 {
-    struct capture *cap = sample("2", "1", 0);
+    struct capture *cap = columns_sample("2", "1", 0);
     const struct capture *list = cap;
     struct interval window = {110, 145};
     struct cut_options options = {.windows = {&window, 1}, .clip = true};
@@ -195,12 +197,12 @@ TEST(a_cut_leaves_out_slices_and_arrows_and_clips)
     diag_init(&diag);
     cut_init(&cut, cap, &options);
     assert_int_equal(sql_view_init(&view, &list, 1, &diag), ST_OK);
-    put_table(&got, &view, "kernels", &cut);
+    columns_put_table(&got, &view, "kernels", &cut);
     text_char(&got, '\0');
     assert_non_null(strstr(got.at, "|140|5|145|k0|compute|")); /* began at 140, 41 long */
     assert_null(strchr(strchr(got.at, '\n') + 1, '\n'));
     text_clear(&got);
-    put_table(&got, &view, "flows", &cut);
+    columns_put_table(&got, &view, "flows", &cut);
     assert_str(text_view(&got), ""); /* its launch ended at 101 */
     sql_view_fini(&view);
     cut_fini(&cut);

@@ -52,8 +52,8 @@ static int term_bit(sqlite3_index_info *info, int i)
  * columns of the key have one value. Once a row's lane, name or time is settled the numbers rise,
  * so after the first column `id` fits anywhere and ends the question.
  */
-static bool fits(const sqlite3_index_info *info, const int *key, int keys, int fixed,
-                 bool by_number)
+static bool plan_fits(const sqlite3_index_info *info, const int *key, int keys, int fixed,
+                      bool by_number)
 {
     int k = fixed;
 
@@ -97,18 +97,19 @@ static enum sql_walk choose_walk(const struct sql_view *v, sqlite3_index_info *i
         return WALK_EACH_NAME;
     }
     if (has_name) {
-        info->orderByConsumed = wants_order && fits(info, name, 3, 1, false);
+        info->orderByConsumed = wants_order && plan_fits(info, name, 3, 1, false);
         return WALK_NAME;
     }
-    if (wants_order && (fits(info, own, 2, 0, true) || (has_lane && fits(info, own, 2, 1, true)))) {
+    if (wants_order &&
+        (plan_fits(info, own, 2, 0, true) || (has_lane && plan_fits(info, own, 2, 1, true)))) {
         info->orderByConsumed = 1;
         return WALK_OWN;
     }
-    if (wants_order && fits(info, name, 3, 0, false)) {
+    if (wants_order && plan_fits(info, name, 3, 0, false)) {
         info->orderByConsumed = 1;
         return WALK_NAME;
     }
-    if (wants_order && fits(info, time, 2, 0, false)) {
+    if (wants_order && plan_fits(info, time, 2, 0, false)) {
         info->orderByConsumed = 1;
         return WALK_TIME;
     }

@@ -5,7 +5,7 @@
 #include "analysis/sql/sql_accounts.h"
 #include "analysis/sql/sql_module.h"
 
-static const struct sql_part *part_of(const struct record_env *env)
+static const struct sql_part *rows_part_of(const struct record_env *env)
 {
     return env->user;
 }
@@ -13,7 +13,7 @@ static const struct sql_part *part_of(const struct record_env *env)
 static struct field_value get_rank(const void *record, const struct record_env *env)
 {
     (void)record;
-    return value_int(part_of(env)->cap->facts.rank);
+    return value_int(rows_part_of(env)->cap->facts.rank);
 }
 
 #define RANK                         FIELD_CALC(FIELD_I64, "rank", get_rank, .missing = MISSING_NEGATIVE)
@@ -31,7 +31,7 @@ static struct field_value id_value(const struct record_env *env, strid id)
 
 static struct field_value rank_value(const struct record_env *env, int64_t rank)
 {
-    return value_int(rank != UNKNOWN ? rank : part_of(env)->cap->facts.rank);
+    return value_int(rank != UNKNOWN ? rank : rows_part_of(env)->cap->facts.rank);
 }
 
 /* ---- captures ---- */
@@ -103,12 +103,12 @@ static const struct record sample_record = RECORD(struct sample_row, sample_fiel
 
 static struct field_value flow_from(const void *record, const struct record_env *env)
 {
-    return value_int((int64_t)part_of(env)->base + ((const struct flow *)record)->from);
+    return value_int((int64_t)rows_part_of(env)->base + ((const struct flow *)record)->from);
 }
 
 static struct field_value flow_to(const void *record, const struct record_env *env)
 {
-    return value_int((int64_t)part_of(env)->base + ((const struct flow *)record)->to);
+    return value_int((int64_t)rows_part_of(env)->base + ((const struct flow *)record)->to);
 }
 
 static const struct field flow_fields[] = {
@@ -125,7 +125,8 @@ static struct field_value lane_begin(const void *record, const struct record_env
 {
     const struct lane *lane = record;
 
-    return lane->n > 0 ? value_int(part_of(env)->cap->slices.begin[lane->first]) : value_none();
+    return lane->n > 0 ? value_int(rows_part_of(env)->cap->slices.begin[lane->first])
+                       : value_none();
 }
 
 static const struct field lane_fields[] = {
@@ -172,7 +173,7 @@ static struct field_value step_length(const void *record, const struct record_en
 static struct field_value step_source(const void *record, const struct record_env *env)
 {
     (void)record;
-    return value_text(str_of(sql_steps_of(part_of(env))->source));
+    return value_text(str_of(sql_steps_of(rows_part_of(env))->source));
 }
 
 static const struct field step_fields[] = {

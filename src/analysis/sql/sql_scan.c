@@ -82,7 +82,7 @@ uint64_t sql_scan_rows(const struct capture *const *caps, size_t n, enum sql_set
     return rows;
 }
 
-static int64_t number_of(const struct capture *cap, size_t i, enum sql_scan_column column)
+static int64_t scan_number_of(const struct capture *cap, size_t i, enum sql_scan_column column)
 {
     switch (column) {
     case SCAN_TS:
@@ -108,7 +108,7 @@ void sql_scan_numbers(const struct capture *const *caps, size_t n, enum sql_set 
         int64_t base = column == SCAN_ID ? slices : column == SCAN_LANE ? lanes : 0;
         for (size_t i = 0; i < s->n; i++)
             if (set == SET_ALL || sql_set_has(set, (enum slice_kind)s->kind[i]))
-                *out++ = base + number_of(caps[c], i, column);
+                *out++ = base + scan_number_of(caps[c], i, column);
         slices += (int64_t)s->n;
         lanes += (int64_t)caps[c]->lanes.n;
     }

@@ -157,7 +157,7 @@ static bool is_over(struct sql_view *v)
     return (++v->skipped & 0xfffff) == 0 && v->is_over != NULL && v->is_over(v->ctx);
 }
 
-static int next(sqlite3_vtab_cursor *base)
+static int slices_next(sqlite3_vtab_cursor *base)
 {
     struct cursor *c = (struct cursor *)base;
 
@@ -185,7 +185,7 @@ static int next(sqlite3_vtab_cursor *base)
 }
 
 /* A whole number out of a term's value: false when the term can hold for no whole number. */
-static bool whole(sqlite3_value *value, int64_t *out)
+static bool slices_whole(sqlite3_value *value, int64_t *out)
 {
     int type = sqlite3_value_numeric_type(value);
 
@@ -225,7 +225,7 @@ static void want_steps(struct cursor *c, sqlite3_value *value)
 {
     struct sql_view *v = c->view;
     int64_t number = 0;
-    bool is_number = whole(value, &number);
+    bool is_number = slices_whole(value, &number);
     struct str text = {(const char *)sqlite3_value_text(value), 0};
 
     text.n = text.at != NULL ? (size_t)sqlite3_value_bytes(value) : 0;
@@ -256,7 +256,7 @@ static void want_rank(struct cursor *c, sqlite3_value *value)
     const struct sql_part *found = NULL;
     int64_t rank;
 
-    if (!whole(value, &rank))
+    if (!slices_whole(value, &rank))
         return;
     for (size_t i = 0; i < c->view->part_count; i++) {
         const struct sql_part *p = &c->view->parts[i];
@@ -278,7 +278,7 @@ static bool want_lane(struct cursor *c, sqlite3_value *value)
 {
     int64_t lane;
 
-    if (!whole(value, &lane) || lane < 0 || lane >= c->view->lanes)
+    if (!slices_whole(value, &lane) || lane < 0 || lane >= c->view->lanes)
         return false;
     c->lane_low = c->lane_high = (uint32_t)lane;
     c->check_lane = true;
@@ -386,7 +386,7 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int a
         .check_ts = (mask & (F_TS_LOW | F_TS_HIGH)) != 0,
     };
     if (mask == F_ID) {
-        if (whole(argv[0], &id) && id >= 0 && id < c->view->slices) {
+        if (slices_whole(argv[0], &id) && id >= 0 && id < c->view->slices) {
             c->at = (uint32_t)id;
             c->end = c->at + 1;
         }
@@ -402,7 +402,7 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int a
         c->is_eof = true;
         return SQLITE_OK;
     }
-    return next(base);
+    return slices_next(base);
 }
 
 static int eof(sqlite3_vtab_cursor *base)
@@ -473,7 +473,7 @@ const sqlite3_module sql_slices_module = {
     .xOpen = open_cursor,
     .xClose = close_cursor,
     .xFilter = filter,
-    .xNext = next,
+    .xNext = slices_next,
     .xEof = eof,
     .xColumn = column,
     .xRowid = rowid,

@@ -18,7 +18,7 @@ struct cursor {
 };
 
 /* Some rows are computed to be counted, so tables that no query names are left alone. */
-static void count_rows(struct sql_vtab *tab)
+static void tables_count_rows(struct sql_vtab *tab)
 {
     const struct sql_view *v = tab->binding->view;
 
@@ -39,7 +39,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     JOB_BOUNDARY(return SQLITE_NOMEM);
     if (tab->binding->view->is_declaring)
         return SQLITE_OK;
-    count_rows(tab);
+    tables_count_rows(tab);
     double rows = (double)tab->bases[tab->binding->view->part_count] + 1;
     enum lookup best = LOOK_ALL;
     int term = -1;
@@ -72,7 +72,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
 {
     JOB_BOUNDARY(return SQLITE_NOMEM);
-    count_rows((struct sql_vtab *)base);
+    tables_count_rows((struct sql_vtab *)base);
     struct cursor *c = mem_grow(NULL, sizeof(*c), 1);
     *c = (struct cursor){.tab = (const struct sql_vtab *)base};
     *out = &c->base;
@@ -85,7 +85,7 @@ static int close_cursor(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
-static size_t row_of(const struct cursor *c)
+static size_t tables_row_of(const struct cursor *c)
 {
     return c->order != NULL ? c->order[c->at] : c->at;
 }
@@ -97,7 +97,7 @@ static void find_part(struct cursor *c)
 
     if (c->at >= c->end)
         return;
-    row = row_of(c);
+    row = tables_row_of(c);
     if (row < bases[c->part])
         c->part = 0;
     while (row >= bases[c->part + 1])
@@ -176,7 +176,7 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int a
     return SQLITE_OK;
 }
 
-static int next(sqlite3_vtab_cursor *base)
+static int tables_next(sqlite3_vtab_cursor *base)
 {
     struct cursor *c = (struct cursor *)base;
 
@@ -198,16 +198,16 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *out, int number)
     const struct sql_view *v = c->tab->binding->view;
 
     if (number == 0)
-        sqlite3_result_int64(out, (sqlite3_int64)row_of(c));
+        sqlite3_result_int64(out, (sqlite3_int64)tables_row_of(c));
     else
         sql_give_value(out, sql_rows_value(c->tab->binding->table->rows, &v->parts[c->part],
-                                           row_of(c) - c->tab->bases[c->part], number));
+                                           tables_row_of(c) - c->tab->bases[c->part], number));
     return SQLITE_OK;
 }
 
 static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
 {
-    *out = (sqlite3_int64)row_of((const struct cursor *)base);
+    *out = (sqlite3_int64)tables_row_of((const struct cursor *)base);
     return SQLITE_OK;
 }
 
@@ -219,7 +219,7 @@ const sqlite3_module sql_rows_module = {
     .xOpen = open_cursor,
     .xClose = close_cursor,
     .xFilter = filter,
-    .xNext = next,
+    .xNext = tables_next,
     .xEof = eof,
     .xColumn = column,
     .xRowid = rowid,

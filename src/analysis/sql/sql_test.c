@@ -16,7 +16,7 @@ struct page {
     size_t rows;
 };
 
-static void put(struct page *p, const char *text, size_t n)
+static void sql_put(struct page *p, const char *text, size_t n)
 {
     assert_true(p->n + n < sizeof(p->text));
     memcpy(p->text + p->n, text, n);
@@ -24,37 +24,37 @@ static void put(struct page *p, const char *text, size_t n)
     p->text[p->n] = '\0';
 }
 
-static bool take_head(void *ctx, const char *const *names, size_t n)
+static bool sql_take_head(void *ctx, const char *const *names, size_t n)
 {
     (void)ctx, (void)names, (void)n;
     return true;
 }
 
-static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
+static bool sql_take_row(void *ctx, const struct sql_value *cells, size_t n)
 {
     struct page *p = ctx;
     char buf[64];
 
     for (size_t i = 0; i < n; i++) {
         if (i > 0)
-            put(p, "|", 1);
+            sql_put(p, "|", 1);
         if (cells[i].type == SQL_INT)
-            put(p, buf, (size_t)snprintf(buf, sizeof(buf), "%lld", (long long)cells[i].number));
+            sql_put(p, buf, (size_t)snprintf(buf, sizeof(buf), "%lld", (long long)cells[i].number));
         else if (cells[i].type == SQL_REAL)
-            put(p, buf, (size_t)snprintf(buf, sizeof(buf), "%g", cells[i].real));
+            sql_put(p, buf, (size_t)snprintf(buf, sizeof(buf), "%g", cells[i].real));
         else if (cells[i].type == SQL_NULL)
-            put(p, "-", 1);
+            sql_put(p, "-", 1);
         else
-            put(p, cells[i].text.at, cells[i].text.n);
+            sql_put(p, cells[i].text.at, cells[i].text.n);
     }
-    put(p, "\n", 1);
+    sql_put(p, "\n", 1);
     return ++p->rows != p->stop_after;
 }
 
-static enum status ask(struct sql *sql, const char *text, struct page *page, struct diag *d)
+static enum status sql_ask(struct sql *sql, const char *text, struct page *page, struct diag *d)
 {
     struct sql_query query = {
-        .text = str_of(text), .head = take_head, .row = take_row, .ctx = page};
+        .text = str_of(text), .head = sql_take_head, .row = sql_take_row, .ctx = page};
 
     page->n = page->rows = 0;
     page->text[0] = '\0';
@@ -69,8 +69,8 @@ struct fixture {
     struct page page;
 };
 
-static uint32_t add(struct capture *cap, lane_id lane, enum slice_kind kind, const char *name,
-                    nanos begin, nanos dur, const char *step)
+static uint32_t sql_add(struct capture *cap, lane_id lane, enum slice_kind kind, const char *name,
+                        nanos begin, nanos dur, const char *step)
 {
     struct attr own = attr_text(capture_key(cap, KEY_STEP), capture_intern(cap, str_of(step)));
     struct attr set[] = {
@@ -98,11 +98,11 @@ static struct capture *first_rank(void)
     lane_id thread = capture_lane(
         cap, (struct lane_key){LANE_THREAD, -1, 0, capture_intern(cap, S("main")), 7, 8});
 
-    uint32_t b = add(cap, stream, SLICE_COMPUTE, "b", 300, 20, "1");
-    uint32_t a = add(cap, stream, SLICE_COMPUTE, "a", 100, 50, "0");
-    add(cap, stream, SLICE_COMM, "c", 160, 40, "0");
-    uint32_t launch = add(cap, thread, SLICE_RUNTIME, "launch", 90, 5, "");
-    uint32_t late = add(cap, thread, SLICE_RUNTIME, "launch", 200, 5, "");
+    uint32_t b = sql_add(cap, stream, SLICE_COMPUTE, "b", 300, 20, "1");
+    uint32_t a = sql_add(cap, stream, SLICE_COMPUTE, "a", 100, 50, "0");
+    sql_add(cap, stream, SLICE_COMM, "c", 160, 40, "0");
+    uint32_t launch = sql_add(cap, thread, SLICE_RUNTIME, "launch", 90, 5, "");
+    uint32_t late = sql_add(cap, thread, SLICE_RUNTIME, "launch", 200, 5, "");
     capture_flow(cap, FLOW_LAUNCH, late, b);
     capture_flow(cap, FLOW_LAUNCH, launch, a);
     series_id clock =
@@ -122,8 +122,8 @@ static struct capture *second_rank(void)
     lane_id stream = capture_lane(
         cap, (struct lane_key){.kind = LANE_STREAM, .name = capture_intern(cap, S("N/A"))});
 
-    add(cap, stream, SLICE_COMPUTE, "b", 110, 7, "0");
-    add(cap, stream, SLICE_COMPUTE, "a", 130, 8, "x");
+    sql_add(cap, stream, SLICE_COMPUTE, "b", 110, 7, "0");
+    sql_add(cap, stream, SLICE_COMPUTE, "a", 130, 8, "x");
     cap->facts.rank = 1;
     capture_seal(cap);
     return cap;
@@ -153,9 +153,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void expect(struct fixture *f, const char *text, const char *rows)
+static void sql_expect(struct fixture *f, const char *text, const char *rows)
 {
-    assert_int_equal(ask(f->sql, text, &f->page, &f->diag), ST_OK);
+    assert_int_equal(sql_ask(f->sql, text, &f->page, &f->diag), ST_OK);
     assert_string_equal(f->page.text, rows);
 }
 
@@ -164,62 +164,64 @@ static void tables_show_what_the_captures_hold(void **state)
     struct fixture *f = *state;
 
     /* Numbers go through both ranks: lanes 0 and 1 are of rank 0, lane 2 of rank 1. */
-    expect(f, "SELECT id, rank, lane, lane_name, ts, dur, end_ts, name, kind, step FROM slices",
-           "0|0|0|2|100|50|150|a|compute|0\n"
-           "1|0|0|2|160|40|200|c|comm|0\n"
-           "2|0|0|2|300|20|320|b|compute|1\n"
-           "3|0|1|main|90|5|95|launch|runtime|-\n"
-           "4|0|1|main|200|5|205|launch|runtime|0\n" /* by its time: step 0 is [100, 300) */
-           "5|1|2|N/A|110|7|117|b|compute|0\n"
-           "6|1|2|N/A|130|8|138|a|compute|x\n");
-    expect(f, "SELECT id, stream, type, class, core FROM kernels WHERE rank = 1",
-           "5|N/A|MatMul|compute|-\n6|N/A|MatMul|compute|-\n");
-    expect(f, "SELECT id, name FROM host_events", "3|launch\n4|launch\n");
-    expect(f, "SELECT id, kind, name, tid, slices, rank FROM lanes",
-           "0|stream|2|0|3|0\n1|thread|main|8|2|0\n2|stream|N/A|0|2|1\n");
-    expect(f, "SELECT step, ts, dur, source, rank FROM steps ORDER BY rank, ts",
-           "0|100|200|step_id_column|0\n1|300|20|step_id_column|0\n0|110|20|step_id_column|1\nx|"
-           "130|8|step_id_column|1\n");
-    expect(f, "SELECT ts, value, name, unit FROM counters", "150|1800|clock|MHz\n");
-    expect(f, "SELECT path, rows, lost FROM sources", "t.csv|3|1\n");
-    expect(f, "SELECT rank, origin FROM captures", "0|measured\n1|measured\n");
+    sql_expect(f, "SELECT id, rank, lane, lane_name, ts, dur, end_ts, name, kind, step FROM slices",
+               "0|0|0|2|100|50|150|a|compute|0\n"
+               "1|0|0|2|160|40|200|c|comm|0\n"
+               "2|0|0|2|300|20|320|b|compute|1\n"
+               "3|0|1|main|90|5|95|launch|runtime|-\n"
+               "4|0|1|main|200|5|205|launch|runtime|0\n" /* by its time: step 0 is [100, 300) */
+               "5|1|2|N/A|110|7|117|b|compute|0\n"
+               "6|1|2|N/A|130|8|138|a|compute|x\n");
+    sql_expect(f, "SELECT id, stream, type, class, core FROM kernels WHERE rank = 1",
+               "5|N/A|MatMul|compute|-\n6|N/A|MatMul|compute|-\n");
+    sql_expect(f, "SELECT id, name FROM host_events", "3|launch\n4|launch\n");
+    sql_expect(f, "SELECT id, kind, name, tid, slices, rank FROM lanes",
+               "0|stream|2|0|3|0\n1|thread|main|8|2|0\n2|stream|N/A|0|2|1\n");
+    sql_expect(
+        f, "SELECT step, ts, dur, source, rank FROM steps ORDER BY rank, ts",
+        "0|100|200|step_id_column|0\n1|300|20|step_id_column|0\n0|110|20|step_id_column|1\nx|"
+        "130|8|step_id_column|1\n");
+    sql_expect(f, "SELECT ts, value, name, unit FROM counters", "150|1800|clock|MHz\n");
+    sql_expect(f, "SELECT path, rows, lost FROM sources", "t.csv|3|1\n");
+    sql_expect(f, "SELECT rank, origin FROM captures", "0|measured\n1|measured\n");
 }
 
 static void arrows_join_launches_and_kernels(void **state)
 {
     struct fixture *f = *state;
 
-    expect(f,
-           "SELECT k.name, k.ts - h.end_ts FROM flows f JOIN kernels k ON k.id = f.to_id "
-           "JOIN slices h ON h.id = f.from_id ORDER BY k.id",
-           "a|5\nb|95\n");
-    expect(f, "SELECT id FROM flows WHERE to_id = 0", "0\n");
-    expect(f, "SELECT to_id FROM flows WHERE from_id = 4", "2\n");
-    expect(f, "SELECT count(*) FROM flows WHERE from_id = 5", "0\n");
-    expect(f, "SELECT (SELECT from_id FROM flows WHERE to_id = k.id) FROM kernels k",
-           "3\n-\n4\n-\n-\n");
+    sql_expect(f,
+               "SELECT k.name, k.ts - h.end_ts FROM flows f JOIN kernels k ON k.id = f.to_id "
+               "JOIN slices h ON h.id = f.from_id ORDER BY k.id",
+               "a|5\nb|95\n");
+    sql_expect(f, "SELECT id FROM flows WHERE to_id = 0", "0\n");
+    sql_expect(f, "SELECT to_id FROM flows WHERE from_id = 4", "2\n");
+    sql_expect(f, "SELECT count(*) FROM flows WHERE from_id = 5", "0\n");
+    sql_expect(f, "SELECT (SELECT from_id FROM flows WHERE to_id = k.id) FROM kernels k",
+               "3\n-\n4\n-\n-\n");
 }
 
 static void attributes_are_reached_by_name(void **state)
 {
     struct fixture *f = *state;
 
-    expect(f, "SELECT attr(0, 'aic_mac_ratio'), attr(0, 'nothing'), attr(3, 'type'), attr(99, 'x')",
-           "0.5|-|-|-\n");
-    expect(f, "SELECT attrs(1), attrs(3)",
-           "{\"step\":\"0\",\"type\":\"MatMul\",\"aic_mac_ratio\":0.5}|{}\n");
+    sql_expect(
+        f, "SELECT attr(0, 'aic_mac_ratio'), attr(0, 'nothing'), attr(3, 'type'), attr(99, 'x')",
+        "0.5|-|-|-\n");
+    sql_expect(f, "SELECT attrs(1), attrs(3)",
+               "{\"step\":\"0\",\"type\":\"MatMul\",\"aic_mac_ratio\":0.5}|{}\n");
 }
 
 static void names_of_both_ranks_group_together(void **state)
 {
     struct fixture *f = *state;
 
-    expect(f, "SELECT name, count(*), sum(dur) FROM slices GROUP BY name",
-           "a|2|58\nb|2|27\nc|1|40\nlaunch|2|10\n");
-    expect(f, "SELECT name, count(*) FROM kernels GROUP BY name", "a|2\nb|2\nc|1\n");
-    expect(f, "SELECT DISTINCT name FROM host_events", "launch\n");
-    expect(f, "SELECT DISTINCT name FROM slices WHERE name > 'a' ORDER BY name DESC",
-           "launch\nc\nb\n");
+    sql_expect(f, "SELECT name, count(*), sum(dur) FROM slices GROUP BY name",
+               "a|2|58\nb|2|27\nc|1|40\nlaunch|2|10\n");
+    sql_expect(f, "SELECT name, count(*) FROM kernels GROUP BY name", "a|2\nb|2\nc|1\n");
+    sql_expect(f, "SELECT DISTINCT name FROM host_events", "launch\n");
+    sql_expect(f, "SELECT DISTINCT name FROM slices WHERE name > 'a' ORDER BY name DESC",
+               "launch\nc\nb\n");
 }
 
 /* What the planner would do: "65536" in a plan is the walk by name, no "B-TREE" means no sorting.
@@ -243,7 +245,7 @@ static void orders_are_walked_and_not_sorted(void **state)
     for (size_t i = 0; i < ARRAY_LEN(free_of_sorting); i++) {
         char text[256];
         snprintf(text, sizeof(text), "EXPLAIN QUERY PLAN %s", free_of_sorting[i]);
-        assert_int_equal(ask(f->sql, text, &f->page, &f->diag), ST_OK);
+        assert_int_equal(sql_ask(f->sql, text, &f->page, &f->diag), ST_OK);
         assert_null(strstr(f->page.text, "B-TREE"));
     }
 }
@@ -304,11 +306,11 @@ static void narrowed_scans_give_what_whole_scans_give(void **state)
             for (size_t o = 0; o < ARRAY_LEN(orders); o++) {
                 snprintf(text, sizeof(text), "SELECT * FROM %s WHERE %s ORDER BY %s", tables[t],
                          pairs[i][0], orders[o]);
-                assert_int_equal(ask(f->sql, text, &f->page, &f->diag), ST_OK);
+                assert_int_equal(sql_ask(f->sql, text, &f->page, &f->diag), ST_OK);
                 snprintf(text, sizeof(text),
                          "SELECT * FROM (SELECT * FROM %s WHERE %s LIMIT 1000) ORDER BY %s",
                          tables[t], pairs[i][1], orders[o]);
-                assert_int_equal(ask(f->sql, text, other, &f->diag), ST_OK);
+                assert_int_equal(sql_ask(f->sql, text, other, &f->diag), ST_OK);
                 assert_string_equal(f->page.text, other->text);
             }
         }
@@ -320,7 +322,7 @@ static const char *failure(struct fixture *f, const char *text, const char *code
 {
     diag_fini(&f->diag);
     diag_init(&f->diag);
-    assert_int_equal(ask(f->sql, text, &f->page, &f->diag), ST_FORMAT);
+    assert_int_equal(sql_ask(f->sql, text, &f->page, &f->diag), ST_FORMAT);
     assert_int_equal(diag_count(&f->diag, code), 1);
     return f->diag.hints.n > 0 ? f->diag.hints.at[f->diag.hints.n - 1].text : "";
 }
@@ -336,7 +338,7 @@ static void a_wrong_statement_is_explained(void **state)
     assert_string_equal(failure(f, "", "query.sql"), "");
     assert_string_equal(failure(f, "-- nothing", "query.sql"), "");
     assert_string_equal(failure(f, "SELECT 1; SELECT 2", "query.sql"), "");
-    expect(f, "SELECT 1; -- and no more", "1\n");
+    sql_expect(f, "SELECT 1; -- and no more", "1\n");
 }
 
 static void nothing_but_reading_is_allowed(void **state)
@@ -360,8 +362,8 @@ static void nothing_but_reading_is_allowed(void **state)
 
     for (size_t i = 0; i < ARRAY_LEN(refused); i++)
         failure(f, refused[i], "query.read-only");
-    expect(f, "SELECT count(*) FROM pragma_table_info('steps')", "8\n");
-    expect(f, "SELECT key FROM json_each(attrs(0)) LIMIT 1", "step\n");
+    sql_expect(f, "SELECT count(*) FROM pragma_table_info('steps')", "8\n");
+    sql_expect(f, "SELECT key FROM json_each(attrs(0)) LIMIT 1", "step\n");
 }
 
 static void a_statement_ends_when_its_time_is_up_or_the_user_stops(void **state)
@@ -371,17 +373,17 @@ static void a_statement_ends_when_its_time_is_up_or_the_user_stops(void **state)
     struct fixture *f = *state;
     struct sql_query query = {.text = str_of(forever),
                               .timeout = 20000000,
-                              .head = take_head,
-                              .row = take_row,
+                              .head = sql_take_head,
+                              .row = sql_take_row,
                               .ctx = &f->page};
 
     assert_int_equal(sql_run(f->sql, &query, &f->diag), ST_LIMIT);
     assert_int_equal(diag_count(&f->diag, "query.timeout"), 1);
     cancel_request(SIGINT);
-    assert_int_equal(ask(f->sql, forever, &f->page, &f->diag), ST_CANCELLED);
+    assert_int_equal(sql_ask(f->sql, forever, &f->page, &f->diag), ST_CANCELLED);
     cancel_clear();
     f->page.stop_after = 2; /* the reader has seen enough */
-    expect(f, "SELECT id FROM slices", "0\n1\n");
+    sql_expect(f, "SELECT id FROM slices", "0\n1\n");
 }
 
 static void a_part_of_the_rows_is_given(void **state)
@@ -398,8 +400,8 @@ static void a_part_of_the_rows_is_given(void **state)
         bool has_more = false;
         struct sql_query query = {S("VALUES (1), (2), (3)"),
                                   0,
-                                  take_head,
-                                  take_row,
+                                  sql_take_head,
+                                  sql_take_row,
                                   &f->page,
                                   cases[i].skip,
                                   cases[i].limit,
@@ -423,14 +425,16 @@ static void no_capture_and_empty_captures_give_empty_tables(void **state)
     for (size_t n = 0; n <= 2; n++) {
         assert_int_equal(sql_open(&sql, (const struct capture *const *)empty, n, &f->diag), ST_OK);
         assert_int_equal(
-            ask(sql, "SELECT name, sum(dur) FROM slices GROUP BY name", &f->page, &f->diag), ST_OK);
+            sql_ask(sql, "SELECT name, sum(dur) FROM slices GROUP BY name", &f->page, &f->diag),
+            ST_OK);
         assert_string_equal(f->page.text, "");
-        assert_int_equal(ask(sql, "SELECT DISTINCT name FROM kernels", &f->page, &f->diag), ST_OK);
+        assert_int_equal(sql_ask(sql, "SELECT DISTINCT name FROM kernels", &f->page, &f->diag),
+                         ST_OK);
         assert_string_equal(f->page.text, "");
-        assert_int_equal(ask(sql,
-                             "SELECT count(*) FROM (SELECT ts FROM kernels WHERE ts > 1 AND "
-                             "step = 1 ORDER BY ts), flows, lanes",
-                             &f->page, &f->diag),
+        assert_int_equal(sql_ask(sql,
+                                 "SELECT count(*) FROM (SELECT ts FROM kernels WHERE ts > 1 AND "
+                                 "step = 1 ORDER BY ts), flows, lanes",
+                                 &f->page, &f->diag),
                          ST_OK);
         assert_string_equal(f->page.text, "0\n");
         sql_close(sql);

@@ -121,7 +121,7 @@ static size_t core_of(const struct capture *cap, size_t slice)
 }
 _Static_assert(CORES <= sizeof((struct profile){0}.core_share) / sizeof(double), "room for cores");
 
-static struct profile describe(struct study *st, size_t from, size_t to)
+static struct profile groups_describe(struct study *st, size_t from, size_t to)
 {
     const struct op_names *names = ops_names(st);
     struct kernel_order kernels = study_kernels(st);
@@ -264,7 +264,7 @@ size_t group_counted_steps(struct study *st, const struct group *g, size_t *out)
     return n;
 }
 
-static void measure(struct study *st, struct group *g)
+static void groups_measure(struct study *st, struct group *g)
 {
     const struct bubbles *b = study_bubbles(st);
     double *values = ARENA_ARRAY(&st->scratch, double, g->n);
@@ -373,7 +373,8 @@ static bool has_shape_variants(struct study *st, const struct group *g,
 ORDER_BY(longest_first, struct group,
          ORDER(y->service_sum, x->service_sum) ?: ORDER(x->steps[0], y->steps[0]));
 
-static void collect(struct study *st, struct groups *out, const struct sorter *s, size_t n_steps)
+static void groups_collect(struct study *st, struct groups *out, const struct sorter *s,
+                           size_t n_steps)
 {
     out->n = s->first.n;
     out->at = ARENA_ARRAY(&st->scratch, struct group, out->n);
@@ -387,7 +388,7 @@ static void collect(struct study *st, struct groups *out, const struct sorter *s
     for (size_t i = 0; i < n_steps; i++)
         *members[s->of_step[i]]++ = i;
     for (size_t g = 0; g < out->n; g++) {
-        measure(st, &out->at[g]);
+        groups_measure(st, &out->at[g]);
         out->at[g].is_stable = out->at[g].has_bubbles && is_stable(st, &out->at[g]);
         out->at[g].has_shape_variants = has_shape_variants(st, &out->at[g], s->profiles);
     }
@@ -423,10 +424,10 @@ const struct groups *groups_find(struct study *st)
     s.tally.other = ARENA_ARRAY(&st->scratch, uint32_t, names->n);
     for (size_t i = 0; i < steps->n; i++) {
         struct kernel_range range = study_step_kernels(st, i);
-        s.profiles[i] = describe(st, range.from, range.to);
+        s.profiles[i] = groups_describe(st, range.from, range.to);
         place_step(&s, i);
     }
-    collect(st, out, &s, steps->n);
+    groups_collect(st, out, &s, steps->n);
     out->dominant = dominant_of(out, s.profiles);
     vec_free(&s.first);
     hash_free(&s.seen);

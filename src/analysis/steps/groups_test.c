@@ -6,7 +6,7 @@
 #include "analysis/steps/boundary.h"
 #include "analysis/testing_study.h"
 
-static void add(char step, const char *name, const char *shape, nanos begin, nanos dur)
+static void groups_add(char step, const char *name, const char *shape, nanos begin, nanos dur)
 {
     struct lane_key key = {.kind = LANE_STREAM};
     struct attr set =
@@ -22,7 +22,7 @@ static void add(char step, const char *name, const char *shape, nanos begin, nan
                                        .own = attrs_own(&cap->attrs, &own, 1)});
 }
 
-static const struct groups *look(void)
+static const struct groups *groups_look(void)
 {
     start_study();
     return study_groups(&study);
@@ -57,14 +57,14 @@ TEST(idle_habits_have_names)
 /* Three decode steps of two operators and one prefill of another kind. */
 TEST(steps_of_one_template_form_a_group)
 {
-    add('0', "Mm", "1", 0, 4 * MS);
-    add('0', "Add", "1", 6 * MS, 1 * MS);
-    add('1', "Pre", "1", 10 * MS, 20 * MS);
-    add('2', "Mm", "1", 30 * MS, 4 * MS);
-    add('2', "Add", "2", 36 * MS, 1 * MS);
-    add('3', "Mm", "1", 40 * MS, 4 * MS);
-    add('3', "Add", "1", 46 * MS, 4 * MS);
-    const struct groups *g = look();
+    groups_add('0', "Mm", "1", 0, 4 * MS);
+    groups_add('0', "Add", "1", 6 * MS, 1 * MS);
+    groups_add('1', "Pre", "1", 10 * MS, 20 * MS);
+    groups_add('2', "Mm", "1", 30 * MS, 4 * MS);
+    groups_add('2', "Add", "2", 36 * MS, 1 * MS);
+    groups_add('3', "Mm", "1", 40 * MS, 4 * MS);
+    groups_add('3', "Add", "1", 46 * MS, 4 * MS);
+    const struct groups *g = groups_look();
 
     assert_int_equal(g->n, 2);
     assert_int_equal(g->at[0].n, 3); /* 30 ms in all, against 20 */
@@ -84,10 +84,10 @@ TEST(shares_are_ratios_of_sums)
 
     for (int i = 0; i < 3; i++) {
         static const nanos begins[] = {0, 100, 110}, lasts[] = {99, 109, 209};
-        add((char)('0' + i), "Mm", "1", begins[i] * MS, (i == 1 ? 1 : 49) * MS / 2);
-        add((char)('0' + i), "Add", "1", lasts[i] * MS, MS);
+        groups_add((char)('0' + i), "Mm", "1", begins[i] * MS, (i == 1 ? 1 : 49) * MS / 2);
+        groups_add((char)('0' + i), "Add", "1", lasts[i] * MS, MS);
     }
-    const struct group *g = &look()->at[0];
+    const struct group *g = &groups_look()->at[0];
     const struct bubbles *b = study_bubbles(&study);
     size_t counted[3], n = group_counted_steps(&study, g, counted);
     for (size_t i = 0; i < n; i++) {
@@ -103,13 +103,13 @@ TEST(shares_are_ratios_of_sums)
 
 TEST(gaps_that_wander_are_no_habit)
 {
-    add('0', "A", "", 0, 1 * MS);
-    add('0', "B", "", 8 * MS, 1 * MS); /* gap [1,8) */
-    add('0', "A", "", 9 * MS, 1 * MS);
-    add('1', "A", "", 10 * MS, 1 * MS);
-    add('1', "B", "", 11 * MS, 1 * MS);
-    add('1', "A", "", 19 * MS, 1 * MS); /* gap [12,19) */
-    const struct groups *g = look();
+    groups_add('0', "A", "", 0, 1 * MS);
+    groups_add('0', "B", "", 8 * MS, 1 * MS); /* gap [1,8) */
+    groups_add('0', "A", "", 9 * MS, 1 * MS);
+    groups_add('1', "A", "", 10 * MS, 1 * MS);
+    groups_add('1', "B", "", 11 * MS, 1 * MS);
+    groups_add('1', "A", "", 19 * MS, 1 * MS); /* gap [12,19) */
+    const struct groups *g = groups_look();
 
     assert_int_equal(g->n, 1);
     assert_true(g->at[0].has_bubbles);
@@ -119,12 +119,12 @@ TEST(gaps_that_wander_are_no_habit)
 TEST(a_short_last_step_is_partial)
 {
     for (int i = 0; i < 10; i++) {
-        add('0', "A", "", i * MS, MS);
-        add('1', "A", "", (10 + i) * MS, MS);
+        groups_add('0', "A", "", i * MS, MS);
+        groups_add('1', "A", "", (10 + i) * MS, MS);
     }
     for (int i = 0; i < 7; i++)
-        add('2', "A", "", (20 + i) * MS, MS);
-    look();
+        groups_add('2', "A", "", (20 + i) * MS, MS);
+    groups_look();
     const struct boundary *edge = study_boundary(&study);
 
     assert_false(edge->is_partial[0]);
@@ -134,11 +134,11 @@ TEST(a_short_last_step_is_partial)
 
 TEST(a_gap_at_the_end_of_the_recording_is_the_recordings)
 {
-    add('0', "A", "", 0, MS);
-    add('0', "A", "", 500 * MS, MS); /* a gap in the middle */
-    add('1', "A", "", 1000 * MS, 0);
-    add('1', "A", "", 1600 * MS, 400 * MS); /* the step begins with a gap of 600 ms */
-    look();
+    groups_add('0', "A", "", 0, MS);
+    groups_add('0', "A", "", 500 * MS, MS); /* a gap in the middle */
+    groups_add('1', "A", "", 1000 * MS, 0);
+    groups_add('1', "A", "", 1600 * MS, 400 * MS); /* the step begins with a gap of 600 ms */
+    groups_look();
     const struct bubbles *b = study_bubbles(&study);
     const struct boundary *edge = study_boundary(&study);
 

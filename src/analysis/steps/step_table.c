@@ -7,7 +7,8 @@
 #include "analysis/study.h"
 
 /* The text that names a step in the capture itself: its mark's, or its id in the kernel table. */
-static strid name_of(const struct capture *cap, const struct steps *steps, const struct step *step)
+static strid table_name_of(const struct capture *cap, const struct steps *steps,
+                           const struct step *step)
 {
     struct str prefix = S("Step#");
 
@@ -30,7 +31,7 @@ void step_table_init(struct step_table *t, const struct capture *cap)
         t->source = step_source_name(steps->source);
         for (size_t i = 0; i < steps->n; i++) {
             const struct step *step = &steps->at[i];
-            vec_push(&t->rows, ((struct step_row){name_of(cap, steps, step), step->number,
+            vec_push(&t->rows, ((struct step_row){table_name_of(cap, steps, step), step->number,
                                                   step->window.begin, step->window.end}));
         }
     }

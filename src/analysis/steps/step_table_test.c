@@ -2,7 +2,7 @@
 
 #include "base/testing.h"
 
-static void add(struct capture *cap, nanos begin, nanos dur, const char *step)
+static void table_add(struct capture *cap, nanos begin, nanos dur, const char *step)
 {
     struct lane_key key = {.kind = LANE_STREAM, .name = capture_intern(cap, S("2"))};
     struct attr id = attr_text(capture_key(cap, KEY_STEP), capture_intern(cap, str_of(step)));
@@ -18,10 +18,10 @@ TEST(step_ids_make_rows_from_first_kernel_to_first_kernel)
     struct capture *cap = capture_new();
     struct step_table t;
 
-    add(cap, 100, 10, "7");
-    add(cap, 150, 10, "7");
-    add(cap, 200, 10, "8");
-    add(cap, 300, 50, ""); /* belongs to none by its id, to step 8 by its time */
+    table_add(cap, 100, 10, "7");
+    table_add(cap, 150, 10, "7");
+    table_add(cap, 200, 10, "8");
+    table_add(cap, 300, 50, ""); /* belongs to none by its id, to step 8 by its time */
     capture_seal(cap);
     step_table_init(&t, cap);
 
@@ -44,7 +44,7 @@ TEST(marks_win_over_ids_and_profiler_steps_over_iterations)
     struct capture *cap = capture_new();
     struct step_table t;
 
-    add(cap, 100, 10, "7");
+    table_add(cap, 100, 10, "7");
     vec_push(&cap->marks, ((struct mark){MARK_ITERATION, 0, 1, 0, 400}));
     vec_push(&cap->marks, ((struct mark){MARK_PROFILER_STEP, 0, 51, 90, 180}));
     vec_push(&cap->marks, ((struct mark){MARK_PROFILER_STEP, 0, 50, 20, 80}));
@@ -65,7 +65,7 @@ TEST(a_capture_without_steps_has_an_empty_table)
     struct capture *cap = capture_new();
     struct step_table t;
 
-    add(cap, 100, 10, "");
+    table_add(cap, 100, 10, "");
     capture_seal(cap);
     step_table_init(&t, cap);
 

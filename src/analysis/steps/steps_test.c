@@ -2,7 +2,7 @@
 
 #include "analysis/testing_study.h"
 
-static void kernel(nanos begin, nanos end)
+static void steps_kernel(nanos begin, nanos end)
 {
     struct lane_key key = {.kind = LANE_STREAM};
 
@@ -26,7 +26,7 @@ static const struct steps *look_with(struct study_options options)
     return study_steps(&study);
 }
 
-static const struct steps *look(void)
+static const struct steps *steps_look(void)
 {
     return look_with(study_defaults());
 }
@@ -44,12 +44,12 @@ static uint32_t host(const char *name, nanos begin, nanos end)
 
 TEST(a_step_lasts_until_the_next_mark_and_the_last_until_its_last_kernel)
 {
-    kernel(5, 8);
-    kernel(120, 160);
-    kernel(210, 290);
+    steps_kernel(5, 8);
+    steps_kernel(120, 160);
+    steps_kernel(210, 290);
     mark(MARK_PROFILER_STEP, "ProfilerStep#2", 2, 200, 230);
     mark(MARK_PROFILER_STEP, "ProfilerStep#1", 1, 100, 150);
-    const struct steps *s = look();
+    const struct steps *s = steps_look();
 
     assert_int_equal(s->n, 2);
     assert_int_equal(s->source, STEPS_PROFILER);
@@ -61,20 +61,20 @@ TEST(a_step_lasts_until_the_next_mark_and_the_last_until_its_last_kernel)
 
 TEST(a_last_step_without_kernels_ends_with_its_mark)
 {
-    kernel(5, 8);
+    steps_kernel(5, 8);
     mark(MARK_PROFILER_STEP, "ProfilerStep#1", 1, 0, 50);
     mark(MARK_PROFILER_STEP, "ProfilerStep#2", 2, 50, 90);
 
-    assert_int_equal(look()->at[1].window.end, 90);
+    assert_int_equal(steps_look()->at[1].window.end, 90);
 }
 
 TEST(the_profilers_steps_win_over_iterations)
 {
-    kernel(5, 8);
+    steps_kernel(5, 8);
     mark(MARK_ITERATION, "Iteration 1", 1, 0, 10);
     mark(MARK_ITERATION, "Iteration 2", 2, 10, 20);
     mark(MARK_PROFILER_STEP, "ProfilerStep#7", 7, 0, 20);
-    const struct steps *s = look();
+    const struct steps *s = steps_look();
 
     assert_int_equal(s->n, 1);
     assert_int_equal(s->at[0].number, 7);
@@ -83,11 +83,11 @@ TEST(the_profilers_steps_win_over_iterations)
 
 TEST(of_nested_marks_the_outer_one_counts)
 {
-    kernel(5, 8);
+    steps_kernel(5, 8);
     mark(MARK_ITERATION, "Step 1", 1, 0, 100);
     mark(MARK_ITERATION, "Step 7", 7, 20, 40); /* inside the first */
     mark(MARK_ITERATION, "Step 2", 2, 100, 200);
-    const struct steps *s = look();
+    const struct steps *s = steps_look();
 
     assert_int_equal(s->n, 2);
     assert_int_equal(s->at[1].number, 2);
@@ -96,7 +96,7 @@ TEST(of_nested_marks_the_outer_one_counts)
 TEST(marks_without_kernels_are_steps_all_the_same)
 {
     mark(MARK_PROFILER_STEP, "ProfilerStep#3", 3, 10, 30);
-    const struct steps *s = look();
+    const struct steps *s = steps_look();
 
     assert_int_equal(s->n, 1);
     assert_int_equal(s->at[0].window.begin, 10);
@@ -107,8 +107,8 @@ TEST(ranges_that_match_a_pattern_are_steps)
 {
     struct study_options options = study_defaults();
 
-    kernel(5, 8);
-    kernel(60, 70);
+    steps_kernel(5, 8);
+    steps_kernel(60, 70);
     host("train batch 3", 0, 40);
     host("train batch 30", 10, 20); /* inside the first */
     host("train batch 4", 50, 80);
@@ -128,8 +128,8 @@ TEST(passes_and_nothing_at_all_can_be_asked_for)
     struct interval passes[] = {{5, 20}, {20, 40}};
     struct study_options options = study_defaults();
 
-    kernel(5, 8);
-    kernel(25, 38);
+    steps_kernel(5, 8);
+    steps_kernel(25, 38);
     mark(MARK_PROFILER_STEP, "ProfilerStep#1", 1, 0, 50);
     options.step_choice = STEP_CHOICE_PASSES;
     options.passes = (struct interval_set){passes, 2};

@@ -90,14 +90,14 @@ struct finder {
     strid name, in, out, type, size, group, purpose, members, from, to;
 };
 
-static struct str text_of(const struct finder *f, size_t slice, strid key)
+static struct str collectives_text_of(const struct finder *f, size_t slice, strid key)
 {
     struct attr a = study_attr(f->cap, slice, key);
 
     return a.type == ATTR_TEXT ? capture_text(f->cap, a.text) : (struct str){0};
 }
 
-static double number_of(const struct finder *f, size_t slice, strid key)
+static double collectives_number_of(const struct finder *f, size_t slice, strid key)
 {
     struct attr a = study_attr(f->cap, slice, key);
 
@@ -157,20 +157,22 @@ static struct str hcom_group(struct str name)
     return part;
 }
 
-static void add_kernel(struct finder *f, const struct op_tree *ops, size_t kernel)
+static void collectives_add_kernel(struct finder *f, const struct op_tree *ops, size_t kernel)
 {
     const struct slices *s = &f->cap->slices;
     uint32_t slice = study_kernels(f->st).at[kernel], teller = teller_of(f, ops, kernel);
-    struct str told = text_of(f, teller, f->name), own = capture_text(f->cap, s->name[slice]);
-    struct str purpose = text_of(f, teller, f->purpose), group = text_of(f, teller, f->group);
-    double ranks = number_of(f, teller, f->size);
+    struct str told = collectives_text_of(f, teller, f->name),
+               own = capture_text(f->cap, s->name[slice]);
+    struct str purpose = collectives_text_of(f, teller, f->purpose),
+               group = collectives_text_of(f, teller, f->group);
+    double ranks = collectives_number_of(f, teller, f->size);
     struct collective_call c = {
         .kind = collective_kind_of(told.n > 0 ? told : own),
         .name = told.n > 0 ? told : own,
         .group = purpose.n > 0 && !str_equal(purpose, S("undefined")) ? purpose : group,
-        .type = text_of(f, teller, f->type),
+        .type = collectives_text_of(f, teller, f->type),
         .id = group.n > 0 ? group : hcom_group(own),
-        .members = text_of(f, teller, f->members),
+        .members = collectives_text_of(f, teller, f->members),
         .from = rank_of(f, teller, f->from),
         .to = rank_of(f, teller, f->to),
         .ranks = ranks > 0 && ranks < 1e9 ? (int64_t)ranks : UNKNOWN,
@@ -182,8 +184,9 @@ static void add_kernel(struct finder *f, const struct op_tree *ops, size_t kerne
     };
 
     /* An all-gather is as large as what it makes, others as what goes in. */
-    double elements = number_of(f, teller, c.kind == COLLECTIVE_ALL_GATHER ? f->out : f->in);
-    double bytes = tensor_type_of(text_of(f, teller, f->type)).bytes;
+    double elements =
+        collectives_number_of(f, teller, c.kind == COLLECTIVE_ALL_GATHER ? f->out : f->in);
+    double bytes = tensor_type_of(collectives_text_of(f, teller, f->type)).bytes;
     c.bytes = elements > 0 && elements < 1e15 ? elements * bytes : 0;
     vec_push(&f->found, c);
 }
@@ -206,11 +209,11 @@ static void add_kernels(struct finder *f)
     f->to = intern_find(names, S("Dst Rank"));
     for (size_t i = 0; i < kernels.n; i++)
         if (f->cap->slices.kind[kernels.at[i]] == SLICE_COMM)
-            add_kernel(f, ops, i);
+            collectives_add_kernel(f, ops, i);
 }
 
 /* What the settings of the run say of a group; NULL: nothing. */
-static const struct comm_group *group_of(const struct capture *cap, strid id)
+static const struct comm_group *collectives_group_of(const struct capture *cap, strid id)
 {
     for (size_t i = 0; i < cap->comm_groups.n; i++)
         if (cap->comm_groups.at[i].id == id)
@@ -252,7 +255,7 @@ static void add_entries(struct finder *f)
         const struct comm_op *op = &cap->comm_ops.at[i];
         if (op->rank != UNKNOWN && cap->facts.rank != UNKNOWN && op->rank != cap->facts.rank)
             continue;
-        const struct comm_group *group = group_of(cap, op->group);
+        const struct comm_group *group = collectives_group_of(cap, op->group);
         struct str members = group != NULL ? capture_text(cap, group->ranks) : (struct str){0};
         struct collective_call c = {
             .kind = collective_kind_of(capture_text(cap, op->name)),
@@ -335,8 +338,8 @@ ORDER_BY(by_step, struct collective_call,
          ORDER(x->step, y->step) ?: str_compare(x->group, y->group) ?: ORDER(x->begin, y->begin));
 
 /* The union of `n` collectives; its length goes to `time`, what of it is exposed to the other. */
-static void join(struct finder *f, const struct collective_call *at, size_t n, nanos *time,
-                 nanos *exposed)
+static void collectives_join(struct finder *f, const struct collective_call *at, size_t n,
+                             nanos *time, nanos *exposed)
 {
     struct interval *list = ARENA_ARRAY(&f->st->scratch, struct interval, n);
     struct interval_set set = {list, n};
@@ -348,7 +351,7 @@ static void join(struct finder *f, const struct collective_call *at, size_t n, n
     *exposed = *time - interval_overlap(set, f->compute);
 }
 
-static void find_steps(struct finder *f, struct collectives *out)
+static void collectives_find_steps(struct finder *f, struct collectives *out)
 {
     const struct steps *steps = study_steps(f->st);
     struct collective_call *sorted = ARENA_ARRAY(&f->st->scratch, struct collective_call, out->n);
@@ -368,10 +371,10 @@ static void find_steps(struct finder *f, struct collectives *out)
             .group = c->group,
             .calls = i + 1 - first,
         };
-        join(f, sorted + first, step->calls, &step->time, &step->exposed);
+        collectives_join(f, sorted + first, step->calls, &step->time, &step->exposed);
         first = i + 1;
     }
-    join(f, out->at, out->n, &out->time, &out->exposed);
+    collectives_join(f, out->at, out->n, &out->time, &out->exposed);
 }
 
 const struct collectives *collectives_find(struct study *st)
@@ -393,7 +396,7 @@ const struct collectives *collectives_find(struct study *st)
     out->n = f.found.n;
     vec_free(&f.found);
     find_rows(st, out);
-    find_steps(&f, out);
+    collectives_find_steps(&f, out);
     return out;
 }
 
@@ -448,7 +451,7 @@ const struct schema collectives_schema = {
 
 enum { ROWS_SHOWN = 30 };
 
-static void describe(struct study *st, struct report *r)
+static void collectives_describe(struct study *st, struct report *r)
 {
     const struct collectives *c = collectives_find(st);
     size_t most = st->options.top > 0 ? st->options.top : ROWS_SHOWN;
@@ -474,7 +477,7 @@ static void describe(struct study *st, struct report *r)
         report_text(r, REPORT_MESSAGE(r, &collectives_text.more, PLACE("n", c->n_steps - steps)));
 }
 
-static const void *find(struct study *st)
+static const void *tables_collectives_find(struct study *st)
 {
     return collectives_find(st);
 }
@@ -484,6 +487,6 @@ const struct analysis analysis_collectives = {
     .summary = "what was sent, how fast, and what no compute hides",
     .needs = HAS_KERNELS | HAS_COMM,
     .schema = &collectives_schema,
-    .find = find,
-    .run = describe,
+    .find = tables_collectives_find,
+    .run = collectives_describe,
 };

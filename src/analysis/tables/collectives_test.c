@@ -2,8 +2,8 @@
 
 #include "analysis/module_testing.h"
 
-static void add(const char *name, const char *group, int64_t in, int64_t out, int64_t ranks,
-                nanos begin, nanos dur)
+static void collectives_add(const char *name, const char *group, int64_t in, int64_t out,
+                            int64_t ranks, nanos begin, nanos dur)
 {
     struct lane_key key = {.kind = LANE_STREAM, .name = capture_intern(cap, S("20"))};
     struct attr set[] = {
@@ -27,7 +27,7 @@ static void add(const char *name, const char *group, int64_t in, int64_t out, in
                                        .kind = SLICE_COMM});
 }
 
-static void compute(nanos begin, nanos dur)
+static void collectives_compute(nanos begin, nanos dur)
 {
     struct lane_key key = {.kind = LANE_STREAM, .name = capture_intern(cap, S("7"))};
 
@@ -38,7 +38,7 @@ static void compute(nanos begin, nanos dur)
                                        .kind = SLICE_COMPUTE});
 }
 
-static const struct collectives *find(void)
+static const struct collectives *collectives_test_find(void)
 {
     is_gpu();
     cap->facts.device_name = capture_intern(cap, S("NVIDIA H200"));
@@ -49,9 +49,9 @@ static const struct collectives *find(void)
 /* 64 MB in 1 ms among 8: 64 GB/s, times 2 * 7/8 on the bus, of 450 GB/s of links. */
 TEST(bandwidth_is_that_of_the_algorithm_and_of_the_bus)
 {
-    add("allreduce", "tp", 32000000, 32000000, 8, 0, 1000 * US);
-    add("allreduce", "tp", 32000000, 32000000, 8, 2000 * US, 1000 * US);
-    const struct collectives *c = find();
+    collectives_add("allreduce", "tp", 32000000, 32000000, 8, 0, 1000 * US);
+    collectives_add("allreduce", "tp", 32000000, 32000000, 8, 2000 * US, 1000 * US);
+    const struct collectives *c = collectives_test_find();
     assert_int_equal(c->n, 2);
     assert_int_equal(c->n_rows, 1);
     const struct collective_row *row = &c->rows[0];
@@ -63,8 +63,8 @@ TEST(bandwidth_is_that_of_the_algorithm_and_of_the_bus)
 
 TEST(an_all_gather_is_as_large_as_what_it_makes)
 {
-    add("_allgather_base", "dp", 1000, 8000, 8, 0, 10 * US);
-    const struct collective_row *row = &find()->rows[0];
+    collectives_add("_allgather_base", "dp", 1000, 8000, 8, 0, 10 * US);
+    const struct collective_row *row = &collectives_test_find()->rows[0];
     assert_int_equal(row->kind, COLLECTIVE_ALL_GATHER);
     assert_true(row->bytes == 16000);
     assert_true(row->bus == row->algorithm * 7 / 8);
@@ -72,10 +72,10 @@ TEST(an_all_gather_is_as_large_as_what_it_makes)
 
 TEST(what_no_compute_hides_is_exposed_by_group)
 {
-    add("allreduce", "tp", 100, 100, 2, 0, 100 * US);
-    add("allreduce", "dp", 100, 100, 2, 50 * US, 100 * US);
-    compute(0, 80 * US);
-    const struct collectives *c = find();
+    collectives_add("allreduce", "tp", 100, 100, 2, 0, 100 * US);
+    collectives_add("allreduce", "dp", 100, 100, 2, 50 * US, 100 * US);
+    collectives_compute(0, 80 * US);
+    const struct collectives *c = collectives_test_find();
     assert_int_equal(c->time, 150 * US);
     assert_int_equal(c->exposed, 70 * US);
     assert_int_equal(c->n_steps, 2);
@@ -104,8 +104,8 @@ TEST(names_tell_the_kind)
 
 TEST(a_capture_without_collectives_has_no_rows)
 {
-    compute(0, 10 * US);
-    assert_int_equal(find()->n_rows, 0);
+    collectives_compute(0, 10 * US);
+    assert_int_equal(collectives_test_find()->n_rows, 0);
 }
 
 TEST_MAIN("analysis/tables/collectives", CASE(bandwidth_is_that_of_the_algorithm_and_of_the_bus),

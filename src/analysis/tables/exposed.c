@@ -53,7 +53,7 @@ const struct schema exposed_schema = {
     .record = &exposed_record,
 };
 
-static void describe(struct study *st, struct report *r)
+static void exposed_describe(struct study *st, struct report *r)
 {
     const struct exposed *e = exposed_find(st);
 
@@ -64,7 +64,7 @@ static void describe(struct study *st, struct report *r)
     report_records(r, &step_record, e->steps, e->n, NULL);
 }
 
-static const void *find(struct study *st)
+static const void *tables_exposed_find(struct study *st)
 {
     return exposed_find(st);
 }
@@ -74,6 +74,6 @@ const struct analysis analysis_exposed = {
     .summary = "communication that no compute hides",
     .needs = HAS_KERNELS | HAS_COMM,
     .schema = &exposed_schema,
-    .find = find,
-    .run = describe,
+    .find = tables_exposed_find,
+    .run = exposed_describe,
 };

@@ -2,7 +2,7 @@
 
 #include "analysis/testing_study.h"
 
-static void add(const char *stream, enum slice_kind kind, nanos begin, nanos dur)
+static void exposed_add(const char *stream, enum slice_kind kind, nanos begin, nanos dur)
 {
     struct lane_key key = {.kind = LANE_STREAM, .name = capture_intern(cap, str_of(stream))};
 
@@ -17,10 +17,10 @@ static void add(const char *stream, enum slice_kind kind, nanos begin, nanos dur
  * [40,60) is exposed. */
 TEST(what_compute_covers_is_hidden)
 {
-    add("1", SLICE_COMPUTE, 0, 40 * US);
-    add("1", SLICE_COMPUTE, 60 * US, 40 * US);
-    add("2", SLICE_COMM, 30 * US, 20 * US);
-    add("3", SLICE_COMM_PART, 45 * US, 25 * US);
+    exposed_add("1", SLICE_COMPUTE, 0, 40 * US);
+    exposed_add("1", SLICE_COMPUTE, 60 * US, 40 * US);
+    exposed_add("2", SLICE_COMM, 30 * US, 20 * US);
+    exposed_add("3", SLICE_COMM_PART, 45 * US, 25 * US);
     start_study();
     const struct exposed *e = exposed_find(&study);
 
@@ -34,7 +34,7 @@ TEST(what_compute_covers_is_hidden)
 
 TEST(without_collectives_nothing_is_exposed)
 {
-    add("1", SLICE_COMPUTE, 0, 40 * US);
+    exposed_add("1", SLICE_COMPUTE, 0, 40 * US);
     start_study();
 
     assert_int_equal(exposed_find(&study)->all.comm, 0);

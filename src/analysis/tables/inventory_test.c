@@ -2,8 +2,8 @@
 
 #include "base/testing.h"
 
-static uint32_t add(struct capture *cap, enum lane_kind lane, enum slice_kind kind, nanos begin,
-                    nanos dur, attr_run set)
+static uint32_t inventory_add(struct capture *cap, enum lane_kind lane, enum slice_kind kind,
+                              nanos begin, nanos dur, attr_run set)
 {
     struct lane_key key = {.kind = lane, .name = capture_intern(cap, S("x"))};
     struct slice slice = {
@@ -29,10 +29,10 @@ TEST(slices_are_counted_by_kind_and_lanes_by_use)
     attr_run set = attrs_set(&cap->attrs, &shapes, 1);
 
     capture_lane(cap, (struct lane_key){.kind = LANE_PIPE}); /* stays empty */
-    uint32_t launch = add(cap, LANE_THREAD, SLICE_RUNTIME, 10, 5, 0);
-    uint32_t kernel = add(cap, LANE_STREAM, SLICE_COMPUTE, 100, 50, set);
-    add(cap, LANE_STREAM, SLICE_COMPUTE, 150, 25, set);
-    add(cap, LANE_COMM, SLICE_COMM, 120, 100, 0);
+    uint32_t launch = inventory_add(cap, LANE_THREAD, SLICE_RUNTIME, 10, 5, 0);
+    uint32_t kernel = inventory_add(cap, LANE_STREAM, SLICE_COMPUTE, 100, 50, set);
+    inventory_add(cap, LANE_STREAM, SLICE_COMPUTE, 150, 25, set);
+    inventory_add(cap, LANE_COMM, SLICE_COMM, 120, 100, 0);
     capture_flow(cap, FLOW_LAUNCH, launch, kernel);
     capture_seal(cap);
     inventory_init(&inv, cap);

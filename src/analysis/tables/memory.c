@@ -20,7 +20,7 @@ struct finder {
 
 /* ---- events ---- */
 
-static int64_t number_of(const struct finder *f, size_t slice, strid key, int64_t otherwise)
+static int64_t memory_number_of(const struct finder *f, size_t slice, strid key, int64_t otherwise)
 {
     struct attr a = study_attr(f->cap, slice, key);
 
@@ -45,23 +45,23 @@ static struct str op_around(const struct finder *f, const struct op_tree *ops, u
 
 enum { DEVICE_CPU = 0 };
 
-static void add_slice(struct finder *f, const struct op_tree *ops, uint32_t slice)
+static void memory_add_slice(struct finder *f, const struct op_tree *ops, uint32_t slice)
 {
     const struct slices *s = &f->cap->slices;
 
-    if (number_of(f, slice, f->device_type, -1) == DEVICE_CPU)
+    if (memory_number_of(f, slice, f->device_type, -1) == DEVICE_CPU)
         return;
     struct memory_event e = {
         .at = s->begin[slice],
-        .bytes = (double)number_of(f, slice, f->bytes, 0),
-        .allocated = (double)number_of(f, slice, f->allocated, -1),
-        .reserved = (double)number_of(f, slice, f->reserved, -1),
-        .address = (uint64_t)number_of(f, slice, f->address, 0),
+        .bytes = (double)memory_number_of(f, slice, f->bytes, 0),
+        .allocated = (double)memory_number_of(f, slice, f->allocated, -1),
+        .reserved = (double)memory_number_of(f, slice, f->reserved, -1),
+        .address = (uint64_t)memory_number_of(f, slice, f->address, 0),
         .order = slice,
         .op = op_around(f, ops, slice),
         .module = module_class_around(f->cap, ops, ops->parent[slice]),
         .pool = arena_format(&f->st->scratch, "device %lld",
-                             (long long)number_of(f, slice, f->device, 0)),
+                             (long long)memory_number_of(f, slice, f->device, 0)),
         .is_failure = str_contains(capture_text(f->cap, s->name[slice]), S("OutOfMemory")),
     };
     if (e.is_failure)
@@ -84,7 +84,7 @@ static void add_slices(struct finder *f)
     for (size_t i = 0; i < s->n; i++)
         if (s->kind[i] == SLICE_MEMORY) {
             ops = ops != NULL ? ops : study_op_tree(f->st);
-            add_slice(f, ops, (uint32_t)i);
+            memory_add_slice(f, ops, (uint32_t)i);
         }
 }
 
@@ -289,7 +289,7 @@ static void add_driver_calls(struct study *st, struct memory_pool *p)
     }
 }
 
-static void find_steps(struct study *st, struct memory_pool *p)
+static void memory_find_steps(struct study *st, struct memory_pool *p)
 {
     const struct steps *steps = study_steps(st);
     bool is_allocated = has_allocated(p);
@@ -354,7 +354,7 @@ static void add_pool(struct study *st, struct memory_curves *m, struct memory_ev
     }
     find_peak(p);
     find_uses(st, p);
-    find_steps(st, p);
+    memory_find_steps(st, p);
     find_growth(st, p);
 }
 

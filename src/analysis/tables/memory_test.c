@@ -21,12 +21,12 @@ static void event(const char *name, nanos at, int64_t bytes, int64_t address, in
                                        .kind = SLICE_MEMORY});
 }
 
-static void take(nanos at, int64_t bytes, int64_t address, int64_t allocated)
+static void memory_take(nanos at, int64_t bytes, int64_t address, int64_t allocated)
 {
     event("[memory]", at, bytes, address, allocated);
 }
 
-static const struct memory_curves *find(void)
+static const struct memory_curves *memory_test_find(void)
 {
     module_kernel("k");
     is_gpu();
@@ -40,12 +40,12 @@ TEST(what_lives_at_the_peak_is_what_was_not_given_back)
 {
     module_event("aten::mm", SLICE_HOST_OP, 10 * US, 10 * US);
     module_event("aten::empty", SLICE_HOST_OP, 11 * US, 5 * US);
-    take(12 * US, 40, 7, 140);
-    take(30 * US, 20, 8, 160);
-    take(40 * US, -40, 7, 120);
-    take(50 * US, 60, 7, 180);
-    take(60 * US, -60, 7, 120);
-    const struct memory_curves *m = find();
+    memory_take(12 * US, 40, 7, 140);
+    memory_take(30 * US, 20, 8, 160);
+    memory_take(40 * US, -40, 7, 120);
+    memory_take(50 * US, 60, 7, 180);
+    memory_take(60 * US, -60, 7, 120);
+    const struct memory_curves *m = memory_test_find();
     assert_int_equal(m->n, 1);
     const struct memory_pool *p = &m->at[0];
     assert_str(p->name, "device 0");
@@ -61,8 +61,8 @@ TEST(an_operator_that_only_allocates_is_not_the_one_that_wants_it)
     module_event("nn.Module: Linear_0", SLICE_PYTHON, 0, 100 * US);
     module_event("aten::mm", SLICE_HOST_OP, 10 * US, 10 * US);
     module_event("aten::empty", SLICE_HOST_OP, 11 * US, 5 * US);
-    take(12 * US, 40, 7, 40);
-    const struct memory_pool *p = &find()->at[0];
+    memory_take(12 * US, 40, 7, 40);
+    const struct memory_pool *p = &memory_test_find()->at[0];
     assert_str(p->ops.at[0].name, "aten::mm");
     assert_str(p->modules.at[0].name, "Linear");
 }
@@ -77,9 +77,9 @@ TEST(memory_that_grows_in_every_step_is_a_leak)
         vec_push(&cap->marks, mark);
         modules.host = (i * 1000 + 500) * US;
         module_kernel("step");
-        take((i * 1000 + 100) * US, 10, i + 1, (i + 1) * 10);
+        memory_take((i * 1000 + 100) * US, 10, i + 1, (i + 1) * 10);
     }
-    const struct memory_pool *p = &find()->at[0];
+    const struct memory_pool *p = &memory_test_find()->at[0];
     assert_int_equal(p->n_steps, 5);
     assert_true(p->growth == 10);
     assert_true(p->steps[2].begin == 20 && p->steps[2].end == 30 && p->steps[2].allocations == 1);
@@ -87,9 +87,9 @@ TEST(memory_that_grows_in_every_step_is_a_leak)
 
 TEST(failures_are_counted_and_change_nothing)
 {
-    take(10 * US, 10, 1, 10);
+    memory_take(10 * US, 10, 1, 10);
     event("[OutOfMemory]", 20 * US, 4096, 0, 10);
-    const struct memory_pool *p = &find()->at[0];
+    const struct memory_pool *p = &memory_test_find()->at[0];
     assert_int_equal(p->failures, 1);
     assert_int_equal(p->allocations, 1);
     assert_true(p->peak == 10);
@@ -97,7 +97,7 @@ TEST(failures_are_counted_and_change_nothing)
 
 TEST(a_capture_without_events_has_no_pools)
 {
-    assert_int_equal(find()->n, 0);
+    assert_int_equal(memory_test_find()->n, 0);
 }
 
 TEST_MAIN("analysis/tables/memory", CASE(what_lives_at_the_peak_is_what_was_not_given_back),

@@ -47,7 +47,7 @@ static void add_gap(struct queue_lane *s, nanos begin)
     s->gap_time[class] = nanos_add(s->gap_time[class], gap);
 }
 
-static void add_kernel(struct study *st, struct queue_lane *s, size_t kernel)
+static void queue_add_kernel(struct study *st, struct queue_lane *s, size_t kernel)
 {
     const struct slices *slices = &st->cap->slices;
     uint32_t slice = study_kernels(st).at[kernel], call = study_op_tree(st)->launch[kernel];
@@ -139,7 +139,7 @@ const struct queue *queue_find(struct study *st)
 
     memset(streams, 0, sizeof(*streams) * (cap->lanes.n + 1));
     for (size_t i = 0; i < kernels.n; i++)
-        add_kernel(st, &streams[cap->slices.lane[kernels.at[i]]], i);
+        queue_add_kernel(st, &streams[cap->slices.lane[kernels.at[i]]], i);
     *out = (struct queue){.at = ARENA_ARRAY(&st->scratch, struct queue_stream, cap->lanes.n)};
     for (size_t i = 0; i < cap->lanes.n; i++) {
         struct queue_lane *s = &streams[i];
@@ -215,7 +215,7 @@ const struct schema queue_schema = {
 
 enum { ROWS_SHOWN = 16 };
 
-static void describe(struct study *st, struct report *r)
+static void queue_describe(struct study *st, struct report *r)
 {
     const struct queue *q = queue_find(st);
     size_t n = q->n < ROWS_SHOWN ? q->n : ROWS_SHOWN;
@@ -231,7 +231,7 @@ static void describe(struct study *st, struct report *r)
         report_text(r, REPORT_MESSAGE(r, &queue_text.more, PLACE("n", q->n - n)));
 }
 
-static const void *find(struct study *st)
+static const void *tables_queue_find(struct study *st)
 {
     return queue_find(st);
 }
@@ -241,6 +241,6 @@ const struct analysis analysis_queue = {
     .summary = "launches that wait, launch latency and gaps of each stream",
     .needs = HAS_KERNELS | HAS_HOST,
     .schema = &queue_schema,
-    .find = find,
-    .run = describe,
+    .find = tables_queue_find,
+    .run = queue_describe,
 };

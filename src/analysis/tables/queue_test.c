@@ -2,7 +2,7 @@
 
 #include "analysis/module_testing.h"
 
-static void launch(nanos call, nanos begin, nanos dur)
+static void queue_test_launch(nanos call, nanos begin, nanos dur)
 {
     struct lane_key stream = {.kind = LANE_STREAM, .name = capture_intern(cap, S("7"))};
     uint32_t from = module_event("cudaLaunchKernel", SLICE_RUNTIME, call, 2 * US);
@@ -15,7 +15,7 @@ static void launch(nanos call, nanos begin, nanos dur)
                                                     .kind = SLICE_COMPUTE}));
 }
 
-static const struct queue *find(void)
+static const struct queue *queue_test_find(void)
 {
     is_gpu();
     start_study();
@@ -25,10 +25,10 @@ static const struct queue *find(void)
 /* Calls at 0, 10 and 20 us; kernels at [5, 45), [46, 66) and [166, 176): queued 1, 2, 3, 2, 1. */
 TEST(launches_wait_until_their_kernels_end)
 {
-    launch(0, 5 * US, 40 * US);
-    launch(10 * US, 46 * US, 20 * US);
-    launch(20 * US, 166 * US, 10 * US);
-    const struct queue *q = find();
+    queue_test_launch(0, 5 * US, 40 * US);
+    queue_test_launch(10 * US, 46 * US, 20 * US);
+    queue_test_launch(20 * US, 166 * US, 10 * US);
+    const struct queue *q = queue_test_find();
     assert_int_equal(q->n, 1);
     const struct queue_stream *s = &q->at[0];
     assert_str(s->name, "7");
@@ -47,9 +47,9 @@ TEST(launches_wait_until_their_kernels_end)
 
 TEST(a_stream_without_launches_is_empty)
 {
-    launch(0, 5 * US, 10 * US);
-    launch(35 * US, 40 * US, 10 * US);
-    const struct queue_stream *s = &find()->at[0];
+    queue_test_launch(0, 5 * US, 10 * US);
+    queue_test_launch(35 * US, 40 * US, 10 * US);
+    const struct queue_stream *s = &queue_test_find()->at[0];
     assert_int_equal(s->most, 1);
     assert_true(s->empty == 0.4); /* 20 of 50 us */
     assert_int_equal(s->latency.n, 2);
@@ -58,7 +58,7 @@ TEST(a_stream_without_launches_is_empty)
 
 TEST(no_kernels_no_streams)
 {
-    assert_int_equal(find()->n, 0);
+    assert_int_equal(queue_test_find()->n, 0);
 }
 
 TEST_MAIN("analysis/tables/queue", CASE(launches_wait_until_their_kernels_end),

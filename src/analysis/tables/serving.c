@@ -163,7 +163,8 @@ static nanos middle_of(nanos *list, size_t n)
     return n > 0 ? (nanos)ranked_pick_middle(list, n) : UNKNOWN;
 }
 
-static struct serving_sum sum_of(const struct serving *s, enum serving_kind kind, nanos *room)
+static struct serving_sum serving_sum_of(const struct serving *s, enum serving_kind kind,
+                                         nanos *room)
 {
     struct serving_sum sum = {.kind = kind, .shortest = INT64_MAX};
     double requests = 0, tokens = 0, counted = 0;
@@ -201,7 +202,7 @@ const struct serving *serving_find(struct study *st)
     nanos *room = ARENA_ARRAY(&st->scratch, nanos, out->n + 1);
     size_t n = 0;
     for (int kind = 0; kind < SERVING_KINDS; kind++) {
-        struct serving_sum sum = sum_of(out, (enum serving_kind)kind, room);
+        struct serving_sum sum = serving_sum_of(out, (enum serving_kind)kind, room);
         if (sum.n > 0)
             out->sums[out->n_sums++] = sum;
         if (sum.n == 0 || kind != SERVING_DECODE)
@@ -271,7 +272,7 @@ const struct schema serving_schema = {
 
 enum { ROWS_SHOWN = 20 };
 
-static void describe(struct study *st, struct report *r)
+static void serving_describe(struct study *st, struct report *r)
 {
     const struct serving *s = serving_find(st);
     size_t n = s->n < ROWS_SHOWN ? s->n : ROWS_SHOWN;
@@ -293,7 +294,7 @@ static void describe(struct study *st, struct report *r)
         report_text(r, REPORT_MESSAGE(r, &serving_text.more, PLACE("n", s->n - n)));
 }
 
-static const void *find(struct study *st)
+static const void *tables_serving_find(struct study *st)
 {
     return serving_find(st);
 }
@@ -303,6 +304,6 @@ const struct analysis analysis_serving = {
     .summary = "prefill and decode iterations of a serving engine",
     .needs = HAS_KERNELS,
     .schema = &serving_schema,
-    .find = find,
-    .run = describe,
+    .find = tables_serving_find,
+    .run = serving_describe,
 };

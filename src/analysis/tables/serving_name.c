@@ -7,7 +7,7 @@
 
 ENUM_NAMES(serving_kind_name, enum serving_kind, "prefill", "decode", "mixed", "unknown")
 
-static bool take_number(struct str *text, int64_t *number)
+static bool name_take_number(struct str *text, int64_t *number)
 {
     size_t digits = str_digits(*text);
 
@@ -23,13 +23,13 @@ static bool take_tokens(struct str *text, int64_t *tokens)
     if (!str_skip(text, S("(")))
         return false;
     str_skip(text, S("sq"));
-    if (!take_number(text, tokens))
+    if (!name_take_number(text, tokens))
         return false;
     *text = str_part(*text, str_find_char(*text, ')'), text->n);
     return str_skip(text, S(")"));
 }
 
-static enum serving_kind kind_of(const struct serving_name *n)
+static enum serving_kind name_kind_of(const struct serving_name *n)
 {
     if (n->context_requests > 0 && n->generation_requests > 0)
         return SERVING_MIXED;
@@ -45,13 +45,14 @@ static bool parse_vllm(struct str text, struct serving_name *n)
     if (!str_skip(&text, S("execute_")))
         return false;
     if (str_skip(&text, S("new_")))
-        return take_number(&text, &n->context_requests) && str_skip(&text, S("_cached_")) &&
-               take_number(&text, &n->generation_requests);
-    if (take_number(&text, &tokens) && !str_skip(&text, S("_")))
+        return name_take_number(&text, &n->context_requests) && str_skip(&text, S("_cached_")) &&
+               name_take_number(&text, &n->generation_requests);
+    if (name_take_number(&text, &tokens) && !str_skip(&text, S("_")))
         return false;
-    return str_skip(&text, S("context_")) && take_number(&text, &n->context_requests) &&
+    return str_skip(&text, S("context_")) && name_take_number(&text, &n->context_requests) &&
            take_tokens(&text, &n->context_tokens) && str_skip(&text, S("_generation_")) &&
-           take_number(&text, &n->generation_requests) && take_tokens(&text, &n->generation_tokens);
+           name_take_number(&text, &n->generation_requests) &&
+           take_tokens(&text, &n->generation_tokens);
 }
 
 static bool parse_sglang(struct str text, struct serving_name *n)
@@ -72,10 +73,10 @@ static bool parse_sglang(struct str text, struct serving_name *n)
         return false;
     while (i < ARRAY_LEN(modes) && !str_skip(&text, modes[i].word))
         i++;
-    if (i == ARRAY_LEN(modes) || !str_skip(&text, S(" bs=")) || !take_number(&text, &requests))
+    if (i == ARRAY_LEN(modes) || !str_skip(&text, S(" bs=")) || !name_take_number(&text, &requests))
         return false;
     if (str_skip(&text, S(" toks=")))
-        take_number(&text, &tokens);
+        name_take_number(&text, &tokens);
     n->kind = modes[i].kind;
     if (n->kind == SERVING_DECODE) {
         n->generation_requests = requests;
@@ -96,13 +97,13 @@ static bool parse_tensorrt(struct str text, struct serving_name *n)
     if (at == text.n)
         return false;
     text = str_part(text, at + word.n, text.n);
-    if (!take_number(&text, &number) || !str_skip(&text, S(": ")) ||
-        !take_number(&text, &n->context_requests) || !str_skip(&text, S(" ctx reqs, ")) ||
-        !take_number(&text, &number))
+    if (!name_take_number(&text, &number) || !str_skip(&text, S(": ")) ||
+        !name_take_number(&text, &n->context_requests) || !str_skip(&text, S(" ctx reqs, ")) ||
+        !name_take_number(&text, &number))
         return false;
     if (str_skip(&text, S(" ctx tokens, "))) {
         n->context_tokens = number;
-        if (!take_number(&text, &number))
+        if (!name_take_number(&text, &number))
             return false;
     }
     n->generation_requests = n->generation_tokens = number;
@@ -146,6 +147,6 @@ bool serving_name_parse(struct str name, struct serving_name *out)
         if (!parse_tensorrt(name, out))
             return false;
     }
-    out->kind = kind_of(out);
+    out->kind = name_kind_of(out);
     return true;
 }

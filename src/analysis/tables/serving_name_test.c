@@ -3,8 +3,9 @@
 
 #include "base/testing.h"
 
-static void expect(const char *name, enum serving_kind kind, int64_t context_requests,
-                   int64_t context_tokens, int64_t generation_requests, int64_t generation_tokens)
+static void name_expect(const char *name, enum serving_kind kind, int64_t context_requests,
+                        int64_t context_tokens, int64_t generation_requests,
+                        int64_t generation_tokens)
 {
     struct serving_name n;
 
@@ -19,19 +20,19 @@ static void expect(const char *name, enum serving_kind kind, int64_t context_req
 static void reads_the_engines(void **state)
 {
     (void)state;
-    expect("execute_context_2(96)_generation_30(31)", SERVING_MIXED, 2, 96, 30, 31);
-    expect("execute_context_0(0)_generation_30(30)", SERVING_DECODE, 0, 0, 30, 30);
-    expect("execute_96_context_1(sq96sk128sqsq9216sqsk1)_generation_0(sq0sk0sqsq0sqsk0)",
-           SERVING_PREFILL, 1, 96, 0, 0);
-    expect("execute_new_0_cached_7", SERVING_DECODE, 0, UNKNOWN, 7, UNKNOWN);
-    expect("step[EXTEND bs=2 toks=96]", SERVING_PREFILL, 2, 96, UNKNOWN, UNKNOWN);
-    expect("step[DECODE bs=30]", SERVING_DECODE, UNKNOWN, UNKNOWN, 30, 30);
-    expect("[Executor] _forward_step 7: 2 ctx reqs, 30 gen reqs", SERVING_MIXED, 2, UNKNOWN, 30,
-           30);
-    expect("[Executor] _forward_step 7: 1 ctx reqs, 512 ctx tokens, 0 gen reqs", SERVING_PREFILL, 1,
-           512, 0, 0);
-    expect("sglang/srt/model_executor/model_runner.py(812): forward_decode", SERVING_DECODE,
-           UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN);
+    name_expect("execute_context_2(96)_generation_30(31)", SERVING_MIXED, 2, 96, 30, 31);
+    name_expect("execute_context_0(0)_generation_30(30)", SERVING_DECODE, 0, 0, 30, 30);
+    name_expect("execute_96_context_1(sq96sk128sqsq9216sqsk1)_generation_0(sq0sk0sqsq0sqsk0)",
+                SERVING_PREFILL, 1, 96, 0, 0);
+    name_expect("execute_new_0_cached_7", SERVING_DECODE, 0, UNKNOWN, 7, UNKNOWN);
+    name_expect("step[EXTEND bs=2 toks=96]", SERVING_PREFILL, 2, 96, UNKNOWN, UNKNOWN);
+    name_expect("step[DECODE bs=30]", SERVING_DECODE, UNKNOWN, UNKNOWN, 30, 30);
+    name_expect("[Executor] _forward_step 7: 2 ctx reqs, 30 gen reqs", SERVING_MIXED, 2, UNKNOWN,
+                30, 30);
+    name_expect("[Executor] _forward_step 7: 1 ctx reqs, 512 ctx tokens, 0 gen reqs",
+                SERVING_PREFILL, 1, 512, 0, 0);
+    name_expect("sglang/srt/model_executor/model_runner.py(812): forward_decode", SERVING_DECODE,
+                UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN);
 }
 
 static void leaves_other_names(void **state)

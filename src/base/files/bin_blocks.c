@@ -23,7 +23,7 @@ void bin_blocks_open(struct bin_blocks *b, struct str text)
     *b = (struct bin_blocks){.text = text};
 }
 
-static bool fail(struct bin_blocks *b, enum bin_fault fault, uint64_t size, uint8_t value)
+static bool blocks_fail(struct bin_blocks *b, enum bin_fault fault, uint64_t size, uint8_t value)
 {
     b->fault = fault;
     b->size = size;
@@ -55,7 +55,7 @@ static bool read_source(struct bin_blocks *b, struct bin_block *out, uint64_t le
              is_good(b->text, body + size))
         out->counts_path = true;
     else
-        return fail(b, BIN_BAD_SOURCE, size, BIN_MARK);
+        return blocks_fail(b, BIN_BAD_SOURCE, size, BIN_MARK);
     uint64_t text = out->counts_path ? size - BIN_PATH : size;
     out->path = str_part(b->text, body, BIN_PATH);
     out->path.n = str_find_char(out->path, '\0');
@@ -78,11 +78,11 @@ bool bin_blocks_next(struct bin_blocks *b, struct bin_block *out)
     };
     uint8_t mark = byte_at(b->text, b->at + 11);
     if (mark != BIN_MARK)
-        return fail(b, BIN_BAD_MARK, out->content, mark);
+        return blocks_fail(b, BIN_BAD_MARK, out->content, mark);
     if (out->content > left)
-        return fail(b, BIN_BAD_SIZE, out->content, mark);
+        return blocks_fail(b, BIN_BAD_SIZE, out->content, mark);
     if (out->padding > 3 || out->padding > out->content)
-        return fail(b, BIN_BAD_PADDING, out->content, out->padding);
+        return blocks_fail(b, BIN_BAD_PADDING, out->content, out->padding);
     if (out->type == BIN_SOURCE)
         return read_source(b, out, left);
     out->payload = str_part(b->text, b->at + BIN_HEADER, out->content - out->padding);
@@ -130,7 +130,7 @@ const char *bin_type_name(uint8_t type)
     return type < BIN_TYPES ? names[type] : NULL;
 }
 
-static bool put(struct sink out, const char *bytes, size_t n)
+static bool blocks_put(struct sink out, const char *bytes, size_t n)
 {
     return n == 0 || out.write(out.ctx, (struct str){bytes, n});
 }
@@ -146,18 +146,18 @@ bool bin_write_header(struct sink out, uint8_t type, uint8_t version, uint64_t n
     header[9] = (char)padding;
     header[10] = (char)version;
     header[11] = BIN_MARK;
-    return put(out, header, sizeof(header));
+    return blocks_put(out, header, sizeof(header));
 }
 
 bool bin_write_padding(struct sink out, uint64_t n)
 {
-    return put(out, "\0\0\0", bin_padding(n));
+    return blocks_put(out, "\0\0\0", bin_padding(n));
 }
 
 bool bin_write_block(struct sink out, uint8_t type, uint8_t version, struct str payload)
 {
-    return bin_write_header(out, type, version, payload.n) && put(out, payload.at, payload.n) &&
-           bin_write_padding(out, payload.n);
+    return bin_write_header(out, type, version, payload.n) &&
+           blocks_put(out, payload.at, payload.n) && bin_write_padding(out, payload.n);
 }
 
 bool bin_write_source(struct sink out, struct str path, struct str text)
@@ -167,6 +167,7 @@ bool bin_write_source(struct sink out, struct str path, struct str text)
     path = str_part(path, 0, BIN_PATH - 1);
     if (path.n > 0)
         memcpy(field, path.at, path.n);
-    return bin_write_header(out, BIN_SOURCE, BIN_MARK, text.n) && put(out, field, BIN_PATH) &&
-           put(out, text.at, text.n) && bin_write_padding(out, text.n);
+    return bin_write_header(out, BIN_SOURCE, BIN_MARK, text.n) &&
+           blocks_put(out, field, BIN_PATH) && blocks_put(out, text.at, text.n) &&
+           bin_write_padding(out, text.n);
 }

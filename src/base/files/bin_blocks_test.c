@@ -3,7 +3,7 @@
 #include "base/formats/json_write.h"
 #include "base/testing.h"
 
-static struct str written(const struct text *buffer)
+static struct str blocks_written(const struct text *buffer)
 {
     return (struct str){buffer->at, buffer->n};
 }
@@ -15,7 +15,7 @@ TEST(a_trace_block_has_the_bytes_of_the_format_s_example)
 
     assert_true(
         bin_write_block(text_sink(&buffer), BIN_TRACE, BIN_MARK, S("{\"traceEvents\":[]}")));
-    assert_str(written(&buffer), want);
+    assert_str(blocks_written(&buffer), want);
     text_free(&buffer);
 }
 
@@ -25,7 +25,7 @@ TEST(a_block_of_whole_words_has_no_padding)
     struct text buffer = {0};
 
     assert_true(bin_write_block(text_sink(&buffer), BIN_API_INSTR, BIN_NEW, S("{\"Cores\":[]}")));
-    assert_str(written(&buffer), want);
+    assert_str(blocks_written(&buffer), want);
     text_free(&buffer);
 }
 
@@ -40,7 +40,7 @@ TEST(the_size_of_a_source_block_leaves_out_the_path)
         bin_write_block(text_sink(&buffer), BIN_TRACE, BIN_MARK, S("{\"traceEvents\":[]}")));
     assert_int_equal(buffer.n, 4116 + 32);
     assert_int_equal(buffer.at[0], 8);
-    bin_blocks_open(&b, written(&buffer));
+    bin_blocks_open(&b, blocks_written(&buffer));
     assert_true(bin_blocks_next(&b, &block));
     assert_int_equal(block.type, BIN_SOURCE);
     assert_false(block.counts_path);
@@ -63,7 +63,7 @@ TEST(a_source_block_that_counts_its_path_is_understood)
     assert_true(bin_write_source(text_sink(&buffer), S("/a.cpp"), S("int x;")));
     buffer.at[1] = 0x10; /* 8 + 4096 */
     assert_true(bin_write_block(text_sink(&buffer), BIN_API_INSTR, BIN_NEW, S("{\"Cores\":[]}")));
-    bin_blocks_open(&b, written(&buffer));
+    bin_blocks_open(&b, blocks_written(&buffer));
     assert_true(bin_blocks_next(&b, &block));
     assert_true(block.counts_path);
     assert_str(block.path, "/a.cpp");
@@ -82,7 +82,7 @@ TEST(a_source_block_that_fits_no_reading_is_a_fault)
 
     assert_true(bin_write_source(text_sink(&buffer), S("/a.cpp"), S("int x;")));
     buffer.n -= 1;
-    bin_blocks_open(&b, written(&buffer));
+    bin_blocks_open(&b, blocks_written(&buffer));
     assert_false(bin_blocks_next(&b, &block));
     assert_int_equal(b.fault, BIN_BAD_SOURCE);
     assert_str(((struct str){text, bin_blocks_fault(&b, text)}),

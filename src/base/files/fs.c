@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -351,4 +352,15 @@ const char *fs_find_program(struct arena *arena, const char *name)
             return file;
     }
     return NULL;
+}
+
+const char *fs_own_folder(struct arena *arena)
+{
+    char path[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
+    size_t end = n > 0 ? (size_t)n : 0;
+
+    while (end > 0 && path[end - 1] != '/')
+        end--;
+    return end > 0 ? arena_cstr(arena, (struct str){path, end}) : NULL;
 }

@@ -83,6 +83,9 @@ enum status fs_walk(struct arena *arena, const char *dir, const struct str *skip
 /* The file that running `name` would run, found along PATH unless it contains a '/'; or NULL. */
 const char *fs_find_program(struct arena *arena, const char *name);
 
+/* The folder of the running program, ending with a slash; NULL when it is unknown. */
+const char *fs_own_folder(struct arena *arena);
+
 /* What an errno means, in English whatever the locale. */
 const char *fs_error_text(int error);
 

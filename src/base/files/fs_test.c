@@ -26,7 +26,7 @@ static int leave_folder(void **state)
     return chdir(start) != 0 || leave(state) != 0;
 }
 
-static void put(const char *path, const char *text)
+static void fs_put(const char *path, const char *text)
 {
     FILE *f = fopen(path, "w");
 
@@ -59,7 +59,7 @@ TEST(a_file_appears_only_when_it_is_committed)
 {
     struct outfile f;
 
-    put("a.json", "old");
+    fs_put("a.json", "old");
     assert_int_equal(outfile_open(&f, "a.json", &diag), ST_OK);
     assert_true(outfile_write(&f, S("new")));
     assert_str(contents("a.json"), "old");
@@ -75,7 +75,7 @@ TEST(aborting_leaves_the_old_file_and_no_temporary)
 {
     struct outfile f;
 
-    put("a.json", "old");
+    fs_put("a.json", "old");
     assert_int_equal(outfile_open(&f, "a.json", &diag), ST_OK);
     outfile_write(&f, S("half"));
     outfile_abort(&f);
@@ -177,7 +177,7 @@ TEST(a_link_is_replaced_and_not_followed)
     struct stat info;
 
     assert_int_equal(mkdir("there", 0777), 0);
-    put("there/real", "old");
+    fs_put("there/real", "old");
     for (size_t i = 0; i < ARRAY_LEN(targets); i++) {
         assert_int_equal(symlink(targets[i], "link"), 0);
         assert_int_equal(outfile_save("link", S("new"), &diag), ST_OK);
@@ -194,7 +194,7 @@ TEST(a_file_keeps_its_mode)
 {
     struct stat info;
 
-    put("m", "old");
+    fs_put("m", "old");
     assert_int_equal(chmod("m", 0604), 0);
     assert_int_equal(outfile_save("m", S("new"), &diag), ST_OK);
     assert_int_equal(stat("m", &info), 0);
@@ -207,7 +207,7 @@ TEST(an_input_is_not_overwritten_under_any_name)
     struct mapfile map;
 
     inputs_clear();
-    put("in", "precious");
+    fs_put("in", "precious");
     assert_int_equal(symlink("in", "link"), 0);
     assert_int_equal(link("in", "hard"), 0);
     assert_int_equal(mapfile_open(&map, "in", &diag), ST_OK);
@@ -227,7 +227,7 @@ TEST(a_given_temporary_takes_the_place_of_an_old_one)
 {
     struct outfile f;
 
-    put("t.tmp", "of a process of old");
+    fs_put("t.tmp", "of a process of old");
     assert_int_equal(outfile_update_as(&f, "a", "t.tmp", &diag), ST_OK);
     outfile_write(&f, S("new"));
     assert_true(fs_exists("t.tmp"));
@@ -274,7 +274,7 @@ TEST(folders_are_made_down_to_the_last)
     assert_true(fs_is_writable_dir("a/b"));
     assert_int_equal(fs_mkdirs("a/b/c", &diag), ST_OK);
     assert_int_equal(fs_mkdirs("/", &diag), ST_OK);
-    put("a/file", "");
+    fs_put("a/file", "");
     assert_int_equal(fs_mkdirs("a/file/d", &diag), ST_IO);
     assert_int_equal(fs_mkdirs("a/file", &diag), ST_IO);
     assert_int_equal(fs_mkdirs("", &diag), ST_IO);
@@ -307,7 +307,7 @@ TEST(below_a_folder_of_the_user_no_link_is_followed)
     assert_int_equal(fs_mkdirs_in("out", "out/a/link", &diag), ST_IO);
     assert_int_equal(fs_mkdirs_in("out", "out/a/link/c", &diag), ST_IO);
     assert_int_equal(fs_mkdirs_in("out/a/link", "out/a/link/c", &diag), ST_OK);
-    put("real/file", "");
+    fs_put("real/file", "");
     assert_int_equal(fs_mkdirs_in("out", "out/file", &diag), ST_IO);
     assert_int_equal(fs_mkdir_own("out/a", &diag), ST_OK);
     assert_int_equal(fs_mkdir_own("out/new/", &diag), ST_OK);
@@ -354,10 +354,10 @@ TEST(a_listing_is_sorted_by_bytes_and_tells_kinds)
 {
     struct fs_list list;
 
-    put("b", "12345");
-    put("B", "");
-    put("a10", "");
-    put("a2", "");
+    fs_put("b", "12345");
+    fs_put("B", "");
+    fs_put("a10", "");
+    fs_put("a2", "");
     assert_int_equal(mkdir("d", 0777), 0);
     assert_int_equal(symlink("nowhere", "dangling"), 0);
     assert_int_equal(fs_list(&arena, ".", &list, &diag), ST_OK);
@@ -379,7 +379,7 @@ TEST(listing_what_is_no_folder_fails)
 {
     struct fs_list list;
 
-    put("file", "");
+    fs_put("file", "");
     assert_int_equal(fs_list(&arena, "nowhere", &list, &diag), ST_IO);
     assert_int_equal(fs_list(&arena, "file", &list, &diag), ST_IO);
     assert_int_equal(list.n, 0);
@@ -396,11 +396,11 @@ TEST(a_walk_lists_each_folder_before_its_contents)
 
     fs_mkdirs("a", &diag);
     fs_mkdirs("FRAMEWORK", &diag);
-    put("FRAMEWORK/torch.op_mark", "");
-    put("a/y", "");
-    put("a/x", "");
-    put("b", "");
-    put("z", "");
+    fs_put("FRAMEWORK/torch.op_mark", "");
+    fs_put("a/y", "");
+    fs_put("a/x", "");
+    fs_put("b", "");
+    fs_put("z", "");
     assert_int_equal(fs_walk(&arena, ".", skip, 1, &list, &diag), ST_OK);
     assert_int_equal(list.n, ARRAY_LEN(want));
     for (size_t i = 0; i < list.n; i++)
@@ -414,7 +414,7 @@ TEST(a_walk_ends_in_spite_of_link_loops)
     struct fs_list list;
 
     fs_mkdirs("a/b", &diag);
-    put("a/b/file", "");
+    fs_put("a/b/file", "");
     assert_int_equal(symlink("..", "a/b/up"), 0);
     assert_int_equal(symlink(".", "self"), 0);
     assert_int_equal(symlink("a/b", "second"), 0);
@@ -429,8 +429,8 @@ TEST(a_walk_opens_five_levels_of_folders)
 
     assert_int_equal(LIMIT_PATH_DEPTH, 5);
     fs_mkdirs("1/2/3/4/5/6", &diag);
-    put("1/2/3/4/5/in", "");
-    put("1/2/3/4/5/6/out", "");
+    fs_put("1/2/3/4/5/in", "");
+    fs_put("1/2/3/4/5/6/out", "");
     assert_int_equal(fs_walk(&arena, ".", NULL, 0, &list, &diag), ST_OK);
     assert_int_equal(list.n, 7); /* 1 to 6, and "in" */
     assert_string_equal(list.at[6].path, "./1/2/3/4/5/in");
@@ -444,8 +444,8 @@ TEST(programs_are_found_along_the_path)
     fs_mkdirs("bin1/tool", &diag); /* a folder of that name is no program */
     fs_mkdirs("bin2", &diag);
     fs_mkdirs("bin3", &diag);
-    put("bin2/tool", ""); /* not executable */
-    put("bin3/tool", "");
+    fs_put("bin2/tool", ""); /* not executable */
+    fs_put("bin3/tool", "");
     assert_int_equal(chmod("bin3/tool", 0755), 0);
     setenv("PATH", "bin1:bin2:bin3", 1);
     assert_string_equal(fs_find_program(&arena, "tool"), "bin3/tool");

@@ -23,7 +23,7 @@ static size_t pack_into(char *out, size_t room, size_t at, struct str text)
     return end;
 }
 
-static size_t pack(char *out, size_t at, struct str text)
+static size_t gz_test_pack(char *out, size_t at, struct str text)
 {
     return pack_into(out, ROOM, at, text);
 }
@@ -75,10 +75,10 @@ TEST(gzip_is_known_by_its_first_two_bytes)
 TEST(several_members_follow_each_other_however_the_input_is_cut)
 {
     char packed[ROOM], out[ROOM];
-    size_t n = pack(packed, 0, S("first,"));
+    size_t n = gz_test_pack(packed, 0, S("first,"));
 
-    n = pack(packed, n, S(""));
-    n = pack(packed, n, S("second"));
+    n = gz_test_pack(packed, n, S(""));
+    n = gz_test_pack(packed, n, S("second"));
     for (size_t step = 1; step < 70; step++) {
         struct gz gz = read_in_pieces((struct str){packed, n}, step, 1 + step % 5, out);
         assert_int_equal(gz.fault, GZ_SOUND);
@@ -91,8 +91,8 @@ TEST(several_members_follow_each_other_however_the_input_is_cut)
 TEST(a_member_cut_short_gives_what_was_there)
 {
     char packed[ROOM], out[ROOM];
-    size_t first = pack(packed, 0, S("whole "));
-    size_t n = pack(packed, first, S("this one is cut"));
+    size_t first = gz_test_pack(packed, 0, S("whole "));
+    size_t n = gz_test_pack(packed, first, S("this one is cut"));
 
     for (size_t cut = first + 2; cut < n; cut++) {
         struct gz gz = read_in_pieces((struct str){packed, cut}, 7, 16, out);
@@ -111,7 +111,7 @@ TEST(padding_is_ignored_and_other_bytes_after_the_end_are_told)
 {
     static const struct str tails[] = {S_INIT("hello"), S_INIT("\x1f"), S_INIT("\x1fx")};
     char packed[ROOM], out[ROOM];
-    size_t n = pack(packed, 0, S("text"));
+    size_t n = gz_test_pack(packed, 0, S("text"));
 
     memset(packed + n, 0, 100);
     assert_int_equal(read_in_pieces((struct str){packed, n + 100}, 9, 9, out).fault, GZ_SOUND);
@@ -122,7 +122,7 @@ TEST(padding_is_ignored_and_other_bytes_after_the_end_are_told)
         assert_int_equal(gz.fault_at, n + 10);
         assert_str(((struct str){out, gz.given}), "text");
     }
-    size_t m = pack(packed, n + 10, S(" more"));
+    size_t m = gz_test_pack(packed, n + 10, S(" more"));
     struct gz gz = read_in_pieces((struct str){packed, m}, 9, 9, out);
     assert_int_equal(gz.fault, GZ_SOUND);
     assert_str(((struct str){out, gz.given}), "text more");
@@ -131,8 +131,8 @@ TEST(padding_is_ignored_and_other_bytes_after_the_end_are_told)
 TEST(damage_is_noticed_and_what_came_before_is_kept)
 {
     char packed[ROOM], out[ROOM];
-    size_t first = pack(packed, 0, S("good "));
-    size_t n = pack(packed, first, S("sum"));
+    size_t first = gz_test_pack(packed, 0, S("good "));
+    size_t n = gz_test_pack(packed, first, S("sum"));
 
     packed[n - 8] ^= 1; /* the check sum of the second member */
     struct gz gz = read_in_pieces((struct str){packed, n}, 64, 64, out);
@@ -185,7 +185,7 @@ TEST(the_fast_way_gives_the_same_of_sound_input_however_it_is_cut)
 TEST(a_fault_on_the_fast_way_is_told)
 {
     char packed[ROOM], out[ROOM];
-    size_t n = pack(packed, 0, S("some text, some more text"));
+    size_t n = gz_test_pack(packed, 0, S("some text, some more text"));
     struct str whole = {packed, n}, cut = {packed, n - 1};
     bool has_fault = false;
 
@@ -214,7 +214,7 @@ TEST(faults_become_one_diagnostic_with_the_place)
 {
     char packed[ROOM];
     struct str text;
-    size_t n = pack(packed, 0, S("abc"));
+    size_t n = gz_test_pack(packed, 0, S("abc"));
 
     assert_int_equal(gz_read_all((struct str){packed, n}, 3, "f", &diag, &arena, &text), ST_OK);
     assert_str(text, "abc");
@@ -234,7 +234,7 @@ TEST(a_bomb_is_bounded_by_the_cap)
     size_t size = 50000000;
     char *zeros = calloc(1, size), packed[ROOM];
     struct str text;
-    size_t n = pack(packed, 0, (struct str){zeros, size});
+    size_t n = gz_test_pack(packed, 0, (struct str){zeros, size});
 
     assert_int_equal(gz_read_all((struct str){packed, n}, 1 << 20, "f", &diag, &arena, &text),
                      ST_LIMIT);

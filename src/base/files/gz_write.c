@@ -70,7 +70,7 @@ static void hand_on(struct gz_write *gz, struct str bytes)
         gz->has_failed = !gz->to.write(gz->to.ctx, bytes);
 }
 
-static void append(struct gz_write *gz, const struct gz_block *block)
+static void write_append(struct gz_write *gz, const struct gz_block *block)
 {
     hand_on(gz, text_view(&block->packed));
     gz->crc = (uint32_t)crc32_combine(gz->crc, block->crc, (z_off_t)block->n);
@@ -78,13 +78,13 @@ static void append(struct gz_write *gz, const struct gz_block *block)
 }
 
 /* Packs what waits. */
-static void flush(struct gz_write *gz)
+static void write_flush(struct gz_write *gz)
 {
     if (gz->waiting.n == 0 || gz->has_failed)
         return;
     gz_pack(&gz->pack, text_view(&gz->waiting), &gz->block);
     gz->waiting.n = 0;
-    append(gz, &gz->block);
+    write_append(gz, &gz->block);
 }
 
 static bool write_packed(void *ctx, struct str text)
@@ -96,7 +96,7 @@ static bool write_packed(void *ctx, struct str text)
         text_put(&gz->waiting, part);
         text = str_part(text, part.n, text.n);
         if (gz->waiting.n == BLOCK)
-            flush(gz);
+            write_flush(gz);
     }
     return !gz->has_failed;
 }
@@ -116,14 +116,14 @@ struct sink gz_write_sink(struct gz_write *gz)
 
 bool gz_write_block(struct gz_write *gz, const struct gz_block *block)
 {
-    flush(gz);
-    append(gz, block);
+    write_flush(gz);
+    write_append(gz, block);
     return !gz->has_failed;
 }
 
 bool gz_write_close(struct gz_write *gz)
 {
-    flush(gz);
+    write_flush(gz);
     uint32_t trailer[] = {htole32(gz->crc), htole32(gz->size)};
     hand_on(gz, S("\x03\0")); /* a last block, with nothing in it */
     hand_on(gz, (struct str){(const char *)trailer, sizeof(trailer)});

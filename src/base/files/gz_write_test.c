@@ -49,7 +49,7 @@ TEST(the_header_has_no_time_name_or_system)
     text_free(&packed);
 }
 
-static bool refuse(void *ctx, struct str text)
+static bool write_refuse(void *ctx, struct str text)
 {
     (void)text;
     ++*(int *)ctx;
@@ -61,7 +61,7 @@ TEST(a_target_that_failed_is_told_once)
     struct gz_write gz;
     int asked = 0;
 
-    gz_write_open(&gz, (struct sink){refuse, &asked});
+    gz_write_open(&gz, (struct sink){write_refuse, &asked});
     struct sink sink = gz_write_sink(&gz);
     bool good = true;
     for (uint32_t i = 0, x = 1; i < 100000 && good; i++, x = x * 1664525 + 1013904223)

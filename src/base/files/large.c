@@ -47,7 +47,7 @@ static bool may_be_large(const void *p)
     return p != NULL && (uintptr_t)p % PAGE == 0;
 }
 
-static struct large_block *find(const void *p)
+static struct large_block *large_find(const void *p)
 {
     for (size_t i = list.n; i > 0; i--)
         if (list.blocks[i - 1].at == p)
@@ -243,7 +243,7 @@ bool large_is(const void *p)
     if (!may_be_large(p))
         return false;
     pthread_mutex_lock(&list.lock);
-    bool is_known = find(p) != NULL;
+    bool is_known = large_find(p) != NULL;
     pthread_mutex_unlock(&list.lock);
     return is_known;
 }
@@ -286,7 +286,7 @@ void *large_resize(void *p, size_t bytes)
     if (size == 0)
         return NULL;
     pthread_mutex_lock(&list.lock);
-    struct large_block *block = find(p);
+    struct large_block *block = large_find(p);
     if (block != NULL) {
         bool in_file =
             block->file == IN_MEMORY && size > block->size && is_too_much(size, size - block->size);
@@ -302,7 +302,7 @@ bool large_free(void *p)
     if (!may_be_large(p))
         return false;
     pthread_mutex_lock(&list.lock);
-    struct large_block *block = find(p);
+    struct large_block *block = large_find(p);
     if (block != NULL) {
         bool is_kept = block->file == IN_MEMORY && list.n_spares < SPARES &&
                        block->size <= most_spare - list.spare_bytes;

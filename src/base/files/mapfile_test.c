@@ -9,7 +9,7 @@
 #include "base/testing_folder.h"
 
 /* Opening `path` fails with this status, this one code, and leaves an empty view. */
-static void assert_refused(const char *path, enum status status, const char *code)
+static void mapfile_assert_refused(const char *path, enum status status, const char *code)
 {
     struct mapfile map;
 
@@ -64,17 +64,17 @@ TEST(an_empty_file_is_an_empty_view)
 
 TEST(what_is_not_there_is_missing_and_a_dangling_link_says_so)
 {
-    assert_refused(scratch_path("nothing"), ST_NOT_FOUND, "file.missing");
-    assert_refused("", ST_NOT_FOUND, "file.missing");
+    mapfile_assert_refused(scratch_path("nothing"), ST_NOT_FOUND, "file.missing");
+    mapfile_assert_refused("", ST_NOT_FOUND, "file.missing");
 
     scratch_put("file", "x");
-    assert_refused(scratch_path("file/below"), ST_NOT_FOUND, "file.missing");
+    mapfile_assert_refused(scratch_path("file/below"), ST_NOT_FOUND, "file.missing");
     const char *path = scratch_path("link");
     assert_int_equal(symlink("gone", path), 0);
-    assert_refused(path, ST_NOT_FOUND, "file.dangling-link");
+    mapfile_assert_refused(path, ST_NOT_FOUND, "file.dangling-link");
     unlink(path);
     assert_int_equal(symlink("link", path), 0); /* a link to itself */
-    assert_refused(path, ST_IO, "file.open-failed");
+    mapfile_assert_refused(path, ST_IO, "file.open-failed");
 }
 
 TEST(a_folder_a_pipe_a_socket_and_a_device_are_refused_without_waiting)
@@ -82,17 +82,17 @@ TEST(a_folder_a_pipe_a_socket_and_a_device_are_refused_without_waiting)
     const char *path = scratch_path("pipe");
     struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-    assert_refused(scratch, ST_IO, "file.is-folder");
+    mapfile_assert_refused(scratch, ST_IO, "file.is-folder");
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_refused(path, ST_IO, "file.special");
-    assert_refused("/dev/null", ST_IO, "file.special");
+    mapfile_assert_refused(path, ST_IO, "file.special");
+    mapfile_assert_refused("/dev/null", ST_IO, "file.special");
 
     path = scratch_path("socket");
     assert_true(strlen(path) < sizeof(address.sun_path));
     memcpy(address.sun_path, path, strlen(path));
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
-    assert_refused(path, ST_IO, "file.special");
+    mapfile_assert_refused(path, ST_IO, "file.special");
     close(fd);
 }
 
@@ -105,7 +105,7 @@ TEST(a_file_without_permission_is_unreadable)
     assert_int_equal(chmod(scratch, 0755), 0);
     if (user == 0)
         assert_int_equal(seteuid(65534), 0); /* permissions do not stop root */
-    assert_refused(path, ST_IO, "file.unreadable");
+    mapfile_assert_refused(path, ST_IO, "file.unreadable");
     assert_int_equal(seteuid(user), 0);
 }
 

@@ -41,7 +41,7 @@ static int remember(const char *temp)
     return -1;
 }
 
-static void forget(int slot)
+static void outfile_forget(int slot)
 {
     if (slot >= 0)
         atomic_store(&temps[slot], NULL);
@@ -78,7 +78,7 @@ static enum status write_failed(const char *path, int error, struct diag *d)
                      fs_error_text(error));
 }
 
-static void release(struct outfile *f)
+static void outfile_release(struct outfile *f)
 {
     if (f->temp != NULL)
         job_drop(remove_temp, f->temp);
@@ -86,7 +86,7 @@ static void release(struct outfile *f)
         job_close(f->fd);
     if (f->folder >= 0)
         job_close(f->folder);
-    forget(f->slot);
+    outfile_forget(f->slot);
     mem_free(f->path);
     mem_free(f->temp);
     mem_free(f->buf);
@@ -94,7 +94,7 @@ static void release(struct outfile *f)
 }
 
 /* The last component of a path. */
-static const char *name_of(const char *path)
+static const char *outfile_name_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -104,7 +104,7 @@ static const char *name_of(const char *path)
 /* 0, or the errno. */
 static int open_folder(struct outfile *f)
 {
-    int n = (int)(name_of(f->path) - f->path);
+    int n = (int)(outfile_name_of(f->path) - f->path);
     char folder[PATH_MAX];
 
     if (strlen(f->path) >= PATH_MAX)
@@ -119,7 +119,7 @@ static int create(struct outfile *f)
 {
     struct stat info;
 
-    f->fd = openat(f->folder, name_of(f->temp),
+    f->fd = openat(f->folder, outfile_name_of(f->temp),
                    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (f->fd < 0)
         return errno;
@@ -133,7 +133,7 @@ static int create(struct outfile *f)
  * name that is given has our process id in it: what has it already was left by a process of old. */
 static int open_temp(struct outfile *f, const struct stat *old, const char *name)
 {
-    int n = (int)(name_of(f->path) - f->path), error = open_folder(f);
+    int n = (int)(outfile_name_of(f->path) - f->path), error = open_folder(f);
     size_t size = (size_t)n + (name != NULL ? strlen(name) : 0) + 64;
 
     if (error != 0)
@@ -146,11 +146,11 @@ static int open_temp(struct outfile *f, const struct stat *old, const char *name
         else
             snprintf(f->temp, size, "%.*s" FS_MARK "%ld-%d.tmp", n, f->path, (long)getpid(), i);
         if (name != NULL && i > 0)
-            unlinkat(f->folder, name_of(f->temp), 0);
+            unlinkat(f->folder, outfile_name_of(f->temp), 0);
         f->slot = remember(f->temp); /* before it is there: a signal may come at once */
         error = create(f);
         if (error != 0)
-            forget(f->slot);
+            outfile_forget(f->slot);
     }
     if (error != 0) {
         f->slot = -1;
@@ -158,7 +158,7 @@ static int open_temp(struct outfile *f, const struct stat *old, const char *name
     }
     if (f->slot < 0 || (old != NULL && fchmod(f->fd, old->st_mode & 0777) != 0)) {
         error = f->slot < 0 ? EMFILE : errno;
-        unlinkat(f->folder, name_of(f->temp), 0);
+        unlinkat(f->folder, outfile_name_of(f->temp), 0);
     }
     return error;
 }
@@ -189,7 +189,7 @@ enum status outfile_update_as(struct outfile *f, const char *path, const char *t
     f->path = memcpy(mem_grow(NULL, 1, n), path, n);
     int error = path[0] == '\0' ? ENOENT : open_goal(f, temp);
     if (error != 0) {
-        release(f);
+        outfile_release(f);
         return write_failed(path, error, d);
     }
     f->buf = mem_grow(NULL, 1, BUFFER_BYTES);
@@ -222,7 +222,7 @@ static bool pass_on(struct outfile *f, const char *at, size_t n)
     return f->error == 0;
 }
 
-static bool flush(struct outfile *f)
+static bool outfile_flush(struct outfile *f)
 {
     size_t n = f->used;
 
@@ -234,7 +234,7 @@ bool outfile_write(struct outfile *f, struct str text)
 {
     if (f->error != 0 || f->fd < 0)
         return false;
-    if (text.n > BUFFER_BYTES - f->used && !flush(f))
+    if (text.n > BUFFER_BYTES - f->used && !outfile_flush(f))
         return false;
     if (text.n >= BUFFER_BYTES)
         return pass_on(f, text.at, text.n);
@@ -268,7 +268,7 @@ static void sync_folder(struct outfile *f)
 static void drop_temp(const struct outfile *f)
 {
     if (f->temp != NULL)
-        unlinkat(f->folder, name_of(f->temp), 0);
+        unlinkat(f->folder, outfile_name_of(f->temp), 0);
 }
 
 enum status outfile_commit(struct outfile *f, enum outfile_sync sync, struct diag *d)
@@ -277,7 +277,7 @@ enum status outfile_commit(struct outfile *f, enum outfile_sync sync, struct dia
 
     if (f->temp != NULL)
         job_drop(remove_temp, f->temp); /* nothing below asks for memory before it is gone */
-    flush(f);
+    outfile_flush(f);
     if (f->error == 0 && sync == OUTFILE_SYNC && f->temp != NULL && fsync(f->fd) != 0)
         f->error = errno;
     /* Some file systems report a full disk only here. EINTR has closed the file on Linux. */
@@ -285,7 +285,7 @@ enum status outfile_commit(struct outfile *f, enum outfile_sync sync, struct dia
         f->error = errno;
     f->fd = -1;
     if (f->error == 0 && f->temp != NULL &&
-        renameat(f->folder, name_of(f->temp), f->folder, name_of(f->path)) != 0)
+        renameat(f->folder, outfile_name_of(f->temp), f->folder, outfile_name_of(f->path)) != 0)
         f->error = errno;
     bool is_renamed = f->error == 0;
     if (is_renamed && sync == OUTFILE_SYNC && f->temp != NULL)
@@ -295,11 +295,11 @@ enum status outfile_commit(struct outfile *f, enum outfile_sync sync, struct dia
             drop_temp(f);
         st = write_failed(f->path, f->error, d);
     }
-    release(f);
+    outfile_release(f);
     return st;
 }
 
-static enum status save(struct outfile *f, struct str text, struct diag *d)
+static enum status files_outfile_save(struct outfile *f, struct str text, struct diag *d)
 {
     outfile_write(f, text);
     return outfile_commit(f, OUTFILE_FAST, d);
@@ -310,7 +310,7 @@ enum status outfile_save(const char *path, struct str text, struct diag *d)
     struct outfile f;
 
     TRY(outfile_open(&f, path, d));
-    return save(&f, text, d);
+    return files_outfile_save(&f, text, d);
 }
 
 enum status outfile_resave(const char *path, struct str text, struct diag *d)
@@ -318,7 +318,7 @@ enum status outfile_resave(const char *path, struct str text, struct diag *d)
     struct outfile f;
 
     TRY(outfile_update(&f, path, d));
-    return save(&f, text, d);
+    return files_outfile_save(&f, text, d);
 }
 
 void outfile_abort(struct outfile *f)
@@ -326,5 +326,5 @@ void outfile_abort(struct outfile *f)
     if (f->path == NULL)
         return;
     drop_temp(f);
-    release(f);
+    outfile_release(f);
 }

@@ -58,7 +58,7 @@ void remove_tree(const char *path)
     remove_entry(AT_FDCWD, path, DEPTH);
 }
 
-static void release(void *path, size_t n)
+static void tree_release(void *path, size_t n)
 {
     (void)n;
     remove_tree(path);
@@ -66,12 +66,12 @@ static void release(void *path, size_t n)
 
 void remove_tree_hold(const char *path)
 {
-    job_hold(release, (void *)(uintptr_t)path, 0);
+    job_hold(tree_release, (void *)(uintptr_t)path, 0);
 }
 
 void remove_tree_drop(const char *path)
 {
-    job_drop(release, path);
+    job_drop(tree_release, path);
 }
 
 const char *remove_tree_temporary(struct arena *arena)

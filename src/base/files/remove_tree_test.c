@@ -11,7 +11,7 @@
 
 static char place[] = "/tmp/strata-remove-XXXXXX";
 
-static void make(const char *path)
+static void tree_make(const char *path)
 {
     struct diag d;
 
@@ -22,7 +22,7 @@ static void make(const char *path)
     diag_fini(&d);
 }
 
-static int enter(void **state)
+static int tree_enter(void **state)
 {
     (void)state;
     return mkdtemp(place) == NULL || chdir(place) != 0;
@@ -37,8 +37,8 @@ static int leave(void **state)
 
 TEST(a_folder_goes_and_what_its_links_name_stays)
 {
-    make("a/b/x");
-    make("kept/x");
+    tree_make("a/b/x");
+    tree_make("kept/x");
     assert_int_equal(symlink("../kept", "a/link"), 0);
     remove_tree("a");
     assert_false(fs_exists("a"));
@@ -52,7 +52,7 @@ TEST(many_entries_take_several_readings)
 
     for (int i = 0; i < 500; i++) {
         snprintf(name, sizeof(name), "a/b/a-name-that-takes-some-room-%d", i);
-        make(name);
+        tree_make(name);
     }
     remove_tree("a");
     assert_false(fs_exists("a"));
@@ -62,7 +62,7 @@ static void begin_and_fail(void *ctx)
 {
     const char *path = ctx;
 
-    make("a/b/x");
+    tree_make("a/b/x");
     remove_tree_hold("kept");
     remove_tree_drop("kept");
     remove_tree_hold(path);
@@ -85,5 +85,5 @@ int main(void)
                                        T(many_entries_take_several_readings),
                                        T(a_folder_half_made_goes_with_its_job)};
 
-    return cmocka_run_group_tests_name("base/files/remove_tree", tests, enter, leave);
+    return cmocka_run_group_tests_name("base/files/remove_tree", tests, tree_enter, leave);
 }

@@ -10,7 +10,7 @@
 
 static char path[] = "/tmp/strata-stream-XXXXXX";
 
-static void write_file(struct str text, bool is_packed)
+static void stream_write_file(struct str text, bool is_packed)
 {
     if (is_packed) {
         gzFile out = gzopen(path, "wb");
@@ -68,11 +68,11 @@ TEST(plain_and_packed_input_give_the_same_bytes)
 {
     struct str text = long_text();
 
-    write_file(text, false);
+    stream_write_file(text, false);
     read_back(text, 64);
     read_back(text, 4096);
     read_back(text, 1 << 20);
-    write_file(text, true);
+    stream_write_file(text, true);
     read_back(text, 64);
     read_back(text, 4096);
     read_back(text, 1 << 20);
@@ -89,7 +89,7 @@ TEST(reading_to_a_buffer_goes_on_behind_what_was_consumed)
     diag_init(&diag);
     for (int is_packed = 0; is_packed < 2; is_packed++) {
         bool has_fault = false;
-        write_file(text, is_packed);
+        stream_write_file(text, is_packed);
         assert_int_equal(stream_open_fast(&s, path, 64, &has_fault, &diag), ST_OK);
         assert_int_equal(stream_fill(&s), ST_OK);
         stream_consume(&s, 10);
@@ -113,7 +113,7 @@ TEST(an_empty_file_is_at_its_end_after_the_first_fill)
     struct diag diag;
 
     diag_init(&diag);
-    write_file((struct str){"", 0}, false);
+    stream_write_file((struct str){"", 0}, false);
     assert_int_equal(stream_open(&s, path, 4096, &diag), ST_OK);
     assert_false(s.is_gzip);
     assert_int_equal(stream_fill(&s), ST_OK);
@@ -132,7 +132,7 @@ TEST(a_record_larger_than_the_window_makes_it_grow_up_to_the_limit)
     enum status st = ST_OK;
 
     diag_init(&diag);
-    write_file(long_text(), true);
+    stream_write_file(long_text(), true);
     assert_int_equal(stream_open(&s, path, 64, &diag), ST_OK);
     s.limit = 1000;
     size_t seen[6] = {0};
@@ -156,7 +156,7 @@ TEST(consuming_more_than_there_is_drops_all)
     struct diag diag;
 
     diag_init(&diag);
-    write_file(S("abc"), false);
+    stream_write_file(S("abc"), false);
     assert_int_equal(stream_open(&s, path, 64, &diag), ST_OK);
     assert_int_equal(stream_fill(&s), ST_OK);
     stream_consume(&s, 1);
@@ -175,7 +175,7 @@ TEST(a_packed_file_cut_short_ends_early_and_is_counted_once)
     struct str text = long_text();
 
     diag_init(&diag);
-    write_file(text, true);
+    stream_write_file(text, true);
     assert_int_equal(truncate(path, 5000), 0);
     assert_int_equal(stream_open(&s, path, 1 << 20, &diag), ST_OK);
     assert_true(s.is_gzip);
@@ -251,7 +251,7 @@ TEST(a_table_read_through_a_small_window_keeps_its_rows_and_lines)
 
     for (int i = 0; i < 1000; i++)
         n += (size_t)sprintf(table + n, "%d,\"%.*s\nx\"\r\n", i, i % 100, long_text().at);
-    write_file((struct str){table, n}, true);
+    stream_write_file((struct str){table, n}, true);
     diag_init(&diag);
     assert_int_equal(stream_open(&s, path, 256, &diag), ST_OK);
     do

@@ -27,8 +27,8 @@ void config_find(struct arena *arena, const char *path, struct str text, const c
     }
 }
 
-static enum status look(struct arena *arena, const char *path, const char *key,
-                        struct config_value *out, struct diag *d)
+static enum status settings_look(struct arena *arena, const char *path, const char *key,
+                                 struct config_value *out, struct diag *d)
 {
     struct mapfile map;
 
@@ -62,6 +62,7 @@ enum status user_settings_get(struct arena *arena, const char *key, struct confi
     const char *site = getenv("STRATA_SITE_CONFIG");
 
     *out = (struct config_value){0};
-    TRY(look(arena, user_settings_path(arena, "config"), key, out, d));
-    return look(arena, site != NULL && site[0] != '\0' ? site : "/etc/strata/config", key, out, d);
+    TRY(settings_look(arena, user_settings_path(arena, "config"), key, out, d));
+    return settings_look(arena, site != NULL && site[0] != '\0' ? site : "/etc/strata/config", key,
+                         out, d);
 }

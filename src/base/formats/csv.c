@@ -299,7 +299,7 @@ static bool take_row_slowly(struct csv *csv)
 }
 
 /* Takes the row at `next`, empty or not. */
-static bool take_row(struct csv *csv)
+static bool csv_take_row(struct csv *csv)
 {
     csv->line = csv->next_line;
     csv->is_broken = csv->is_too_wide = false;
@@ -340,7 +340,7 @@ static bool take_row(struct csv *csv)
 bool csv_next(struct csv *csv)
 {
     do {
-        if (!take_row(csv))
+        if (!csv_take_row(csv))
             return false;
     } while (csv->n_cells == 1 && csv->bound[1] - 1 == csv->bound[0]); /* an empty line */
     return true;

@@ -164,7 +164,7 @@ TEST(a_quote_that_never_closes_breaks_the_last_row)
 }
 
 /* A row of `count` cells that hold one letter; returns the length with what was there. */
-static size_t add_row(char *text, size_t n, char letter, size_t count)
+static size_t csv_add_row(char *text, size_t n, char letter, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         text[n++] = letter;
@@ -178,10 +178,10 @@ TEST(cells_past_the_limit_are_counted_and_read_as_empty)
     enum { WIDE = LIMIT_CSV_COLUMNS + 100 };
     static char text[2 * (2 * LIMIT_CSV_COLUMNS + WIDE)];
     struct csv csv;
-    size_t n = add_row(text, 0, 'h', LIMIT_CSV_COLUMNS);
+    size_t n = csv_add_row(text, 0, 'h', LIMIT_CSV_COLUMNS);
 
-    n = add_row(text, n, 'x', WIDE);
-    n = add_row(text, n, 'y', LIMIT_CSV_COLUMNS);
+    n = csv_add_row(text, n, 'x', WIDE);
+    n = csv_add_row(text, n, 'y', LIMIT_CSV_COLUMNS);
     csv_open(&csv, (struct str){text, n});
     assert_false(csv.is_too_wide);
     assert_true(csv_next(&csv));
@@ -203,7 +203,7 @@ TEST(a_header_past_the_limit_keeps_the_columns_below_it)
     static char text[2 * (LIMIT_CSV_COLUMNS + 1)];
     struct csv csv;
 
-    csv_open(&csv, (struct str){text, add_row(text, 0, 'h', LIMIT_CSV_COLUMNS + 1)});
+    csv_open(&csv, (struct str){text, csv_add_row(text, 0, 'h', LIMIT_CSV_COLUMNS + 1)});
     assert_true(csv.is_too_wide);
     assert_int_equal(csv_header_count(&csv), LIMIT_CSV_COLUMNS);
     assert_str(csv_header(&csv, LIMIT_CSV_COLUMNS - 1), "h");
@@ -237,7 +237,7 @@ struct story {
     VEC_OF(char) text;
 };
 
-static void tell(struct story *s, const void *bytes, size_t n)
+static void csv_tell(struct story *s, const void *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         vec_push(&s->text, ((const char *)bytes)[i]);
@@ -249,7 +249,7 @@ static void tell_row(struct story *s, uint64_t line, bool is_broken, size_t n_ce
     int n = snprintf(head, sizeof(head), "@%llu%s#%zu", (unsigned long long)line,
                      is_broken ? "!" : "", n_cells);
 
-    tell(s, head, (size_t)n);
+    csv_tell(s, head, (size_t)n);
 }
 
 static void tell_csv_row(struct story *s, const struct csv *csv)
@@ -257,8 +257,8 @@ static void tell_csv_row(struct story *s, const struct csv *csv)
     tell_row(s, csv->line, csv->is_broken, csv->n_cells);
     for (size_t i = 0; i < csv->n_cells; i++) {
         struct str cell = csv_cell(csv, (int)i);
-        tell(s, "|", 1);
-        tell(s, cell.at, cell.n);
+        csv_tell(s, "|", 1);
+        csv_tell(s, cell.at, cell.n);
     }
 }
 
@@ -330,8 +330,8 @@ static void tell_plainly(struct story *s, struct str text)
                 cell = (struct str){cell.at + 1, cell.n - 2};
             else if (is_cut && cell.n > 0 && cell.at[0] == '"')
                 cell = (struct str){cell.at + 1, cell.n - 1};
-            tell(s, "|", 1);
-            tell(s, cell.at, cell.n);
+            csv_tell(s, "|", 1);
+            csv_tell(s, cell.at, cell.n);
         }
     }
 }

@@ -12,7 +12,7 @@ struct buffer {
     size_t calls, allowed; /* how many writes succeed */
 };
 
-static bool gather(void *ctx, struct str text)
+static bool write_gather(void *ctx, struct str text)
 {
     struct buffer *b = ctx;
 
@@ -23,7 +23,7 @@ static bool gather(void *ctx, struct str text)
     return true;
 }
 
-static struct str text_of(const struct buffer *b)
+static struct str write_text_of(const struct buffer *b)
 {
     return (struct str){b->text.at, b->text.n};
 }
@@ -33,7 +33,7 @@ TEST(cells_are_quoted_only_when_they_must_be)
     struct buffer b = {.allowed = SIZE_MAX};
     struct csv_write out;
 
-    csv_write_open(&out, (struct sink){gather, &b});
+    csv_write_open(&out, (struct sink){write_gather, &b});
     csv_write_cell(&out, S("plain text"));
     csv_write_cell(&out, S("a,b"));
     csv_write_cell(&out, S("say \"hi\""));
@@ -45,8 +45,8 @@ TEST(cells_are_quoted_only_when_they_must_be)
     csv_write_cell(&out, S(""));
     csv_write_row(&out);
     assert_true(csv_write_close(&out));
-    assert_str(text_of(&b), "plain text,\"a,b\",\"say \"\"hi\"\"\",\" lead\",\"trail\t\","
-                            "\"two\nlines\",\"cr\r\",\"\xef\xbb\xbfmark\",\n");
+    assert_str(write_text_of(&b), "plain text,\"a,b\",\"say \"\"hi\"\"\",\" lead\",\"trail\t\","
+                                  "\"two\nlines\",\"cr\r\",\"\xef\xbb\xbfmark\",\n");
     vec_free(&b.text);
 }
 
@@ -55,12 +55,12 @@ TEST(numbers_are_written_in_full)
     struct buffer b = {.allowed = SIZE_MAX};
     struct csv_write out;
 
-    csv_write_open(&out, (struct sink){gather, &b});
+    csv_write_open(&out, (struct sink){write_gather, &b});
     csv_write_i64(&out, INT64_MIN);
     csv_write_f64(&out, 0.1);
     csv_write_f64(&out, NAN);
     assert_true(csv_write_close(&out));
-    assert_str(text_of(&b), "-9223372036854775808,0.1,\n");
+    assert_str(write_text_of(&b), "-9223372036854775808,0.1,\n");
     vec_free(&b.text);
 }
 
@@ -69,7 +69,7 @@ TEST(a_row_of_one_empty_cell_is_not_an_empty_line)
     struct buffer b = {.allowed = SIZE_MAX};
     struct csv_write out;
 
-    csv_write_open(&out, (struct sink){gather, &b});
+    csv_write_open(&out, (struct sink){write_gather, &b});
     csv_write_row(&out);
     csv_write_cell(&out, S(""));
     csv_write_row(&out);
@@ -77,7 +77,7 @@ TEST(a_row_of_one_empty_cell_is_not_an_empty_line)
     csv_write_cell(&out, S(""));
     csv_write_row(&out);
     assert_true(csv_write_close(&out));
-    assert_str(text_of(&b), "\"\"\n,\n");
+    assert_str(write_text_of(&b), "\"\"\n,\n");
     vec_free(&b.text);
 }
 
@@ -86,7 +86,7 @@ TEST(a_sink_that_fails_is_asked_once_and_close_tells)
     struct buffer b = {.allowed = 1};
     struct csv_write out;
 
-    csv_write_open(&out, (struct sink){gather, &b});
+    csv_write_open(&out, (struct sink){write_gather, &b});
     for (int i = 0; i < 80000; i++) /* five buffers of text */
         csv_write_cell(&out, S("abc"));
     assert_false(csv_write_close(&out));
@@ -104,7 +104,7 @@ TEST(what_is_written_reads_back_the_same)
     static size_t length[500][4];
     uint32_t seed = 1;
 
-    csv_write_open(&out, (struct sink){gather, &b});
+    csv_write_open(&out, (struct sink){write_gather, &b});
     for (size_t row = 0; row < 500; row++) {
         for (size_t column = 0; column < 4; column++) {
             seed = seed * 1664525 + 1013904223;
@@ -119,7 +119,7 @@ TEST(what_is_written_reads_back_the_same)
     }
     assert_true(csv_write_close(&out));
 
-    csv_open(&csv, text_of(&b));
+    csv_open(&csv, write_text_of(&b));
     for (size_t row = 0; row < 500; row++) {
         if (row > 0)
             assert_true(csv_next(&csv));
@@ -143,14 +143,14 @@ TEST(safe_cells_are_no_formulas)
     struct buffer b = {.allowed = 100};
     struct csv_write *out = mem_grow(NULL, sizeof(*out), 1);
 
-    csv_write_open(out, (struct sink){gather, &b});
+    csv_write_open(out, (struct sink){write_gather, &b});
     out->is_safe = true;
     for (size_t i = 0; i < ARRAY_LEN(cells); i++)
         csv_write_cell(out, cells[i]);
     csv_write_quoted(out, S("=a"));
     csv_write_f64(out, -1);
     assert_true(csv_write_close(out));
-    assert_str(text_of(&b), "'=1+1,'+x,-1.5,+3e9,\"'-x,y\",'@sum,a=b,'-,\"'=a\",-1\n");
+    assert_str(write_text_of(&b), "'=1+1,'+x,-1.5,+3e9,\"'-x,y\",'@sum,a=b,'-,\"'=a\",-1\n");
     vec_free(&b.text);
     mem_free(out);
 }

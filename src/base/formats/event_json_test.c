@@ -4,7 +4,7 @@
 
 static struct json json;
 
-static bool take(struct str text, struct event_json *e)
+static bool json_take(struct str text, struct event_json *e)
 {
     json_open(&json, text, JSON_STRICT);
     return event_json_take(&json, NULL, e);
@@ -15,9 +15,9 @@ TEST(members_are_views_with_their_kind)
     struct event_json e;
 
     assert_true(
-        take(S(" {\"name\":\"a\\\"b\",\"ph\":\"X\",\"ts\":1.5,\"args\": {\"k\":[1]} ,\"x\":{},"
-               "\"id\":null,\"tid\":[2]} "),
-             &e));
+        json_take(S(" {\"name\":\"a\\\"b\",\"ph\":\"X\",\"ts\":1.5,\"args\": {\"k\":[1]} ,\"x\":{},"
+                    "\"id\":null,\"tid\":[2]} "),
+                  &e));
     assert_true(e.is_object);
     assert_true(e.member[EVENT_NAME].has_escapes);
     assert_str(e.member[EVENT_NAME].text, "a\\\"b");
@@ -34,14 +34,14 @@ TEST(what_is_no_object_has_no_members)
 {
     struct event_json e;
 
-    assert_true(take(S("7"), &e));
+    assert_true(json_take(S("7"), &e));
     assert_false(e.is_object);
     assert_int_equal(event_json_phase(&e), 0);
-    assert_true(take(S("[{\"ph\":\"X\"}]"), &e));
+    assert_true(json_take(S("[{\"ph\":\"X\"}]"), &e));
     assert_false(e.is_object);
-    assert_false(take(S("{\"ph\":"), &e));
-    assert_false(take(S("{\"args\":{"), &e));
-    assert_false(take(S(""), &e));
+    assert_false(json_take(S("{\"ph\":"), &e));
+    assert_false(json_take(S("{\"args\":{"), &e));
+    assert_false(json_take(S(""), &e));
 }
 
 static bool skip_args(void *ctx)

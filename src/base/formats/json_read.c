@@ -18,7 +18,7 @@ static bool in_object(const struct json *j)
 
 /* Where the last token ended. The inline functions do not keep `at`, but whatever they took ends
  * with the last mark handed out, or is a number in front of the next one. */
-static size_t place(const struct json *j)
+static size_t json_read_place(const struct json *j)
 {
     const struct json_scan *s = &j->scan;
 
@@ -53,7 +53,7 @@ static bool fail_status(struct json *j, size_t at, enum status status, const cha
     return stop(j, JSON_ERROR);
 }
 
-static bool fail(struct json *j, size_t at, const char *reason)
+static bool read_fail(struct json *j, size_t at, const char *reason)
 {
     return fail_status(j, at, ST_FORMAT, reason);
 }
@@ -83,7 +83,7 @@ static bool out_of_text(struct json *j)
         return stop(j, JSON_MORE);
     }
     if (j->mode == JSON_STRICT)
-        return fail(j, j->window.n, "unexpected end of text");
+        return read_fail(j, j->window.n, "unexpected end of text");
     note(j, JSON_TRUNCATED, j->window.n);
     return stop(j, JSON_END);
 }
@@ -133,11 +133,11 @@ static bool check_odd_string(struct json *j, size_t from, size_t to)
         return true;
     }
     if (found.control != SIZE_MAX)
-        return fail(j, from + found.control, "unescaped control character in a string");
+        return read_fail(j, from + found.control, "unescaped control character in a string");
     if (found.bad_escape != SIZE_MAX)
-        return fail(j, from + found.bad_escape, "unknown escape in a string");
+        return read_fail(j, from + found.bad_escape, "unknown escape in a string");
     if (found.bad_utf8 != SIZE_MAX)
-        return fail(j, from + found.bad_utf8, "a string is not UTF-8");
+        return read_fail(j, from + found.bad_utf8, "a string is not UTF-8");
     return true;
 }
 
@@ -177,9 +177,9 @@ static bool take_word(struct json *j, size_t from, struct str s)
         note(j, JSON_NOT_FINITE, from);
         j->token = JSON_NULL;
     } else if (from == 0 && j->base == 0 && str_starts(s, S("\xEF\xBB\xBF")))
-        return fail(j, from, "the text begins with a byte order mark");
+        return read_fail(j, from, "the text begins with a byte order mark");
     else
-        return fail(j, from, "not a value");
+        return read_fail(j, from, "not a value");
     return true;
 }
 
@@ -203,7 +203,7 @@ static inline bool take_scalar(struct json *j, size_t from, struct str *out)
         /* Lenient mode leaves the rest to the num_ functions, which check it anyway. */
         char last = s.at[s.n - 1];
         if (j->mode == JSON_STRICT ? !json_is_number(s) : !char_is_digit(last) && last != '.')
-            return fail(j, from, "not a number");
+            return read_fail(j, from, "not a number");
         j->token = JSON_NUMBER;
     } else if (!take_word(j, from, s)) {
         return false;
@@ -213,7 +213,7 @@ static inline bool take_scalar(struct json *j, size_t from, struct str *out)
     return true;
 }
 
-static bool enter(struct json *j, size_t at, bool is_object)
+static bool read_enter(struct json *j, size_t at, bool is_object)
 {
     if (j->depth == LIMIT_JSON_DEPTH)
         return fail_status(j, at, ST_LIMIT, "nested too deeply");
@@ -262,7 +262,7 @@ bool json_key_slow(struct json *j, struct str *key)
     size_t p, colon;
     const char *text = j->window.at;
 
-    j->at = place(j);
+    j->at = json_read_place(j);
     if (j->expect != JSON_WANT_FIRST && j->expect != JSON_WANT_NEXT && !json_skip(j))
         return false;
     assert(in_object(j));
@@ -270,17 +270,17 @@ bool json_key_slow(struct json *j, struct str *key)
         return out_of_text(j);
     if (j->expect == JSON_WANT_NEXT && text[p] != '}') {
         if (text[p] != ',')
-            return fail(j, p, "a comma or } is missing");
+            return read_fail(j, p, "a comma or } is missing");
         if (!json_scan_next(&j->scan, &p))
             return out_of_text(j);
         if (text[p] == '}') {
             if (j->mode == JSON_STRICT)
-                return fail(j, p, "a comma before }");
+                return read_fail(j, p, "a comma before }");
             note(j, JSON_TRAILING_COMMA, p);
         }
     }
     if (text[p] != '"')
-        return text[p] == '}' ? leave(j, p) : fail(j, p, "a key is missing");
+        return text[p] == '}' ? leave(j, p) : read_fail(j, p, "a key is missing");
     size_t at = j->at;
     if (!take_string(j, p, key))
         return false;
@@ -289,7 +289,7 @@ bool json_key_slow(struct json *j, struct str *key)
         return out_of_text(j);
     }
     if (text[colon] != ':')
-        return fail(j, colon, "a colon is missing");
+        return read_fail(j, colon, "a colon is missing");
     j->at = colon + 1;
     j->expect = JSON_WANT_VALUE;
     j->token = JSON_KEY;
@@ -301,7 +301,7 @@ bool json_element(struct json *j)
     size_t p;
     const char *text = j->window.at;
 
-    j->at = place(j);
+    j->at = json_read_place(j);
     if (j->expect != JSON_WANT_FIRST && j->expect != JSON_WANT_NEXT && !json_skip(j))
         return false;
     assert(j->depth > 0 && !in_object(j));
@@ -312,12 +312,12 @@ again:
         note(j, JSON_MISSING_COMMA, p);
     } else if (j->expect == JSON_WANT_NEXT && text[p] != ']') {
         if (text[p] != ',')
-            return fail(j, p, "a comma or ] is missing");
+            return read_fail(j, p, "a comma or ] is missing");
         if (!json_scan_next(&j->scan, &p))
             return out_of_text(j);
         if (text[p] == ']') {
             if (j->mode == JSON_STRICT)
-                return fail(j, p, "a comma before ]");
+                return read_fail(j, p, "a comma before ]");
             note(j, JSON_TRAILING_COMMA, p);
         }
     }
@@ -342,9 +342,9 @@ static inline bool take_value(struct json *j, size_t p, struct str *out)
             return false;
         j->token = JSON_STRING;
     } else if (c == '{' || c == '[') {
-        return enter(j, p, c == '{');
+        return read_enter(j, p, c == '{');
     } else if (c == '}' || c == ']' || c == ',' || c == ':') {
-        return fail(j, p, "a value is missing");
+        return read_fail(j, p, "a value is missing");
     } else if (!take_scalar(j, p, out)) {
         return false;
     }
@@ -359,7 +359,7 @@ bool json_value_slow(struct json *j, struct str *value)
     if (j->expect == JSON_WANT_NOTHING)
         return false;
     assert(j->expect == JSON_WANT_VALUE);
-    j->at = place(j);
+    j->at = json_read_place(j);
     if (!json_scan_next(&j->scan, &p))
         return out_of_text(j);
     char c = j->window.at[p];
@@ -372,12 +372,12 @@ bool json_value_slow(struct json *j, struct str *value)
 }
 
 /* After the document: blanks only. */
-static enum json_token finish(struct json *j)
+static enum json_token read_finish(struct json *j)
 {
     size_t p;
 
     if (json_scan_next(&j->scan, &p))
-        fail(j, p, "unexpected text after the document");
+        read_fail(j, p, "unexpected text after the document");
     else
         stop(j, j->is_last ? JSON_END : JSON_MORE);
     return j->token;
@@ -390,10 +390,10 @@ enum json_token json_next(struct json *j)
 
     if (j->expect == JSON_WANT_NOTHING)
         return j->token;
-    j->at = place(j);
+    j->at = json_read_place(j);
     if (j->expect != JSON_WANT_VALUE) {
         if (j->depth == 0)
-            return finish(j);
+            return read_finish(j);
         if (in_object(j)) {
             json_key_slow(j, &text);
             return j->token;
@@ -438,7 +438,7 @@ bool json_skip(struct json *j)
     if (j->expect == JSON_WANT_NOTHING)
         return false;
     assert(j->expect == JSON_WANT_VALUE);
-    j->at = place(j);
+    j->at = json_read_place(j);
     if (j->mode == JSON_STRICT)
         return skip_strictly(j);
     if (!json_scan_next(&j->scan, &p))
@@ -450,7 +450,7 @@ bool json_skip(struct json *j)
     } else if (c == '{' || c == '[') {
         bool is_closed = json_scan_skip(&j->scan, p, &close, &clash);
         if (clash != SIZE_MAX)
-            return fail(j, clash, "a string is not separated from the text next to it");
+            return read_fail(j, clash, "a string is not separated from the text next to it");
         if (!is_closed)
             return out_of_text(j);
     } else {
@@ -471,7 +471,7 @@ void json_jump(struct json *j, uint64_t offset)
 
 uint64_t json_offset(const struct json *j)
 {
-    return j->base + place(j);
+    return j->base + json_read_place(j);
 }
 
 void json_mark(struct json *j)

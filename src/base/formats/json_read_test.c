@@ -12,7 +12,7 @@ struct dump {
     size_t n;
 };
 
-static void add(struct dump *d, const char *open, struct str s, const char *close)
+static void read_add(struct dump *d, const char *open, struct str s, const char *close)
 {
     d->n +=
         (size_t)snprintf(d->at + d->n, sizeof(d->at) - d->n, "%s%.*s%s ", open, STR_ARGS(s), close);
@@ -27,26 +27,26 @@ static bool add_token(struct dump *d, const struct json *j)
 
     switch (j->token) {
     case JSON_END:
-        add(d, ".", S(""), "");
+        read_add(d, ".", S(""), "");
         return false;
     case JSON_ERROR:
         snprintf(number, sizeof(number), "!%llu", (unsigned long long)j->error_at);
-        add(d, number, S(""), "");
+        read_add(d, number, S(""), "");
         return false;
     case JSON_KEY:
-        add(d, "\"", j->text, "\":");
+        read_add(d, "\"", j->text, "\":");
         return true;
     case JSON_STRING:
-        add(d, j->has_escapes ? "e\"" : "\"", j->text, "\"");
+        read_add(d, j->has_escapes ? "e\"" : "\"", j->text, "\"");
         return true;
     case JSON_NUMBER:
     case JSON_TRUE:
     case JSON_FALSE:
     case JSON_NULL:
-        add(d, "", j->text, "");
+        read_add(d, "", j->text, "");
         return true;
     default:
-        add(d, plain[j->token], S(""), "");
+        read_add(d, plain[j->token], S(""), "");
         return true;
     }
 }
@@ -433,7 +433,7 @@ static void read_elements(struct str text, size_t size, struct dump *out)
                 if (str_equal(key, S("a")))
                     json_value(&j, &value);
             if (j.token == JSON_OBJECT_END)
-                add(out, "", value, "");
+                read_add(out, "", value, "");
         }
         if (j.token == JSON_MORE) {
             size_t keep = json_keep(&j);
@@ -495,13 +495,13 @@ TEST(without_a_mark_the_call_that_ran_out_is_repeated)
             }
             for (;;) {
                 if (json_key(&j, &key)) {
-                    add(&d, "", key, "");
+                    read_add(&d, "", key, "");
                     if (!json_value(&j, &value) && j.token == JSON_MORE) {
                         rest = feed_rest(S(text), cut);
                         json_value(&j, &value);
                     }
                     if (j.token != JSON_ARRAY)
-                        add(&d, "=", value, "");
+                        read_add(&d, "=", value, "");
                 } else if (j.token == JSON_MORE) {
                     rest = feed_rest(S(text), cut);
                 } else {
@@ -573,7 +573,7 @@ static uint64_t read_damaged(struct str text, size_t size, struct dump *out)
                     if (str_equal(key, S("ph")))
                         json_value(&j, &value);
                 if (j.token == JSON_OBJECT_END)
-                    add(out, "", value, "");
+                    read_add(out, "", value, "");
                 else if (j.token != JSON_MORE)
                     is_lost = true;
             } else if (j.token == JSON_ERROR) {

@@ -113,7 +113,7 @@ struct unescaped {
     size_t n;
 };
 
-static void put(struct unescaped *out, const char *at, size_t n)
+static void json_text_put(struct unescaped *out, const char *at, size_t n)
 {
     if (out->at != NULL && n > 0)
         memcpy(out->at + out->n, at, n);
@@ -134,15 +134,15 @@ static size_t put_escape(struct unescaped *out, struct str rest)
             code = 0x10000 + ((code - 0xD800) << 10) + (second - 0xDC00);
         else if (code >= 0xD800 && code < 0xE000)
             code = 0xFFFD;
-        put(out, point, utf8_put((uint32_t)code, point));
+        json_text_put(out, point, utf8_put((uint32_t)code, point));
         return is_pair ? 12 : 6;
     }
     char c = rest.n > 1 ? short_escape(rest.at[1]) : 0;
     if (c != 0) {
-        put(out, &c, 1);
+        json_text_put(out, &c, 1);
         return 2;
     }
-    put(out, rest.at, 1);
+    json_text_put(out, rest.at, 1);
     return 1;
 }
 
@@ -154,16 +154,17 @@ static void unescape(struct unescaped *out, struct str raw)
         if (c == '\\') {
             i += put_escape(out, rest);
         } else if (c < 0x20) {
-            put(out, replacement.at, replacement.n);
+            json_text_put(out, replacement.at, replacement.n);
             i++;
         } else if (c >= 0x80) {
             bool is_valid;
             size_t length = json_utf8(rest.at, rest.n, &is_valid);
-            put(out, is_valid ? rest.at : replacement.at, is_valid ? length : replacement.n);
+            json_text_put(out, is_valid ? rest.at : replacement.at,
+                          is_valid ? length : replacement.n);
             i += length;
         } else {
             size_t length = plain_length(rest);
-            put(out, rest.at, length);
+            json_text_put(out, rest.at, length);
             i += length;
         }
     }

@@ -13,16 +13,16 @@ static void hand_over(struct json_writer *w, struct str text)
         w->has_failed = true;
 }
 
-static void flush(struct json_writer *w)
+static void json_write_flush(struct json_writer *w)
 {
     hand_over(w, (struct str){w->pending, w->n});
     w->n = 0;
 }
 
-static void put(struct json_writer *w, struct str text)
+static void write_put(struct json_writer *w, struct str text)
 {
     if (text.n > sizeof(w->pending) - w->n) {
-        flush(w);
+        json_write_flush(w);
         if (text.n > sizeof(w->pending)) {
             hand_over(w, text);
             return;
@@ -42,16 +42,16 @@ static void new_line(struct json_writer *w)
 {
     if (w->layout == JSON_COMPACT)
         return;
-    put(w, S("\n"));
+    write_put(w, S("\n"));
     for (uint32_t k = 0; k < w->depth; k++)
-        put(w, S("  "));
+        write_put(w, S("  "));
 }
 
 /* The comma and line break in front of a member or element. */
 static void next_member(struct json_writer *w)
 {
     if (w->has_members)
-        put(w, S(","));
+        write_put(w, S(","));
     if (w->depth > 0)
         new_line(w);
     w->has_members = true;
@@ -72,10 +72,10 @@ static void put_quoted(struct json_writer *w, struct str s)
     char buf[JSON_ESCAPE];
     struct str piece;
 
-    put(w, S("\""));
+    write_put(w, S("\""));
     while (json_escape_next(&s, buf, &piece))
-        put(w, piece);
-    put(w, S("\""));
+        write_put(w, piece);
+    write_put(w, S("\""));
 }
 
 static void open_level(struct json_writer *w, bool is_object)
@@ -90,7 +90,7 @@ static void open_level(struct json_writer *w, bool is_object)
     w->depth++;
     w->has_members = false;
     w->is_done = false;
-    put(w, is_object ? S("{") : S("["));
+    write_put(w, is_object ? S("{") : S("["));
 }
 
 void json_write_init(struct json_writer *w, struct sink sink, enum json_layout layout)
@@ -117,7 +117,7 @@ void json_write_end(struct json_writer *w)
     w->depth--;
     if (w->has_members)
         new_line(w);
-    put(w, is_object ? S("}") : S("]"));
+    write_put(w, is_object ? S("}") : S("]"));
     w->has_members = true;
     w->is_done = w->depth == 0;
 }
@@ -127,7 +127,7 @@ void json_write_key(struct json_writer *w, struct str key)
     assert(in_object(w) && !w->has_key && "a key must be in an object and be followed by a value");
     next_member(w);
     put_quoted(w, key);
-    put(w, w->layout == JSON_COMPACT ? S(":") : S(": "));
+    write_put(w, w->layout == JSON_COMPACT ? S(":") : S(": "));
     w->has_key = true;
 }
 
@@ -143,7 +143,7 @@ void json_write_i64(struct json_writer *w, int64_t value)
 
     begin_value(w);
     snprintf(text, sizeof(text), "%" PRId64, value);
-    put(w, str_of(text));
+    write_put(w, str_of(text));
 }
 
 void json_write_u64(struct json_writer *w, uint64_t value)
@@ -152,7 +152,7 @@ void json_write_u64(struct json_writer *w, uint64_t value)
 
     begin_value(w);
     snprintf(text, sizeof(text), "%" PRIu64, value);
-    put(w, str_of(text));
+    write_put(w, str_of(text));
 }
 
 void json_write_f64(struct json_writer *w, double value)
@@ -160,19 +160,19 @@ void json_write_f64(struct json_writer *w, double value)
     char text[NUM_TEXT];
 
     begin_value(w);
-    put(w, (struct str){text, num_print_f64(text, value)});
+    write_put(w, (struct str){text, num_print_f64(text, value)});
 }
 
 void json_write_bool(struct json_writer *w, bool value)
 {
     begin_value(w);
-    put(w, value ? S("true") : S("false"));
+    write_put(w, value ? S("true") : S("false"));
 }
 
 void json_write_null(struct json_writer *w)
 {
     begin_value(w);
-    put(w, S("null"));
+    write_put(w, S("null"));
 }
 
 void json_write_us(struct json_writer *w, nanos ns)
@@ -180,7 +180,7 @@ void json_write_us(struct json_writer *w, nanos ns)
     char text[NUM_TEXT];
 
     begin_value(w);
-    put(w, (struct str){text, num_print_us(text, ns)});
+    write_put(w, (struct str){text, num_print_us(text, ns)});
 }
 
 void json_write_ms(struct json_writer *w, nanos ns)
@@ -188,14 +188,14 @@ void json_write_ms(struct json_writer *w, nanos ns)
     char text[NUM_TEXT];
 
     begin_value(w);
-    put(w, (struct str){text, num_print_ms(text, ns)});
+    write_put(w, (struct str){text, num_print_ms(text, ns)});
 }
 
 void json_write_number(struct json_writer *w, struct str text)
 {
     assert(json_is_number(text));
     begin_value(w);
-    put(w, text);
+    write_put(w, text);
 }
 
 void json_put_object(struct json_writer *w, const char *key)
@@ -274,7 +274,7 @@ bool json_write_finish(struct json_writer *w)
 {
     assert(w->is_done && "the document is not complete");
     if (w->layout == JSON_INDENTED && !w->has_open_end)
-        put(w, S("\n"));
-    flush(w);
+        write_put(w, S("\n"));
+    json_write_flush(w);
     return !w->has_failed;
 }

@@ -8,13 +8,13 @@
 static struct json_writer w;
 static struct text buffer;
 
-static void start(enum json_layout layout)
+static void write_start(enum json_layout layout)
 {
     text_free(&buffer);
     json_write_init(&w, text_sink(&buffer), layout);
 }
 
-static struct str written(void)
+static struct str write_written(void)
 {
     assert_true(json_write_finish(&w));
     return (struct str){buffer.at, buffer.n};
@@ -41,32 +41,32 @@ static void write_sample(void)
 
 TEST(compact_output_has_no_blanks)
 {
-    start(JSON_COMPACT);
+    write_start(JSON_COMPACT);
     write_sample();
-    assert_str(written(), "{\"name\":\"a\\\"b\",\"list\":[-9223372036854775808,"
-                          "18446744073709551615,true,false,null],\"none\":{}}");
+    assert_str(write_written(), "{\"name\":\"a\\\"b\",\"list\":[-9223372036854775808,"
+                                "18446744073709551615,true,false,null],\"none\":{}}");
 }
 
 TEST(indented_output_has_a_line_for_each_member)
 {
-    start(JSON_INDENTED);
+    write_start(JSON_INDENTED);
     write_sample();
-    assert_str(written(), "{\n"
-                          "  \"name\": \"a\\\"b\",\n"
-                          "  \"list\": [\n"
-                          "    -9223372036854775808,\n"
-                          "    18446744073709551615,\n"
-                          "    true,\n"
-                          "    false,\n"
-                          "    null\n"
-                          "  ],\n"
-                          "  \"none\": {}\n"
-                          "}\n");
+    assert_str(write_written(), "{\n"
+                                "  \"name\": \"a\\\"b\",\n"
+                                "  \"list\": [\n"
+                                "    -9223372036854775808,\n"
+                                "    18446744073709551615,\n"
+                                "    true,\n"
+                                "    false,\n"
+                                "    null\n"
+                                "  ],\n"
+                                "  \"none\": {}\n"
+                                "}\n");
 }
 
 TEST(a_member_is_put_with_its_key)
 {
-    start(JSON_COMPACT);
+    write_start(JSON_COMPACT);
     json_write_object(&w);
     json_put_object(&w, "o");
     json_put_str(&w, "s", S("a"));
@@ -86,27 +86,27 @@ TEST(a_member_is_put_with_its_key)
     json_put_bool(&w, "b", true);
     json_put_null(&w, "n");
     json_write_end(&w);
-    assert_str(written(), "{\"o\":{\"s\":\"a\",\"t\":\"b\",\"no_text\":null,\"full\":\"c\","
-                          "\"empty\":null,\"known\":-2,\"unknown\":null,\"i\":-1,"
-                          "\"u\":18446744073709551615},\"l\":[],\"f\":0.5,\"no_number\":null,"
-                          "\"b\":true,\"n\":null}");
+    assert_str(write_written(), "{\"o\":{\"s\":\"a\",\"t\":\"b\",\"no_text\":null,\"full\":\"c\","
+                                "\"empty\":null,\"known\":-2,\"unknown\":null,\"i\":-1,"
+                                "\"u\":18446744073709551615},\"l\":[],\"f\":0.5,\"no_number\":null,"
+                                "\"b\":true,\"n\":null}");
 }
 
 TEST(times_are_put_exactly)
 {
-    start(JSON_COMPACT);
+    write_start(JSON_COMPACT);
     json_write_array(&w);
     json_write_us(&w, 1500);
     json_write_ms(&w, 1500);
     json_write_ms(&w, 2000000);
     json_write_ms(&w, INT64_MIN);
     json_write_end(&w);
-    assert_str(written(), "[1.500,0.0015,2.0,-9223372036854.775808]");
+    assert_str(write_written(), "[1.500,0.0015,2.0,-9223372036854.775808]");
 }
 
 TEST(numbers_keep_all_their_digits)
 {
-    start(JSON_COMPACT);
+    write_start(JSON_COMPACT);
     json_write_array(&w);
     json_write_f64(&w, 0.1);
     json_write_f64(&w, NAN);
@@ -116,13 +116,13 @@ TEST(numbers_keep_all_their_digits)
     json_write_us(&w, -1);
     json_write_number(&w, S("1.2300e5"));
     json_write_end(&w);
-    assert_str(written(), "[0.1,null,null,1.500,1736412474700001.007,-0.001,1.2300e5]");
+    assert_str(write_written(), "[0.1,null,null,1.500,1736412474700001.007,-0.001,1.2300e5]");
 }
 
 TEST(strings_are_escaped_and_always_utf8)
 {
     static const unsigned char turned[] = {0xc2, 0x9b, 0xe2, 0x80, 0xae, 0xc2, 0xa0}; /* U+202E */
-    start(JSON_COMPACT);
+    write_start(JSON_COMPACT);
     json_write_array(&w);
     json_write_string(&w, S("\\ / \b\f\n\r\t \x01\x0b\x1f\x7f\0"));
     json_write_string(&w, S("caf\xC3\xA9 \xF0\x9F\x98\x80"));
@@ -130,18 +130,18 @@ TEST(strings_are_escaped_and_always_utf8)
     json_write_string(&w, (struct str){(const char *)turned, sizeof(turned)});
     json_write_string(&w, S(""));
     json_write_end(&w);
-    assert_str(written(), "[\"\\\\ / \\b\\f\\n\\r\\t \\u0001\\u000b\\u001f\\u007f\\u0000\","
-                          "\"caf\xC3\xA9 \xF0\x9F\x98\x80\","
-                          "\"\xEF\xBF\xBD\xEF\xBF\xBDz\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\","
-                          "\"\\u009b\\u202e\xC2\xA0\","
-                          "\"\"]");
+    assert_str(write_written(), "[\"\\\\ / \\b\\f\\n\\r\\t \\u0001\\u000b\\u001f\\u007f\\u0000\","
+                                "\"caf\xC3\xA9 \xF0\x9F\x98\x80\","
+                                "\"\xEF\xBF\xBD\xEF\xBF\xBDz\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\","
+                                "\"\\u009b\\u202e\xC2\xA0\","
+                                "\"\"]");
 }
 
 TEST(a_document_may_be_a_single_value)
 {
-    start(JSON_COMPACT);
+    write_start(JSON_COMPACT);
     json_write_i64(&w, 7);
-    assert_str(written(), "7");
+    assert_str(write_written(), "7");
 }
 
 /* 3 000 strings of 0 to 99 bytes with the values 0 to 127 in turn, are read back by the strict
@@ -151,7 +151,7 @@ TEST(what_is_written_reads_back)
     static struct json j;
     char text[100];
 
-    start(JSON_INDENTED);
+    write_start(JSON_INDENTED);
     json_write_array(&w);
     for (int k = 0; k < 3000; k++) {
         for (int i = 0; i < k % 100; i++)
@@ -160,7 +160,7 @@ TEST(what_is_written_reads_back)
     }
     json_write_end(&w);
 
-    json_open(&j, written(), JSON_STRICT);
+    json_open(&j, write_written(), JSON_STRICT);
     assert_int_equal(json_next(&j), JSON_ARRAY);
     for (int k = 0; k < 3000; k++) {
         assert_int_equal(json_next(&j), JSON_STRING);
@@ -173,7 +173,7 @@ TEST(what_is_written_reads_back)
     assert_int_equal(json_next(&j), JSON_END);
 }
 
-static bool refuse(void *ctx, struct str text)
+static bool json_write_refuse(void *ctx, struct str text)
 {
     int *calls = ctx;
 
@@ -186,7 +186,7 @@ TEST(a_failing_sink_is_remembered_and_not_called_again)
 {
     int calls = 0;
 
-    json_write_init(&w, (struct sink){refuse, &calls}, JSON_COMPACT);
+    json_write_init(&w, (struct sink){json_write_refuse, &calls}, JSON_COMPACT);
     json_write_array(&w);
     for (int k = 0; k < 10000; k++)
         json_write_i64(&w, k);

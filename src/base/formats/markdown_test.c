@@ -17,7 +17,7 @@ TEST(a_table_has_heads_and_rows)
     text_free(&t);
 }
 
-static void written(struct str text, const char *expected)
+static void markdown_written(struct str text, const char *expected)
 {
     struct text t = {0};
 
@@ -28,12 +28,12 @@ static void written(struct str text, const char *expected)
 
 TEST(markup_in_names_is_escaped)
 {
-    written(S("<script>x</script><!--"), "&lt;script>x&lt;/script>&lt;!--");
-    written(S("gemm<64> a < b"), "gemm<64> a < b");
-    written(S("![x](http://y) [z]: w a[1]"), "![x\\](http://y) [z\\]: w a[1]");
-    written(S("&lt; &#x202e; a & b"), "&amp;lt; &amp;#x202e; a & b");
-    written(S("a\\|b"), "a\\\\|b");
-    written(S("a\033[2J"), "a\\\\x1b[2J");
+    markdown_written(S("<script>x</script><!--"), "&lt;script>x&lt;/script>&lt;!--");
+    markdown_written(S("gemm<64> a < b"), "gemm<64> a < b");
+    markdown_written(S("![x](http://y) [z]: w a[1]"), "![x\\](http://y) [z\\]: w a[1]");
+    markdown_written(S("&lt; &#x202e; a & b"), "&amp;lt; &amp;#x202e; a & b");
+    markdown_written(S("a\\|b"), "a\\\\|b");
+    markdown_written(S("a\033[2J"), "a\\\\x1b[2J");
 }
 
 TEST_MAIN("base/formats/markdown", T(a_table_has_heads_and_rows), T(markup_in_names_is_escaped))

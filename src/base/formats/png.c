@@ -58,7 +58,7 @@ static bool put_palette(const struct png *png, struct sink out)
 }
 
 /* Packs `bytes` behind what is in `to`; all of it, and the end of the stream, when `is_last`. */
-static void pack(z_stream *z, struct str bytes, bool is_last, struct text *to)
+static void png_pack(z_stream *z, struct str bytes, bool is_last, struct text *to)
 {
     char room[1 << 14];
     int rc = Z_OK;
@@ -82,10 +82,10 @@ static bool put_rows(const struct png *png, struct sink out)
         return false;
     for (uint32_t y = 0; y < png->height; y++) {
         const char *row = (const char *)png->at + (size_t)y * png->width;
-        pack(&z, S("\0"), false, &data); /* no filter */
-        pack(&z, (struct str){row, png->width}, false, &data);
+        png_pack(&z, S("\0"), false, &data); /* no filter */
+        png_pack(&z, (struct str){row, png->width}, false, &data);
     }
-    pack(&z, S(""), true, &data);
+    png_pack(&z, S(""), true, &data);
     deflateEnd(&z);
     return put_chunk(out, "IDAT", &data);
 }

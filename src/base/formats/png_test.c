@@ -62,7 +62,7 @@ TEST(large_pictures_are_packed)
     text_free(&file);
 }
 
-static bool refuse(void *ctx, struct str text)
+static bool png_refuse(void *ctx, struct str text)
 {
     (void)ctx, (void)text;
     return false;
@@ -74,7 +74,7 @@ TEST(a_failing_sink_is_told)
     static const uint8_t pixel[] = {0};
     const struct png png = {1, 1, pixel, colors, 1};
 
-    assert_false(png_write(&png, (struct sink){refuse, NULL}));
+    assert_false(png_write(&png, (struct sink){png_refuse, NULL}));
 }
 
 TEST_MAIN("base/formats/png", T(pixels_come_back), T(large_pictures_are_packed),

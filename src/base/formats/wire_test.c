@@ -27,7 +27,7 @@ static void walk_sample(struct wire *w, struct wire_sample *s)
     s->n = wire_count(w, s->n, 1);
 }
 
-static struct str written(struct wire *w)
+static struct str wire_written(struct wire *w)
 {
     return (struct str){(const char *)w->out.at, w->out.n};
 }
@@ -43,7 +43,7 @@ TEST(what_is_written_is_read_back)
     for (size_t i = 0; i < ARRAY_LEN(samples); i++) {
         struct wire out = {0};
         walk_sample(&out, &samples[i]);
-        struct wire in = {.in = written(&out), .arena = &arena, .is_reading = true};
+        struct wire in = {.in = wire_written(&out), .arena = &arena, .is_reading = true};
         struct wire_sample got = {0};
         walk_sample(&in, &got);
         assert_false(in.is_bad);
@@ -64,7 +64,8 @@ TEST(bytes_that_are_cut_off_are_bad)
 
     walk_sample(&out, &s);
     for (size_t n = 0; n < out.out.n; n++) {
-        struct wire in = {.in = str_part(written(&out), 0, n), .arena = &arena, .is_reading = true};
+        struct wire in = {
+            .in = str_part(wire_written(&out), 0, n), .arena = &arena, .is_reading = true};
         struct wire_sample got = {0};
         walk_sample(&in, &got);
         assert_true(in.is_bad);

@@ -30,8 +30,8 @@ struct reading {
     struct hash keys; /* hash of map id and key: suspects of being given twice */
 };
 
-static enum status refuse(const struct reading *r, enum status status, const char *code,
-                          yaml_mark_t mark, const char *what)
+static enum status yaml_refuse(const struct reading *r, enum status status, const char *code,
+                               yaml_mark_t mark, const char *what)
 {
     return diag_fail(r->diag, status, code, (struct where){.path = r->path, .line = mark.line + 1},
                      "column %zu: %s", mark.column + 1, what);
@@ -49,7 +49,7 @@ static enum status syntax_error(const struct reading *r)
         return diag_fail(r->diag, ST_FORMAT, "yaml.syntax",
                          (struct where){.path = r->path, .byte = p->problem_offset + 1},
                          "byte %zu: %s", p->problem_offset + 1, p->problem);
-    return refuse(r, ST_FORMAT, "yaml.syntax", p->problem_mark, p->problem);
+    return yaml_refuse(r, ST_FORMAT, "yaml.syntax", p->problem_mark, p->problem);
 }
 
 static bool is_key_taken(struct reading *r, const struct open_node *map, struct str key)
@@ -99,7 +99,8 @@ static enum status on_text(struct reading *r, const yaml_event_t *e)
     if (wants_key(r)) {
         struct open_node *map = &r->stack[r->depth - 1];
         if (is_key_taken(r, map, text))
-            return refuse(r, ST_FORMAT, "yaml.duplicate-key", e->start_mark, "key given twice");
+            return yaml_refuse(r, ST_FORMAT, "yaml.duplicate-key", e->start_mark,
+                               "key given twice");
         map->key = arena_str(r->arena, text);
         map->has_key = true;
         return ST_OK;
@@ -113,10 +114,10 @@ static enum status on_text(struct reading *r, const yaml_event_t *e)
 static enum status on_open(struct reading *r, const yaml_event_t *e, enum tree_kind kind)
 {
     if (wants_key(r))
-        return refuse(r, ST_UNSUPPORTED, "yaml.unsupported", e->start_mark,
-                      "a key must be plain text");
+        return yaml_refuse(r, ST_UNSUPPORTED, "yaml.unsupported", e->start_mark,
+                           "a key must be plain text");
     if (r->depth == LIMIT_YAML_DEPTH)
-        return refuse(r, ST_LIMIT, "yaml.depth", e->start_mark, "nested too deeply");
+        return yaml_refuse(r, ST_LIMIT, "yaml.depth", e->start_mark, "nested too deeply");
     struct tree *node = attach(r, e, kind);
     r->stack[r->depth++] = (struct open_node){.node = node, .id = r->maps++};
     return ST_OK;
@@ -126,10 +127,11 @@ static enum status check_properties(const struct reading *r, const yaml_event_t 
                                     const yaml_char_t *anchor, const yaml_char_t *tag)
 {
     if (anchor != NULL)
-        return refuse(r, ST_UNSUPPORTED, "yaml.alias", e->start_mark, "anchors are not supported");
+        return yaml_refuse(r, ST_UNSUPPORTED, "yaml.alias", e->start_mark,
+                           "anchors are not supported");
     if (tag != NULL)
-        return refuse(r, ST_UNSUPPORTED, "yaml.unsupported", e->start_mark,
-                      "tags are not supported");
+        return yaml_refuse(r, ST_UNSUPPORTED, "yaml.unsupported", e->start_mark,
+                           "tags are not supported");
     return ST_OK;
 }
 
@@ -150,18 +152,19 @@ static enum status on_event(struct reading *r, const yaml_event_t *e)
         r->depth--;
         return ST_OK;
     case YAML_ALIAS_EVENT:
-        return refuse(r, ST_UNSUPPORTED, "yaml.alias", e->start_mark, "aliases are not supported");
+        return yaml_refuse(r, ST_UNSUPPORTED, "yaml.alias", e->start_mark,
+                           "aliases are not supported");
     case YAML_DOCUMENT_START_EVENT:
         if (r->root != NULL)
-            return refuse(r, ST_UNSUPPORTED, "yaml.unsupported", e->start_mark,
-                          "only one document is read");
+            return yaml_refuse(r, ST_UNSUPPORTED, "yaml.unsupported", e->start_mark,
+                               "only one document is read");
         return ST_OK;
     default:
         return ST_OK;
     }
 }
 
-static enum status read_events(struct reading *r)
+static enum status yaml_read_events(struct reading *r)
 {
     for (;;) {
         yaml_event_t event;
@@ -188,7 +191,7 @@ enum status yaml_read(struct arena *arena, struct str text, const char *path,
         return syntax_error(&r);
     yaml_parser_set_input_string(&r.parser, (const unsigned char *)(text.n > 0 ? text.at : ""),
                                  text.n);
-    enum status st = read_events(&r);
+    enum status st = yaml_read_events(&r);
     yaml_parser_delete(&r.parser);
     hash_free(&r.keys);
     if (st != ST_OK)

@@ -46,7 +46,7 @@ void once_free(struct once *o)
 }
 
 /* The value, else NULL and the free place of the key. */
-static const void *find(struct once *o, uint64_t hash, struct str key, size_t *place)
+static const void *once_find(struct once *o, uint64_t hash, struct str key, size_t *place)
 {
     const struct once_entry *e;
     size_t i = hash % SLOTS;
@@ -72,7 +72,7 @@ static void make_value(void *ctx)
     struct making *m = ctx;
     size_t place;
 
-    m->value = find(m->o, m->hash, m->key, &place);
+    m->value = once_find(m->o, m->hash, m->key, &place);
     if (m->value != NULL)
         return;
     m->value = m->make(m->ctx, m->key);
@@ -91,7 +91,7 @@ const void *once_get(struct once *o, struct str key, const void *(*make)(void *c
 {
     struct making m = {o, hash_bytes(key), key, make, ctx, NULL};
     size_t place;
-    const void *value = find(o, m.hash, key, &place);
+    const void *value = once_find(o, m.hash, key, &place);
 
     if (value != NULL)
         return value;

@@ -66,7 +66,7 @@ static void draw_all(void *arg)
     }
 }
 
-static void draw(struct pool *pool)
+static void pool_draw(struct pool *pool)
 {
     inside_task = true;
     if (!job_try(draw_all, pool))
@@ -89,7 +89,7 @@ static void *work(void *arg)
         seen = pool->round;
         pthread_mutex_unlock(&pool->lock);
         job_enter(pool->job);
-        draw(pool);
+        pool_draw(pool);
         pthread_mutex_lock(&pool->lock);
         if (--pool->working == 0)
             pthread_cond_signal(&pool->done);
@@ -112,7 +112,7 @@ static void stop(struct pool *pool)
     pthread_mutex_destroy(&pool->turn);
 }
 
-static void release(void *pool, size_t n)
+static void pool_release(void *pool, size_t n)
 {
     (void)n;
     stop(pool);
@@ -139,7 +139,7 @@ struct pool *pool_new(size_t width)
            pthread_create(&pool->thread[pool->threads], NULL, work, pool) == 0)
         pool->threads++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    job_hold(release, pool, 0);
+    job_hold(pool_release, pool, 0);
     return pool;
 }
 
@@ -147,7 +147,7 @@ void pool_free(struct pool *pool)
 {
     if (pool == NULL)
         return;
-    job_drop(release, pool);
+    job_drop(pool_release, pool);
     stop(pool);
     mem_free(pool);
 }
@@ -175,7 +175,7 @@ void pool_for(struct pool *pool, size_t n, void (*fn)(void *ctx, size_t i), void
     pool->round++;
     pthread_cond_broadcast(&pool->wake);
     pthread_mutex_unlock(&pool->lock);
-    draw(pool);
+    pool_draw(pool);
     pthread_mutex_lock(&pool->lock);
     while (pool->working > 0)
         pthread_cond_wait(&pool->done, &pool->lock);

@@ -12,7 +12,7 @@ enum { MANY = 20000 };
 
 static atomic_int calls[MANY];
 
-static void count(void *ctx, size_t i)
+static void pool_count(void *ctx, size_t i)
 {
     atomic_fetch_add((atomic_size_t *)ctx, i);
     atomic_fetch_add(&calls[i], 1);
@@ -28,7 +28,7 @@ TEST(every_number_is_handed_out_once)
 
         memset(calls, 0, sizeof(calls));
         assert_int_equal(pool_width(pool), widths[w]);
-        pool_for(pool, MANY, count, &sum);
+        pool_for(pool, MANY, pool_count, &sum);
         assert_int_equal(sum, (size_t)MANY * (MANY - 1) / 2);
         for (size_t i = 0; i < MANY; i++)
             assert_int_equal(calls[i], 1);
@@ -42,7 +42,7 @@ TEST(a_pool_serves_many_rounds_of_any_size)
 
     for (size_t n = 0; n < 300; n++) {
         atomic_size_t sum = 0;
-        pool_for(pool, n, count, &sum);
+        pool_for(pool, n, pool_count, &sum);
         assert_int_equal(sum, n * (n - (n > 0)) / 2); /* 0 + 1 + ... + n-1 */
     }
     pool_free(pool);

@@ -181,7 +181,7 @@ static int spawn(struct run *run, struct arena *arena, const char *file, int out
 }
 
 /* Starts the child with a pipe on each stream; the errno, or 0. */
-static int start(struct run *run, struct arena *arena, const char *file)
+static int proc_start(struct run *run, struct arena *arena, const char *file)
 {
     int ends[2][2] = {{-1, -1}, {-1, -1}};
     int error = open_pipe(ends[0]);
@@ -306,8 +306,8 @@ static void reap(struct run *run, struct proc_result *result)
     }
 }
 
-static enum status judge(const struct proc_spec *spec, const struct proc_result *result,
-                         struct diag *d)
+static enum status proc_judge(const struct proc_spec *spec, const struct proc_result *result,
+                              struct diag *d)
 {
     struct where where = {.path = spec->log};
     const char *tool = spec->argv[0];
@@ -336,8 +336,8 @@ static enum status judge(const struct proc_spec *spec, const struct proc_result 
     return ST_OK;
 }
 
-static enum status check(const struct proc_spec *spec, const char *file, struct proc_result *result,
-                         struct diag *d)
+static enum status proc_check(const struct proc_spec *spec, const char *file,
+                              struct proc_result *result, struct diag *d)
 {
     result->code = ENOENT;
     if (cancelled()) {
@@ -364,12 +364,12 @@ enum status proc_run(const struct proc_spec *spec, struct arena *arena, struct p
     const char *file = find_program(arena, spec);
 
     *result = (struct proc_result){.end = PROC_NOT_STARTED, .out = S(""), .err = S("")};
-    TRY(check(spec, file, result, d));
+    TRY(proc_check(spec, file, result, d));
     if (spec->log != NULL) {
         TRY(outfile_open(&run.log, spec->log, d));
         run.has_log = true;
     }
-    result->code = start(&run, arena, file);
+    result->code = proc_start(&run, arena, file);
     if (result->code == 0) {
         cancel_hold(); /* until the program and what it started are gone */
         follow(&run);
@@ -381,7 +381,7 @@ enum status proc_run(const struct proc_spec *spec, struct arena *arena, struct p
         result->err = text_keep(&run.stream[1].text, arena);
     }
     result->took = nanos_sub(now_ns(), run.begin);
-    enum status st = judge(spec, result, d);
+    enum status st = proc_judge(spec, result, d);
     if (run.has_log && st == ST_CANCELLED)
         outfile_abort(&run.log);
     else if (run.has_log && outfile_commit(&run.log, OUTFILE_FAST, d) != ST_OK && st == ST_OK)

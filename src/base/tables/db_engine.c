@@ -3,7 +3,7 @@
 
 #include "base/run/job.h"
 
-static void release(void *what, size_t n)
+static void engine_release(void *what, size_t n)
 {
     sqlite3 *db = what;
 
@@ -18,13 +18,13 @@ int db_engine_open(const char *name, int flags, sqlite3 **out)
     int rc = sqlite3_open_v2(name, out, flags, NULL);
 
     if (*out != NULL) /* also when it failed */
-        job_hold(release, *out, 0);
+        job_hold(engine_release, *out, 0);
     return db_engine_check(rc);
 }
 
 void db_engine_close(sqlite3 *db)
 {
-    job_drop(release, db);
+    job_drop(engine_release, db);
     sqlite3_close(db);
 }
 

@@ -47,7 +47,7 @@ static struct str column_text(sqlite3_stmt *stmt, int place)
     return text != NULL ? str_of(text) : S("");
 }
 
-static bool prepare(const struct db *db, struct str sql, sqlite3_stmt **out)
+static bool rows_prepare(const struct db *db, struct str sql, sqlite3_stmt **out)
 {
     int rc = sqlite3_prepare_v2(db->handle, sql.at, (int)sql.n, out, NULL);
 
@@ -68,7 +68,7 @@ static bool rowid_of(struct db *db, const char *table, const char *order, uint64
         &db->arena, "SELECT rowid FROM \"%s\" ORDER BY rowid %s LIMIT 1 OFFSET %" PRIu64, table,
         order, place);
     sqlite3_stmt *stmt;
-    bool is_read = prepare(db, sql, &stmt) && take_step(stmt) == SQLITE_ROW;
+    bool is_read = rows_prepare(db, sql, &stmt) && take_step(stmt) == SQLITE_ROW;
 
     if (is_read)
         *out = (double)sqlite3_column_int64(stmt, 0);
@@ -114,7 +114,7 @@ static struct columns table_columns(struct db *db, const char *table, struct are
     bool is_integer = false;
     sqlite3_stmt *stmt;
 
-    if (!prepare(db, sql, &stmt))
+    if (!rows_prepare(db, sql, &stmt))
         return c;
     while (c.n < LIMIT_DB_COLUMNS && take_step(stmt) == SQLITE_ROW) {
         struct str name = column_text(stmt, NAME), type = column_text(stmt, TYPE);
@@ -202,7 +202,7 @@ static bool may_count_down(struct db *db, const char *table, const struct column
 
     if (!c->has_rowid)
         return false;
-    if (!prepare(db, sql, &stmt))
+    if (!rows_prepare(db, sql, &stmt))
         return true;
     if (take_step(stmt) == SQLITE_ROW)
         found = has_word(column_text(stmt, 0), "DESC");
@@ -236,7 +236,7 @@ bool db_rows_open(struct db_rows *rows, struct db *db, const char *table,
     }
     struct columns have = table_columns(db, table, &db->arena);
     struct str sql = build_select(rows, &db->arena, &have, columns, n);
-    if (sql.n > 0 && !prepare(db, sql, &rows->stmt)) {
+    if (sql.n > 0 && !rows_prepare(db, sql, &rows->stmt)) {
         lose_table(db, table, 0);
         rows->stmt = NULL;
     }
@@ -335,7 +335,7 @@ static struct str cell_text(const struct db_rows *rows, size_t column)
     }
 }
 
-static bool text_of(const struct db_rows *rows, int place, struct str *out)
+static bool rows_text_of(const struct db_rows *rows, int place, struct str *out)
 {
     const char *at = (const char *)sqlite3_column_text(rows->stmt, place);
 
@@ -367,7 +367,7 @@ bool db_i64(const struct db_rows *rows, size_t column, int64_t *out)
     }
     if (type == SQLITE_FLOAT)
         return real_to_i64(sqlite3_column_double(rows->stmt, place), out);
-    return type == SQLITE_TEXT && text_of(rows, place, &text) && num_i64(text, out);
+    return type == SQLITE_TEXT && rows_text_of(rows, place, &text) && num_i64(text, out);
 }
 
 bool db_f64(const struct db_rows *rows, size_t column, double *out)
@@ -385,7 +385,7 @@ bool db_f64(const struct db_rows *rows, size_t column, double *out)
     int type = sqlite3_column_type(rows->stmt, place);
     if (type == SQLITE_INTEGER || type == SQLITE_FLOAT)
         return real_to_f64(sqlite3_column_double(rows->stmt, place), out);
-    return type == SQLITE_TEXT && text_of(rows, place, &text) && num_f64(text, out);
+    return type == SQLITE_TEXT && rows_text_of(rows, place, &text) && num_f64(text, out);
 }
 
 /* From the number as a person would write it: the engine's own text has 15 digits, times have 17.
@@ -406,7 +406,8 @@ bool db_time(const struct db_rows *rows, size_t column, enum db_type unit, nanos
         int type = place >= 0 ? sqlite3_column_type(rows->stmt, place) : SQLITE_NULL;
         if (type == SQLITE_FLOAT)
             text = (struct str){buf, num_print_f64(buf, sqlite3_column_double(rows->stmt, place))};
-        else if ((type != SQLITE_INTEGER && type != SQLITE_TEXT) || !text_of(rows, place, &text))
+        else if ((type != SQLITE_INTEGER && type != SQLITE_TEXT) ||
+                 !rows_text_of(rows, place, &text))
             return false;
     }
     return unit == DB_AS_US ? num_us(text, out) : num_ms(text, out);
@@ -425,7 +426,7 @@ struct str db_text(const struct db_rows *rows, size_t column)
     if (place < 0)
         return S("");
     int type = sqlite3_column_type(rows->stmt, place);
-    if (type == SQLITE_NULL || type == SQLITE_BLOB || !text_of(rows, place, &text))
+    if (type == SQLITE_NULL || type == SQLITE_BLOB || !rows_text_of(rows, place, &text))
         return S("");
     rows->db->handed += text.n;
     return text;

@@ -197,8 +197,8 @@ static inline void finish_value(const struct db_field *f, uint64_t rowid, struct
 }
 
 /* The columns of interest of one row: a list of serial types, then the values one by one. */
-static bool take_record(const struct db_table *t, const unsigned char *record, size_t n,
-                        uint64_t rowid, struct db_cell *cells)
+static bool table_take_record(const struct db_table *t, const unsigned char *record, size_t n,
+                              uint64_t rowid, struct db_cell *cells)
 {
     const unsigned char *types = record;
     uint64_t head, serial;
@@ -238,7 +238,7 @@ enum db_table_step db_table_next(struct db_table *t, struct db_cell *cells)
     const unsigned char *cell = t->leaf + at, *end = t->leaf + t->pages.usable;
     if (at >= t->pages.usable || !take_varint(&cell, end, &size) ||
         !take_varint(&cell, end, &rowid) || size > t->pages.usable - SPARE ||
-        size > (size_t)(end - cell) || !take_record(t, cell, (size_t)size, rowid, cells))
+        size > (size_t)(end - cell) || !table_take_record(t, cell, (size_t)size, rowid, cells))
         return DB_TABLE_ODD;
     t->next++;
     return DB_TABLE_ROW;

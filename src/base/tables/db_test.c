@@ -206,7 +206,7 @@ static void write_text(const char *path, struct str text)
     fclose(file);
 }
 
-static struct str read_text(const char *path, char *buffer, size_t size)
+static struct str db_read_text(const char *path, char *buffer, size_t size)
 {
     FILE *file = fopen(path, "r");
 
@@ -232,7 +232,7 @@ static const char many[] =
     "CREATE TABLE t(a); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < "
     "2000) INSERT INTO t SELECT i FROM n;";
 
-static uint64_t count_rows(void)
+static uint64_t db_count_rows(void)
 {
     struct db_rows rows;
     uint64_t n = 0;
@@ -248,7 +248,7 @@ TEST(a_file_that_ends_early_gives_what_is_there)
     bytes = db_made(many);
     struct str half = str_part(bytes, 0, bytes.n / 2);
     assert_int_equal(db_open(&db, "half.db", half, &diag), ST_OK);
-    uint64_t n = count_rows();
+    uint64_t n = db_count_rows();
     assert_true(n > 100 && n < 2000);
     assert_true(diag_count(&diag, "db.damaged") == 2); /* the file, then the table */
     assert_int_equal(db.damages, 2);
@@ -259,7 +259,7 @@ TEST(a_damaged_page_ends_the_scan_and_is_told)
     bytes = db_made(many);
     memset((char *)(uintptr_t)bytes.at + bytes.n / 2 / 512 * 512, 0xff, 512);
     assert_int_equal(db_open(&db, "bad.db", bytes, &diag), ST_OK);
-    uint64_t n = count_rows();
+    uint64_t n = db_count_rows();
     assert_true(n > 100 && n < 2000);
     assert_int_equal(diag_count(&diag, "db.damaged"), 1);
     assert_in_range(n + db.damages, 1995, 2005); /* of 2000 rows */
@@ -278,7 +278,7 @@ TEST(pages_that_lead_in_circles_end)
         memcpy(at + 512 + cell, at + 512 + 8, 4);
     }
     assert_int_equal(db_open(&db, "loop.db", bytes, &diag), ST_OK);
-    assert_true(count_rows() <= bytes.n / 4 + 1);
+    assert_true(db_count_rows() <= bytes.n / 4 + 1);
 }
 
 /* What a writer leaves that is killed after some of its pages have been written. */
@@ -297,8 +297,8 @@ TEST(a_database_in_the_middle_of_a_transaction_is_refused)
     sqlite3_exec(made, many, NULL, NULL, NULL);
     assert_int_equal(sqlite3_exec(made, "BEGIN; UPDATE t SET a = a + 1;", NULL, NULL, NULL),
                      SQLITE_OK);
-    struct str half = read_text(path, data, sizeof(data));
-    struct str before = read_text(journal, journal_data, sizeof(journal_data));
+    struct str half = db_read_text(path, data, sizeof(data));
+    struct str before = db_read_text(journal, journal_data, sizeof(journal_data));
     sqlite3_close(made);
 
     write_text(copy, half);
@@ -351,7 +351,7 @@ TEST(files_in_wal_mode_are_read_in_memory_and_from_read_only_folders)
     fclose(file);
     assert_int_equal(text[18], 2);
     assert_int_equal(db_open(&db, "x.db", (struct str){text, n}, &diag), ST_OK);
-    assert_int_equal(count_rows(), 1);
+    assert_int_equal(db_count_rows(), 1);
     chmod(folder, 0755);
     unlink(path);
     unlink(wal);
@@ -363,7 +363,7 @@ TEST(an_interruption_ends_a_scan_without_blaming_the_file)
     bytes = db_made(many);
     db_open(&db, "x.db", bytes, &diag);
     cancel_request(SIGINT);
-    uint64_t n = count_rows();
+    uint64_t n = db_count_rows();
     cancel_clear();
     assert_true(n <= 2000);
     assert_int_equal(diag_count(&diag, "db.damaged"), 0);

@@ -17,7 +17,7 @@ uint64_t hash_mix(uint64_t a, uint64_t b)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static uint64_t load(const char *p, size_t n)
+static uint64_t hash_load(const char *p, size_t n)
 {
     uint64_t word = 0;
 
@@ -34,22 +34,22 @@ uint64_t hash_bytes(struct str s)
     if (left > 64) { /* two streams: the products do not wait for each other */
         uint64_t other = ~h;
         for (; left > 32; left -= 32, p += 32) {
-            h = hash_mix(h ^ load(p, 8), load(p + 8, 8));
-            other = hash_mix(other ^ load(p + 16, 8), load(p + 24, 8));
+            h = hash_mix(h ^ hash_load(p, 8), hash_load(p + 8, 8));
+            other = hash_mix(other ^ hash_load(p + 16, 8), hash_load(p + 24, 8));
         }
         h = hash_mix(h, other);
     }
     for (; left > 16; left -= 16, p += 16)
-        h = hash_mix(h ^ load(p, 8), load(p + 8, 8));
+        h = hash_mix(h ^ hash_load(p, 8), hash_load(p + 8, 8));
     if (left > 8)
-        h = hash_mix(h ^ load(p, 8), load(p + left - 8, 8));
+        h = hash_mix(h ^ hash_load(p, 8), hash_load(p + left - 8, 8));
     else if (left > 0)
-        h = hash_mix(h ^ load(p, left), 0x8ebc6af09c88c6e3u);
+        h = hash_mix(h ^ hash_load(p, left), 0x8ebc6af09c88c6e3u);
     return hash_mix(h, s.n);
 }
 
 /* The slot that holds `key`, or the free one where it belongs. */
-static struct hash_slot *find(const struct hash *h, uint64_t key)
+static struct hash_slot *hash_find(const struct hash *h, uint64_t key)
 {
     /* Numbers that follow each other are often asked for one after the other: eight of them stand
      * together. */
@@ -60,7 +60,7 @@ static struct hash_slot *find(const struct hash *h, uint64_t key)
     return &h->slots[i];
 }
 
-static void grow(struct hash *h)
+static void hash_grow(struct hash *h)
 {
     struct hash old = *h;
 
@@ -69,15 +69,15 @@ static void grow(struct hash *h)
     memset(h->slots, 0, sizeof(*h->slots) * h->cap);
     for (size_t i = 0; i < old.cap; i++)
         if (old.slots[i].used)
-            *find(h, old.slots[i].key) = old.slots[i];
+            *hash_find(h, old.slots[i].key) = old.slots[i];
     mem_free(old.slots);
 }
 
 static struct hash_slot *find_or_add(struct hash *h, uint64_t key, uint32_t value)
 {
     if (h->n * 4 >= h->cap * 3)
-        grow(h);
-    struct hash_slot *slot = find(h, key);
+        hash_grow(h);
+    struct hash_slot *slot = hash_find(h, key);
     if (!slot->used) {
         *slot = (struct hash_slot){key, value, 1};
         h->n++;
@@ -99,7 +99,7 @@ bool hash_get(const struct hash *h, uint64_t key, uint32_t *value)
 {
     if (h->cap == 0)
         return false;
-    const struct hash_slot *slot = find(h, key);
+    const struct hash_slot *slot = hash_find(h, key);
     if (slot->used)
         *value = slot->value;
     return slot->used;

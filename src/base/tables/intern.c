@@ -29,7 +29,7 @@ static uint32_t tag_of(struct str s)
     return (uint32_t)(hash_bytes(s) >> 32);
 }
 
-static struct intern_slot *find(const struct intern *in, struct str s, uint32_t tag)
+static struct intern_slot *tables_intern_find(const struct intern *in, struct str s, uint32_t tag)
 {
     for (size_t i = tag & (in->cap - 1);; i = (i + 1) & (in->cap - 1)) {
         struct intern_slot *slot = &in->slots[i];
@@ -38,7 +38,7 @@ static struct intern_slot *find(const struct intern *in, struct str s, uint32_t 
     }
 }
 
-static void grow(struct intern *in)
+static void intern_grow(struct intern *in)
 {
     struct intern_slot *old = in->slots;
     size_t old_cap = in->cap;
@@ -62,8 +62,8 @@ strid intern_put_expected(struct intern *in, struct str s, uint32_t tag)
     if (s.n == 0)
         return 0;
     if (in->strings.n * 4 >= in->cap * 3)
-        grow(in);
-    struct intern_slot *slot = find(in, s, tag);
+        intern_grow(in);
+    struct intern_slot *slot = tables_intern_find(in, s, tag);
     if (slot->id == 0) {
         assert(in->strings.n < LIMIT_STRINGS);
         *slot = (struct intern_slot){tag, (strid)in->strings.n};
@@ -88,7 +88,7 @@ uint32_t intern_expect(const struct intern *in, struct str s)
 
 strid intern_find(const struct intern *in, struct str s)
 {
-    return s.n > 0 && in->cap > 0 ? find(in, s, tag_of(s))->id : 0;
+    return s.n > 0 && in->cap > 0 ? tables_intern_find(in, s, tag_of(s))->id : 0;
 }
 
 struct str intern_get(const struct intern *in, strid id)

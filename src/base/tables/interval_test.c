@@ -4,7 +4,7 @@
 
 static uint64_t seed = 1;
 
-static unsigned draw(unsigned below)
+static unsigned interval_draw(unsigned below)
 {
     seed ^= seed << 13;
     seed ^= seed >> 7;
@@ -123,12 +123,13 @@ enum { SPAN = 64, ZERO = 32, MOST = 12 };
 
 static struct interval_set random_set(struct interval *r, char *map)
 {
-    struct interval_set s = {r, draw(MOST + 1)};
+    struct interval_set s = {r, interval_draw(MOST + 1)};
 
     memset(map, 0, SPAN);
     for (size_t i = 0; i < s.n; i++) {
-        r[i].begin = (nanos)draw(SPAN) - ZERO;
-        r[i].end = draw(8) == 0 ? (nanos)draw(SPAN) - ZERO : r[i].begin + draw(9);
+        r[i].begin = (nanos)interval_draw(SPAN) - ZERO;
+        r[i].end = interval_draw(8) == 0 ? (nanos)interval_draw(SPAN) - ZERO
+                                         : r[i].begin + interval_draw(9);
         if (r[i].end > SPAN - ZERO)
             r[i].end = SPAN - ZERO;
         for (nanos t = r[i].begin; t < r[i].end; t++)
@@ -158,7 +159,8 @@ TEST(random_sets_agree_with_a_map_of_every_nanosecond)
         char ma[SPAN], mb[SPAN], mc[SPAN];
         struct interval_set a = random_set(ra, ma), b = random_set(rb, mb);
         nanos length = 0, both = 0;
-        struct interval window = {(nanos)draw(SPAN) - ZERO, (nanos)draw(SPAN) - ZERO};
+        struct interval window = {(nanos)interval_draw(SPAN) - ZERO,
+                                  (nanos)interval_draw(SPAN) - ZERO};
 
         interval_merge(&a);
         interval_merge(&b);

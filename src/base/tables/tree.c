@@ -26,7 +26,7 @@ struct reader {
     struct tree_error *error;
 };
 
-static bool fail(struct reader *r, enum status status, uint64_t offset, const char *what)
+static bool tree_fail(struct reader *r, enum status status, uint64_t offset, const char *what)
 {
     uint64_t column;
 
@@ -41,8 +41,8 @@ static bool bad(struct reader *r)
     const struct json *j = &r->json;
 
     if (j->token == JSON_ERROR)
-        return fail(r, j->status, j->error_at, j->error);
-    return fail(r, ST_FORMAT, json_offset(j), "unexpected end of text");
+        return tree_fail(r, j->status, j->error_at, j->error);
+    return tree_fail(r, ST_FORMAT, json_offset(j), "unexpected end of text");
 }
 
 bool tree_take_number(struct tree *out, struct str text)
@@ -90,7 +90,7 @@ static bool take_value(struct reader *r, int depth, struct tree *out)
         r->line += r->text.at[r->seen] == '\n';
     out->line = r->line;
     if (depth > TREE_DEPTH || ++r->nodes > TREE_NODES)
-        return fail(r, ST_LIMIT, offset, "nested deeper than 64 levels");
+        return tree_fail(r, ST_LIMIT, offset, "nested deeper than 64 levels");
     switch (json_next(&r->json)) {
     case JSON_OBJECT:
     case JSON_ARRAY:

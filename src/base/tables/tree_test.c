@@ -6,7 +6,7 @@
 static const struct tree *root;
 static struct tree_error error;
 
-static bool read(const char *text)
+static bool tree_read(const char *text)
 {
     root = tree_read_json(&arena, str_of(text), &error);
     return root != NULL;
@@ -14,7 +14,7 @@ static bool read(const char *text)
 
 TEST(a_document_becomes_a_tree_with_lines)
 {
-    assert_true(read("{\"a\": [1, -2.5, true, null],\n \"b\": \"x\\u0041\"}"));
+    assert_true(tree_read("{\"a\": [1, -2.5, true, null],\n \"b\": \"x\\u0041\"}"));
     const struct tree *a = tree_get(root, S("a")), *m = tree_items(a);
     assert_int_equal(a->n, 4);
     assert_int_equal(m->kind, TREE_INT);
@@ -31,7 +31,8 @@ TEST(integers_keep_64_bits_and_larger_ones_their_digits)
 {
     int64_t value;
 
-    assert_true(read("[-9223372036854775808, 18446744073709551615, 18446744073709551616, 1e999]"));
+    assert_true(
+        tree_read("[-9223372036854775808, 18446744073709551615, 18446744073709551616, 1e999]"));
     const struct tree *m = root->first;
     assert_true(tree_int(m, &value) && value == INT64_MIN);
     assert_true(tree_number(m) == -0x1p63);
@@ -51,7 +52,7 @@ TEST(the_last_of_two_equal_keys_wins)
 {
     int64_t value;
 
-    assert_true(read("{\"a\": 1, \"a\": 2}"));
+    assert_true(tree_read("{\"a\": 1, \"a\": 2}"));
     assert_true(tree_int(tree_get(root, S("a")), &value));
     assert_int_equal(value, 2);
     assert_str(tree_get_text(root, S("a"), S("none")), "none");
@@ -62,11 +63,11 @@ TEST(damage_is_told_with_its_line)
     static const char *const texts[] = {"", "{", "[1,]", "{\"a\" 1}", "[1] 2", "nul"};
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-        assert_false(read(texts[i]));
+        assert_false(tree_read(texts[i]));
         assert_int_equal(error.status, ST_FORMAT);
         assert_non_null(error.what);
     }
-    assert_false(read("[1,\n x]"));
+    assert_false(tree_read("[1,\n x]"));
     assert_int_equal(error.line, 2);
 }
 
@@ -76,7 +77,7 @@ TEST(deep_nesting_is_refused)
 
     memset(text, '[', sizeof(text) / 2);
     memset(text + sizeof(text) / 2, ']', sizeof(text) / 2);
-    assert_false(read(text));
+    assert_false(tree_read(text));
     assert_int_equal(error.status, ST_LIMIT);
 }
 
@@ -86,7 +87,7 @@ TEST(a_tree_is_written_as_it_was_read)
     struct text out = {0};
     struct json_writer w;
 
-    assert_true(read(text));
+    assert_true(tree_read(text));
     json_write_init(&w, text_sink(&out), JSON_COMPACT);
     tree_put(&w, root);
     assert_true(json_write_finish(&w));

@@ -2,7 +2,7 @@
 
 #include "base/testing.h"
 
-static void check(const char *from, const char *to)
+static void ascii_check(const char *from, const char *to)
 {
     struct text text = {0};
 
@@ -14,23 +14,23 @@ static void check(const char *from, const char *to)
 
 TEST(signs_become_what_looks_like_them)
 {
-    check("", "");
-    check("plain \033[1mbold\033[0m", "plain \033[1mbold\033[0m");
-    check("5 µs – 3 × 4 → 12", "5 us - 3 x 4 > 12");
-    check("├─ a", "+- a");
+    ascii_check("", "");
+    ascii_check("plain \033[1mbold\033[0m", "plain \033[1mbold\033[0m");
+    ascii_check("5 µs – 3 × 4 → 12", "5 us - 3 x 4 > 12");
+    ascii_check("├─ a", "+- a");
 }
 
 TEST(dots_for_a_middle_take_one_column)
 {
-    check("aten::na…kernel", "aten::na~kernel");
-    check("… and 3 more", "... and 3 more");
-    check("more…", "more...");
+    ascii_check("aten::na…kernel", "aten::na~kernel");
+    ascii_check("… and 3 more", "... and 3 more");
+    ascii_check("more…", "more...");
 }
 
 TEST(other_characters_keep_their_columns)
 {
-    check("迭代 é", "???? ?");
-    check("\xff", "?");
+    ascii_check("迭代 é", "???? ?");
+    ascii_check("\xff", "?");
 }
 
 TEST_MAIN("base/text/ascii", T(signs_become_what_looks_like_them),

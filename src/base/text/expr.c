@@ -55,7 +55,7 @@ struct parser {
 
 static void parse_logic(struct parser *p, enum expr_op op);
 
-static void fail(struct parser *p, const char *why)
+static void expr_fail(struct parser *p, const char *why)
 {
     if (p->error == NULL)
         p->error = why;
@@ -64,7 +64,7 @@ static void fail(struct parser *p, const char *why)
 
 static void fail_before(struct parser *p, const char *what)
 {
-    fail(p, arena_printf(p->arena, "%s expected before '%.*s'", what, STR_ARGS(p->word)));
+    expr_fail(p, arena_printf(p->arena, "%s expected before '%.*s'", what, STR_ARGS(p->word)));
 }
 
 /* Digits; of a real also a point and an exponent, as num_f64() judges them. */
@@ -120,10 +120,10 @@ static void advance(struct parser *p)
     p->word = str_part(rest, 0, n > 0 ? n : 1);
     p->at += p->word.n;
     if (n == 0)
-        fail(p, arena_printf(p->arena, "unexpected character '%.*s'", STR_ARGS(p->word)));
+        expr_fail(p, arena_printf(p->arena, "unexpected character '%.*s'", STR_ARGS(p->word)));
 }
 
-static bool take(struct parser *p, struct str sign)
+static bool expr_take(struct parser *p, struct str sign)
 {
     if (p->token != T_SIGN || !str_equal(p->word, sign))
         return false;
@@ -165,15 +165,15 @@ static void emit_real(struct parser *p, double value)
 
 static void expect_close(struct parser *p)
 {
-    if (p->error == NULL && !take(p, S(")")))
+    if (p->error == NULL && !expr_take(p, S(")")))
         fail_before(p, "')'");
 }
 
 /* Every way down that can repeat itself passes here. */
-static bool enter(struct parser *p)
+static bool expr_enter(struct parser *p)
 {
     if (++p->depth > EXPR_DEPTH)
-        fail(p, "nested too deeply");
+        expr_fail(p, "nested too deeply");
     return p->error == NULL;
 }
 
@@ -186,7 +186,7 @@ static void parse_word(struct parser *p, expr_lookup *lookup)
     const char *error =
         p->error != NULL ? p->error : lookup(p->arena, p->language->user, p->word, &value);
     if (error != NULL)
-        fail(p, error);
+        expr_fail(p, error);
     emit_real(p, value);
     advance(p);
 }
@@ -200,7 +200,7 @@ static void parse_call(struct parser *p, struct str name)
         if (str_equal(p->language->functions[k].name, name))
             f = &p->language->functions[k];
     if (f == NULL) {
-        fail(p, arena_printf(p->arena, "unknown function '%.*s'", STR_ARGS(name)));
+        expr_fail(p, arena_printf(p->arena, "unknown function '%.*s'", STR_ARGS(name)));
         return;
     }
     if (f->word != NULL) {
@@ -213,10 +213,10 @@ static void parse_call(struct parser *p, struct str name)
         n++;
         if (f->arguments == 0 && n > 1)
             emit(p, f->op);
-    } while (p->error == NULL && take(p, S(",")));
+    } while (p->error == NULL && expr_take(p, S(",")));
     if (p->error == NULL && f->arguments != 0 && n != f->arguments)
-        fail(p, arena_printf(p->arena, "%.*s() takes %d, not %d arguments", STR_ARGS(name),
-                             f->arguments, n));
+        expr_fail(p, arena_printf(p->arena, "%.*s() takes %d, not %d arguments", STR_ARGS(name),
+                                  f->arguments, n));
     if (f->arguments != 0)
         emit(p, f->op);
     expect_close(p);
@@ -233,7 +233,7 @@ static void parse_name(struct parser *p)
         return;
     }
     advance(p);
-    if (take(p, S("("))) {
+    if (expr_take(p, S("("))) {
         parse_call(p, name);
         return;
     }
@@ -246,7 +246,7 @@ static void parse_name(struct parser *p)
                             ? l->constant(p->arena, l->user, name, &value)
                             : arena_printf(p->arena, "unknown variable '%.*s'", STR_ARGS(name));
     if (error != NULL)
-        fail(p, error);
+        expr_fail(p, error);
     else
         emit_real(p, value);
 }
@@ -260,11 +260,11 @@ static void parse_number(struct parser *p)
         if (num_f64(p->word, &real))
             emit_real(p, real);
         else
-            fail(p, arena_printf(p->arena, "\"%.*s\" is not a number", STR_ARGS(p->word)));
+            expr_fail(p, arena_printf(p->arena, "\"%.*s\" is not a number", STR_ARGS(p->word)));
     } else if (p->word.n > 1 && p->word.at[0] == '0') {
-        fail(p, "a number with leading zeros");
+        expr_fail(p, "a number with leading zeros");
     } else if (!num_i64(p->word, &value)) {
-        fail(p, "a number beyond 64 bits");
+        expr_fail(p, "a number beyond 64 bits");
     } else {
         emit(p, EXPR_NUMBER)->value = (struct expr_value){.kind = EXPR_INT, .i = value};
     }
@@ -273,13 +273,13 @@ static void parse_number(struct parser *p)
 
 static void parse_atom(struct parser *p)
 {
-    if (!enter(p))
+    if (!expr_enter(p))
         return;
     if (p->token == T_NUMBER) {
         parse_number(p);
     } else if (p->token == T_NAME) {
         parse_name(p);
-    } else if (take(p, S("("))) {
+    } else if (expr_take(p, S("("))) {
         parse_logic(p, EXPR_OR);
         expect_close(p);
     } else {
@@ -290,17 +290,17 @@ static void parse_atom(struct parser *p)
 
 static void parse_unary(struct parser *p)
 {
-    if (!enter(p))
+    if (!expr_enter(p))
         return;
-    if (take(p, S("-"))) {
+    if (expr_take(p, S("-"))) {
         parse_unary(p);
         emit(p, EXPR_NEGATE);
-    } else if (take(p, S("+"))) {
+    } else if (expr_take(p, S("+"))) {
         parse_unary(p);
         emit(p, EXPR_PLUS);
     } else {
         parse_atom(p);
-        if (take(p, S("**"))) {
+        if (expr_take(p, S("**"))) {
             parse_unary(p);
             emit(p, EXPR_POWER);
         }
@@ -350,7 +350,7 @@ static void parse_comparison(struct parser *p)
 
 static void parse_not(struct parser *p)
 {
-    if (!enter(p))
+    if (!expr_enter(p))
         return;
     if (is_word(p, S("not"))) {
         advance(p);
@@ -399,7 +399,7 @@ const char *expr_compile(struct arena *arena, const struct expr_language *langua
     if (p.error == NULL && p.token != T_END)
         fail_before(&p, "an operator");
     if (p.error == NULL && p.stack_most > EXPR_STACK)
-        fail(&p, "nested too deeply");
+        expr_fail(&p, "nested too deeply");
     if (p.error == NULL) {
         struct expr_step *steps = ARENA_ARRAY(arena, struct expr_step, p.steps.n);
         memcpy(steps, p.steps.at, p.steps.n * sizeof(*steps));

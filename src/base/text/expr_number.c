@@ -173,7 +173,7 @@ static int against(int64_t i, double r)
     return (i > (int64_t)r) - (i < (int64_t)r);
 }
 
-static int compare(struct expr_value a, struct expr_value b)
+static int number_compare(struct expr_value a, struct expr_value b)
 {
     if (a.kind == EXPR_REAL && b.kind == EXPR_REAL)
         return (a.r > b.r) - (a.r < b.r);
@@ -204,7 +204,7 @@ bool expr_whole(struct expr_value v, int64_t *out)
 
 bool expr_holds(enum expr_op op, struct expr_value a, struct expr_value b)
 {
-    int order = compare(a, b);
+    int order = number_compare(a, b);
 
     if (op == EXPR_EQ || op == EXPR_NE)
         return (order == 0) == (op == EXPR_EQ);
@@ -224,7 +224,8 @@ const char *expr_apply(enum expr_op op, struct expr_value *a, struct expr_value 
             a->kind = EXPR_INT;
         return NULL;
     case EXPR_ABS:
-        return expr_apply(compare(*a, (struct expr_value){0}) < 0 ? EXPR_NEGATE : EXPR_PLUS, a, b);
+        return expr_apply(number_compare(*a, (struct expr_value){0}) < 0 ? EXPR_NEGATE : EXPR_PLUS,
+                          a, b);
     case EXPR_ADD:
     case EXPR_SUB:
     case EXPR_MUL:
@@ -238,10 +239,10 @@ const char *expr_apply(enum expr_op op, struct expr_value *a, struct expr_value 
     case EXPR_POWER:
         return power(a, b);
     case EXPR_MAX:
-        *a = compare(b, *a) > 0 ? b : *a;
+        *a = number_compare(b, *a) > 0 ? b : *a;
         return NULL;
     case EXPR_MIN:
-        *a = compare(b, *a) < 0 ? b : *a;
+        *a = number_compare(b, *a) < 0 ? b : *a;
         return NULL;
     case EXPR_ALIGN:
         return align(a, b);

@@ -63,7 +63,7 @@ static void assert_real(const char *text, double expected)
         fail_msg("%s: %s", text, error != NULL ? error : "another value");
 }
 
-static void assert_refused(const char *text)
+static void expr_assert_refused(const char *text)
 {
     struct expr_value v;
 
@@ -179,7 +179,7 @@ TEST(what_is_not_in_the_language_is_refused)
                                         "\xff"};
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        assert_refused(texts[i]);
+        expr_assert_refused(texts[i]);
 }
 
 TEST(errors_while_running_are_told)
@@ -190,7 +190,7 @@ TEST(errors_while_running_are_told)
         "-(-big-1)", "abs(-big-1)", "align(big, 2)", "7%(0/1)"};
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        assert_refused(texts[i]);
+        expr_assert_refused(texts[i]);
     assert_int("(-big-1)%-1", 0);
     assert_int("(-2)**63", INT64_MIN);
 }

@@ -2,7 +2,7 @@
 
 #include "base/testing_arena.h"
 
-static void check(const char *mangled, const char *plain)
+static void mangled_check(const char *mangled, const char *plain)
 {
     struct str got = mangled_plain(str_of(mangled));
 
@@ -11,21 +11,21 @@ static void check(const char *mangled, const char *plain)
 
 TEST(the_last_identifier_is_the_name)
 {
-    check("_Z4gemmPfS_i", "gemm");
-    check("_ZN3lib6detail4gemmIfEEvPT_", "gemm");
-    check("_ZL6staticPi", "static");
-    check("_ZNK1a1bEv", "b");
-    check("_Z32ncclDevKernel_AllReduce_Sum_f32_PvS_", "ncclDevKernel_AllReduce_Sum_f32_");
+    mangled_check("_Z4gemmPfS_i", "gemm");
+    mangled_check("_ZN3lib6detail4gemmIfEEvPT_", "gemm");
+    mangled_check("_ZL6staticPi", "static");
+    mangled_check("_ZNK1a1bEv", "b");
+    mangled_check("_Z32ncclDevKernel_AllReduce_Sum_f32_PvS_", "ncclDevKernel_AllReduce_Sum_f32_");
 }
 
 TEST(other_names_stay_as_they_are)
 {
-    check("gemm_kernel", "gemm_kernel");
-    check("", "");
-    check("_Z", "_Z");
-    check("_Z99short", "_Z99short");
-    check("_ZN", "_ZN");
-    check("_Z99999999999999999999999999x", "_Z99999999999999999999999999x");
+    mangled_check("gemm_kernel", "gemm_kernel");
+    mangled_check("", "");
+    mangled_check("_Z", "_Z");
+    mangled_check("_Z99short", "_Z99short");
+    mangled_check("_ZN", "_ZN");
+    mangled_check("_Z99999999999999999999999999x", "_Z99999999999999999999999999x");
 }
 
 TEST(people_read_names_without_templates)

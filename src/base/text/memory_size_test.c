@@ -11,7 +11,7 @@
 static struct arena arena;
 static const char *root;
 
-static const char *put(const char *name, const char *text)
+static const char *size_put(const char *name, const char *text)
 {
     const char *path = arena_printf(&arena, "%s/%s", root, name);
     FILE *file = fopen(path, "w");
@@ -22,7 +22,7 @@ static const char *put(const char *name, const char *text)
     return path;
 }
 
-static void make(const char *name)
+static void size_make(const char *name)
 {
     assert_int_equal(mkdir(arena_printf(&arena, "%s/%s", root, name), 0700), 0);
 }
@@ -31,18 +31,18 @@ TEST(the_smallest_group_counts)
 {
     arena_init(&arena);
     root = remove_tree_temporary(&arena);
-    make("jobs");
-    make("jobs/one");
-    put("jobs/memory.max", "4294967296\n");
-    put("jobs/one/memory.max", "max\n");
-    const char *list = put("list", "0::/jobs/one\n");
+    size_make("jobs");
+    size_make("jobs/one");
+    size_put("jobs/memory.max", "4294967296\n");
+    size_put("jobs/one/memory.max", "max\n");
+    const char *list = size_put("list", "0::/jobs/one\n");
     assert_int_equal(memory_group_limit(list, root), INT64_C(4294967296));
-    put("jobs/one/memory.max", "1000\n");
+    size_put("jobs/one/memory.max", "1000\n");
     assert_int_equal(memory_group_limit(list, root), 1000);
-    make("memory");
-    make("memory/old");
-    put("memory/old/memory.limit_in_bytes", "500\n");
-    list = put("list", "3:cpu:/x\n2:memory:/old\n0::/jobs/one\n");
+    size_make("memory");
+    size_make("memory/old");
+    size_put("memory/old/memory.limit_in_bytes", "500\n");
+    list = size_put("list", "3:cpu:/x\n2:memory:/old\n0::/jobs/one\n");
     assert_int_equal(memory_group_limit(list, root), 500);
     remove_tree(root);
     arena_free(&arena);
@@ -53,7 +53,8 @@ TEST(damaged_lists_have_no_limit)
     arena_init(&arena);
     root = remove_tree_temporary(&arena);
     assert_true(memory_group_limit("/nowhere", root) == UINT64_MAX);
-    assert_true(memory_group_limit(put("list", "\nx\n0:\n0::\n1:memory:\n"), root) == UINT64_MAX);
+    assert_true(memory_group_limit(size_put("list", "\nx\n0:\n0::\n1:memory:\n"), root) ==
+                UINT64_MAX);
     assert_true(memory_size() > 0 && memory_size() < UINT64_MAX);
     remove_tree(root);
     arena_free(&arena);

@@ -11,7 +11,7 @@
 static uint64_t seed = 1;
 
 /* xorshift: the same numbers on every machine. */
-static uint64_t draw(uint64_t below)
+static uint64_t num_draw(uint64_t below)
 {
     seed ^= seed << 13;
     seed ^= seed >> 7;
@@ -207,8 +207,8 @@ TEST(random_decimals_agree_with_big_integers)
         char text[80];
         size_t n = 0;
         unsigned __int128 digits = 0;
-        int whole = (int)draw(20), fraction = (int)draw(18), exponent = 0;
-        bool negative = draw(4) == 0;
+        int whole = (int)num_draw(20), fraction = (int)num_draw(18), exponent = 0;
+        bool negative = num_draw(4) == 0;
 
         if (whole + fraction == 0)
             whole = 1;
@@ -217,14 +217,15 @@ TEST(random_decimals_agree_with_big_integers)
         for (int i = 0; i < whole + fraction; i++) {
             if (i == whole)
                 text[n++] = '.';
-            int digit = draw(3) == 0 ? (int)draw(2) * 9 : (int)draw(10); /* many 0s and 9s */
+            int digit =
+                num_draw(3) == 0 ? (int)num_draw(2) * 9 : (int)num_draw(10); /* many 0s and 9s */
             digits = digits * 10 + (unsigned)digit;
             text[n++] = (char)('0' + digit);
         }
-        if (draw(3) == 0) {
-            exponent = (int)draw(41) - 20;
-            n += (size_t)sprintf(text + n, "%c%s%d", draw(2) ? 'e' : 'E',
-                                 exponent >= 0 && draw(2) ? "+" : "", exponent);
+        if (num_draw(3) == 0) {
+            exponent = (int)num_draw(41) - 20;
+            n += (size_t)sprintf(text + n, "%c%s%d", num_draw(2) ? 'e' : 'E',
+                                 exponent >= 0 && num_draw(2) ? "+" : "", exponent);
         }
         nanos want = 42, got = 42;
         bool fits = model_us(digits, exponent - fraction, negative, &want);
@@ -253,8 +254,8 @@ TEST(printed_times_read_back)
         assert_true(str_equal((struct str){buf, n}, cases[i].text));
     }
     for (int i = 0; i < 20000; i++) {
-        nanos ns = (nanos)(draw(UINT64_MAX) >> draw(64)), back = 0;
-        if (draw(2))
+        nanos ns = (nanos)(num_draw(UINT64_MAX) >> num_draw(64)), back = 0;
+        if (num_draw(2))
             ns = -ns;
         size_t n = num_print_us(buf, ns);
         assert_true(n < NUM_TEXT);
@@ -366,16 +367,17 @@ TEST(doubles_agree_with_the_c_library)
         /* Mostly well-formed: 30 characters out of a bag with many digits. */
         static const char bag[] = "01234567890123456789012345678901234567899.......eE+-";
         char text[32];
-        size_t n = draw(30) + 1;
+        size_t n = num_draw(30) + 1;
         for (size_t i = 0; i < n; i++)
-            text[i] = bag[draw(sizeof(bag) - 1)];
+            text[i] = bag[num_draw(sizeof(bag) - 1)];
         text[n] = '\0';
         check_f64(text, n);
     }
     for (int round = 0; round < 20000; round++) {
         char text[64];
-        int n = sprintf(text, "%llu.%llue%d", (unsigned long long)draw(UINT64_MAX) >> draw(64),
-                        (unsigned long long)draw(1000000000), (int)draw(700) - 350);
+        int n =
+            sprintf(text, "%llu.%llue%d", (unsigned long long)num_draw(UINT64_MAX) >> num_draw(64),
+                    (unsigned long long)num_draw(1000000000), (int)num_draw(700) - 350);
         check_f64(text, (size_t)n);
     }
 }
@@ -456,7 +458,7 @@ TEST(doubles_print_short_and_read_back)
         assert_string_equal(buf, cases[i].text);
     }
     for (int i = 0; i < 20000; i++) {
-        uint64_t bits = draw(UINT64_MAX);
+        uint64_t bits = num_draw(UINT64_MAX);
         double value, back = 0;
         memcpy(&value, &bits, sizeof(value));
         if (!isfinite(value))
@@ -475,8 +477,10 @@ TEST(short_decimals_print_as_with_15_digits)
     char buf[NUM_TEXT], expected[NUM_TEXT];
 
     for (int i = 0; i < 50000; i++) {
-        double whole = (double)draw(i % 3 == 0 ? 1000 : i % 3 == 1 ? 10000000 : 9999999999999999);
-        double value = whole / powers[draw(ARRAY_LEN(powers))] * (i % 2 == 0 ? 1 : -1);
+        double whole = (double)num_draw(i % 3 == 0   ? 1000
+                                        : i % 3 == 1 ? 10000000
+                                                     : 9999999999999999);
+        double value = whole / powers[num_draw(ARRAY_LEN(powers))] * (i % 2 == 0 ? 1 : -1);
         snprintf(expected, sizeof(expected), "%.15g", value);
         if (strtod(expected, NULL) != value)
             continue;
@@ -594,7 +598,7 @@ TEST(short_numbers_are_what_the_long_way_makes_of_them)
         char text[8];
         struct str s = {text, (size_t)i % 9};
         for (size_t k = 0; k < s.n; k++)
-            text[k] = letters[draw(sizeof(letters) - 1)];
+            text[k] = letters[num_draw(sizeof(letters) - 1)];
         int64_t whole = -1, want_whole = -1;
         double real = -1, want_real = -1;
         enum num_kind kind = num_short(s, &whole, &real);

@@ -11,7 +11,7 @@ struct pattern {
     regex_t compiled;
 };
 
-static void release(void *what, size_t n)
+static void pattern_release(void *what, size_t n)
 {
     (void)n;
     regfree(&((struct pattern *)what)->compiled);
@@ -30,7 +30,7 @@ struct pattern *pattern_new(const char *text, enum pattern_case letters, char wh
         mem_free(p);
         return NULL;
     }
-    job_hold(release, p, 0);
+    job_hold(pattern_release, p, 0);
     return p;
 }
 
@@ -38,7 +38,7 @@ void pattern_free(struct pattern *p)
 {
     if (p == NULL)
         return;
-    job_drop(release, p);
+    job_drop(pattern_release, p);
     regfree(&p->compiled);
     mem_free(p);
 }

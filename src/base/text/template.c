@@ -13,7 +13,7 @@ struct scope {
     const struct scope *up;
 };
 
-static const struct template_value *find(const struct scope *s, struct str name)
+static const struct template_value *template_find(const struct scope *s, struct str name)
 {
     for (; s != NULL; s = s->up)
         for (size_t i = 0; i < s->n; i++)
@@ -66,7 +66,7 @@ static struct str take_body(struct str *text, struct str *otherwise)
     return body;
 }
 
-static void put_line(struct text *out, struct str line, const struct scope *s)
+static void template_put_line(struct text *out, struct str line, const struct scope *s)
 {
     while (line.n > 0) {
         size_t at = str_find_char(line, '@'), end = at + 1;
@@ -76,12 +76,13 @@ static void put_line(struct text *out, struct str line, const struct scope *s)
         if (at == line.n)
             return;
         bool is_hole = end > at + 1 && end < line.n && line.at[end] == '@';
-        text_put(out, is_hole ? find(s, str_part(line, at + 1, end - at - 1))->text : S("@"));
+        text_put(out,
+                 is_hole ? template_find(s, str_part(line, at + 1, end - at - 1))->text : S("@"));
         line = str_part(line, is_hole ? end + 1 : at + 1, line.n);
     }
 }
 
-static void fill(struct text *out, struct str text, const struct scope *s)
+static void text_template_fill(struct text *out, struct str text, const struct scope *s)
 {
     struct str name, otherwise;
 
@@ -89,19 +90,19 @@ static void fill(struct text *out, struct str text, const struct scope *s)
         struct str line = take_line(&text);
         bool is_if = is_order(line, S("@if"), &name);
         if (!is_if && !is_order(line, S("@each"), &name)) {
-            put_line(out, line, s);
+            template_put_line(out, line, s);
             continue;
         }
-        const struct template_value *v = find(s, name);
+        const struct template_value *v = template_find(s, name);
         struct str body = take_body(&text, &otherwise);
         if (is_if)
-            fill(out, v->text.n > 0 ? body : otherwise, s);
+            text_template_fill(out, v->text.n > 0 ? body : otherwise, s);
         for (size_t i = 0; i < v->n && !is_if; i++)
-            fill(out, body, &(struct scope){v->items + i * v->width, v->width, s});
+            text_template_fill(out, body, &(struct scope){v->items + i * v->width, v->width, s});
     }
 }
 
 void template_fill(struct text *out, struct str text, const struct template_value *values, size_t n)
 {
-    fill(out, text, &(struct scope){values, n, NULL});
+    text_template_fill(out, text, &(struct scope){values, n, NULL});
 }

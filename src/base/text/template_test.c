@@ -5,7 +5,7 @@
 
 #include "base/testing.h"
 
-static void check(const char *template, const char *expected)
+static void template_check(const char *template, const char *expected)
 {
     const struct template_value items[] = {
         {.name = "name", .text = S_INIT("a")},
@@ -29,22 +29,23 @@ static void check(const char *template, const char *expected)
 
 TEST(holes_are_filled_and_other_signs_stay)
 {
-    check("to @who@, a@b @ @1@", "to you, a@b @ @1@");
-    check("@who@@who@", "youyou");
-    check("", "");
+    template_check("to @who@, a@b @ @1@", "to you, a@b @ @1@");
+    template_check("@who@@who@", "youyou");
+    template_check("", "");
 }
 
 TEST(lines_are_chosen)
 {
-    check("a\n@if who\nb\n@else\nc\n@end\nd", "a\nb\nd");
-    check("a\n  @if none\nb\n@else\nc\n  @end\nd\n", "a\nc\nd\n");
-    check("@if who\n@if none\nx\n@else\ny\n@end\nz\n@end\n", "y\nz\n");
+    template_check("a\n@if who\nb\n@else\nc\n@end\nd", "a\nb\nd");
+    template_check("a\n  @if none\nb\n@else\nc\n  @end\nd\n", "a\nc\nd\n");
+    template_check("@if who\n@if none\nx\n@else\ny\n@end\nz\n@end\n", "y\nz\n");
 }
 
 TEST(lines_are_repeated_with_their_own_values)
 {
-    check("@each list\n@name@ of @who@\n@if last\nend\n@end\n@end\n", "a of you\nb of you\nend\n");
-    check("@each none\nx\n@end\n", "");
+    template_check("@each list\n@name@ of @who@\n@if last\nend\n@end\n@end\n",
+                   "a of you\nb of you\nend\n");
+    template_check("@each none\nx\n@end\n", "");
 }
 
 TEST_MAIN("base/text/template", T(holes_are_filled_and_other_signs_stay), T(lines_are_chosen),

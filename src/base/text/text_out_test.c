@@ -108,7 +108,7 @@ TEST(more_than_a_buffer_goes_through_in_order)
     text_free(&text);
 }
 
-static bool refuse(void *ctx, struct str text)
+static bool out_refuse(void *ctx, struct str text)
 {
     (void)text;
     ++*(int *)ctx;
@@ -120,7 +120,7 @@ TEST(a_sink_that_failed_is_not_asked_again)
     struct text_out out;
     int asked = 0;
 
-    text_out_open(&out, (struct sink){refuse, &asked});
+    text_out_open(&out, (struct sink){out_refuse, &asked});
     for (int i = 0; i < 70000; i++)
         text_out_put(&out, S("abc"));
     assert_false(text_out_close(&out));

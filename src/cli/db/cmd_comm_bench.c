@@ -192,8 +192,8 @@ static void print_plan(struct session *s, const struct comm_bench_job *job)
 }
 
 /* The ranks measure; what goes wrong before they are there is told by one. */
-static enum status measure(struct session *s, struct comm_bench_job *job, struct lists *lists,
-                           struct comm_bench *b)
+static enum status bench_measure(struct session *s, struct comm_bench_job *job, struct lists *lists,
+                                 struct comm_bench *b)
 {
     struct mpi mpi;
 
@@ -213,7 +213,7 @@ static enum status measure(struct session *s, struct comm_bench_job *job, struct
     return ST_OK;
 }
 
-static int run(struct session *s, const void *given)
+static int bench_run(struct session *s, const void *given)
 {
     struct lists *lists = ARENA_NEW(&s->arena, struct lists);
     struct comm_bench_job job = {0};
@@ -227,7 +227,7 @@ static int run(struct session *s, const void *given)
     if (code == CODE_DONE && s->common.dry_run)
         print_plan(s, &job);
     else if (code == CODE_DONE)
-        st = measure(s, &job, lists, &b);
+        st = bench_measure(s, &job, lists, &b);
     comm_bench_free(&b);
     return code != CODE_DONE ? code : session_code(st);
 }
@@ -253,4 +253,5 @@ const struct command command_comm_bench = {
     .common = COMMON_DRY_RUN,
     .schemas = {&comm_bench_schema},
     COMMAND_PARTS,
+    .run = bench_run,
 };

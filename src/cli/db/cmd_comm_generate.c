@@ -27,7 +27,7 @@ static const struct example examples[] = {
     {"strata comm generate tables --dry-run", "the twelve launches on one node"},
 };
 
-static bool number_of(const char *name, int64_t *out)
+static bool generate_number_of(const char *name, int64_t *out)
 {
     const char *value = getenv(name);
 
@@ -137,13 +137,13 @@ static const char *read_nodes(struct comm_nodes *nodes)
 {
     int64_t quick;
 
-    if (!number_of("NNODES", &nodes->nodes))
+    if (!generate_number_of("NNODES", &nodes->nodes))
         return "NNODES is not a number";
-    if (!number_of("NPROC", &nodes->processes))
+    if (!generate_number_of("NPROC", &nodes->processes))
         return "NPROC is not a number";
-    if (!number_of("MASTER_PORT", &nodes->port))
+    if (!generate_number_of("MASTER_PORT", &nodes->port))
         return "MASTER_PORT is not a number";
-    if (!number_of("QUICK", &quick))
+    if (!generate_number_of("QUICK", &quick))
         return "QUICK is not a number";
     nodes->is_quick = quick == 1;
     if (nodes->nodes >= 2 && (getenv("NODE_RANK") == NULL || getenv("MASTER_ADDR") == NULL))
@@ -168,7 +168,7 @@ static int run_all(struct session *s, struct launcher *l)
     return session_code(st);
 }
 
-static int run(struct session *s, const void *given)
+static int generate_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct comm_nodes nodes = {0};
@@ -221,4 +221,5 @@ const struct command command_comm_generate = {
     .common = COMMON_DRY_RUN,
     .operands = {OPERAND_DIR, 0, 1, NULL},
     COMMAND_PARTS,
+    .run = generate_run,
 };

@@ -28,7 +28,7 @@ static const struct example examples[] = {
      "residuals of a linear fit, row by row"},
 };
 
-static int run(struct session *s, const void *given)
+static int validate_run(struct session *s, const void *given)
 {
     struct comm_job job = ((const struct args *)given)->job;
     struct comm_validation v;
@@ -75,4 +75,5 @@ const struct command command_comm_validate = {
     .see = "docs/perfdb-compare.md",
     .schemas = {&comm_validation_schema},
     COMMAND_PARTS,
+    .run = validate_run,
 };

@@ -28,7 +28,7 @@ static const struct example examples[] = {
      "measured against predicted as a page"},
 };
 
-static void print_text(struct session *s, const struct accuracy *a)
+static void accuracy_print_text(struct session *s, const struct accuracy *a)
 {
     struct report *r = report_new(LANG_EN, S(""));
     const struct accuracy_judged *j = &a->one;
@@ -52,7 +52,7 @@ static bool is_above(double value, double most)
     return most > 0 && 100 * value > most;
 }
 
-static int run(struct session *s, const void *given)
+static int accuracy_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct place_files tree;
@@ -68,7 +68,7 @@ static int run(struct session *s, const void *given)
     } else if (st == ST_OK && s->common.json) {
         session_document(s, &accuracy_schema, "estimated", &a);
     } else if (st == ST_OK && s->page == NULL) {
-        print_text(s, &a);
+        accuracy_print_text(s, &a);
     }
     bool is_bad = is_above(a.one.median, args->max_median) || is_above(a.one.p95, args->max_p95);
     accuracy_free(&a);
@@ -91,4 +91,5 @@ const struct command command_db_accuracy = {
     .operands = {OPERAND_WORD, 0, SIZE_MAX, NULL},
     .schemas = {&accuracy_schema},
     COMMAND_PARTS_ZERO,
+    .run = accuracy_run,
 };

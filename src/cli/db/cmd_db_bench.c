@@ -100,8 +100,8 @@ static int write_back(struct session *s, const struct args *args, const struct b
 }
 
 /* Measures here; a database that is complete needs nothing. */
-static int measure(struct session *s, const struct args *args, const struct bench_job *job,
-                   const struct db_ops *ops)
+static int db_bench_measure(struct session *s, const struct args *args, const struct bench_job *job,
+                            const struct db_ops *ops)
 {
     struct measure_db_job measured;
     struct bench_files files;
@@ -125,7 +125,7 @@ static int measure(struct session *s, const struct args *args, const struct benc
     return opt_measure_run(s, &measured, args->wait);
 }
 
-static int run(struct session *s, const void *given)
+static int db_bench_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct bench_job job = args->job;
@@ -138,7 +138,7 @@ static int run(struct session *s, const void *given)
     job.n_ops = ops.n;
     job.how.keep_old = s->common.dry_run;
     job.how.say = is_told ? session_text(s) : (struct sink){sink_drop, NULL};
-    return job.prof != NULL ? write_back(s, args, &job) : measure(s, args, &job, &ops);
+    return job.prof != NULL ? write_back(s, args, &job) : db_bench_measure(s, args, &job, &ops);
 }
 
 const struct command command_db_bench = {
@@ -167,4 +167,5 @@ const struct command command_db_bench = {
     .common = COMMON_DRY_RUN,
     .schemas = {&bench_schema, &measured_db_schema},
     COMMAND_PARTS,
+    .run = db_bench_run,
 };

@@ -40,8 +40,8 @@ static const struct example examples[] = {
      "a tiny model on this machine's processors"},
 };
 
-static int fill(struct session *s, const struct args *args, const struct grid_model *model,
-                const struct build_sizes *sizes, struct measure_db_job *job)
+static int build_fill(struct session *s, const struct args *args, const struct grid_model *model,
+                      const struct build_sizes *sizes, struct measure_db_job *job)
 {
     struct lock lock = {.fd = -1};
     struct build_count count;
@@ -61,7 +61,7 @@ static int fill(struct session *s, const struct args *args, const struct grid_mo
     return opt_measure_run(s, job, args->wait);
 }
 
-static int run(struct session *s, const void *given)
+static int build_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct measure_db_job job;
@@ -77,7 +77,7 @@ static int run(struct session *s, const void *given)
     TRY_CODE(opt_model_find(s, &args->model, &grid, &model));
     int code = opt_model_check(s, model, args->tp, 1);
     if (code == CODE_DONE)
-        code = fill(s, args, model, &sizes, &job);
+        code = build_fill(s, args, model, &sizes, &job);
     grid_run_close(&grid);
     return code;
 }
@@ -95,4 +95,5 @@ const struct command command_db_build = {
     .see = "docs/perfdb.md",
     .schemas = {&measured_db_schema},
     COMMAND_PARTS,
+    .run = build_run,
 };

@@ -26,7 +26,7 @@ static const struct example examples[] = {
      "two operators, as JSON"},
 };
 
-static void print_text(struct session *s, const struct check *c)
+static void check_print_text(struct session *s, const struct check *c)
 {
     for (size_t i = 0; i < c->findings.n; i++) {
         const struct check_finding *f = &c->findings.at[i];
@@ -70,7 +70,7 @@ static void print_verdict(struct session *s, const struct check *c)
     session_answer(s, r);
 }
 
-static int run(struct session *s, const void *given)
+static int db_check_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct check check;
@@ -84,7 +84,7 @@ static int run(struct session *s, const void *given)
     else if (args->brief)
         print_verdict(s, &check);
     else
-        print_text(s, &check);
+        check_print_text(s, &check);
     struct page_file *page = st == ST_OK ? page_answer_begin(s, PAGE_DATABASE, NULL) : NULL;
     if (page != NULL) {
         page_check(page, &check, dir);
@@ -114,4 +114,5 @@ const struct command command_db_check = {
     .common = COMMON_HTML,
     .schemas = {&check_schema},
     COMMAND_PARTS_ZERO,
+    .run = db_check_run,
 };

@@ -128,8 +128,8 @@ static bool is_missing(struct session *s, struct scenario *one)
     return false;
 }
 
-static enum status compare(struct session *s, struct scenario *one, const struct tree *mapping,
-                           struct predicted *p, struct measured *m)
+static enum status ops_compare(struct session *s, struct scenario *one, const struct tree *mapping,
+                               struct predicted *p, struct measured *m)
 {
     double passes = 1;
 
@@ -150,7 +150,7 @@ static enum status run_scenario(struct session *s, struct scenario *one, const s
 
     if (is_missing(s, one))
         return ST_OK;
-    enum status st = compare(s, one, mapping, &p, &m);
+    enum status st = ops_compare(s, one, mapping, &p, &m);
     predicted_free(&p);
     measured_free(&m);
     if (st != ST_OK)
@@ -198,7 +198,7 @@ static const struct schema scenarios_schema = {
     .record = &(const struct record)RECORD(struct scenarios, scenarios_fields),
 };
 
-static void draw(struct session *s, struct scenario *one)
+static void ops_draw(struct session *s, struct scenario *one)
 {
     const struct ops_rows *rows = &one->rows;
     struct plot_point *points = ARENA_ARRAY(&s->arena, struct plot_point, rows->at.n);
@@ -255,7 +255,7 @@ static enum status print_result(struct session *s, const struct args *args,
     else
         out_printf(&s->out, "\nSaved to %s\n", path);
     for (size_t i = 0; i < all->n; i++)
-        draw(s, &all->at[i]);
+        ops_draw(s, &all->at[i]);
     if (s->common.json)
         session_document(s, &scenarios_schema, "measured", all);
     struct page_file *page = page_answer_begin(s, PAGE_DATABASE, NULL);
@@ -296,7 +296,7 @@ static enum status read_mapping(struct session *s, const char *dir, const struct
     return ST_OK;
 }
 
-static int run(struct session *s, const void *given)
+static int compare_ops_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     const struct tree *mapping = NULL;
@@ -341,4 +341,5 @@ const struct command command_db_compare_ops = {
     .common = COMMON_OUT | COMMON_HTML,
     .schemas = {&scenarios_schema},
     COMMAND_PARTS,
+    .run = compare_ops_run,
 };

@@ -76,8 +76,8 @@ static enum status take_base(struct session *s, const struct args *args, struct 
     return shape_rows_measure(rows, &in->base, SHAPE_PREDICTED, &s->diag);
 }
 
-static enum status compare(struct session *s, const struct args *args, struct inputs *in,
-                           struct shape_rows *rows)
+static enum status shapes_compare(struct session *s, const struct args *args, struct inputs *in,
+                                  struct shape_rows *rows)
 {
     TRY(take_base(s, args, in, rows));
     TRY(measured_read(&in->measured, args->measured, &s->diag));
@@ -93,7 +93,7 @@ static enum status compare(struct session *s, const struct args *args, struct in
     return page_answer_end(s);
 }
 
-static int run(struct session *s, const void *given)
+static int shapes_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct shape_rows rows;
@@ -103,7 +103,7 @@ static int run(struct session *s, const void *given)
         return session_usage(s, "compare-shapes needs --prof-trace FILE and either --tc-trace FILE "
                                 "or --base-trace FILE");
     shape_rows_init(&rows);
-    enum status st = compare(s, args, &in, &rows);
+    enum status st = shapes_compare(s, args, &in, &rows);
     shape_rows_free(&rows);
     measured_free(&in.measured);
     measured_free(&in.base);
@@ -130,4 +130,5 @@ const struct command command_db_compare_shapes = {
     .common = COMMON_OUT | COMMON_HTML,
     .schemas = {&shape_rows_schema},
     COMMAND_PARTS_ZERO,
+    .run = shapes_run,
 };

@@ -44,7 +44,7 @@ static void print_axis(struct session *s, const struct coverage_table *t,
     }
 }
 
-static void print_text(struct session *s, const struct coverage *c)
+static void coverage_print_text(struct session *s, const struct coverage *c)
 {
     size_t axes = 0;
 
@@ -58,7 +58,7 @@ static void print_text(struct session *s, const struct coverage *c)
                    axes, c->tables.n, c->missing, c->gaps);
 }
 
-static int run(struct session *s, const void *given)
+static int coverage_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct coverage c;
@@ -73,7 +73,7 @@ static int run(struct session *s, const void *given)
     if (st == ST_OK && s->common.json)
         session_document(s, &coverage_schema, NULL, &c);
     else if (st == ST_OK)
-        print_text(s, &c);
+        coverage_print_text(s, &c);
     bool is_covered = c.missing == 0 && c.gaps == 0;
     coverage_free(&c);
     if (st != ST_OK)
@@ -97,4 +97,5 @@ const struct command command_db_coverage = {
     .operands = {OPERAND_WORD, 0, SIZE_MAX, NULL},
     .schemas = {&coverage_schema},
     COMMAND_PARTS_ZERO,
+    .run = coverage_run,
 };

@@ -56,8 +56,8 @@ static bool write_bytes(const void *what, struct sink sink)
 }
 
 /* The file as a whole, or stdout. */
-static enum status put(struct session *s, const struct place_files *tree, struct str bytes,
-                       struct exported *out)
+static enum status export_put(struct session *s, const struct place_files *tree, struct str bytes,
+                              struct exported *out)
 {
     const char **inputs = ARENA_ARRAY(&s->arena, const char *, tree->n + 1);
 
@@ -77,7 +77,7 @@ static enum status put_sqlite(struct session *s, const struct place_files *tree,
 
     enum status st = sqlview_file(tree, &file, &s->diag);
     if (st == ST_OK)
-        st = put(s, tree, (struct str){(const char *)file.at, file.n}, out);
+        st = export_put(s, tree, (struct str){(const char *)file.at, file.n}, out);
     sqlview_file_free(&file);
     return st;
 }
@@ -96,12 +96,12 @@ static enum status put_union(struct session *s, const struct place_files *tree, 
         st = union_dataset_write(tree, format == EXPORT_ARROW ? &dataset_arrow : &dataset_parquet,
                                  sink, &s->diag);
     if (st == ST_OK)
-        st = put(s, tree, text_view(&text), out);
+        st = export_put(s, tree, text_view(&text), out);
     text_free(&text);
     return st;
 }
 
-static int run(struct session *s, const void *given)
+static int export_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct exported out = {.path = db_output_path(s, NULL)};
@@ -141,4 +141,5 @@ const struct command command_db_export = {
     .common = COMMON_OUT | COMMON_CSV,
     .schemas = {&exported_schema},
     COMMAND_PARTS,
+    .run = export_run,
 };

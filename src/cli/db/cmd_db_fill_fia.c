@@ -52,7 +52,7 @@ static void report(struct session *s, const struct args *args, const struct fia_
                    output);
 }
 
-static int run(struct session *s, const void *given)
+static int fia_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     const char *output = args->output != NULL ? args->output : args->csv;
@@ -97,4 +97,5 @@ const struct command command_db_fill_fia = {
     .common = COMMON_DRY_RUN,
     .schemas = {&fia_fill_schema},
     COMMAND_PARTS,
+    .run = fia_run,
 };

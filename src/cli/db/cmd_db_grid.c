@@ -41,8 +41,9 @@ static const struct opt options[] = {
 static const struct example examples[] = {
     {"strata db grid --database-path examples/perfdb/grid --rows 20 --seed 1 --dry-run",
      "twenty rows per operator, without writing"},
-    {"strata db grid --database-path examples/perfdb/grid --target-models Qwen/Qwen3-32B --rows 0",
-     "all shapes of one model"},
+    {"strata db grid --database-path examples/perfdb/grid --target-models Qwen/Qwen3-32B --rows 0 "
+     "--dry-run",
+     "all shapes of one model, without writing"},
     {"strata db grid --print-rules", "the built-in rules, as a starting point"},
 };
 
@@ -154,7 +155,7 @@ static enum status run_grid(struct session *s, const struct args *args, struct g
     return ST_OK;
 }
 
-static int run(struct session *s, const void *given)
+static int db_grid_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct place place = {0};
@@ -204,4 +205,5 @@ const struct command command_db_grid = {
     .common = COMMON_DRY_RUN,
     .schemas = {&grid_schema},
     COMMAND_PARTS,
+    .run = db_grid_run,
 };

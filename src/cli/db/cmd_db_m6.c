@@ -40,8 +40,8 @@ static bool write_json(const void *what, struct sink sink)
 
 /* Times of each kernel at each shape make the pictures; rows whose times are no numbers count as
  * skipped by M6 itself and have no point. */
-static enum status draw(struct session *s, struct m6 *m, const struct predicted *p,
-                        const struct measured *measured)
+static enum status m6_draw(struct session *s, struct m6 *m, const struct predicted *p,
+                           const struct measured *measured)
 {
     struct page_file *page = page_answer_begin(s, PAGE_DATABASE, NULL);
     struct shape_rows rows;
@@ -78,10 +78,10 @@ static enum status print_result(struct session *s, const char *path, struct m6 *
         if (path != NULL)
             out_printf(&s->out, "\nJSON output written to: %s\n", path);
     }
-    return s->common.json || s->page != NULL ? draw(s, m, p, measured) : ST_OK;
+    return s->common.json || s->page != NULL ? m6_draw(s, m, p, measured) : ST_OK;
 }
 
-static int run(struct session *s, const void *given)
+static int m6_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct measured measured = {0};
@@ -124,4 +124,5 @@ const struct command command_db_m6 = {
     .common = COMMON_OUT | COMMON_HTML,
     .schemas = {&m6_schema},
     COMMAND_PARTS,
+    .run = m6_run,
 };

@@ -138,7 +138,7 @@ static int run_captures(struct session *s, const struct args *args, const char *
     return CODE_DONE;
 }
 
-static int run(struct session *s, const void *given)
+static int parse_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct lock lock = {.fd = -1};
@@ -190,4 +190,5 @@ const struct command command_db_parse = {
     .common = COMMON_DRY_RUN,
     .schemas = {&parse_schema, &capture_rows_schema},
     COMMAND_PARTS_ZERO,
+    .run = parse_run,
 };

@@ -4,7 +4,7 @@
 #include "cli/db/opt_db.h"
 #include "cli/db/opt_model.h"
 #include "opdb/predict/predict_job.h"
-#include "render/timeline.h"
+#include "render/timelines/timeline.h"
 
 struct args {
     struct opt_model model;
@@ -117,7 +117,7 @@ static enum status predict_all(struct session *s, const struct args *args, const
     return st;
 }
 
-static int run(struct session *s, const void *given)
+static int db_predict_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct predict_job job = args->job;
@@ -159,4 +159,5 @@ const struct command command_db_predict = {
     .see = "docs/perfdb.md",
     .schemas = {&predict_schema},
     COMMAND_PARTS,
+    .run = db_predict_run,
 };

@@ -34,7 +34,7 @@ static const struct example examples[] = {
      "three sizes of K on this machine's processors"},
 };
 
-static int run(struct session *s, const void *given)
+static int db_probe_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct probe_job job = {.op = op_find(str_of(s->operands.at[0]))};
@@ -81,4 +81,5 @@ const struct command command_db_probe = {
     .operands = {.kind = OPERAND_WORD, .min = 1, .max = 1},
     .schemas = {&probed_sizes_schema},
     COMMAND_PARTS,
+    .run = db_probe_run,
 };

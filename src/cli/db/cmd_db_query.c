@@ -104,7 +104,7 @@ static int take_inputs(struct session *s, const struct args *args, struct query 
     return CODE_DONE;
 }
 
-static int take_args(struct session *s, const struct args *args, struct query *q)
+static int query_take_args(struct session *s, const struct args *args, struct query *q)
 {
     int ways = (q->kernel != NULL) + (q->op_name != NULL) + (q->comm != NULL);
     struct cell_slots formats = cell_slots(&s->arena, str_of(args->formats));
@@ -141,7 +141,7 @@ static void print_rows(struct session *s, const struct query_result *r)
     session_answer(s, report);
 }
 
-static void print_text(struct session *s, const struct query_result *r)
+static void query_print_text(struct session *s, const struct query_result *r)
 {
     char number[NUM_TEXT];
 
@@ -191,7 +191,7 @@ static enum status answer_lines(struct session *s, struct db_handle *h)
     return st;
 }
 
-static int run(struct session *s, const void *given)
+static int db_query_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct query_result result;
@@ -209,7 +209,7 @@ static int run(struct session *s, const void *given)
         db_handle_close(h);
         return db_code(st);
     }
-    TRY_CODE(take_args(s, args, &q));
+    TRY_CODE(query_take_args(s, args, &q));
     TRY_CODE(db_place(s, &args->place, &dir));
     enum status st = query_open(&db, dir, &s->diag);
     if (st == ST_OK)
@@ -217,7 +217,7 @@ static int run(struct session *s, const void *given)
     if (st == ST_OK && s->common.json)
         session_document(s, &query_schema, "measured", &result);
     else if (st == ST_OK)
-        print_text(s, &result);
+        query_print_text(s, &result);
     query_close(&db);
     return st == ST_OK && result.miss != NULL ? CODE_NO : db_code(st);
 }
@@ -245,4 +245,5 @@ const struct command command_db_query = {
     .see = "docs/perfdb.md",
     .schemas = {&query_schema},
     COMMAND_PARTS,
+    .run = db_query_run,
 };

@@ -30,7 +30,7 @@ static const struct example examples[] = {
      "one operator on this machine's processors"},
 };
 
-static int run(struct session *s, const void *given)
+static int replay_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct measure_db_job job;
@@ -61,4 +61,5 @@ const struct command command_db_replay = {
     .operands = {.kind = OPERAND_WORD, .min = 0, .max = SIZE_MAX},
     .schemas = {&measured_db_schema},
     COMMAND_PARTS,
+    .run = replay_run,
 };

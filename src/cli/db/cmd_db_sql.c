@@ -35,7 +35,7 @@ struct printer {
     VEC_OF(const char *) cells;
 };
 
-static bool take_head(void *ctx, const char *const *names, size_t n)
+static bool db_sql_take_head(void *ctx, const char *const *names, size_t n)
 {
     struct printer *p = ctx;
     struct arena *arena = &p->s->arena;
@@ -71,7 +71,7 @@ static const char *cell_text(struct arena *arena, struct field_value v)
     return v.type == VALUE_NONE ? "-" : out_clean(arena, v.text);
 }
 
-static bool take_row(void *ctx, const struct field_value *cells, size_t n)
+static bool db_sql_take_row(void *ctx, const struct field_value *cells, size_t n)
 {
     struct printer *p = ctx;
 
@@ -93,7 +93,7 @@ static bool take_row(void *ctx, const struct field_value *cells, size_t n)
     return true;
 }
 
-static void finish(struct printer *p, enum status st)
+static void sql_finish(struct printer *p, enum status st)
 {
     if (p->json != NULL) {
         json_write_end(p->json);
@@ -111,7 +111,7 @@ static void finish(struct printer *p, enum status st)
     vec_free(&p->cells);
 }
 
-static int run(struct session *s, const void *given)
+static int db_sql_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct printer p = {.s = s};
@@ -127,9 +127,9 @@ static int run(struct session *s, const void *given)
         csv_write_open(p.csv, session_sink(s));
         p.csv->is_safe = s->common.csv_safe;
     }
-    const struct sqlview_sink sink = {take_head, take_row, &p};
+    const struct sqlview_sink sink = {db_sql_take_head, db_sql_take_row, &p};
     enum status st = sqlview_run(&tree, str_of(s->operands.at[0]), &sink, &s->diag);
-    finish(&p, st);
+    sql_finish(&p, st);
     return st == ST_UNSUPPORTED ? CODE_USAGE : db_code(st);
 }
 
@@ -151,4 +151,5 @@ const struct command command_db_sql = {
     .operands = {.kind = OPERAND_WORD, .min = 1, .max = 1},
     .common = COMMON_CSV,
     COMMAND_PARTS_ZERO,
+    .run = db_sql_run,
 };

@@ -36,7 +36,7 @@ static void print_json(struct session *s, const struct op_table *t)
     session_json_end(s);
 }
 
-static int run(struct session *s, const void *given)
+static int csv_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     const char *path = db_output_path(s, args->output);
@@ -73,4 +73,5 @@ const struct command command_db_trace_csv = {
     .see = "docs/perfdb-compare.md",
     .common = COMMON_OUT,
     COMMAND_PARTS_ZERO,
+    .run = csv_run,
 };

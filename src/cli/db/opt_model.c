@@ -37,8 +37,8 @@ static const struct grid_model others[] = {
      .head_dim = 128},
 };
 
-static enum status find(struct session *s, const struct opt_model *args, struct grid_run *run,
-                        const struct grid_model **out)
+static enum status model_find(struct session *s, const struct opt_model *args, struct grid_run *run,
+                              const struct grid_model **out)
 {
     const struct grid_models more = {others, ARRAY_LEN(others)};
     struct grid_options o = {.target_models = args->model};
@@ -83,7 +83,7 @@ int opt_model_find(struct session *s, const struct opt_model *args, struct grid_
 {
     if (args->model == NULL && args->config == NULL)
         return session_usage(s, "--model or --config is needed");
-    enum status st = find(s, args, run, out);
+    enum status st = model_find(s, args, run, out);
     if (st != ST_OK)
         grid_run_close(run);
     return db_code(st);

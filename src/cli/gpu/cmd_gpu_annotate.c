@@ -20,7 +20,7 @@ static const struct example examples[] = {
      "source lines with samples and stall reasons"},
 };
 
-static int run(struct session *s, const void *given)
+static int annotate_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct gpu_annotations found;
@@ -52,4 +52,5 @@ const struct command command_gpu_annotate = {
     .operands = {.kind = OPERAND_DIR, .min = 1, .max = 1},
     .schemas = {&gpu_annotate_schema},
     COMMAND_PARTS_ZERO,
+    .run = annotate_run,
 };

@@ -31,7 +31,7 @@ struct card {
 };
 
 /* NVML knows a GPU by its own number or its UUID; CUDA is not needed here. */
-static enum status find(const struct args *args, struct card *card, struct diag *d)
+static enum status clocks_find(const struct args *args, struct card *card, struct diag *d)
 {
     uint64_t number = 0;
     bool is_number = args->device == NULL || num_u64(str_of(args->device), &number);
@@ -153,7 +153,7 @@ static int restore(struct session *s, const struct args *args, struct card *card
     return session_code(st);
 }
 
-static int run(struct session *s, const void *given)
+static int clocks_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     const char *verb = s->operands.n > 0 ? s->operands.at[0] : "status";
@@ -170,7 +170,7 @@ static int run(struct session *s, const void *given)
     if (strcmp(verb, "restore") == 0) {
         code = restore(s, args, &card);
     } else {
-        code = session_code(find(args, &card, &s->diag));
+        code = session_code(clocks_find(args, &card, &s->diag));
         if (code == CODE_DONE && strcmp(verb, "lock") == 0)
             code = lock(s, args, &card);
         else if (code == CODE_DONE)
@@ -197,4 +197,5 @@ const struct command command_gpu_clocks = {
     .operands = {.kind = OPERAND_CHOICE, .min = 0, .max = 1, .choices = verbs},
     .schemas = {&clocks_schema},
     COMMAND_PARTS,
+    .run = clocks_run,
 };

@@ -109,7 +109,7 @@ static int compare_many(struct session *s, const struct args *args)
     return code;
 }
 
-static int run(struct session *s, const void *given)
+static int compare_run(struct session *s, const void *given)
 {
     const struct args *args = given;
 
@@ -145,4 +145,5 @@ const struct command command_gpu_compare = {
     .operands = {.kind = OPERAND_DIR, .min = 0, .max = SIZE_MAX},
     .schemas = {&gpu_compare_schema, &gpu_versions_schema},
     COMMAND_PARTS,
+    .run = compare_run,
 };

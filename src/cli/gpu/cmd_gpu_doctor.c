@@ -24,7 +24,8 @@ struct doctor_rows {
     VEC_OF(struct row);
 };
 
-static void add(struct doctor_rows *rows, const char *what, const char *state, const char *text)
+static void doctor_add(struct doctor_rows *rows, const char *what, const char *state,
+                       const char *text)
 {
     vec_push(rows, ((struct row){what, state, text}));
 }
@@ -35,12 +36,12 @@ static void add_back_end(struct doctor_rows *rows, enum driver_id id, struct are
     struct probe_result r = driver_probe(id, arena);
 
     if (r.state == PROBE_FOUND)
-        add(rows, driver->name, "found",
-            arena_printf(arena, "%s  %s", r.version != NULL ? r.version : "", r.path));
+        doctor_add(rows, driver->name, "found",
+                   arena_printf(arena, "%s  %s", r.version != NULL ? r.version : "", r.path));
     else
-        add(rows, driver->name, probe_state_name(r.state),
-            arena_printf(arena, "%s; fallback: %s", r.reason != NULL ? r.reason : "not found",
-                         driver->instead));
+        doctor_add(rows, driver->name, probe_state_name(r.state),
+                   arena_printf(arena, "%s; fallback: %s",
+                                r.reason != NULL ? r.reason : "not found", driver->instead));
 }
 
 /* A file of the driver has whether counters are restricted to administrators. */
@@ -57,16 +58,16 @@ static void add_permission(struct doctor_rows *rows, struct arena *arena)
     if (f != NULL)
         fclose(f);
     if (restricted < 0)
-        add(rows, "counters", "unknown", arena_printf(arena, "unknown (not in %s)", path));
+        doctor_add(rows, "counters", "unknown", arena_printf(arena, "unknown (not in %s)", path));
     else if (restricted == 0)
-        add(rows, "counters", "allowed", "allowed for every user");
+        doctor_add(rows, "counters", "allowed", "allowed for every user");
     else if (geteuid() == 0)
-        add(rows, "counters", "allowed", "allowed (you are an administrator)");
+        doctor_add(rows, "counters", "allowed", "allowed (you are an administrator)");
     else
-        add(rows, "counters", "refused",
-            "administrators only: run as root, set the driver option "
-            "NVreg_RestrictProfilingToAdminUsers=0, or start the container with "
-            "--cap-add=SYS_ADMIN; otherwise durations and a model are used");
+        doctor_add(rows, "counters", "refused",
+                   "administrators only: run as root, set the driver option "
+                   "NVreg_RestrictProfilingToAdminUsers=0, or start the container with "
+                   "--cap-add=SYS_ADMIN; otherwise durations and a model are used");
 }
 
 static void add_gpus(struct doctor_rows *rows, struct session *s, const struct nvml *nvml)
@@ -75,19 +76,19 @@ static void add_gpus(struct doctor_rows *rows, struct session *s, const struct n
     int n = gpu_device_count(&s->arena, &why);
 
     if (n <= 0)
-        add(rows, "GPU", "missing",
-            arena_printf(&s->arena, "%s; roofline, import, report and compare still work",
-                         n < 0 ? why : "no GPU found by the driver"));
+        doctor_add(rows, "GPU", "missing",
+                   arena_printf(&s->arena, "%s; roofline, import, report and compare still work",
+                                n < 0 ? why : "no GPU found by the driver"));
     for (int i = 0; i < n && i < 8; i++) {
         struct gpu_card g;
         char which[16];
         snprintf(which, sizeof(which), "%d", i);
         if (gpu_device_find(which, nvml, &g, &s->diag) != ST_OK)
             continue;
-        add(rows, "GPU", "found",
-            arena_printf(&s->arena, "%d: %s  %s  cc %d.%d  %u SMs  driver %s%s", i, g.name, g.uuid,
-                         g.cc_major, g.cc_minor, g.sm_count, g.driver,
-                         g.mig == 1 ? "  MIG: counters unavailable" : ""));
+        doctor_add(rows, "GPU", "found",
+                   arena_printf(&s->arena, "%d: %s  %s  cc %d.%d  %u SMs  driver %s%s", i, g.name,
+                                g.uuid, g.cc_major, g.cc_minor, g.sm_count, g.driver,
+                                g.mig == 1 ? "  MIG: counters unavailable" : ""));
     }
 }
 
@@ -100,16 +101,16 @@ static void add_clocks(struct doctor_rows *rows, const struct nvml *nvml, struct
         return;
     NVML_DO(nvml, reasons, gpu, &reasons);
     if ((reasons & NVML_REASON_LOCKED) != 0)
-        add(rows, "clocks", "locked", "locked by another program; --clock will fail");
+        doctor_add(rows, "clocks", "locked", "locked by another program; --clock will fail");
     else if (geteuid() == 0)
-        add(rows, "clocks", "free", "can be locked (you are root)");
+        doctor_add(rows, "clocks", "free", "can be locked (you are root)");
     else
-        add(rows, "clocks", "free", "locking needs root; clocks are measured instead");
+        doctor_add(rows, "clocks", "free", "locking needs root; clocks are measured instead");
     if (fs_is_dir(clocks_folder(&s->arena))) {
         struct fs_list list;
         if (fs_list(&s->arena, clocks_folder(&s->arena), &list, &s->diag) == ST_OK && list.n > 0)
-            add(rows, "journal", "there",
-                "left locked by an earlier run; run: strata gpu clocks restore");
+            doctor_add(rows, "journal", "there",
+                       "left locked by an earlier run; run: strata gpu clocks restore");
     }
 }
 
@@ -130,7 +131,7 @@ static const struct schema doctor_schema = {
     .record = &(const struct record)RECORD(struct doctor_rows, doctor_fields),
 };
 
-static int run(struct session *s, const void *args)
+static int gpu_doctor_run(struct session *s, const void *args)
 {
     static const enum driver_id tools[] = {DRIVER_CUDA,     DRIVER_CUPTI, DRIVER_NCU,
                                            DRIVER_NSYS,     DRIVER_NVML,  DRIVER_NVDISASM,
@@ -144,9 +145,10 @@ static int run(struct session *s, const void *args)
     for (size_t i = 0; i < ARRAY_LEN(tools); i++)
         add_back_end(&rows, tools[i], &s->arena);
     const char *library = workload_library(&s->arena);
-    add(&rows, "injection", library != NULL ? "found" : "missing",
-        library != NULL ? library
-                        : "libstrata-inject.so not found next to strata; set STRATA_INJECT_PATH");
+    doctor_add(&rows, "injection", library != NULL ? "found" : "missing",
+               library != NULL
+                   ? library
+                   : "libstrata-inject.so not found next to strata; set STRATA_INJECT_PATH");
     add_permission(&rows, &s->arena);
     add_clocks(&rows, &nvml, s);
     nvml_close(&nvml);
@@ -170,4 +172,5 @@ const struct command command_gpu_doctor = {
     .see = "docs/gpu-profile.md",
     .schemas = {&doctor_schema},
     COMMAND_PARTS_BARE,
+    .run = gpu_doctor_run,
 };

@@ -19,7 +19,7 @@ static const struct example examples[] = {
      "pages of one Nsight Compute report"},
 };
 
-static int run(struct session *s, const void *given)
+static int import_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct gpu_import_job job = gpu_job_of(s, &args->ask);
@@ -64,4 +64,5 @@ const struct command command_gpu_import = {
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
     .schemas = {&gpu_import_schema},
     COMMAND_PARTS_ZERO,
+    .run = import_run,
 };

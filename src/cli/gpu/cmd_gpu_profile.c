@@ -95,7 +95,7 @@ static bool take_default_clock(struct session *s, struct clock_want *out)
     return false;
 }
 
-static int run(struct session *s, const void *given)
+static int profile_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct gpu_profile_job job = args->job;
@@ -164,4 +164,5 @@ const struct command command_gpu_profile = {
     .common = COMMON_OUT | COMMON_DRY_RUN,
     .schemas = {&gpu_profile_schema},
     COMMAND_PARTS,
+    .run = profile_run,
 };

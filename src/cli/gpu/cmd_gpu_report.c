@@ -5,8 +5,8 @@
 #include "base/files/fs.h"
 #include "base/files/mapfile.h"
 #include "cli/gpu/gpu_options.h"
-#include "cli/markdown_view.h"
 #include "cli/page_answer.h"
+#include "cli/terminal/markdown_view.h"
 #include "gpu/collect/run_record.h"
 #include "gpu/collect/rundir.h"
 #include "gpu/judge/report.h"
@@ -49,7 +49,7 @@ static const struct schema check_schema = {
     .record = &(const struct record)RECORD(struct report_verdict, verdict_fields),
 };
 
-static int check(struct session *s)
+static int report_check(struct session *s)
 {
     struct mapfile map;
     bool is_good = true;
@@ -70,8 +70,8 @@ static int check(struct session *s)
 }
 
 /* A verdict, or the document itself, which other programs read; on a terminal as a report. */
-static void print_text(struct session *s, const struct args *args, const struct gpu_run *run,
-                       struct str markdown)
+static void report_print_text(struct session *s, const struct args *args, const struct gpu_run *run,
+                              struct str markdown)
 {
     if (!args->brief && s->out.width == 0) {
         out_bytes(&s->out, markdown);
@@ -85,8 +85,8 @@ static void print_text(struct session *s, const struct args *args, const struct 
     session_answer(s, r);
 }
 
-static enum status finish(struct session *s, const struct args *args, const struct gpu_run *run,
-                          const struct text *markdown)
+static enum status report_finish(struct session *s, const struct args *args,
+                                 const struct gpu_run *run, const struct text *markdown)
 {
     if (args->devlog != NULL) {
         TRY(gpu_devlog_write(args->devlog, run, &s->diag));
@@ -96,7 +96,7 @@ static enum status finish(struct session *s, const struct args *args, const stru
         session_document_in(s, &gpu_report_schema, "measured", run,
                             &(struct record_env){.arena = &s->arena, .user = markdown});
     else if (!s->common.quiet)
-        print_text(s, args, run, text_view(markdown));
+        report_print_text(s, args, run, text_view(markdown));
     struct page_file *page = page_answer_begin(s, PAGE_GPU, NULL);
     if (page == NULL)
         return ST_OK;
@@ -127,7 +127,7 @@ static enum status again(struct session *s, const struct args *args)
         gpu_report_write(&run, session_lang(s), &markdown);
     }
     if (st == ST_OK)
-        st = finish(s, args, &run, &markdown);
+        st = report_finish(s, args, &run, &markdown);
     text_free(&markdown);
     gpu_run_free(&run);
     return st;
@@ -148,19 +148,19 @@ static enum status from_files(struct session *s, const struct args *args)
         session_wrote(s, imported.folder);
     if (st == ST_OK) {
         gpu_report_write(&imported.run, session_lang(s), &markdown);
-        st = finish(s, args, &imported.run, &markdown);
+        st = report_finish(s, args, &imported.run, &markdown);
     }
     text_free(&markdown);
     gpu_imported_free(&imported);
     return st;
 }
 
-static int run(struct session *s, const void *given)
+static int gpu_report_run(struct session *s, const void *given)
 {
     const struct args *args = given;
 
     if (args->check)
-        return check(s);
+        return report_check(s);
     if (fs_is_dir(s->operands.at[0])) {
         if (s->operands.n > 1)
             return session_usage(s, "report takes one folder or one or more files");
@@ -190,4 +190,5 @@ const struct command command_gpu_report = {
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
     .schemas = {&gpu_report_schema, &check_schema},
     COMMAND_PARTS_ZERO,
+    .run = gpu_report_run,
 };

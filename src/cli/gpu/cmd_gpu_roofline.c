@@ -52,7 +52,7 @@ static enum status make_stages(struct session *s, const struct args *args, struc
                           &s->diag);
 }
 
-static void print_text(struct session *s, const struct gpu_floors *f)
+static void roofline_print_text(struct session *s, const struct gpu_floors *f)
 {
     struct report *r = report_new(LANG_EN, S(""));
 
@@ -85,7 +85,7 @@ static int check_types(struct session *s, const struct gpu_run *run)
     return CODE_DONE;
 }
 
-static int run(struct session *s, const void *given)
+static int roofline_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct gpu_spec spec = {0};
@@ -104,7 +104,7 @@ static int run(struct session *s, const void *given)
         if (s->common.json)
             session_document(s, &gpu_floors_schema, "estimated", &floors);
         else
-            print_text(s, &floors);
+            roofline_print_text(s, &floors);
     }
     gpu_spec_free(&spec);
     gpu_run_free(&model);
@@ -126,4 +126,5 @@ const struct command command_gpu_roofline = {
     .see = "docs/gpu.md",
     .schemas = {&gpu_floors_schema},
     COMMAND_PARTS_ZERO,
+    .run = roofline_run,
 };

@@ -70,7 +70,8 @@ static double clock_of(const struct args *args)
     return st == ST_OK ? chip.trace_mhz : 0;
 }
 
-static struct incore_clean_job job_of(struct session *s, const struct args *args, const char *path)
+static struct incore_clean_job clean_job_of(struct session *s, const struct args *args,
+                                            const char *path)
 {
     struct incore_clean_job job = args->job;
 
@@ -236,7 +237,7 @@ static int clean_all(struct session *s, const struct args *args, const struct wo
     size_t n = 0;
 
     for (size_t i = 0; i < paths->n; i++) {
-        struct incore_clean_job job = job_of(s, args, paths->at[i]);
+        struct incore_clean_job job = clean_job_of(s, args, paths->at[i]);
         if (paths->n > 1) /* results of several inputs must not meet */
             job.out = arena_printf(&s->arena, "%s/%zu", job.out, i + 1);
         job.origin.command = command_of(&s->arena, &job);
@@ -254,7 +255,7 @@ static int clean_all(struct session *s, const struct args *args, const struct wo
     return code;
 }
 
-static int run(struct session *s, const void *given)
+static int clean_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct words paths = {0};
@@ -269,7 +270,7 @@ static int run(struct session *s, const void *given)
     if (args->clock.mhz < 0 || args->clock.mhz > 100000)
         return session_usage(s, "--clock-mhz must be a frequency in MHz, e.g. 1850");
     for (size_t i = 0; i < s->operands.n && code == CODE_DONE && args->job.rules.is_compat; i++) {
-        struct incore_clean_job job = job_of(s, args, s->operands.at[i]);
+        struct incore_clean_job job = clean_job_of(s, args, s->operands.at[i]);
         code = run_compat(s, &job);
     }
     if (args->job.rules.is_compat)
@@ -313,4 +314,5 @@ const struct command command_incore_clean = {
     .common = COMMON_OUT,
     .schemas = {&incore_clean_schema},
     COMMAND_PARTS,
+    .run = clean_run,
 };

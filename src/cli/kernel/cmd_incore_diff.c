@@ -31,8 +31,8 @@ static void add_changes(struct report *r, const struct record *record,
                        &(struct record_env){.arena = &r->arena});
 }
 
-static void print_text(struct session *s, const struct args *args,
-                       const struct incore_study *studies, const struct incore_changes *c)
+static void diff_print_text(struct session *s, const struct args *args,
+                            const struct incore_study *studies, const struct incore_changes *c)
 {
     struct report *r = report_new(LANG_EN, S(""));
 
@@ -53,7 +53,7 @@ static void print_text(struct session *s, const struct args *args,
     session_answer(s, r);
 }
 
-static int run(struct session *s, const void *given)
+static int incore_diff_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct incore_study *studies = ARENA_ARRAY(&s->arena, struct incore_study, 2);
@@ -78,7 +78,7 @@ static int run(struct session *s, const void *given)
         if (s->common.json)
             session_document(s, &incore_changes_schema, "simulated", &changes);
         else
-            print_text(s, args, studies, &changes);
+            diff_print_text(s, args, studies, &changes);
         incore_changes_free(&changes);
     }
     for (int i = 0; i < 2; i++) {
@@ -101,4 +101,5 @@ const struct command command_incore_diff = {
     .operands = {.kind = OPERAND_FILE, .min = 2, .max = 2},
     .schemas = {&incore_changes_schema},
     COMMAND_PARTS,
+    .run = incore_diff_run,
 };

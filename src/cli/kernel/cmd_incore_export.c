@@ -6,7 +6,7 @@
 #include "base/files/fs.h"
 #include "cli/captures.h"
 #include "cli/kernel/incore_clock.h"
-#include "render/insight.h"
+#include "render/insight/insight.h"
 
 static const struct example examples[] = {
     {"strata incore export examples/incore -o exported", "the simulator/ folder of one container"},
@@ -54,7 +54,7 @@ static enum status write_folder(struct session *s, const struct capture *cap, co
     return st;
 }
 
-static int run(struct session *s, const void *args)
+static int incore_export_run(struct session *s, const void *args)
 {
     const char *path = s->operands.at[0],
                *folder = s->common.out != NULL ? s->common.out : "strata-out";
@@ -94,4 +94,5 @@ const struct command command_incore_export = {
     .common = COMMON_CAPTURE | COMMON_OUT,
     .schemas = {&schema},
     COMMAND_PARTS_ZERO,
+    .run = incore_export_run,
 };

@@ -22,7 +22,7 @@ static const char *verdict(const struct incore_lint *l)
                          : "MindStudio Insight opens it";
 }
 
-static void print_text(struct session *s, const struct incore_lint *l)
+static void lint_print_text(struct session *s, const struct incore_lint *l)
 {
     uint64_t told = 0;
 
@@ -43,7 +43,7 @@ static void print_text(struct session *s, const struct incore_lint *l)
                    (unsigned long long)(l->refused + l->unseen - told));
 }
 
-static enum status check(struct session *s, struct incore_lint *l)
+static enum status lint_check(struct session *s, struct incore_lint *l)
 {
     const char *path = l->path;
     struct mapfile map;
@@ -59,7 +59,7 @@ static enum status check(struct session *s, struct incore_lint *l)
     return ST_OK;
 }
 
-static int run(struct session *s, const void *args)
+static int lint_run(struct session *s, const void *args)
 {
     size_t n = s->operands.n;
     struct incore_lint *list = ARENA_ARRAY(&s->arena, struct incore_lint, n);
@@ -73,13 +73,13 @@ static int run(struct session *s, const void *args)
         list[i].path = fs_is_dir(s->operands.at[i])
                            ? incore_open_file(s->operands.at[i], &s->arena, &s->diag)
                            : s->operands.at[i];
-        status = list[i].path != NULL ? check(s, &list[i]) : ST_NOT_FOUND;
+        status = list[i].path != NULL ? lint_check(s, &list[i]) : ST_NOT_FOUND;
         has_problems = has_problems || list[i].problems.n > 0;
     }
     if (status == ST_OK && s->common.json)
         session_document(s, &incore_lint_schema, NULL, &(struct field_items){list, n});
     for (size_t i = 0; i < n && status == ST_OK && !s->common.json && !s->common.quiet; i++)
-        print_text(s, &list[i]);
+        lint_print_text(s, &list[i]);
     for (size_t i = 0; i < n; i++)
         incore_lint_fini(&list[i]);
     return status == ST_OK && has_problems ? CODE_NO : session_code(status);
@@ -101,4 +101,5 @@ const struct command command_incore_lint = {
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
     .schemas = {&incore_lint_schema},
     COMMAND_PARTS_BARE,
+    .run = lint_run,
 };

@@ -90,7 +90,7 @@ static const struct example examples[] = {
      "also its trace, from the built-in simulator"},
 };
 
-static struct incore_replay_job job_of(const struct session *s, const struct args *a)
+static struct incore_replay_job replay_job_of(const struct session *s, const struct args *a)
 {
     struct incore_replay_job job = a->job;
 
@@ -124,7 +124,7 @@ static void print_slot(struct session *s, const struct slot *slot)
     }
 }
 
-static void print(struct session *s, const struct incore_replay_result *r)
+static void replay_print(struct session *s, const struct incore_replay_result *r)
 {
     if (r->has_kernel && !s->common.quiet) {
         out_printf(&s->out, "%s  func_id %" PRId64 " · %s · %" PRId64 " block%s\n",
@@ -141,10 +141,10 @@ static void print(struct session *s, const struct incore_replay_result *r)
         out_printf(&s->out, "MindStudio Insight input: %s\n", r->simulator);
 }
 
-static int run(struct session *s, const void *args)
+static int kernel_incore_replay_run(struct session *s, const void *args)
 {
     const struct args *a = args;
-    struct incore_replay_job job = job_of(s, a);
+    struct incore_replay_job job = replay_job_of(s, a);
     struct incore_replay_result result;
 
     if (a->dispatch_id != NULL)
@@ -157,7 +157,7 @@ static int run(struct session *s, const void *args)
         session_document(s, &incore_replay_schema, result.backend != NULL ? "simulated" : NULL,
                          &result);
     else if (st == ST_OK)
-        print(s, &result);
+        replay_print(s, &result);
     incore_replay_result_free(&result);
     if (st == ST_OK)
         return CODE_DONE;
@@ -194,4 +194,5 @@ const struct command command_incore_replay = {
     .common = COMMON_OUT | COMMON_DRY_RUN,
     .schemas = {&incore_replay_schema},
     COMMAND_PARTS,
+    .run = kernel_incore_replay_run,
 };

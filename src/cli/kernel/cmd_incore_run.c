@@ -112,7 +112,7 @@ static bool has_equal_signs(const struct words *list)
     return true;
 }
 
-static int check(struct session *s, const struct incore_run_job *job)
+static int run_check(struct session *s, const struct incore_run_job *job)
 {
     const struct {
         const char *option;
@@ -206,7 +206,7 @@ static void print_pipes(struct session *s, const struct run_row *r)
     out_text(&s->out, "\n");
 }
 
-static const char *cell(struct session *s, int decimals, double value, const char *unit)
+static const char *run_cell(struct session *s, int decimals, double value, const char *unit)
 {
     return arena_printf(&s->arena, "%.*f%s", decimals, value, unit);
 }
@@ -226,12 +226,12 @@ static void print_table(struct session *s, const struct run_rows *rows)
             continue;
         const char **c = &cells[n++ * ARRAY_LEN(columns)];
         c[0] = out_clean(&s->arena, str_of(r->func));
-        c[1] = cell(s, 0, (double)r->cycles, "");
-        c[2] = cell(s, 2, r->span_us, "");
+        c[1] = run_cell(s, 0, (double)r->cycles, "");
+        c[2] = run_cell(s, 2, r->span_us, "");
         c[3] = r->critical;
-        c[4] = cell(s, 0, 100 * r->critical_share, " %");
+        c[4] = run_cell(s, 0, 100 * r->critical_share, " %");
         c[5] = r->bound;
-        c[6] = r->intensity >= 0 ? cell(s, 1, r->intensity, "") : "-";
+        c[6] = r->intensity >= 0 ? run_cell(s, 1, r->intensity, "") : "-";
     }
     if (n == 0)
         return;
@@ -273,7 +273,7 @@ static void print_end(struct session *s, const struct incore_run_result *r)
 
 /* ---- running ---- */
 
-static void say(void *ctx, const char *line)
+static void run_say(void *ctx, const char *line)
 {
     struct session *s = ctx;
     struct str wipe =
@@ -305,7 +305,7 @@ static int run(struct session *s, const void *given_args)
     struct incore_run_result result;
     struct incore_run_job job = a->job;
 
-    TRY_CODE(check(s, &job));
+    TRY_CODE(run_check(s, &job));
     TRY_CODE(complete(s, a, &job));
     if (a->msprof_timeout > 0)
         diag_add(&s->diag, SEV_WARN, "incore-run.old-option", (struct where){0},
@@ -313,7 +313,7 @@ static int run(struct session *s, const void *given_args)
     if (a->list_only)
         return list(s, &job);
     if (!s->common.quiet && !s->common.json) {
-        job.say = say;
+        job.say = run_say;
         job.say_ctx = s;
     }
     enum status status = incore_run_run(&job, &s->diag, &result);
@@ -353,4 +353,5 @@ const struct command command_incore_run = {
     .common = COMMON_OUT | COMMON_JOBS,
     .schemas = {&incore_run_schema, &discover_schema},
     COMMAND_PARTS,
+    .run = run,
 };

@@ -51,8 +51,8 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static void print_text(struct session *s, const struct args *args, const struct incore_study *study,
-                       const struct incore_view *v)
+static void show_print_text(struct session *s, const struct args *args,
+                            const struct incore_study *study, const struct incore_view *v)
 {
     const struct incore_breakdown *b = &study->breakdown;
     struct report *r = report_new(LANG_EN, str_of(study->bin));
@@ -173,7 +173,7 @@ static enum status write_page(struct session *s, const struct incore_study *stud
     return status;
 }
 
-static int run(struct session *s, const void *given)
+static int show_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct incore_device device;
@@ -192,7 +192,7 @@ static int run(struct session *s, const void *given)
         if (s->common.json)
             print_json(s, args->top, &study, &view);
         else
-            print_text(s, args, &study, &view);
+            show_print_text(s, args, &study, &view);
         if (s->page != NULL)
             status = write_page(s, &study, &view, mhz);
         incore_view_free(&view);
@@ -218,4 +218,5 @@ const struct command command_incore_show = {
     .common = COMMON_HTML,
     .schemas = {&schema, &incore_device_schema},
     COMMAND_PARTS,
+    .run = show_run,
 };

@@ -50,7 +50,8 @@ static void add_laws(struct report *r, const struct pto_calibration *cal)
     }
 }
 
-static void print_text(struct session *s, const char *path, const struct pto_calibration *cal)
+static void calibrate_print_text(struct session *s, const char *path,
+                                 const struct pto_calibration *cal)
 {
     struct report *r = report_new(LANG_EN, str_of(out_clean(&s->arena, str_of(path))));
 
@@ -89,11 +90,11 @@ static enum status calibrate(struct session *s, const struct args *args, struct 
     if (s->common.json)
         session_document(s, &pto_calibration_schema, "estimated", cal);
     else if (!s->common.quiet)
-        print_text(s, path, cal);
+        calibrate_print_text(s, path, cal);
     return ST_OK;
 }
 
-static int run(struct session *s, const void *args)
+static int calibrate_run(struct session *s, const void *args)
 {
     struct pto_costs *costs = pto_costs_new();
     struct pto_measures table = {0};
@@ -124,4 +125,5 @@ const struct command command_pto_calibrate = {
     .common = COMMON_OUT,
     .schemas = {&pto_calibration_schema},
     COMMAND_PARTS_ZERO,
+    .run = calibrate_run,
 };

@@ -70,7 +70,7 @@ static const struct opt options[] = {
 static const struct example examples[] = {
     {"strata pto cc examples/pto-cpp/add.cpp", "run with guessed arguments, simulate"},
     {"strata pto cc examples/pto-cpp/matmul.cpp --lines --top 5", "with the hottest lines"},
-    {"strata pto cc examples/pto-cpp/softmax.cpp --write-arg-spec /tmp/softmax.json",
+    {"strata pto cc examples/pto-cpp/softmax.cpp --write-arg-spec softmax.json",
      "a draft of the arguments, to be edited"},
 };
 
@@ -224,7 +224,7 @@ static enum status run_all(struct session *s, const struct args *a, struct pto_c
     return simulate(s, a, r, x);
 }
 
-static int run(struct session *s, const void *args)
+static int cc_run(struct session *s, const void *args)
 {
     const struct args *a = args;
     struct pto_cpp_job job = a->job;
@@ -267,4 +267,5 @@ const struct command command_pto_cc = {
     .common = COMMON_LANG,
     .schemas = {&pto_sim_schema},
     COMMAND_PARTS,
+    .run = cc_run,
 };

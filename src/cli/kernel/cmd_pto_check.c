@@ -44,7 +44,7 @@ static void print_place(struct session *s, const struct pto_checked *c, const st
     out_style(&s->out, STYLE_PLAIN);
 }
 
-static void print_text(struct session *s, const struct pto_checked *c)
+static void pto_check_print_text(struct session *s, const struct pto_checked *c)
 {
     const struct pto_module *m = &c->module;
 
@@ -70,7 +70,7 @@ static void print_text(struct session *s, const struct pto_checked *c)
                m->functions.n, m->functions.n == 1 ? "" : "s", m->ops.n);
 }
 
-static int run(struct session *s, const void *args)
+static int kernel_pto_check_run(struct session *s, const void *args)
 {
     const struct args *a = args;
     struct pto_race_watch watch;
@@ -105,7 +105,7 @@ static int run(struct session *s, const void *args)
             record_json(j, pto_check_schema.record, &list[i],
                         &(struct record_env){.names = &list[i].module.names, .user = &list[i]});
         else if (status == ST_OK)
-            print_text(s, &list[i]);
+            pto_check_print_text(s, &list[i]);
         pto_checked_free(&list[i]);
     }
     if (j != NULL) {
@@ -137,4 +137,5 @@ const struct command command_pto_check = {
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
     .schemas = {&pto_check_schema},
     COMMAND_PARTS_ZERO,
+    .run = kernel_pto_check_run,
 };

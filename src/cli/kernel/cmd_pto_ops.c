@@ -28,8 +28,8 @@ static bool is_meant(struct str name, struct str word, bool is_exact)
 }
 
 /* The operation of that name, else those that begin so. */
-static size_t choose(const struct pto_references *all, const char *word,
-                     struct pto_reference *chosen)
+static size_t ops_choose(const struct pto_references *all, const char *word,
+                         struct pto_reference *chosen)
 {
     size_t n = 0;
 
@@ -71,13 +71,13 @@ static void add_one(struct report *r, const struct pto_reference *op)
         report_text(r, S("  not simulated: kernels with it can be checked and printed"));
 }
 
-static int run(struct session *s, const void *args)
+static int pto_ops_run(struct session *s, const void *args)
 {
     const char *word = s->operands.n > 0 ? s->operands.at[0] : NULL;
     struct pto_costs *costs = pto_costs_new();
     struct pto_references all = pto_references(costs, &s->arena);
     struct pto_reference *list = ARENA_ARRAY(&s->arena, struct pto_reference, all.n);
-    size_t n = choose(&all, word, list);
+    size_t n = ops_choose(&all, word, list);
 
     (void)args;
     pto_costs_free(costs);
@@ -115,4 +115,5 @@ const struct command command_pto_ops = {
     .operands = {.kind = OPERAND_WORD, .max = 1},
     .schemas = {&schema},
     COMMAND_PARTS_BARE,
+    .run = pto_ops_run,
 };

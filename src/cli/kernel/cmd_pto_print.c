@@ -37,7 +37,7 @@ static enum status print(struct session *s, const char *path, const struct pto_c
     return ST_OK;
 }
 
-static int run(struct session *s, const void *args)
+static int print_run(struct session *s, const void *args)
 {
     const struct args *a = args;
     const struct text_param *params;
@@ -72,4 +72,5 @@ const struct command command_pto_print = {
     .common = COMMON_OUT,
     .schemas = {&pto_print_schema},
     COMMAND_PARTS_ZERO,
+    .run = print_run,
 };

@@ -21,7 +21,7 @@ static const struct example examples[] = {
      "compare the times of every entry"},
 };
 
-static void print(struct session *s, const struct pto_replay *r)
+static void pto_replay_print(struct session *s, const struct pto_replay *r)
 {
     if (s->common.quiet)
         return;
@@ -45,7 +45,7 @@ static void print(struct session *s, const struct pto_replay *r)
                        r->total > 0 ? 100.0 * (double)r->busy[q] / (double)r->total : 0.0);
 }
 
-static int run(struct session *s, const void *args)
+static int kernel_pto_replay_run(struct session *s, const void *args)
 {
     const struct args *a = args;
     struct mapfile map;
@@ -60,7 +60,7 @@ static int run(struct session *s, const void *args)
             session_read(s, s->operands.at[0], "pto-replay", r.entries.n, 0);
             session_document(s, &pto_replay_schema, "simulated", &r);
         } else {
-            print(s, &r);
+            pto_replay_print(s, &r);
         }
     }
     bool is_same = r.stuck == 0 && r.different == 0;
@@ -82,4 +82,5 @@ const struct command command_pto_replay = {
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .schemas = {&pto_replay_schema},
     COMMAND_PARTS_ZERO,
+    .run = kernel_pto_replay_run,
 };

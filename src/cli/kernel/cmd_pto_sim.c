@@ -136,8 +136,8 @@ static enum status write_outputs(struct session *s, const struct args *a, struct
     return ST_OK;
 }
 
-static enum status compare(struct session *s, const struct args *a, const struct text_param *checks,
-                           struct pto_sim_run *x)
+static enum status sim_compare(struct session *s, const struct args *a,
+                               const struct text_param *checks, struct pto_sim_run *x)
 {
     struct pto_kernel *k = &x->k;
 
@@ -185,7 +185,7 @@ static enum status do_more(struct session *s, const struct args *a, const struct
         return ST_FORMAT;
     if (!page_answer_again(s))
         TRY(write_outputs(s, a, &x->k, outputs));
-    TRY(compare(s, a, checks, x));
+    TRY(sim_compare(s, a, checks, x));
     more.lines = a->more.lines || has_changes;
     TRY(pto_sim_extra(s, costs, setup, &more, x));
     x->has_lines = a->more.lines;
@@ -419,7 +419,7 @@ static int run_many(struct session *s, struct pto_sim_run *x, const struct pto_c
     return sums.failed > 0 ? CODE_NO : CODE_DONE;
 }
 
-static int run(struct session *s, const void *args)
+static int sim_run(struct session *s, const void *args)
 {
     const struct args *a = args;
     struct pto_costs *costs;
@@ -462,4 +462,5 @@ const struct command command_pto_sim = {
     .common = COMMON_LANG | COMMON_HTML | COMMON_OUT,
     .schemas = {&pto_sim_schema},
     COMMAND_PARTS,
+    .run = sim_run,
 };

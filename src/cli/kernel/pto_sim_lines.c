@@ -19,7 +19,7 @@ static void put_share(struct report *r, struct table *t, double share)
 }
 
 /* The cells of a line of the source: of an operation on a pipe, or of none. */
-static void put_line(struct report *r, struct table *t, const struct pto_line *x)
+static void lines_put(struct report *r, struct table *t, const struct pto_line *x)
 {
     put_cycles(r, t, x ? x->busy : 0);
     put_share(r, t, x ? x->busy_share : 0);
@@ -97,11 +97,12 @@ static void add_source(struct report *r, const struct pto_sim_run *run)
         if (number < first)
             continue;
         table_text(r, t, arena_format(&r->arena, "%" PRIu32, number));
-        put_line(r, t, at < l->lines.n && l->lines.at[at].line == number ? &l->lines.at[at] : NULL);
+        lines_put(r, t,
+                  at < l->lines.n && l->lines.at[at].line == number ? &l->lines.at[at] : NULL);
         table_text(r, t, without_types(&r->arena, str_trim(text)));
         for (size_t i = at + 1; i < l->lines.n && l->lines.at[i].line == number; i++) {
             table_text(r, t, S("")); /* the same line on another pipe */
-            put_line(r, t, &l->lines.at[i]);
+            lines_put(r, t, &l->lines.at[i]);
             table_text(r, t, S(""));
         }
     }

@@ -26,7 +26,7 @@ static void put_percent(struct report *r, struct table *t, const struct pto_outc
     table_text(r, t, arena_format(&r->arena, "%.1f", percent));
 }
 
-static struct str word(const struct report *r, const char *english)
+static struct str text_word(const struct report *r, const char *english)
 {
     return message_word(r->lang, str_of(english));
 }
@@ -45,7 +45,7 @@ static struct str causes(struct report *r, const struct pto_unit *u)
         if (best == 0)
             break;
         done[best] = true;
-        struct str cause = word(r, pto_cause_name((enum pto_cause)best));
+        struct str cause = text_word(r, pto_cause_name((enum pto_cause)best));
         text = arena_format(&r->arena, "%.*s%s%.*s %" PRId64, STR_ARGS(text),
                             text.n > 0 ? ", " : "", STR_ARGS(cause), u->stall[best]);
     }
@@ -119,7 +119,7 @@ static void add_path(struct report *r, const struct pto_outcome *o, size_t top)
         if (p->is_sync && p->cause != PTO_CAUSE_NONE)
             table_text(r, t,
                        REPORT_MESSAGE(r, &pto_text.sync_for,
-                                      PLACE("cause", word(r, pto_cause_name(p->cause)))));
+                                      PLACE("cause", text_word(r, pto_cause_name(p->cause)))));
         else
             table_word(r, t, sorts[p->sort]);
         table_number(t, (double)p->count);
@@ -188,7 +188,7 @@ static void add_verdict(struct report *r, const struct pto_outcome *o)
         report_line_text(r, REPORT_MESSAGE(r, &pto_text.others, PLACE("others", others)));
     if (limits_first(l) != NULL)
         report_line_text(r, REPORT_MESSAGE(r, &pto_text.advice,
-                                           PLACE("advice", word(r, limit_advice(l->bound)))));
+                                           PLACE("advice", text_word(r, limit_advice(l->bound)))));
 }
 
 /* "data 61.2 %, busy 20.0 %" */
@@ -197,9 +197,10 @@ static void add_reasons(struct report *r, const struct pto_outcome *o)
     struct str list = S("");
 
     for (size_t i = 0; i < o->n_reasons && o->reasons[i].share >= 0.001; i++) {
-        struct str one = REPORT_MESSAGE(
-            r, &pto_text.reason, PLACE("reason", word(r, pto_reason_name(o->reasons[i].reason))),
-            PLACE("share", 100 * o->reasons[i].share));
+        struct str one =
+            REPORT_MESSAGE(r, &pto_text.reason,
+                           PLACE("reason", text_word(r, pto_reason_name(o->reasons[i].reason))),
+                           PLACE("share", 100 * o->reasons[i].share));
         list =
             arena_format(&r->arena, "%.*s%s%.*s", STR_ARGS(list), i > 0 ? ", " : "", STR_ARGS(one));
     }
@@ -260,7 +261,7 @@ static bool is_same_argument(const struct pto_assumed *a, const struct pto_assum
 /* `more`: places besides this one where the same argument decides. */
 static struct str assumed_text(struct report *r, const struct pto_assumed *a, size_t more)
 {
-    struct str kind = word(r, pto_assumed_kind((unsigned)a->kind));
+    struct str kind = text_word(r, pto_assumed_kind((unsigned)a->kind));
 
     if (a->kind == PTO_ASSUMED_WAIT)
         return REPORT_MESSAGE(r, &pto_text.assumed_wait, PLACE("line", a->line));

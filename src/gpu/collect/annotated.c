@@ -120,7 +120,7 @@ static enum status read_file(struct gpu_annotated *a, const struct fs_entry *sou
     return ST_OK;
 }
 
-static void release(struct gpu_annotated *a)
+static void annotated_release(struct gpu_annotated *a)
 {
     vec_free(&a->lines);
     vec_free(&a->sass);
@@ -149,7 +149,7 @@ enum status gpu_annotated_read(const char *run, const char *regex, struct arena 
         if (st == ST_OK && (pattern == NULL || pattern_finds(pattern, a.kernel)))
             vec_push(&out->at, a);
         else
-            release(&a);
+            annotated_release(&a);
     }
     pattern_free(pattern);
     if (st != ST_OK || out->at.n > 0)
@@ -166,7 +166,7 @@ enum status gpu_annotated_read(const char *run, const char *regex, struct arena 
 void gpu_annotated_free(struct gpu_annotations *a)
 {
     for (size_t i = 0; i < a->at.n; i++)
-        release(&a->at.at[i]);
+        annotated_release(&a->at.at[i]);
     vec_free(&a->at);
 }
 

@@ -10,7 +10,7 @@
 #include "base/files/mapfile.h"
 #include "base/formats/markdown.h"
 
-static struct str change_of(const struct gpu_run *run, const char *metric)
+static struct str devlog_change_of(const struct gpu_run *run, const char *metric)
 {
     for (size_t i = 0; i < run->changes.n; i++)
         if (str_equal(run->changes.at[i].metric, str_of(metric)))
@@ -79,7 +79,7 @@ static void issues(struct text *t, const struct gpu_run *run, struct arena *aren
 
 static void insights(struct text *t, const struct gpu_run *run, struct arena *arena)
 {
-    struct str class = change_of(run, "Bottleneck");
+    struct str class = devlog_change_of(run, "Bottleneck");
     size_t n = 0;
 
     text_format(t, "\n**Insights**:\n");
@@ -132,9 +132,9 @@ static void block(struct text *t, const struct gpu_run *run, struct str own)
     text_format(t, "| Metric            | Value   | vs Previous |\n"
                    "| ----------------- | ------- | ----------- |\n");
     row(t, "Duration", gpu_run_duration(run) / 1e3, 2, " \xce\xbcs",
-        duration_change(change_of(run, "Duration (us)")));
-    row(t, "Achieved TFLOPs/s", tflops, 2, "", change_of(run, "Achieved TFLOPs/s"));
-    row(t, "Achieved GB/s", gbps, 2, "", change_of(run, "Achieved GB/s"));
+        duration_change(devlog_change_of(run, "Duration (us)")));
+    row(t, "Achieved TFLOPs/s", tflops, 2, "", devlog_change_of(run, "Achieved TFLOPs/s"));
+    row(t, "Achieved GB/s", gbps, 2, "", devlog_change_of(run, "Achieved GB/s"));
     row(t, "Occupancy", m != NULL ? m[GPU_M_OCC] : NAN, 0, "%", S("--"));
     row(t, "TC Util", m != NULL ? m[GPU_M_TC_PCT] : NAN, 0, "%", S("--"));
     enum gpu_bound bound = s != NULL ? s->class.bound : GPU_UNPROVEN;

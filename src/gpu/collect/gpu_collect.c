@@ -251,7 +251,7 @@ enum gpu_outcome gpu_collect_samples(struct gpu_collect *c, const char *part, do
 }
 
 /* Moves what `from` has to the end of `to`. */
-static void join(struct gpu_recorded *to, struct gpu_recorded *from)
+static void collect_join(struct gpu_recorded *to, struct gpu_recorded *from)
 {
     for (size_t i = 0; i < from->runs.n; i++)
         vec_push(&to->runs, from->runs.at[i]);
@@ -289,7 +289,7 @@ enum gpu_outcome gpu_collect_events(struct gpu_collect *c, const char *part, str
         progress_tick(c->session->want.progress, "timing runs", out->runs.n, runs);
         ++*starts;
         code = run_part(c, &run, arena_printf(c->arena, "%s-%zu", part, *starts), &more);
-        join(out, &more);
+        collect_join(out, &more);
         if (code != GPU_DONE || out->runs.n > before)
             continue;
         if (warmup == 0)

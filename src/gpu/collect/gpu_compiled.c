@@ -113,7 +113,7 @@ static const char *stage_folder(struct keeping *k, size_t stage)
                         STR_ARGS(fs_safe_name(k->arena, k->run->stages.at[stage].name, '-')));
 }
 
-static void put(struct keeping *k, size_t stage, const char *name, struct str text)
+static void compiled_put(struct keeping *k, size_t stage, const char *name, struct str text)
 {
     const char *folder = stage_folder(k, stage);
 
@@ -204,8 +204,8 @@ static void add_lines(struct keeping *k, struct gpu_listing *l, struct str file)
     diag_fini(&said);
 }
 
-static void sample(struct keeping *k, const struct wanted *w, struct str module,
-                   struct gpu_listing *l)
+static void compiled_sample(struct keeping *k, const struct wanted *w, struct str module,
+                            struct gpu_listing *l)
 {
     if (!gpu_listing_sample(l, k->job->samples, w->mangled, k->pages->arena))
         return;
@@ -232,7 +232,7 @@ static void list_kernel(struct keeping *k, const struct wanted *w, const char *p
         if (x->is_found && str_equal(x->mangled, w->mangled))
             return;
     disassemble(k, w, path, c, &l);
-    sample(k, w, module, &l);
+    compiled_sample(k, w, module, &l);
     if (l.sass.n > 0)
         vec_push(&k->pages->listings, l);
     else
@@ -278,7 +278,8 @@ static void take_module(struct keeping *k, const struct fs_entry *file)
             w->has_ptx = c.ptx.n > 0;
             struct str stem = str_part(file->name, 0, str_find_char(file->name, '.'));
             if (w->has_ptx)
-                put(k, w->stage, arena_printf(k->arena, "%.*s.ptx", STR_ARGS(stem)), c.ptx);
+                compiled_put(k, w->stage, arena_printf(k->arena, "%.*s.ptx", STR_ARGS(stem)),
+                             c.ptx);
             list_kernel(k, w, file->path, map.text, &c);
         }
     mapfile_close(&map);
@@ -308,17 +309,17 @@ static void look_into_program(struct keeping *k)
             struct str ptx = w->is_found && !w->has_ptx ? gpu_disasm_ptx(text, w->mangled) : S("");
             w->has_ptx |= ptx.n > 0;
             if (ptx.n > 0)
-                put(k, w->stage,
-                    arena_printf(k->arena, "%.*s.ptx",
-                                 STR_ARGS(fs_safe_name(k->arena, w->name, '-'))),
-                    ptx);
+                compiled_put(k, w->stage,
+                             arena_printf(k->arena, "%.*s.ptx",
+                                          STR_ARGS(fs_safe_name(k->arena, w->name, '-'))),
+                             ptx);
         }
     diag_fini(&said);
 }
 
 /* ---- resources.json ---- */
 
-static void put_kernel(struct json_writer *j, const struct wanted *w)
+static void compiled_put_kernel(struct json_writer *j, const struct wanted *w)
 {
     const struct cubin_function *f = &w->function;
 
@@ -347,14 +348,14 @@ static void write_resources(struct keeping *k, size_t stage)
     json_put_array(&j, "kernels");
     for (size_t i = 0; i < k->wanted.n; i++)
         if (k->wanted.at[i].stage == stage && k->wanted.at[i].is_found) {
-            put_kernel(&j, &k->wanted.at[i]);
+            compiled_put_kernel(&j, &k->wanted.at[i]);
             has_any = true;
         }
     json_write_end(&j);
     json_write_end(&j);
     json_write_finish(&j);
     if (has_any)
-        put(k, stage, "resources.json", (struct str){b.at, b.n});
+        compiled_put(k, stage, "resources.json", (struct str){b.at, b.n});
     text_free(&b);
 }
 

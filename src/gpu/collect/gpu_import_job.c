@@ -361,8 +361,8 @@ static enum status judge_traces(const struct gpu_import_job *job, struct gpu_imp
     return ST_OK;
 }
 
-static enum status read_all(const struct gpu_import_job *job, struct gpu_imported *to,
-                            struct diag *d)
+static enum status job_read_all(const struct gpu_import_job *job, struct gpu_imported *to,
+                                struct diag *d)
 {
     to->traces = ARENA_ARRAY(&to->run.arena, struct gpu_timeline_result, job->n_paths);
     for (size_t i = 0; i < job->n_paths; i++) {
@@ -377,8 +377,8 @@ static enum status read_all(const struct gpu_import_job *job, struct gpu_importe
     return ST_UNSUPPORTED;
 }
 
-static enum status judge(const struct gpu_import_job *job, struct gpu_imported *to,
-                         const struct gpu_spec *spec, struct diag *d)
+static enum status job_judge(const struct gpu_import_job *job, struct gpu_imported *to,
+                             const struct gpu_spec *spec, struct diag *d)
 {
     if (to->n_traces > 0) {
         TRY(judge_traces(job, to, spec, d));
@@ -412,9 +412,9 @@ enum status gpu_import_run(const struct gpu_import_job *job, struct gpu_imported
     out->pages.arena = &out->run.arena;
     enum status st = take_options(job, &out->run, &spec, d);
     if (st == ST_OK)
-        st = read_all(job, out, d);
+        st = job_read_all(job, out, d);
     if (st == ST_OK)
-        st = judge(job, out, &spec, d);
+        st = job_judge(job, out, &spec, d);
     gpu_spec_free(&spec);
     return st;
 }

@@ -17,7 +17,7 @@ static struct str on_off(int state)
     return state < 0 ? S("") : state > 0 ? S("on") : S("off");
 }
 
-static struct gpu_device describe(struct gpu_run *run, const struct gpu_card *info)
+static struct gpu_device info_describe(struct gpu_run *run, const struct gpu_card *info)
 {
     return (struct gpu_device){
         .name = arena_str(&run->arena, str_of(info->name)),
@@ -55,7 +55,7 @@ enum status gpu_info_facts(struct gpu_run *run, const struct gpu_plan *plan,
     run->runs = is_event ? (double)job->runs : NAN;
     run->warmup = is_event ? (double)job->warmup : NAN;
     run->defaults_slug = plan->slug;
-    run->device = describe(run, &s->info);
+    run->device = info_describe(run, &s->info);
     TRY(user_devices(&run->arena, &table, &path, &rows, d));
     run->peaks = gpu_peaks_of(&table, &run->device, job->ask.peaks);
     return ST_OK;
@@ -69,27 +69,27 @@ struct value {
     struct json_writer w;
 };
 
-static struct json_writer *begin(struct value *v)
+static struct json_writer *info_begin(struct value *v)
 {
     v->buffer = (struct text){0};
     json_write_init(&v->w, text_sink(&v->buffer), JSON_COMPACT);
     return &v->w;
 }
 
-static void end(struct value *v, struct gpu_run *run, const char *key)
+static void info_end(struct value *v, struct gpu_run *run, const char *key)
 {
     json_write_finish(&v->w);
     gpu_run_info(run, key, arena_cstr(&run->arena, text_view(&v->buffer)));
     text_free(&v->buffer);
 }
 
-static void put(struct gpu_run *run, const char *key, const struct record *r, const void *what,
-                const void *user)
+static void info_put(struct gpu_run *run, const char *key, const struct record *r, const void *what,
+                     const void *user)
 {
     struct value v;
 
-    record_json(begin(&v), r, what, &(struct record_env){.user = user});
-    end(&v, run, key);
+    record_json(info_begin(&v), r, what, &(struct record_env){.user = user});
+    info_end(&v, run, key);
 }
 
 /* What changes how CUDA programs run. */
@@ -109,14 +109,14 @@ static void put_environment(struct gpu_run *run)
         "STRATA_NCU",
     };
     struct value v;
-    struct json_writer *w = begin(&v);
+    struct json_writer *w = info_begin(&v);
 
     json_write_object(w);
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (getenv(names[i]) != NULL)
             json_put_str_or_null(w, names[i], str_of(getenv(names[i])));
     json_write_end(w);
-    end(&v, run, "environment");
+    info_end(&v, run, "environment");
 }
 
 struct tools {
@@ -210,17 +210,17 @@ void gpu_info_write(struct gpu_run *run, const struct gpu_mode_run *m, const cha
     int code =
         m->collect.program_signal > 0 ? 128 + m->collect.program_signal : m->collect.program_code;
     struct value v;
-    struct json_writer *w = begin(&v);
+    struct json_writer *w = info_begin(&v);
 
     json_write_array(w);
     for (size_t i = 0; m->plan->argv[i] != NULL; i++)
         json_write_string(w, str_of(m->plan->argv[i]));
     json_write_end(w);
-    end(&v, run, "command");
+    info_end(&v, run, "command");
     put_environment(run);
-    put(run, "tools", &tool_record, &tools, NULL);
-    put(run, "device", &device_record, &run->device, NULL);
-    put(run, "options", &option_record, m->job, &m->measured);
+    info_put(run, "tools", &tool_record, &tools, NULL);
+    info_put(run, "device", &device_record, &run->device, NULL);
+    info_put(run, "options", &option_record, m->job, &m->measured);
     gpu_run_info_text(run, "start", readable(run, begun));
     gpu_run_info_text(run, "end", readable(run, gpu_info_time(&run->arena)));
     gpu_run_info(run, "exit_code", arena_printf(&run->arena, "%d", code));
@@ -282,5 +282,5 @@ void gpu_info_clock(struct gpu_run *run, const struct gpu_session *s)
     };
 
     run->clock = (struct gpu_clock){told.is_locked, s->locked_mhz, str_of(told.policy)};
-    put(run, "clock", &reading_record, &told, NULL);
+    info_put(run, "clock", &reading_record, &told, NULL);
 }

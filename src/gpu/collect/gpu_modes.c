@@ -75,8 +75,9 @@ static void make_stages(struct gpu_plan *plan, const struct gpu_recorded *timing
 }
 
 /* One counter run, attached to the variants. */
-static enum gpu_outcome count(struct gpu_collect *c, const char *part, struct gpu_pick pick,
-                              struct gpu_metric_set metrics, int stage, struct gpu_measured *out)
+static enum gpu_outcome modes_count(struct gpu_collect *c, const char *part, struct gpu_pick pick,
+                                    struct gpu_metric_set metrics, int stage,
+                                    struct gpu_measured *out)
 {
     struct gpu_recorded *r = &out->counting.at[out->counting.n++];
     enum gpu_outcome code = gpu_collect_counters(c, part, pick, metrics, r, &out->is_degraded);
@@ -104,8 +105,8 @@ static enum gpu_outcome count_stages(struct gpu_collect *c, struct gpu_plan *pla
         struct gpu_pick pick = {i > 0 ? NULL : regex, range, job->skip, job->count};
         if (pick.regex == NULL && range == NULL)
             continue;
-        code = count(c, arena_printf(c->arena, "trace/counters%s", number), pick, metrics,
-                     (int)i - 1, out);
+        code = modes_count(c, arena_printf(c->arena, "trace/counters%s", number), pick, metrics,
+                           (int)i - 1, out);
     }
     return code;
 }
@@ -522,7 +523,7 @@ static enum gpu_outcome by_ncu(struct gpu_mode_run *m)
     return by_counters(m, gpu_metrics_deep);
 }
 
-static enum gpu_outcome collect(struct gpu_mode_run *m)
+static enum gpu_outcome modes_collect(struct gpu_mode_run *m)
 {
     switch (m->job->mode) {
     case PROFILE_ANNOTATION:
@@ -547,7 +548,7 @@ static enum gpu_outcome collect(struct gpu_mode_run *m)
 
 enum gpu_outcome gpu_mode_collect(struct gpu_mode_run *m)
 {
-    enum gpu_outcome code = collect(m);
+    enum gpu_outcome code = modes_collect(m);
     static const char *const parts[] = {"trace/timing", "trace/event-1", "trace/timing",
                                         "timeline"};
     const struct gpu_recorded *timing = &m->measured.timing, *events = &m->measured.events;

@@ -141,7 +141,7 @@ static const char *absolute(struct arena *arena, const char *path)
     return getcwd(here, sizeof(here)) != NULL ? fs_join(arena, here, path) : path;
 }
 
-static enum gpu_outcome collect(struct profile *p)
+static enum gpu_outcome job_collect(struct profile *p)
 {
     p->mode = (struct gpu_mode_run){
         .collect = {.session = &p->session,
@@ -188,7 +188,7 @@ static enum gpu_outcome on_machine(struct profile *p)
     if (code == GPU_DONE)
         code = gpu_session_lock_clocks(&p->session, p->arena, p->diag);
     if (code == GPU_DONE)
-        code = collect(p);
+        code = job_collect(p);
     gpu_info_clock(&p->result->run, &p->session);
     gpu_session_end(&p->session, p->diag);
     return code;
@@ -222,7 +222,7 @@ static enum status load_baseline(struct profile *p)
 
 /* A baseline nobody asked for is left out without a word when it does not fit. What was measured
  * counts without one. */
-static void compare(struct profile *p)
+static void job_compare(struct profile *p)
 {
     const char *path = baseline_of(p);
     bool is_asked = p->job->baseline != NULL;
@@ -273,7 +273,7 @@ static void list_files(struct profile *p)
 }
 
 /* What was measured, judged and written down. */
-static enum gpu_outcome tell(struct profile *p, enum gpu_outcome code)
+static enum gpu_outcome job_tell(struct profile *p, enum gpu_outcome code)
 {
     struct gpu_run *run = &p->result->run;
 
@@ -283,7 +283,7 @@ static enum gpu_outcome tell(struct profile *p, enum gpu_outcome code)
                           p->mode.measured.timing.launches.n);
     gpu_fill_notes(run, p->diag);
     gpu_info_write(run, &p->mode, p->begun, p->injected);
-    compare(p);
+    job_compare(p);
     enum status st = gpu_rundir_write(&p->folder, run, &p->mode.pages, p->diag);
     if (st == ST_OK)
         show(p);
@@ -329,7 +329,7 @@ enum gpu_outcome gpu_profile_run(const struct gpu_profile_job *job, struct clock
     } else if (code == GPU_DONE) {
         code = on_machine(&p);
         if (result->run.stages.n > 0)
-            code = tell(&p, code);
+            code = job_tell(&p, code);
         else if (p.folder.partial != NULL)
             gpu_rundir_abort(&p.folder, &result->run, d);
     }

@@ -19,7 +19,7 @@ static void put_counter(uint64_t site, uint64_t later, uint64_t number, int metr
     made.n += sizeof(values);
 }
 
-static void save(const char *name)
+static void recorded_save(const char *name)
 {
     FILE *f = fopen(scratch_path(name), "w");
 
@@ -29,7 +29,7 @@ static void save(const char *name)
 }
 
 /* Launches at these times: alpha, beta, alpha. */
-static void make(const char *name, const char *first, const char *second, uint64_t begin)
+static void recorded_make(const char *name, const char *first, const char *second, uint64_t begin)
 {
     made_begin(&made);
     block_begin(&made, 1, 1);
@@ -44,14 +44,14 @@ static void make(const char *name, const char *first, const char *second, uint64
     put_counter(2, 10, 1, 0);
     put_counter(1, 10, 1, 1);
     block_end(&made);
-    save(name);
+    recorded_save(name);
 }
 
 TEST(the_last_counted_kernel_is_the_last_in_time)
 {
     struct gpu_recorded r;
 
-    make("trace-1.strata", "alpha", "beta", 1000);
+    recorded_make("trace-1.strata", "alpha", "beta", 1000);
     assert_int_equal(gpu_recorded_read(scratch, &arena, &r, &diag), ST_OK);
     assert_int_equal(r.counted.n, 2); /* both launches of alpha together */
     assert_str(r.counted.at[1].kernel.name, "beta");
@@ -63,8 +63,8 @@ TEST(processes_are_compared_by_time)
 {
     struct gpu_recorded r;
 
-    make("trace-1.strata", "late", "beta", 5000);
-    make("trace-2.strata", "early", "beta", 1000);
+    recorded_make("trace-1.strata", "late", "beta", 5000);
+    recorded_make("trace-2.strata", "early", "beta", 1000);
     assert_int_equal(gpu_recorded_read(scratch, &arena, &r, &diag), ST_OK);
     assert_int_equal(r.files, 2);
     assert_str(r.last_counted, "late");

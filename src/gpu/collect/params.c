@@ -17,7 +17,7 @@ static const struct str reserved[] = {S_INIT("kernel"), S_INIT("version"), S_INI
                                       S_INIT("peaks"),  S_INIT("work")};
 static const struct str leading[] = {S_INIT("b"), S_INIT("s"), S_INIT("t")};
 
-static const struct gpu_param *find(const struct gpu_params *params, struct str name)
+static const struct gpu_param *params_find(const struct gpu_params *params, struct str name)
 {
     for (size_t i = 0; i < params->list.n; i++)
         if (str_equal(params->list.at[i].name, name))
@@ -82,12 +82,13 @@ static const struct {
 
 const struct gpu_param *gpu_params_get(const struct gpu_params *params, const char *name)
 {
-    return find(params, str_of(name));
+    return params_find(params, str_of(name));
 }
 
-static const char *number_of(struct arena *arena, const void *params, struct str name, double *out)
+static const char *params_number_of(struct arena *arena, const void *params, struct str name,
+                                    double *out)
 {
-    const struct gpu_param *p = find(params, name);
+    const struct gpu_param *p = params_find(params, name);
 
     if (p == NULL)
         return arena_printf(arena, "no parameter \"%.*s\"", STR_ARGS(name));
@@ -100,7 +101,7 @@ static const char *number_of(struct arena *arena, const void *params, struct str
 /* Of a parameter that holds a type, or of the type itself. */
 static const char *bytes_of(struct arena *arena, const void *params, struct str name, double *out)
 {
-    const struct gpu_param *p = find(params, name);
+    const struct gpu_param *p = params_find(params, name);
     struct str dtype = p != NULL ? p->text : name;
 
     *out = 0;
@@ -118,7 +119,7 @@ const char *gpu_params_eval(const struct gpu_params *params, struct arena *arena
         {S_INIT("ceil"), EXPR_CEIL, 1, NULL}, {S_INIT("floor"), EXPR_FLOOR, 1, NULL},
         {S_INIT("log2"), EXPR_LOG2, 1, NULL}, {S_INIT("bytesof"), EXPR_NUMBER, 1, bytes_of},
     };
-    const struct expr_language language = {true, functions, ARRAY_LEN(functions), number_of,
+    const struct expr_language language = {true, functions, ARRAY_LEN(functions), params_number_of,
                                            params};
     struct expr_value value;
     struct expr e;
@@ -145,7 +146,7 @@ static uint64_t fnv1a(struct str s)
     return h;
 }
 
-static struct str join(struct arena *arena, struct str a, struct str b)
+static struct str params_join(struct arena *arena, struct str a, struct str b)
 {
     return a.n == 0 ? b : arena_format(arena, "%.*s_%.*s", STR_ARGS(a), STR_ARGS(b));
 }
@@ -156,23 +157,23 @@ struct str gpu_params_slug(struct arena *arena, const struct gpu_params *params,
     struct str slug = {"", 0};
 
     for (size_t i = 0; i < ARRAY_LEN(leading); i++) {
-        const struct gpu_param *p = find(params, leading[i]);
+        const struct gpu_param *p = params_find(params, leading[i]);
         if (p != NULL)
-            slug =
-                join(arena, slug, arena_format(arena, "%s%.*s", leading[i].at, STR_ARGS(p->text)));
+            slug = params_join(arena, slug,
+                               arena_format(arena, "%s%.*s", leading[i].at, STR_ARGS(p->text)));
     }
     for (size_t i = 0; i < params->list.n; i++) {
         const struct gpu_param *p = &params->list.at[i];
-        const struct gpu_param *usual = defaults != NULL ? find(defaults, p->name) : NULL;
+        const struct gpu_param *usual = defaults != NULL ? params_find(defaults, p->name) : NULL;
         if (str_is_one_of(p->name, leading, ARRAY_LEN(leading)) || str_equal(p->name, S("dtype")) ||
             (usual != NULL && str_equal(usual->text, p->text)))
             continue;
-        slug = join(arena, slug,
-                    arena_format(arena, "%.*s%.*s", STR_ARGS(p->name), STR_ARGS(p->text)));
+        slug = params_join(arena, slug,
+                           arena_format(arena, "%.*s%.*s", STR_ARGS(p->name), STR_ARGS(p->text)));
     }
     const struct gpu_param *dtype = gpu_params_get(params, "dtype");
     if (dtype != NULL)
-        slug = join(arena, slug, dtype->text);
+        slug = params_join(arena, slug, dtype->text);
     if (slug.n == 0)
         return S("default");
     slug = fs_safe_name(arena, slug, '-');

@@ -79,7 +79,7 @@ static struct gpu_param sizes[] = {
 
 static const struct gpu_params formula_params = {{sizes, 3, 3}};
 
-static double value_of(const char *text)
+static double params_value_of(const char *text)
 {
     struct arena arena;
     double value = -1;
@@ -105,23 +105,23 @@ static void refuses(const char *text, const char *part)
 
 TEST(operators_bind_as_in_school_and_division_is_real)
 {
-    assert_true(value_of("1+2*3") == 7);
-    assert_true(value_of("(1+2)*3") == 9);
-    assert_true(value_of("7/2") == 3.5);
-    assert_true(value_of("10 - 4 - 3") == 3);
-    assert_true(value_of("17 % 5") == 2);
-    assert_true(value_of("--2") == 2);
-    assert_true(value_of("1.5e3+1e-1") == 1500.1);
+    assert_true(params_value_of("1+2*3") == 7);
+    assert_true(params_value_of("(1+2)*3") == 9);
+    assert_true(params_value_of("7/2") == 3.5);
+    assert_true(params_value_of("10 - 4 - 3") == 3);
+    assert_true(params_value_of("17 % 5") == 2);
+    assert_true(params_value_of("--2") == 2);
+    assert_true(params_value_of("1.5e3+1e-1") == 1500.1);
 }
 
 TEST(functions_and_parameters)
 {
-    assert_true(value_of("max(b, t)") == 4096);
-    assert_true(value_of("min(b,t)+ceil(2.1)+floor(2.9)+log2(8)") == 32 + 3 + 2 + 3);
-    assert_true(value_of("bytesof(dtype)*b") == 64);
-    assert_true(value_of("bytesof(fp8)") == 1);
+    assert_true(params_value_of("max(b, t)") == 4096);
+    assert_true(params_value_of("min(b,t)+ceil(2.1)+floor(2.9)+log2(8)") == 32 + 3 + 2 + 3);
+    assert_true(params_value_of("bytesof(dtype)*b") == 64);
+    assert_true(params_value_of("bytesof(fp8)") == 1);
     /* latent attention, b=32 h=128 s=1 t=4096 k=512 p=64: 2*32*128*4096*1088 = 3.651e10 */
-    assert_true(value_of("2*b*128*1*t*(2*512+64)") == 36507222016.0);
+    assert_true(params_value_of("2*b*128*1*t*(2*512+64)") == 36507222016.0);
 }
 
 TEST(mistakes_are_named)

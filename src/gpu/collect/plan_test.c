@@ -4,14 +4,14 @@
 
 static struct gpu_plan plan;
 
-static int done(void **state)
+static int plan_done(void **state)
 {
     gpu_plan_free(&plan);
     plan = (struct gpu_plan){0};
     return arena_leave(state);
 }
 
-static struct gpu_profile_job job_of(const char *const *argv)
+static struct gpu_profile_job plan_job_of(const char *const *argv)
 {
     struct gpu_profile_job job = {.argv = argv};
 
@@ -24,12 +24,12 @@ TEST(an_interpreter_lends_its_name_to_nobody)
 {
     const char *const python[] = {"/usr/bin/python3.11", "-u", "src/train.py", "--x", NULL};
     const char *const plain[] = {"./build/demo.bin", NULL};
-    struct gpu_profile_job job = job_of(python);
+    struct gpu_profile_job job = plan_job_of(python);
 
     assert_int_equal(gpu_plan_make(&plan, &job, &arena, &diag), ST_OK);
     assert_str(plan.kernel, "train");
     gpu_plan_free(&plan);
-    job = job_of(plain);
+    job = plan_job_of(plain);
     assert_int_equal(gpu_plan_make(&plan, &job, &arena, &diag), ST_OK);
     assert_str(plan.kernel, "demo.bin");
     assert_str(plan.slug, "default");
@@ -40,7 +40,7 @@ TEST(the_spec_gives_command_stages_and_parameters)
 {
     const char *const none[] = {NULL};
     const char *params[] = {"t=128"};
-    struct gpu_profile_job job = job_of(none);
+    struct gpu_profile_job job = plan_job_of(none);
 
     job.ask.spec = "examples/gpu/specs/mla_v1.json";
     job.ask.params = (struct words){params, 1, 0};
@@ -56,7 +56,7 @@ TEST(the_spec_gives_command_stages_and_parameters)
 TEST(a_selection_names_a_stage_or_makes_one)
 {
     const char *const argv[] = {"./demo", NULL};
-    struct gpu_profile_job job = job_of(argv);
+    struct gpu_profile_job job = plan_job_of(argv);
 
     job.ask.spec = "examples/gpu/specs/mla_v1.json";
     job.select = "combine";
@@ -74,7 +74,7 @@ TEST(a_selection_names_a_stage_or_makes_one)
 TEST(event_mode_times_one_stage)
 {
     const char *const argv[] = {"./demo", NULL};
-    struct gpu_profile_job job = job_of(argv);
+    struct gpu_profile_job job = plan_job_of(argv);
 
     job.ask.spec = "examples/gpu/specs/mla_v1.json";
     job.mode = PROFILE_EVENT;
@@ -89,7 +89,7 @@ TEST(words_are_quoted_where_a_shell_would_need_it)
     assert_string_equal(gpu_command_line(argv, &arena), "a 'b c' '' '$d'");
 }
 
-#define TP(name) cmocka_unit_test_setup_teardown(name, arena_enter, done)
+#define TP(name) cmocka_unit_test_setup_teardown(name, arena_enter, plan_done)
 
 TEST_MAIN("gpu/collect/plan", TP(an_interpreter_lends_its_name_to_nobody),
           TP(the_spec_gives_command_stages_and_parameters),

@@ -65,7 +65,7 @@ bool gpu_run_info(struct gpu_run *run, const char *key, const char *json)
     return node != NULL;
 }
 
-static void put_text(struct gpu_run *run, struct tree *node, struct str text)
+static void run_put_text(struct gpu_run *run, struct tree *node, struct str text)
 {
     node->kind = TREE_TEXT;
     node->text = arena_str(&run->arena, text);
@@ -84,12 +84,12 @@ void gpu_run_info_text(struct gpu_run *run, const char *key, struct str text)
                 *copy = *m;
                 copy->next = NULL;
             }
-            put_text(run, tree_add(&run->arena, list), text);
+            run_put_text(run, tree_add(&run->arena, list), text);
             run->info.at[i].value = list;
             return;
         }
     struct tree *node = ARENA_NEW(&run->arena, struct tree);
-    put_text(run, node, text);
+    run_put_text(run, node, text);
     vec_push(&run->info, ((struct gpu_info){arena_str(&run->arena, str_of(key)), node}));
 }
 
@@ -137,7 +137,8 @@ struct stage_time {
 };
 
 /* Of the launches whose time is known; `ns` has the times, by place in the run. */
-static struct stage_time measure(struct gpu_run *run, const struct gpu_stage *s, const double *ns)
+static struct stage_time run_measure(struct gpu_run *run, const struct gpu_stage *s,
+                                     const double *ns)
 {
     struct stage_time out = {.sum = NAN, .timing = gpu_timing_of(NULL, 0)};
     struct launch_time *t = ARENA_ARRAY(&run->arena, struct launch_time, s->kernels.n + 1);
@@ -168,7 +169,7 @@ static struct stage_time measure(struct gpu_run *run, const struct gpu_stage *s,
 
 double gpu_run_stage_time(struct gpu_run *run, const struct gpu_stage *s, const double *ns)
 {
-    return measure(run, s, ns).sum;
+    return run_measure(run, s, ns).sum;
 }
 
 /* What computes, and how fast it could. */
@@ -317,7 +318,7 @@ void gpu_run_overlap(struct gpu_run *run, struct str group, double e, size_t mem
                                .gain = gain});
 }
 
-static double sum_of(const struct gpu_run *run, bool by_weight)
+static double run_sum_of(const struct gpu_run *run, bool by_weight)
 {
     double total = 0;
 
@@ -338,12 +339,12 @@ static double sum_of(const struct gpu_run *run, bool by_weight)
 
 double gpu_run_duration(const struct gpu_run *run)
 {
-    return sum_of(run, false);
+    return run_sum_of(run, false);
 }
 
 double gpu_run_whole(const struct gpu_run *run)
 {
-    return sum_of(run, true);
+    return run_sum_of(run, true);
 }
 
 void gpu_run_judge(struct gpu_run *run)
@@ -354,7 +355,7 @@ void gpu_run_judge(struct gpu_run *run)
         ns[i] = run->kernels.at[i].m[GPU_M_DUR_NS];
     for (size_t k = 0; k < run->stages.n; k++) {
         struct gpu_stage *s = &run->stages.at[k];
-        struct stage_time time = measure(run, s, ns);
+        struct stage_time time = run_measure(run, s, ns);
         s->timing = time.timing;
         s->dur_ns = time.sum > 0 ? time.sum : NAN;
         s->total_ns = 0;

@@ -7,7 +7,7 @@
 
 static struct gpu_run run;
 
-static void add(const char *name, uint32_t grid, double ns, uint64_t launches)
+static void run_test_add(const char *name, uint32_t grid, double ns, uint64_t launches)
 {
     struct gpu_kernel k = gpu_kernel_none();
 
@@ -29,13 +29,13 @@ static const struct gpu_stage *judged(void)
     return &run.stages.at[0];
 }
 
-static int begin(void **state)
+static int run_test_begin(void **state)
 {
     gpu_run_init(&run);
     return arena_enter(state);
 }
 
-static int end(void **state)
+static int run_test_end(void **state)
 {
     gpu_run_free(&run);
     return arena_leave(state);
@@ -43,10 +43,10 @@ static int end(void **state)
 
 TEST(the_middle_of_the_launches_counts)
 {
-    add("k", 8, 300, 0);
-    add("k", 8, 100, 0);
-    add("k", 8, 200, 0);
-    add("k", 8, 500, 0);
+    run_test_add("k", 8, 300, 0);
+    run_test_add("k", 8, 100, 0);
+    run_test_add("k", 8, 200, 0);
+    run_test_add("k", 8, 500, 0);
     const struct gpu_stage *s = judged();
     assert_true(s->dur_ns == 250);
     assert_int_equal(s->main->id, 2);
@@ -54,9 +54,9 @@ TEST(the_middle_of_the_launches_counts)
 
 TEST(a_launch_without_a_time_is_not_one_of_0_ns)
 {
-    add("k", 8, NAN, 0);
-    add("k", 8, 200, 0);
-    add("k", 8, NAN, 0);
+    run_test_add("k", 8, NAN, 0);
+    run_test_add("k", 8, 200, 0);
+    run_test_add("k", 8, NAN, 0);
     const struct gpu_stage *s = judged();
     assert_true(s->dur_ns == 200);
     assert_int_equal(s->timing.n, 1);
@@ -65,7 +65,7 @@ TEST(a_launch_without_a_time_is_not_one_of_0_ns)
 
 TEST(without_any_time_there_is_still_a_kernel_to_look_at)
 {
-    add("k", 8, NAN, 0);
+    run_test_add("k", 8, NAN, 0);
     const struct gpu_stage *s = judged();
     assert_true(isnan(s->dur_ns));
     assert_int_equal(s->main->id, 0);
@@ -73,9 +73,9 @@ TEST(without_any_time_there_is_still_a_kernel_to_look_at)
 
 TEST(launches_that_stand_together_weigh_as_many)
 {
-    add("k", 4096, 900, 2);
-    add("k", 8, 10, 5);
-    add("k", 16, 20, 3);
+    run_test_add("k", 4096, 900, 2);
+    run_test_add("k", 8, 10, 5);
+    run_test_add("k", 16, 20, 3);
     const struct gpu_stage *s = judged();
     assert_true(s->dur_ns == 15); /* the 5th and the 6th of ten */
     assert_int_equal(s->main->id, 1);
@@ -83,8 +83,8 @@ TEST(launches_that_stand_together_weigh_as_many)
 
 TEST(other_durations_are_added_up_alike)
 {
-    add("k", 8, 10, 5);
-    add("k", 16, 20, 1);
+    run_test_add("k", 8, 10, 5);
+    run_test_add("k", 16, 20, 1);
     const double ns[] = {7, 70}, none[] = {NAN, NAN};
     const struct gpu_stage *s = judged();
     assert_true(gpu_run_stage_time(&run, s, ns) == 7);
@@ -94,13 +94,13 @@ TEST(other_durations_are_added_up_alike)
 
 TEST(counts_that_cannot_be_do_not_overflow)
 {
-    add("k", 8, 10, UINT64_MAX);
-    add("k", 8, 20, UINT64_MAX);
-    add("k", 8, 30, UINT64_MAX);
+    run_test_add("k", 8, 10, UINT64_MAX);
+    run_test_add("k", 8, 20, UINT64_MAX);
+    run_test_add("k", 8, 30, UINT64_MAX);
     assert_true(judged()->dur_ns == 20);
 }
 
-#define TW(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TW(name) cmocka_unit_test_setup_teardown(name, run_test_begin, run_test_end)
 
 TEST_MAIN("gpu/collect/run", TW(the_middle_of_the_launches_counts),
           TW(a_launch_without_a_time_is_not_one_of_0_ns),

@@ -32,7 +32,7 @@ static bool is_taken(struct arena *arena, const char *path)
     return fs_exists(path) || fs_exists(arena_printf(arena, "%s.partial", path));
 }
 
-static enum status refuse(struct diag *d, const char *path)
+static enum status rundir_refuse(struct diag *d, const char *path)
 {
     diag_fail(d, ST_IO, "gpu.out-exists", (struct where){.path = path},
               "the folder exists and is not empty");
@@ -49,13 +49,13 @@ static enum status open_given(struct arena *arena, const char *out, struct gpu_r
     dir->partial = arena_printf(arena, "%s.partial", out);
     if (fs_exists(out)) {
         if (!fs_is_dir(out))
-            return refuse(d, out);
+            return rundir_refuse(d, out);
         TRY(fs_list(arena, out, &list, d));
         if (list.n > 0)
-            return refuse(d, out);
+            return rundir_refuse(d, out);
     }
     if (fs_exists(dir->partial))
-        return refuse(d, dir->partial);
+        return rundir_refuse(d, dir->partial);
     return fs_mkdirs(dir->partial, d);
 }
 
@@ -171,7 +171,7 @@ struct metric_row {
     double number; /* NAN: the text counts */
 };
 
-static struct field_value value_of(const void *record, const struct record_env *env)
+static struct field_value rundir_value_of(const void *record, const struct record_env *env)
 {
     const struct metric_row *row = record;
 
@@ -182,7 +182,7 @@ static struct field_value value_of(const void *record, const struct record_env *
 static const struct field metric_fields[] = {
     FIELD(struct metric_row, id, "id"),           FIELD(struct metric_row, kernel, "kernel"),
     FIELD(struct metric_row, section, "section"), FIELD(struct metric_row, metric, "metric"),
-    FIELD(struct metric_row, unit, "unit"),       FIELD_CALC(FIELD_F64, "value", value_of),
+    FIELD(struct metric_row, unit, "unit"),       FIELD_CALC(FIELD_F64, "value", rundir_value_of),
 };
 static const struct record metric_record = RECORD(struct metric_row, metric_fields);
 
@@ -232,8 +232,8 @@ static enum status write_timings(const char *dir, const struct gpu_run *run, str
 
 /* ---- files of others ---- */
 
-static enum status copy(struct arena *arena, const char *dir, const char *folder, const char *name,
-                        struct str from, struct diag *d)
+static enum status rundir_copy(struct arena *arena, const char *dir, const char *folder,
+                               const char *name, struct str from, struct diag *d)
 {
     struct mapfile map;
 
@@ -251,12 +251,13 @@ static enum status copy_supplied(struct arena *arena, const char *dir, const str
     const char *stage = arena_cstr(arena, fs_safe_name(arena, s->name, '-'));
 
     if (s->autotuning.n > 0)
-        TRY(copy(arena, dir, arena_printf(arena, "tiling/%s", stage), "autotuning.json",
-                 s->autotuning, d));
+        TRY(rundir_copy(arena, dir, arena_printf(arena, "tiling/%s", stage), "autotuning.json",
+                        s->autotuning, d));
     for (size_t i = 0; i < s->compiled.n; i++)
-        TRY(copy(arena, dir, arena_printf(arena, "compiled/%s", stage),
-                 arena_cstr(arena, fs_safe_name(arena, str_basename(s->compiled.at[i]), '-')),
-                 s->compiled.at[i], d));
+        TRY(rundir_copy(
+            arena, dir, arena_printf(arena, "compiled/%s", stage),
+            arena_cstr(arena, fs_safe_name(arena, str_basename(s->compiled.at[i]), '-')),
+            s->compiled.at[i], d));
     return ST_OK;
 }
 

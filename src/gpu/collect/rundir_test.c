@@ -10,7 +10,7 @@ static struct gpu_run run;
 static char start[4096];
 
 /* A run with one stage by a plan, in an empty folder that is then the current one. */
-static int begin(void **state)
+static int rundir_begin(void **state)
 {
     if (enter(state) != 0 || getcwd(start, sizeof(start)) == NULL || chdir(scratch) != 0)
         return 1;
@@ -33,7 +33,7 @@ static int begin(void **state)
     return 0;
 }
 
-static int end(void **state)
+static int rundir_end(void **state)
 {
     gpu_run_free(&run);
     return chdir(start) != 0 || leave(state) != 0;
@@ -132,7 +132,7 @@ TEST(a_damaged_folder_is_an_error)
     assert_int_equal(gpu_rundir_load(dir, &back, &diag), ST_FORMAT);
 }
 
-#define TW(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TW(name) cmocka_unit_test_setup_teardown(name, rundir_begin, rundir_end)
 
 TEST_MAIN("gpu/collect/rundir", TW(runs_stand_side_by_side_and_latest_is_the_last),
           TW(what_is_read_back_is_what_was_written),

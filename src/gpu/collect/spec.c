@@ -15,17 +15,17 @@ struct reading {
     size_t groups;
 };
 
-static enum status refuse(struct reading *r, const char *key, const char *what)
+static enum status spec_refuse(struct reading *r, const char *key, const char *what)
 {
     return diag_fail(r->d, ST_FORMAT, "gpu.bad-spec", (struct where){.path = r->spec->path},
                      "\"%s\": %s", key, what);
 }
 
-static enum status read_text(struct reading *r, const struct tree *node, const char *key,
-                             struct str *out)
+static enum status spec_read_text(struct reading *r, const struct tree *node, const char *key,
+                                  struct str *out)
 {
     if (node->kind != TREE_TEXT && !tree_is_number(node))
-        return refuse(r, key, "a text is expected");
+        return spec_refuse(r, key, "a text is expected");
     *out = node->text;
     return ST_OK;
 }
@@ -36,13 +36,13 @@ static enum status read_words(struct reading *r, const struct tree *node, const 
     size_t n = 0;
 
     if (node->kind != TREE_LIST)
-        return refuse(r, key, "an array of texts is expected");
+        return spec_refuse(r, key, "an array of texts is expected");
     for (const struct tree *w = node->first; w != NULL; w = w->next)
         n++;
     struct str *at = ARENA_ARRAY(r->arena, struct str, n + 1);
     *out = (struct gpu_words){at, 0};
     for (const struct tree *w = node->first; w != NULL; w = w->next)
-        TRY(read_text(r, w, key, &at[out->n++]));
+        TRY(spec_read_text(r, w, key, &at[out->n++]));
     return ST_OK;
 }
 
@@ -64,12 +64,12 @@ static enum status read_stage_key(struct reading *r, const struct tree *m, struc
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         if (str_equal(m->key, texts[i].key))
-            return read_text(r, m, texts[i].key.at, texts[i].to);
+            return spec_read_text(r, m, texts[i].key.at, texts[i].to);
     if (str_equal(m->key, S("compiled")))
         return read_words(r, m, "compiled", &s->compiled);
     if (str_equal(m->key, S("tiling"))) {
         if (m->kind != TREE_MAP)
-            return refuse(r, "tiling", "an object is expected");
+            return spec_refuse(r, "tiling", "an object is expected");
         s->tiling = m;
         return ST_OK;
     }
@@ -82,16 +82,16 @@ static enum status read_stage(struct reading *r, const struct tree *node, struct
     struct gpu_spec_stage s = {.group = group};
 
     if (node->kind != TREE_MAP)
-        return refuse(r, "stages", "a stage is an object");
+        return spec_refuse(r, "stages", "a stage is an object");
     for (const struct tree *m = node->first; m != NULL; m = m->next)
         TRY(read_stage_key(r, m, &s));
     if (s.name.n == 0)
-        return refuse(r, "stages", "a stage has no name");
+        return spec_refuse(r, "stages", "a stage has no name");
     for (size_t i = 0; i < r->spec->stages.n; i++)
         if (str_equal(r->spec->stages.at[i].name, s.name))
-            return refuse(r, "stages", "two stages have the same name");
+            return spec_refuse(r, "stages", "two stages have the same name");
     if (r->spec->stages.n >= STAGES_MAX)
-        return refuse(r, "stages", "too many stages");
+        return spec_refuse(r, "stages", "too many stages");
     vec_push(&r->spec->stages, s);
     return ST_OK;
 }
@@ -99,7 +99,7 @@ static enum status read_stage(struct reading *r, const struct tree *node, struct
 static enum status read_stages(struct reading *r, const struct tree *node)
 {
     if (node->kind != TREE_LIST)
-        return refuse(r, "stages", "an array is expected");
+        return spec_refuse(r, "stages", "an array is expected");
     for (const struct tree *s = node->first; s != NULL; s = s->next) {
         const struct tree *group = tree_get(s, S("concurrent"));
         if (group == NULL) {
@@ -107,7 +107,7 @@ static enum status read_stages(struct reading *r, const struct tree *node)
             continue;
         }
         if (group->kind != TREE_LIST)
-            return refuse(r, "concurrent", "an array of stages is expected");
+            return spec_refuse(r, "concurrent", "an array of stages is expected");
         struct str name = tree_word(tree_get(s, S("name")));
         r->groups++;
         if (name.n == 0)
@@ -122,9 +122,9 @@ static enum status read_key(struct reading *r, const struct tree *m)
 {
     bool is_params = str_equal(m->key, S("params"));
     if (str_equal(m->key, S("kernel")))
-        return read_text(r, m, "kernel", &r->spec->kernel);
+        return spec_read_text(r, m, "kernel", &r->spec->kernel);
     if (str_equal(m->key, S("version")))
-        return read_text(r, m, "version", &r->spec->version);
+        return spec_read_text(r, m, "version", &r->spec->version);
     if (str_equal(m->key, S("command")))
         return read_words(r, m, "command", &r->spec->command);
     if (str_equal(m->key, S("check")))
@@ -132,10 +132,10 @@ static enum status read_key(struct reading *r, const struct tree *m)
     if (str_equal(m->key, S("stages")))
         return read_stages(r, m);
     if (is_params && m->kind != TREE_MAP)
-        return refuse(r, "params", "an object is expected");
+        return spec_refuse(r, "params", "an object is expected");
     for (const struct tree *p = is_params ? m->first : NULL; p != NULL; p = p->next) {
         if (p->kind != TREE_TEXT && !tree_is_number(p))
-            return refuse(r, "params", "values are numbers or texts");
+            return spec_refuse(r, "params", "values are numbers or texts");
         TRY(gpu_params_set(&r->spec->params, r->arena, p->key, p->text, p->kind == TREE_TEXT,
                            r->d));
     }
@@ -145,7 +145,7 @@ static enum status read_key(struct reading *r, const struct tree *m)
     return ST_OK;
 }
 
-static enum status take(struct reading *r, const struct tree *root)
+static enum status spec_take(struct reading *r, const struct tree *root)
 {
     if (root->kind != TREE_MAP)
         return diag_fail(r->d, ST_FORMAT, "gpu.bad-spec", (struct where){.path = r->spec->path},
@@ -153,9 +153,9 @@ static enum status take(struct reading *r, const struct tree *root)
     for (const struct tree *m = root->first; m != NULL; m = m->next)
         TRY(read_key(r, m));
     if (r->spec->kernel.n == 0)
-        return refuse(r, "kernel", "missing");
+        return spec_refuse(r, "kernel", "missing");
     if (r->spec->stages.n == 0)
-        return refuse(r, "stages", "missing or empty");
+        return spec_refuse(r, "stages", "missing or empty");
     if (str_equal(r->spec->version, S("v0")))
         r->spec->version = S("base");
     return ST_OK;
@@ -198,7 +198,7 @@ enum status gpu_spec_read(struct arena *arena, const char *path, struct str text
 
     *spec = (struct gpu_spec){.path = path, .version = S("base")};
     TRY(read_json(arena, path, text, &root, d));
-    return take(&(struct reading){.arena = arena, .spec = spec, .d = d}, root);
+    return spec_take(&(struct reading){.arena = arena, .spec = spec, .d = d}, root);
 }
 
 enum status gpu_spec_load(struct arena *arena, const char *path, struct gpu_spec *spec,
@@ -208,7 +208,7 @@ enum status gpu_spec_load(struct arena *arena, const char *path, struct gpu_spec
 
     *spec = (struct gpu_spec){.path = path, .version = S("base")};
     TRY(gpu_json_load(arena, path, &root, d));
-    return take(&(struct reading){.arena = arena, .spec = spec, .d = d}, root);
+    return spec_take(&(struct reading){.arena = arena, .spec = spec, .d = d}, root);
 }
 
 void gpu_spec_free(struct gpu_spec *spec)

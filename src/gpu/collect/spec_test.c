@@ -8,14 +8,14 @@ struct fixture {
     struct gpu_spec spec;
 };
 
-static enum status read(struct fixture *f, const char *text)
+static enum status spec_read(struct fixture *f, const char *text)
 {
     arena_init(&f->arena);
     diag_init(&f->d);
     return gpu_spec_read(&f->arena, "spec.json", str_of(text), &f->spec, &f->d);
 }
 
-static void end(struct fixture *f)
+static void spec_end(struct fixture *f)
 {
     gpu_spec_free(&f->spec);
     diag_fini(&f->d);
@@ -28,10 +28,11 @@ TEST(a_plan_is_read_whole)
     struct str word;
 
     assert_int_equal(
-        read(&f, "{\"kernel\":\"mla\",\"version\":\"v0\",\"params\":{\"b\":32,\"dtype\":\"bf16\"},"
-                 "\"command\":[\"./mla\",\"--b=${b}\"],\"stages\":[{\"name\":\"decode\","
-                 "\"select\":\"mla_.*\",\"flops\":\"2*b\",\"tiling\":{\"bm\":64}},"
-                 "{\"concurrent\":[{\"name\":\"x\"},{\"name\":\"y\"}],\"name\":\"pair\"}]}"),
+        spec_read(&f,
+                  "{\"kernel\":\"mla\",\"version\":\"v0\",\"params\":{\"b\":32,\"dtype\":\"bf16\"},"
+                  "\"command\":[\"./mla\",\"--b=${b}\"],\"stages\":[{\"name\":\"decode\","
+                  "\"select\":\"mla_.*\",\"flops\":\"2*b\",\"tiling\":{\"bm\":64}},"
+                  "{\"concurrent\":[{\"name\":\"x\"},{\"name\":\"y\"}],\"name\":\"pair\"}]}"),
         ST_OK);
     assert_str(f.spec.version, "base");
     assert_int_equal(f.spec.stages.n, 3);
@@ -48,7 +49,7 @@ TEST(a_plan_is_read_whole)
     assert_str(word, "./mla-v2");
     assert_int_equal(gpu_spec_substitute(&f.arena, S("${q}"), &f.spec.params, S("v2"), &word, &f.d),
                      ST_FORMAT);
-    end(&f);
+    spec_end(&f);
 }
 
 TEST(what_is_wrong_is_named)
@@ -66,9 +67,9 @@ TEST(what_is_wrong_is_named)
 
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct fixture f;
-        assert_int_equal(read(&f, bad[i]), ST_FORMAT);
+        assert_int_equal(spec_read(&f, bad[i]), ST_FORMAT);
         assert_int_equal(diag_count(&f.d, "gpu.bad-spec"), 1);
-        end(&f);
+        spec_end(&f);
     }
 }
 
@@ -76,13 +77,13 @@ TEST(an_unknown_key_is_a_warning_and_cut_json_an_error)
 {
     struct fixture f;
 
-    assert_int_equal(read(&f, "{\"kernel\":\"k\",\"colour\":1,\"stages\":[{\"name\":\"a\"}]}"),
+    assert_int_equal(spec_read(&f, "{\"kernel\":\"k\",\"colour\":1,\"stages\":[{\"name\":\"a\"}]}"),
                      ST_OK);
     assert_int_equal(diag_count(&f.d, "gpu.spec-unknown-key"), 1);
-    end(&f);
-    assert_int_equal(read(&f, "{\"kernel\":\"k\","), ST_FORMAT);
+    spec_end(&f);
+    assert_int_equal(spec_read(&f, "{\"kernel\":\"k\","), ST_FORMAT);
     assert_int_equal(diag_count(&f.d, "gpu.bad-json"), 1);
-    end(&f);
+    spec_end(&f);
 }
 
 TEST_MAIN("gpu/collect/spec", T(a_plan_is_read_whole), T(what_is_wrong_is_named),

@@ -2,7 +2,7 @@
 
 #include "base/testing_arena.h"
 
-static double number(const char *text, enum gpu_number_style style)
+static double units_number(const char *text, enum gpu_number_style style)
 {
     double value = -1;
 
@@ -12,12 +12,12 @@ static double number(const char *text, enum gpu_number_style style)
 
 TEST(separators_between_thousands_go)
 {
-    assert_true(number("1,230,503,936", GPU_NUMBERS_ENGLISH) == 1230503936.0);
-    assert_true(number("6,107,384.74", GPU_NUMBERS_ENGLISH) == 6107384.74);
-    assert_true(number("3.176800", GPU_NUMBERS_ENGLISH) == 3.1768);
-    assert_true(number("1.230.503,5", GPU_NUMBERS_CONTINENTAL) == 1230503.5);
-    assert_true(number("12,5", GPU_NUMBERS_CONTINENTAL) == 12.5);
-    assert_true(number("1.234", GPU_NUMBERS_CONTINENTAL) == 1234);
+    assert_true(units_number("1,230,503,936", GPU_NUMBERS_ENGLISH) == 1230503936.0);
+    assert_true(units_number("6,107,384.74", GPU_NUMBERS_ENGLISH) == 6107384.74);
+    assert_true(units_number("3.176800", GPU_NUMBERS_ENGLISH) == 3.1768);
+    assert_true(units_number("1.230.503,5", GPU_NUMBERS_CONTINENTAL) == 1230503.5);
+    assert_true(units_number("12,5", GPU_NUMBERS_CONTINENTAL) == 12.5);
+    assert_true(units_number("1.234", GPU_NUMBERS_CONTINENTAL) == 1234);
 }
 
 TEST(what_is_missing_is_no_number)

@@ -233,7 +233,7 @@ static void note_unreplayed(struct inject_session *s, const struct launch *l)
 }
 
 /* The settings' choice; counts as it goes. NULL: not this one. */
-static struct counted_kernel *choose(struct inject_session *s, const struct launch *l)
+static struct counted_kernel *counters_choose(struct inject_session *s, const struct launch *l)
 {
     if (!launch_matches(s, l))
         return NULL;
@@ -268,7 +268,7 @@ static void note_ranges(struct inject_session *s)
     c.is_told_ranges = true;
 }
 
-static bool start(struct inject_session *s, struct target *t)
+static bool inject_counters_start(struct inject_session *s, struct target *t)
 {
     const struct metric_part *part = &t->set.parts[t->part];
     struct cupti_config_params config = CUPTI_WITH(
@@ -441,7 +441,7 @@ static void stop(struct inject_session *s, struct target *t)
         write_ranges(s, t);
 }
 
-static bool begin(struct inject_session *s, struct target *t, struct counted_kernel *k)
+static bool counters_begin(struct inject_session *s, struct target *t, struct counted_kernel *k)
 {
     size_t part, ranges = RANGES, n = 0; /* at most; n: kernels of a graph */
 
@@ -458,7 +458,7 @@ static bool begin(struct inject_session *s, struct target *t, struct counted_ker
         note_ranges(s);
         return false;
     }
-    if (is_ready && start(s, t)) {
+    if (is_ready && inject_counters_start(s, t)) {
         k->done[part]++;
         now.kernel = k;
         now.is_pushed = now.is_spoiled = false;
@@ -474,7 +474,7 @@ static void launch_begins(struct inject_session *s, const struct launch *l)
 {
     pthread_mutex_lock(&c.lock);
     uint64_t number = c.launches++;
-    struct counted_kernel *k = choose(s, l);
+    struct counted_kernel *k = counters_choose(s, l);
     struct target *t = k != NULL ? target_of(s, l) : NULL;
     if (t != NULL && t->set.passes > 1 && is_unreplayable(l)) {
         note_unreplayed(s, l);
@@ -486,7 +486,7 @@ static void launch_begins(struct inject_session *s, const struct launch *l)
     now.at = session_now(s);
     if (t != NULL && c.passed[0] != '\0')
         session_running(s, c.passed); /* the profiler waits for it */
-    bool is_started = t != NULL && begin(s, t, k);
+    bool is_started = t != NULL && counters_begin(s, t, k);
     launch_seen(l->name, is_started);
     if (!is_started) {
         snprintf(c.passed, sizeof(c.passed), "%s", l->name);

@@ -37,14 +37,14 @@ static int64_t duration(uint64_t start, uint64_t end)
         __VA_ARGS__                                                                                \
     }
 
-static void put(const struct target *t, struct writer_event e, enum trace_site_kind kind,
-                const uint64_t *fields, size_t n_fields, const uint64_t *extra, size_t n)
+static void encode_put(const struct target *t, struct writer_event e, enum trace_site_kind kind,
+                       const uint64_t *fields, size_t n_fields, const uint64_t *extra, size_t n)
 {
     e.site = writer_site(t->w, kind, fields, n_fields);
     writer_event(t->w, &e, extra, n);
 }
 
-static void put_kernel(const struct target *t, const void *record)
+static void encode_put_kernel(const struct target *t, const void *record)
 {
     const struct cupti_kernel *k = record;
     uint64_t fields[KERNEL_FIELDS] = {
@@ -83,7 +83,7 @@ static void put_kernel(const struct target *t, const void *record)
         extra[n++] = trace_zigzag((int64_t)(k->start - k->queued));
         extra[n++] = trace_zigzag(k->submitted != 0 ? (int64_t)(k->start - k->submitted) : 0);
     }
-    put(t, e, SITE(KERNEL), extra, n);
+    encode_put(t, e, SITE(KERNEL), extra, n);
 }
 
 #define COPY_SITE(c, from, to)                                                                     \
@@ -98,7 +98,7 @@ static void put_copy(const struct target *t, const void *record)
     const struct cupti_memcpy *c = record;
     uint64_t fields[COPY_FIELDS] = COPY_SITE(c, device, device);
 
-    put(t, TIMED(TRACE_COPY, c), SITE(COPY), NUMBERS(c->bytes), 1);
+    encode_put(t, TIMED(TRACE_COPY, c), SITE(COPY), NUMBERS(c->bytes), 1);
 }
 
 static void put_peer_copy(const struct target *t, const void *record)
@@ -106,7 +106,7 @@ static void put_peer_copy(const struct target *t, const void *record)
     const struct cupti_memcpy_peer *c = record;
     uint64_t fields[COPY_FIELDS] = COPY_SITE(c, from_device, to_device);
 
-    put(t, TIMED(TRACE_COPY, c), SITE(COPY), NUMBERS(c->bytes), 1);
+    encode_put(t, TIMED(TRACE_COPY, c), SITE(COPY), NUMBERS(c->bytes), 1);
 }
 
 static void put_fill(const struct target *t, const void *record)
@@ -115,7 +115,7 @@ static void put_fill(const struct target *t, const void *record)
     uint64_t fields[FILL_FIELDS] = {
         PLACE(f), [FILL_MEMORY] = f->memory_kind, [FILL_FLAGS] = f->flags};
 
-    put(t, TIMED(TRACE_FILL, f), SITE(FILL), NUMBERS(f->bytes, f->value), 2);
+    encode_put(t, TIMED(TRACE_FILL, f), SITE(FILL), NUMBERS(f->bytes, f->value), 2);
 }
 
 static void put_call(const struct target *t, const void *record)
@@ -131,7 +131,7 @@ static void put_call(const struct target *t, const void *record)
         [CALL_THREAD] = c->thread,
         [CALL_NAME] = writer_string(t->w, name),
     };
-    put(t, TIMED(TRACE_CALL, c), SITE(CALL), NUMBERS(c->result), 1);
+    encode_put(t, TIMED(TRACE_CALL, c), SITE(CALL), NUMBERS(c->result), 1);
 }
 
 static void put_sync(const struct target *t, const void *record)
@@ -140,10 +140,10 @@ static void put_sync(const struct target *t, const void *record)
     uint64_t fields[SYNC_FIELDS] = {UINT32_MAX, s->context, s->stream, [SYNC_TYPE] = s->type};
     uint64_t event_record = t->cupti->version >= CUPTI_13 ? s->event_record : 0;
 
-    put(t, TIMED(TRACE_SYNC, s), SITE(SYNC), NUMBERS(s->event, event_record), 2);
+    encode_put(t, TIMED(TRACE_SYNC, s), SITE(SYNC), NUMBERS(s->event, event_record), 2);
 }
 
-static void put_event(const struct target *t, const void *record)
+static void encode_put_event(const struct target *t, const void *record)
 {
     const struct cupti_cuda_event *c = record;
     bool is_full = t->cupti->version >= CUPTI_13;
@@ -154,7 +154,7 @@ static void put_event(const struct target *t, const void *record)
         .correlation = c->correlation,
     };
 
-    put(t, e, SITE(PLACE), NUMBERS(c->event, is_full ? c->event_record : 0), 2);
+    encode_put(t, e, SITE(PLACE), NUMBERS(c->event, is_full ? c->event_record : 0), 2);
 }
 
 static uint64_t thread_of(uint32_t object_kind, const struct cupti_object *object)
@@ -176,7 +176,7 @@ static void put_overhead(const struct target *t, const void *record)
         .duration = duration(o->start, o->end),
     };
 
-    put(t, e, SITE(OVERHEAD), NULL, 0);
+    encode_put(t, e, SITE(OVERHEAD), NULL, 0);
 }
 
 static void put_marker(const struct target *t, const void *record)
@@ -190,7 +190,7 @@ static void put_marker(const struct target *t, const void *record)
     };
     struct writer_event e = {.tag = TRACE_MARK, .start = (int64_t)m->time, .correlation = m->id};
 
-    put(t, e, SITE(MARK), NULL, 0);
+    encode_put(t, e, SITE(MARK), NULL, 0);
 }
 
 static void put_graph(const struct target *t, const void *record)
@@ -198,7 +198,7 @@ static void put_graph(const struct target *t, const void *record)
     const struct cupti_graph *g = record;
     uint64_t fields[PLACE_FIELDS] = {PLACE(g)};
 
-    put(t, TIMED(TRACE_GRAPH, g), SITE(PLACE), NUMBERS(g->graph), 1);
+    encode_put(t, TIMED(TRACE_GRAPH, g), SITE(PLACE), NUMBERS(g->graph), 1);
 }
 
 static void put_device(const struct target *t, const void *record)
@@ -238,14 +238,14 @@ static void put_external(const struct target *t, const void *record)
 void writer_encode(struct writer *w, const struct cupti *cupti, const void *record)
 {
     static void (*const by_kind[])(const struct target *, const void *) = {
-        [KIND_KERNEL] = put_kernel,
+        [KIND_KERNEL] = encode_put_kernel,
         [KIND_MEMCPY] = put_copy,
         [KIND_MEMCPY_PEER] = put_peer_copy,
         [KIND_MEMSET] = put_fill,
         [KIND_DRIVER] = put_call,
         [KIND_RUNTIME] = put_call,
         [KIND_SYNC] = put_sync,
-        [KIND_CUDA_EVENT] = put_event,
+        [KIND_CUDA_EVENT] = encode_put_event,
         [KIND_OVERHEAD] = put_overhead,
         [KIND_MARKER] = put_marker,
         [KIND_GRAPH] = put_graph,

@@ -75,7 +75,7 @@ static const char *kept_name(const char *name)
     return NULL;
 }
 
-static bool add_kernel(const struct cuda *cuda, struct graph *g, void *node)
+static bool graphs_add_kernel(const struct cuda *cuda, struct graph *g, void *node)
 {
     struct cuda_graph_kernel params = {0};
     const char *name = NULL;
@@ -117,7 +117,7 @@ static bool walk(const struct cuda *cuda, struct graph *g, void *graph, int dept
         uint32_t type = NODE_CONDITIONAL;
         is_known = cuda->graph_node_type(nodes[i], &type) == 0 && type != NODE_CONDITIONAL;
         if (is_known && type == NODE_KERNEL)
-            is_known = add_kernel(cuda, g, nodes[i]);
+            is_known = graphs_add_kernel(cuda, g, nodes[i]);
         else if (is_known && type == NODE_GRAPH)
             is_known = cuda->graph_child(nodes[i], &inner) == 0 && walk(cuda, g, inner, depth + 1);
     }
@@ -148,7 +148,7 @@ static bool is_in_order(const struct cuda *cuda, void *graph, void *const *nodes
     return is_good;
 }
 
-static void find_steps(const struct cuda *cuda, struct graph *g, void *graph)
+static void graphs_find_steps(const struct cuda *cuda, struct graph *g, void *graph)
 {
     void *nodes[STEPS_MOST];
     size_t n = 0, steps = 0;
@@ -184,7 +184,7 @@ static void forget_source(const void *graph, const void *node)
 
 /* ---- all graphs ---- */
 
-static struct graph *find(const void *exec)
+static struct graph *graphs_find(const void *exec)
 {
     for (size_t i = 0; i < GRAPHS_MOST; i++)
         if (graphs.at[i].exec == exec)
@@ -192,11 +192,11 @@ static struct graph *find(const void *exec)
     return NULL;
 }
 
-static void take(const struct cuda *cuda, const void *exec, void *graph, bool is_update)
+static void graphs_take(const struct cuda *cuda, const void *exec, void *graph, bool is_update)
 {
-    struct graph *g = find(exec);
+    struct graph *g = graphs_find(exec);
 
-    if (g == NULL && (g = find(NULL)) == NULL)
+    if (g == NULL && (g = graphs_find(NULL)) == NULL)
         return;
     g->exec = exec;
     g->n = 0;
@@ -204,12 +204,12 @@ static void take(const struct cuda *cuda, const void *exec, void *graph, bool is
     g->source = graph;
     g->is_known = walk(cuda, g, graph, 0);
     if (g->is_known && !is_update)
-        find_steps(cuda, g, graph);
+        graphs_find_steps(cuda, g, graph);
 }
 
 static void change(const void *exec, bool has_ended)
 {
-    struct graph *g = find(exec);
+    struct graph *g = graphs_find(exec);
 
     if (g == NULL)
         return;
@@ -243,9 +243,9 @@ bool graph_follow(struct inject_session *s, uint32_t id, const struct cupti_call
         return true;
     pthread_mutex_lock(&graphs.lock);
     if (is_made && is_update)
-        take(cuda, made->exec, made->graph, true);
+        graphs_take(cuda, made->exec, made->graph, true);
     else if (is_made && made->exec != NULL)
-        take(cuda, *(void *const *)made->exec, made->graph, false);
+        graphs_take(cuda, *(void *const *)made->exec, made->graph, false);
     else if (!is_made)
         change(made->exec, id == DRIVER_GRAPH_ENDS);
     pthread_mutex_unlock(&graphs.lock);
@@ -257,7 +257,7 @@ const struct graph_kernel *graph_kernels(const void *exec, size_t *n)
     const struct graph_kernel *kernels = NULL;
 
     pthread_mutex_lock(&graphs.lock);
-    const struct graph *g = exec != NULL ? find(exec) : NULL;
+    const struct graph *g = exec != NULL ? graphs_find(exec) : NULL;
     if (g != NULL && g->is_known) {
         kernels = g->kernels;
         *n = g->n;
@@ -269,7 +269,7 @@ const struct graph_kernel *graph_kernels(const void *exec, size_t *n)
 /* The graph, if it can be run node by node. */
 static struct graph *separable(const void *exec)
 {
-    struct graph *g = exec != NULL ? find(exec) : NULL;
+    struct graph *g = exec != NULL ? graphs_find(exec) : NULL;
 
     return g != NULL && g->is_known && g->n_steps > 0 ? g : NULL;
 }

@@ -296,7 +296,7 @@ static int make_turns(struct inject_session *s, struct metric_set *set)
     return set->n_parts > 0 ? CUPTI_OK : CUPTI_UNKNOWN_METRIC;
 }
 
-static void tell(struct inject_session *s, const struct metric_set *set)
+static void set_tell(struct inject_session *s, const struct metric_set *set)
 {
     uint64_t numbers[1 + TRACE_METRICS_MOST] = {set->n};
     char text[32];
@@ -331,7 +331,7 @@ bool metric_set_make(struct inject_session *s, struct metric_set *set, void *con
             set->names[set->n++] = METRIC_BUFFERS;
             set->has_buffers = true;
         }
-    tell(s, set);
+    set_tell(s, set);
     return true;
 }
 

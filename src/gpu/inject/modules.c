@@ -80,7 +80,7 @@ uint64_t modules_hash(const void *code, size_t bytes)
 }
 
 /* Under a name of this process until it is whole: others may write the same. */
-static bool save(const char *folder, const struct module *module)
+static bool modules_save(const char *folder, const struct module *module)
 {
     char path[PATH_MOST], part[PATH_MOST];
     int n = snprintf(path, sizeof(path), "%s/module-%016llx.cubin", folder,
@@ -113,7 +113,7 @@ void modules_write(struct inject_session *s)
     pthread_mutex_lock(&m.lock);
     while (module != NULL) {
         struct module *next = module->next;
-        if (!save(s->settings.folder, module))
+        if (!modules_save(s->settings.folder, module))
             leave_out(module->bytes);
         atomic_fetch_sub(&m.pending, module->bytes);
         free(module);

@@ -13,7 +13,7 @@
 enum { NAME_MOST = 512 };
 
 /* NULL for unset and empty ones. */
-static const char *value_of(const char *variable)
+static const char *settings_value_of(const char *variable)
 {
     const char *value = getenv(variable);
 
@@ -26,10 +26,10 @@ static void complain(struct settings *s, const char *variable)
         s->bad = variable;
 }
 
-static uint64_t number_of(struct settings *s, const char *variable, uint64_t otherwise,
-                          uint64_t most)
+static uint64_t settings_number_of(struct settings *s, const char *variable, uint64_t otherwise,
+                                   uint64_t most)
 {
-    const char *value = value_of(variable);
+    const char *value = settings_value_of(variable);
     char *end;
 
     if (value == NULL)
@@ -46,7 +46,7 @@ static uint64_t number_of(struct settings *s, const char *variable, uint64_t oth
 static int word_of(struct settings *s, const char *variable, const char *const *words, int n,
                    int otherwise)
 {
-    const char *value = value_of(variable);
+    const char *value = settings_value_of(variable);
 
     if (value == NULL)
         return otherwise;
@@ -58,10 +58,10 @@ static int word_of(struct settings *s, const char *variable, const char *const *
 }
 
 /* Cuts a variable into pieces, which lie in `text`. */
-static unsigned list_of(struct settings *s, const char *variable, char cut, char *text,
-                        const char **list, unsigned most)
+static unsigned settings_list_of(struct settings *s, const char *variable, char cut, char *text,
+                                 const char **list, unsigned most)
 {
-    const char *value = value_of(variable);
+    const char *value = settings_value_of(variable);
     unsigned n = 0;
 
     if (value == NULL)
@@ -91,31 +91,31 @@ void settings_read(struct settings *s)
     static const char *const presets[] = {"min", "std", "full"};
     static const char *const clocks[] = {"real", "mono"};
     enum { PER_KERNEL = 3, PASSES = 2, PERIOD = 200, PERIOD_MOST = 3600000, SAMPLING_MOST = 31 };
-    const char *kernel = value_of("STRATA_INJECT_KERNEL");
+    const char *kernel = settings_value_of("STRATA_INJECT_KERNEL");
 
-    *s = (struct settings){.folder = value_of("STRATA_TRACE_DIR"), .device = -1};
+    *s = (struct settings){.folder = settings_value_of("STRATA_TRACE_DIR"), .device = -1};
     s->mode = (enum inject_mode)word_of(s, "STRATA_INJECT_MODE", modes, 4, INJECT_TRACE);
     s->preset = (enum inject_preset)word_of(s, "STRATA_INJECT_PRESET", presets, 3, PRESET_STD);
-    s->graphs = number_of(s, "STRATA_INJECT_GRAPHS", 0, 1) != 0;
-    s->latency = number_of(s, "STRATA_INJECT_LATENCY", 0, 1) != 0;
-    s->modules = number_of(s, "STRATA_INJECT_MODULES", 0, 1) != 0;
+    s->graphs = settings_number_of(s, "STRATA_INJECT_GRAPHS", 0, 1) != 0;
+    s->latency = settings_number_of(s, "STRATA_INJECT_LATENCY", 0, 1) != 0;
+    s->modules = settings_number_of(s, "STRATA_INJECT_MODULES", 0, 1) != 0;
     s->is_mono = word_of(s, "STRATA_INJECT_CLOCK", clocks, 2, 0) == 1;
-    s->flush_bytes = number_of(s, "STRATA_INJECT_FLUSH", 0, (uint64_t)1 << 36);
-    if (value_of("STRATA_INJECT_DEVICE") != NULL)
-        s->device = (int64_t)number_of(s, "STRATA_INJECT_DEVICE", 0, INT32_MAX);
-    s->skip = number_of(s, "STRATA_INJECT_SKIP", 0, INT64_MAX);
-    s->count = number_of(s, "STRATA_INJECT_COUNT", 0, INT64_MAX);
-    s->per_kernel = number_of(s, "STRATA_INJECT_PER_KERNEL", PER_KERNEL, INT64_MAX);
-    s->is_replayed = number_of(s, "STRATA_INJECT_REPLAY", 1, 1) != 0;
-    s->passes = number_of(s, "STRATA_INJECT_PASSES", PASSES, INT32_MAX);
-    s->period_ms = (uint32_t)number_of(s, "STRATA_INJECT_PERIOD_MS", PERIOD, PERIOD_MOST);
+    s->flush_bytes = settings_number_of(s, "STRATA_INJECT_FLUSH", 0, (uint64_t)1 << 36);
+    if (settings_value_of("STRATA_INJECT_DEVICE") != NULL)
+        s->device = (int64_t)settings_number_of(s, "STRATA_INJECT_DEVICE", 0, INT32_MAX);
+    s->skip = settings_number_of(s, "STRATA_INJECT_SKIP", 0, INT64_MAX);
+    s->count = settings_number_of(s, "STRATA_INJECT_COUNT", 0, INT64_MAX);
+    s->per_kernel = settings_number_of(s, "STRATA_INJECT_PER_KERNEL", PER_KERNEL, INT64_MAX);
+    s->is_replayed = settings_number_of(s, "STRATA_INJECT_REPLAY", 1, 1) != 0;
+    s->passes = settings_number_of(s, "STRATA_INJECT_PASSES", PASSES, INT32_MAX);
+    s->period_ms = (uint32_t)settings_number_of(s, "STRATA_INJECT_PERIOD_MS", PERIOD, PERIOD_MOST);
     if (s->period_ms == 0)
         s->period_ms = PERIOD;
-    s->sampling = (uint32_t)number_of(s, "STRATA_INJECT_SAMPLING", 0, SAMPLING_MOST);
+    s->sampling = (uint32_t)settings_number_of(s, "STRATA_INJECT_SAMPLING", 0, SAMPLING_MOST);
     s->n_ranges =
-        list_of(s, "STRATA_INJECT_RANGE", '\n', s->range_text, s->ranges, SETTINGS_RANGES);
-    s->n_metrics =
-        list_of(s, "STRATA_INJECT_METRICS", ',', s->metric_text, s->metrics, TRACE_METRICS_MOST);
+        settings_list_of(s, "STRATA_INJECT_RANGE", '\n', s->range_text, s->ranges, SETTINGS_RANGES);
+    s->n_metrics = settings_list_of(s, "STRATA_INJECT_METRICS", ',', s->metric_text, s->metrics,
+                                    TRACE_METRICS_MOST);
     if (kernel != NULL) {
         s->has_kernel = regcomp(&s->kernel, kernel, REG_EXTENDED | REG_NOSUB) == 0;
         if (!s->has_kernel)

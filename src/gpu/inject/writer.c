@@ -82,7 +82,7 @@ static uint8_t *room(struct writer *w)
     return w->fd >= 0 ? w->buf + w->used : NULL;
 }
 
-static void done(struct writer *w, const uint8_t *end)
+static void writer_done(struct writer *w, const uint8_t *end)
 {
     w->used = (size_t)(end - w->buf);
     w->records++;
@@ -163,7 +163,7 @@ uint32_t writer_string(struct writer *w, const char *text)
     *to++ = TRACE_STRING;
     to = trace_put(to, n);
     memcpy(to, bytes, n);
-    done(w, to + n);
+    writer_done(w, to + n);
     return id;
 }
 
@@ -189,14 +189,14 @@ uint32_t writer_site(struct writer *w, enum trace_site_kind kind, const uint64_t
     to = trace_put(to, n);
     for (size_t i = 0; i < n; i++)
         to = trace_put(to, fields[i]);
-    done(w, to);
+    writer_done(w, to);
     return id;
 }
 
 /* ---- records ---- */
 
 /* What all timed records begin with. */
-static uint8_t *put_event(struct writer *w, uint8_t *to, const struct writer_event *e)
+static uint8_t *writer_put_event(struct writer *w, uint8_t *to, const struct writer_event *e)
 {
     unsigned kind = e->tag & (TRACE_WITH_GRAPH - 1);
     int64_t end;
@@ -224,11 +224,11 @@ void writer_event(struct writer *w, const struct writer_event *e, const uint64_t
 
     if (to == NULL)
         return;
-    to = put_event(w, to, e);
+    to = writer_put_event(w, to, e);
     for (size_t i = 0; i < n; i++)
         to = trace_put(to, extra[i]);
     w->total++;
-    done(w, to);
+    writer_done(w, to);
 }
 
 void writer_counter(struct writer *w, const struct writer_event *e, uint32_t passes,
@@ -238,7 +238,7 @@ void writer_counter(struct writer *w, const struct writer_event *e, uint32_t pas
 
     if (to == NULL || n > TRACE_METRICS_MOST)
         return;
-    to = put_event(w, to, e);
+    to = writer_put_event(w, to, e);
     to = trace_put(to, passes);
     to = trace_put(to, n);
     for (size_t i = 0; i < n; i++) {
@@ -248,7 +248,7 @@ void writer_counter(struct writer *w, const struct writer_event *e, uint32_t pas
             *to++ = (uint8_t)(bits >> 8 * k);
     }
     w->total++;
-    done(w, to);
+    writer_done(w, to);
 }
 
 void writer_record(struct writer *w, enum trace_tag tag, const uint64_t *numbers, size_t n)
@@ -260,7 +260,7 @@ void writer_record(struct writer *w, enum trace_tag tag, const uint64_t *numbers
     *to++ = (uint8_t)tag;
     for (size_t i = 0; i < n; i++)
         to = trace_put(to, numbers[i]);
-    done(w, to);
+    writer_done(w, to);
 }
 
 void writer_info(struct writer *w, const char *key, const char *value)
@@ -279,7 +279,7 @@ void writer_note(struct writer *w, const char *code, int result, const char *tex
 
 /* ---- begin and end ---- */
 
-static void release(struct writer *w)
+static void writer_release(struct writer *w)
 {
     table_fini(&w->texts);
     table_fini(&w->places);
@@ -296,7 +296,7 @@ bool writer_open(struct writer *w, const char *path)
     errno = ENOMEM;
     if (w->buf == NULL || !table_init(&w->texts, TEXT_SLOTS, TEXT_BYTES) ||
         !table_init(&w->places, SITE_SLOTS, SITE_BYTES)) {
-        release(w);
+        writer_release(w);
         return false;
     }
     w->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_APPEND, 0644);
@@ -305,7 +305,7 @@ bool writer_open(struct writer *w, const char *path)
         int why = errno;
         if (w->fd >= 0)
             close(w->fd);
-        release(w);
+        writer_release(w);
         w->fd = -1;
         errno = why;
         return false;
@@ -323,7 +323,7 @@ void writer_close(struct writer *w, uint64_t lost_ranges)
     if (w->fd >= 0)
         close(w->fd);
     w->fd = -1;
-    release(w);
+    writer_release(w);
 }
 
 void writer_abandon(struct writer *w)

@@ -136,8 +136,8 @@ static void judge_low(struct gpu_class *c, const struct view *v, const struct gp
     }
 }
 
-static void judge(struct gpu_class *c, const struct view *v, const struct gpu_kernel *k,
-                  const struct gpu_occupancy *o, const struct gpu_roofline *r)
+static void classify_judge(struct gpu_class *c, const struct view *v, const struct gpu_kernel *k,
+                           const struct gpu_occupancy *o, const struct gpu_roofline *r)
 {
     bool computes = v->comp >= GPU_COMPUTE_HIGH, moves = v->dram >= GPU_DRAM_HIGH;
     /* Of both the work or the larger excess decides. */
@@ -204,7 +204,7 @@ struct gpu_class gpu_classify(const struct gpu_kernel *k, const struct gpu_occup
     if (isnan(v.dram) && isnan(v.comp) && isnan(v.chip) && isnan(v.issue)) {
         judge_by_model(&c, k, r);
     } else {
-        judge(&c, &v, k, o, r);
+        classify_judge(&c, &v, k, o, r);
         c.no_compute = isnan(v.comp);
         c.no_chip = isnan(v.chip);
         c.confidence = fmin(1, margin(&v, c.rule) / 10);

@@ -8,7 +8,7 @@ struct reading {
     double tc, fma, dram, l1, l2, occ, waves;
 };
 
-static struct gpu_class judge(struct reading x)
+static struct gpu_class classify_test_judge(struct reading x)
 {
     struct gpu_kernel k = gpu_kernel_none();
     struct gpu_occupancy o = {.waves = x.waves, .blocks_per_sm = 1, .limiter = ""};
@@ -35,35 +35,47 @@ static void is(struct gpu_class c, enum gpu_bound bound, const char *sub, bool i
 
 TEST(each_rule_has_its_class)
 {
-    is(judge((struct reading){0, 6.2, 81.1, 27.9, 87.4, 93, 2}), GPU_MEMORY, "dram", false);
-    is(judge((struct reading){75, 5, 30, 30, 30, 20, 9}), GPU_COMPUTE, "tensor", false);
-    is(judge((struct reading){0, 65, 30, 30, 30, 20, 9}), GPU_COMPUTE, "fma", false);
-    is(judge((struct reading){80, 5, 75, 30, 30, 20, 9}), GPU_COMPUTE, "balanced", false);
-    is(judge((struct reading){61, 5, 95, 30, 30, 20, 9}), GPU_MEMORY, "balanced", false);
-    is(judge((struct reading){0.008, 25.3, 0.3, 97.2, 19.6, 97.9, 15.5}), GPU_MEMORY, "l1", false);
-    is(judge((struct reading){0, 10, 10.3, 40, 94, 60, 9}), GPU_MEMORY, "l2", false);
-    is(judge((struct reading){0, 20, 54.4, 40, 40, 60, 9}), GPU_MEMORY, "dram", true);
-    is(judge((struct reading){0, 10, 10, 10, 10, 1.6, 0.0002}), GPU_LATENCY, "underfill", false);
-    is(judge((struct reading){0, 10, 10, 10, 10, 16.7, 9}), GPU_LATENCY, "occupancy", false);
-    is(judge((struct reading){0, 10, 10, 10, 10, 60, 1.4}), GPU_LATENCY, "tail", false);
-    is(judge((struct reading){0, 10, 10, 10, 10, 60, 9}), GPU_LATENCY, "unknown", false);
+    is(classify_test_judge((struct reading){0, 6.2, 81.1, 27.9, 87.4, 93, 2}), GPU_MEMORY, "dram",
+       false);
+    is(classify_test_judge((struct reading){75, 5, 30, 30, 30, 20, 9}), GPU_COMPUTE, "tensor",
+       false);
+    is(classify_test_judge((struct reading){0, 65, 30, 30, 30, 20, 9}), GPU_COMPUTE, "fma", false);
+    is(classify_test_judge((struct reading){80, 5, 75, 30, 30, 20, 9}), GPU_COMPUTE, "balanced",
+       false);
+    is(classify_test_judge((struct reading){61, 5, 95, 30, 30, 20, 9}), GPU_MEMORY, "balanced",
+       false);
+    is(classify_test_judge((struct reading){0.008, 25.3, 0.3, 97.2, 19.6, 97.9, 15.5}), GPU_MEMORY,
+       "l1", false);
+    is(classify_test_judge((struct reading){0, 10, 10.3, 40, 94, 60, 9}), GPU_MEMORY, "l2", false);
+    is(classify_test_judge((struct reading){0, 20, 54.4, 40, 40, 60, 9}), GPU_MEMORY, "dram", true);
+    is(classify_test_judge((struct reading){0, 10, 10, 10, 10, 1.6, 0.0002}), GPU_LATENCY,
+       "underfill", false);
+    is(classify_test_judge((struct reading){0, 10, 10, 10, 10, 16.7, 9}), GPU_LATENCY, "occupancy",
+       false);
+    is(classify_test_judge((struct reading){0, 10, 10, 10, 10, 60, 1.4}), GPU_LATENCY, "tail",
+       false);
+    is(classify_test_judge((struct reading){0, 10, 10, 10, 10, 60, 9}), GPU_LATENCY, "unknown",
+       false);
 }
 
 TEST(thresholds_belong_to_the_upper_side)
 {
-    is(judge((struct reading){0, 59.9, 70, 0, 0, 90, 9}), GPU_MEMORY, "dram", false);
-    is(judge((struct reading){60, 0, 69.9, 0, 0, 90, 9}), GPU_COMPUTE, "tensor", false);
-    is(judge((struct reading){0, 0, 52.5, 0, 0, 90, 9}), GPU_MEMORY, "dram", true);
-    is(judge((struct reading){0, 0, 52.4, 0, 0, 90, 9}), GPU_LATENCY, "unknown", false);
+    is(classify_test_judge((struct reading){0, 59.9, 70, 0, 0, 90, 9}), GPU_MEMORY, "dram", false);
+    is(classify_test_judge((struct reading){60, 0, 69.9, 0, 0, 90, 9}), GPU_COMPUTE, "tensor",
+       false);
+    is(classify_test_judge((struct reading){0, 0, 52.5, 0, 0, 90, 9}), GPU_MEMORY, "dram", true);
+    is(classify_test_judge((struct reading){0, 0, 52.4, 0, 0, 90, 9}), GPU_LATENCY, "unknown",
+       false);
 }
 
 TEST(confidence_is_the_distance_to_the_nearest_boundary)
 {
-    assert_true(fabs(judge((struct reading){0, 6, 75, 0, 0, 90, 9}).confidence - 0.5) < 1e-9);
-    assert_true(judge((struct reading){0, 6, 95, 0, 0, 90, 9}).confidence == 1);
+    assert_true(
+        fabs(classify_test_judge((struct reading){0, 6, 75, 0, 0, 90, 9}).confidence - 0.5) < 1e-9);
+    assert_true(classify_test_judge((struct reading){0, 6, 95, 0, 0, 90, 9}).confidence == 1);
     /* weak: at most one half; compute not collected: at most 0.7 */
-    assert_true(judge((struct reading){0, 6, 60, 0, 0, 90, 9}).confidence == 0.5);
-    struct gpu_class c = judge((struct reading){0, NAN, 95, 0, 0, 90, 9});
+    assert_true(classify_test_judge((struct reading){0, 6, 60, 0, 0, 90, 9}).confidence == 0.5);
+    struct gpu_class c = classify_test_judge((struct reading){0, NAN, 95, 0, 0, 90, 9});
     assert_true(c.no_compute && c.confidence == 0.7);
 }
 
@@ -103,7 +115,7 @@ TEST(underfill_needs_idle_multiprocessors)
 
 TEST(a_reading_on_the_border_proves_nothing)
 {
-    struct gpu_class c = judge((struct reading){0, 60, 10, 0, 0, 90, 9});
+    struct gpu_class c = classify_test_judge((struct reading){0, 60, 10, 0, 0, 90, 9});
 
     is(c, GPU_COMPUTE, "fma", false);
     is(gpu_class_shown(&c), GPU_UNPROVEN, "borderline", false);

@@ -37,21 +37,21 @@ bool gpu_is_noise(double previous, double current, double cv_previous, double cv
     return fabs(current - previous) <= fmax(0.01, spread) * previous;
 }
 
-static struct str number(struct arena *arena, double value, int decimals)
+static struct str compare_number(struct arena *arena, double value, int decimals)
 {
     return isfinite(value) ? arena_format(arena, "%.*f", decimals, value) : S(MISSING);
 }
 
-static void add(struct gpu_run *run, const char *metric, double then, double now, int decimals,
-                struct str change)
+static void judge_compare_add(struct gpu_run *run, const char *metric, double then, double now,
+                              int decimals, struct str change)
 {
     if (!isfinite(then) && !isfinite(now))
         return;
     if (!isfinite(then) || !isfinite(now))
         change = S(MISSING);
     vec_push(&run->changes,
-             ((struct gpu_change){str_of(metric), number(&run->arena, then, decimals),
-                                  number(&run->arena, now, decimals), change}));
+             ((struct gpu_change){str_of(metric), compare_number(&run->arena, then, decimals),
+                                  compare_number(&run->arena, now, decimals), change}));
 }
 
 /* A timing of the whole: repeated runs in event mode, else the main kernel's launches. */
@@ -84,20 +84,21 @@ static void add_duration(const struct gpu_run *a, struct gpu_run *b)
     else
         change = MESSAGE(LANG_EN, &b->arena, &gpu_text.speedup, PLACE("change", change),
                          PLACE("speedup", speedup));
-    add(b, "Duration (us)", from / 1e3, to / 1e3, 2, change);
+    judge_compare_add(b, "Duration (us)", from / 1e3, to / 1e3, 2, change);
 }
 
 static void add_percent(struct gpu_run *b, const char *metric, double then, double now)
 {
-    add(b, metric, then, now, 2,
-        then > 0 ? arena_format(&b->arena, "%+.1f%%", 100 * (now - then) / then) : S(MISSING));
+    judge_compare_add(b, metric, then, now, 2,
+                      then > 0 ? arena_format(&b->arena, "%+.1f%%", 100 * (now - then) / then)
+                               : S(MISSING));
 }
 
 static void add_difference(struct gpu_run *b, const char *metric, double then, double now,
                            int decimals, const char *unit)
 {
-    add(b, metric, then, now, decimals,
-        arena_format(&b->arena, "%+.*f%s", decimals, now - then, unit));
+    judge_compare_add(b, metric, then, now, decimals,
+                      arena_format(&b->arena, "%+.*f%s", decimals, now - then, unit));
 }
 
 static void add_class(struct gpu_run *b, const struct gpu_class *then, const struct gpu_class *now)

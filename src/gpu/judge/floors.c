@@ -33,7 +33,7 @@ static struct gpu_floor floor_of(const struct gpu_run *run, const struct gpu_sta
 }
 
 /* Stages that run at the same time share the device: their work is added up. */
-static struct gpu_floor group_of(const struct gpu_floors *all, size_t first)
+static struct gpu_floor floors_group_of(const struct gpu_floors *all, size_t first)
 {
     struct gpu_floor g = all->at[first];
 
@@ -70,7 +70,7 @@ struct gpu_floors gpu_floors_of(struct arena *arena, const struct gpu_run *run)
     }
     for (size_t i = 0; i < all.n; i++)
         if (gpu_run_opens_group(run, i)) {
-            all.groups[all.n_groups] = group_of(&all, i);
+            all.groups[all.n_groups] = floors_group_of(&all, i);
             all.total_ns += all.groups[all.n_groups++].floor_ns;
         }
     for (size_t k = 0; k < all.n + all.n_groups; k++) {

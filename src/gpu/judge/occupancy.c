@@ -32,7 +32,7 @@ static const struct limits *find_chip(struct str cc)
 }
 
 /* A count from a file: whole, not negative, below a million. */
-static uint32_t whole(double value)
+static uint32_t occupancy_whole(double value)
 {
     return value >= 0 && value < 1e6 ? (uint32_t)value : 0;
 }
@@ -93,20 +93,20 @@ struct gpu_occupancy gpu_occupancy_of(const struct gpu_kernel *k, struct str cc,
     o.lim_warps = chip->warps / o.warps_per_block;
     o.lim_blocks = chip->blocks;
     if (k->m[GPU_M_REGS] > 0)
-        o.lim_regs = blocks_by_regs(whole(k->m[GPU_M_REGS]), o.warps_per_block);
+        o.lim_regs = blocks_by_regs(occupancy_whole(k->m[GPU_M_REGS]), o.warps_per_block);
     else
-        o.lim_regs = whole(k->m[GPU_M_LIM_REGS]);
+        o.lim_regs = occupancy_whole(k->m[GPU_M_LIM_REGS]);
     if (!isnan(k->m[GPU_M_SMEM_STATIC]) && held > 0)
-        o.lim_smem = whole(floor(config / held));
+        o.lim_smem = occupancy_whole(floor(config / held));
     else
-        o.lim_smem = whole(k->m[GPU_M_LIM_SMEM]);
+        o.lim_smem = occupancy_whole(k->m[GPU_M_LIM_SMEM]);
     if (o.lim_regs == 0 && o.lim_smem == 0)
         return o; /* neither is known: the rest alone would promise too much */
     limit(&o, o.lim_regs, "registers");
     limit(&o, o.lim_smem, "shared memory");
     limit(&o, o.lim_warps, "warps");
     limit(&o, o.lim_blocks, "blocks");
-    limit(&o, whole(k->m[GPU_M_LIM_BARRIERS]), "barriers");
+    limit(&o, occupancy_whole(k->m[GPU_M_LIM_BARRIERS]), "barriers");
     o.is_known = true;
     o.theory_pct = 100.0 * o.blocks_per_sm * o.warps_per_block / chip->warps;
     if (blocks > 0 && sm_count > 0)

@@ -4,8 +4,8 @@
 
 #include "base/testing.h"
 
-static struct gpu_kernel launch(uint32_t grid, uint32_t block, double regs, double smem,
-                                double config)
+static struct gpu_kernel occupancy_launch(uint32_t grid, uint32_t block, double regs, double smem,
+                                          double config)
 {
     struct gpu_kernel k = gpu_kernel_none();
 
@@ -21,7 +21,7 @@ static struct gpu_kernel launch(uint32_t grid, uint32_t block, double regs, doub
 
 TEST(registers_and_warps_allow_eight_blocks_of_256)
 {
-    struct gpu_kernel k = launch(16384, 256, 32, 0, NAN);
+    struct gpu_kernel k = occupancy_launch(16384, 256, 32, 0, NAN);
     struct gpu_occupancy o = gpu_occupancy_of(&k, S("9.0"), 132);
 
     assert_int_equal(o.lim_regs, 8);
@@ -32,7 +32,7 @@ TEST(registers_and_warps_allow_eight_blocks_of_256)
 
 TEST(shared_memory_counts_the_kibibyte_of_the_driver)
 {
-    struct gpu_kernel k = launch(4096, 1024, 32, 8192, 32768);
+    struct gpu_kernel k = occupancy_launch(4096, 1024, 32, 8192, 32768);
     struct gpu_occupancy o = gpu_occupancy_of(&k, S("9.0"), 132);
 
     assert_int_equal(o.lim_regs, 2);
@@ -41,20 +41,20 @@ TEST(shared_memory_counts_the_kibibyte_of_the_driver)
 
 TEST(registers_are_handed_out_in_eights)
 {
-    struct gpu_kernel k = launch(1, 32, 22, 0, 32768);
+    struct gpu_kernel k = occupancy_launch(1, 32, 22, 0, 32768);
     struct gpu_occupancy o = gpu_occupancy_of(&k, S("9.0"), 132);
 
     assert_int_equal(o.lim_regs, 84); /* 65536 / (24 * 32) = 85, rounded down to 84 */
     assert_int_equal(o.blocks_per_sm, 32);
     assert_true(o.theory_pct == 50);
-    k = launch(1056, 512, 16, 0, 16384);
+    k = occupancy_launch(1056, 512, 16, 0, 16384);
     assert_int_equal(gpu_occupancy_of(&k, S("9.0"), 132).lim_regs, 8);
 }
 
 TEST(the_next_block_has_a_price)
 {
     /* 132 KB each: one block of 8 warps fits; two fit in 228 KiB / 2 = 116736 bytes. */
-    struct gpu_kernel k = launch(1024, 256, 128, 135168, NAN);
+    struct gpu_kernel k = occupancy_launch(1024, 256, 128, 135168, NAN);
     struct gpu_occupancy o = gpu_occupancy_of(&k, S("9.0"), 132);
 
     assert_int_equal(o.blocks_per_sm, 1);
@@ -66,7 +66,7 @@ TEST(the_next_block_has_a_price)
 
 TEST(limits_of_the_tool_stand_in_for_resources)
 {
-    struct gpu_kernel k = launch(340, 256, NAN, NAN, NAN);
+    struct gpu_kernel k = occupancy_launch(340, 256, NAN, NAN, NAN);
 
     k.m[GPU_M_LIM_REGS] = 1;
     k.m[GPU_M_LIM_SMEM] = 1;
@@ -77,7 +77,7 @@ TEST(limits_of_the_tool_stand_in_for_resources)
 
 TEST(chips_from_volta_to_blackwell)
 {
-    struct gpu_kernel k = launch(1000, 256, 32, 16384, NAN);
+    struct gpu_kernel k = occupancy_launch(1000, 256, 32, 16384, NAN);
 
     k.m[GPU_M_SMEM_DYNAMIC] = 0;
     /* 96 KiB hold six blocks of 16 KiB, nothing is kept for the driver; Turing has 32 warps. */
@@ -97,9 +97,9 @@ TEST(nothing_known_promises_nothing)
     struct gpu_kernel k = gpu_kernel_none();
 
     assert_false(gpu_occupancy_of(&k, S("9.0"), 132).is_known);
-    k = launch(1, 2000, 32, 0, NAN);
+    k = occupancy_launch(1, 2000, 32, 0, NAN);
     assert_false(gpu_occupancy_of(&k, S("9.0"), 132).is_known);
-    k = launch(1, 32, NAN, NAN, NAN);
+    k = occupancy_launch(1, 32, NAN, NAN, NAN);
     assert_false(gpu_occupancy_of(&k, S("9.0"), 132).is_known);
 }
 

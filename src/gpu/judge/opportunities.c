@@ -67,8 +67,8 @@ static void add_gain(struct gpu_finder *f, int id, const char *family, const cha
 }
 
 /* `ratio` is the new duration over the old one. */
-static void add(struct gpu_finder *f, int id, const char *family, const char *name, double ratio,
-                struct str trigger)
+static void opportunities_add(struct gpu_finder *f, int id, const char *family, const char *name,
+                              double ratio, struct str trigger)
 {
     double gain = fmin(fmin(100 * (1 - ratio), f->cap), most_gained(f->c->kernel));
 
@@ -93,12 +93,12 @@ static void look_at_work(struct gpu_finder *f)
     double l2_hit = k->m[GPU_M_L2_HIT], less = isnan(traffic) ? 0 : 1 / traffic;
 
     if (traffic > 1.25 && f->dram >= 45)
-        add(f, 1, "traffic", "cut DRAM traffic", fmax(1 / traffic, compute),
-            arena_format(f->arena, "traffic_ratio=%.2f", traffic));
+        opportunities_add(f, 1, "traffic", "cut DRAM traffic", fmax(1 / traffic, compute),
+                          arena_format(f->arena, "traffic_ratio=%.2f", traffic));
     if (f->c->class->has_locality_issue && isnan(k->m[GPU_M_BUFFER_BYTES])) {
-        add(f, 2, "traffic", "raise L2 locality",
-            fmax(fmax((1 - 0.80) / (1 - fmin(l2_hit, 99) / 100), less), compute),
-            arena_format(f->arena, "l2_hit=%.1f%%", l2_hit));
+        opportunities_add(f, 2, "traffic", "raise L2 locality",
+                          fmax(fmax((1 - 0.80) / (1 - fmin(l2_hit, 99) / 100), less), compute),
+                          arena_format(f->arena, "l2_hit=%.1f%%", l2_hit));
         /* What is read once has a low rate, too. */
         if (isnan(traffic) && f->out->all.n > 0)
             f->out->all.at[f->out->all.n - 1].is_ranked = false;
@@ -107,13 +107,14 @@ static void look_at_work(struct gpu_finder *f)
         !isnan(k->m[GPU_M_TC_PCT] + known(k->m[GPU_M_TC_INST]))) {
         double floor_real = gpu_floor_ns(f->c->work, f->c->peak_tflops, f->c->peaks->gbps,
                                          GPU_ETA_COMPUTE, GPU_ETA_MEMORY);
-        add(f, 3, "tensor", "use tensor cores", floor_real / k->m[GPU_M_DUR_NS],
-            arena_format(f->arena, "tc_pct=%.1f%%", k->m[GPU_M_TC_PCT]));
+        opportunities_add(f, 3, "tensor", "use tensor cores", floor_real / k->m[GPU_M_DUR_NS],
+                          arena_format(f->arena, "tc_pct=%.1f%%", k->m[GPU_M_TC_PCT]));
     }
     struct str cc = k->cc.n > 0 ? k->cc : f->c->peaks->cc;
     if (str_equal(cc, S("9.0")) && k->m[GPU_M_TC_HMMA] > 0 && k->m[GPU_M_TC_GMMA] == 0 &&
         k->m[GPU_M_TC_PCT] >= 40)
-        add(f, 4, "tensor", "use wgmma instead of mma.sync",
+        opportunities_add(
+            f, 4, "tensor", "use wgmma instead of mma.sync",
             fmax(2.0 / 3, f->dram / 100 / GPU_ETA_MEMORY),
             arena_format(f->arena, "tc_gmma_inst=0, tc_pct=%.1f%%", k->m[GPU_M_TC_PCT]));
 }
@@ -166,27 +167,29 @@ static void look_at_launch(struct gpu_finder *f)
 
     if (!has_mix(k) && f->c->class->bound == GPU_LATENCY && occ < 25 && o->is_known &&
         o->next_pct > occ)
-        add(f, 5, "occupancy", "raise occupancy", fmax(occ / o->next_pct, f->saturation),
-            gpu_finder_price(f, occ));
+        opportunities_add(f, 5, "occupancy", "raise occupancy",
+                          fmax(occ / o->next_pct, f->saturation), gpu_finder_price(f, occ));
     if (!has_mix(k) && local > 0 && k->m[GPU_M_L1_SECT] > 0) {
         double s = stall_share(k, S("long_scoreboard"));
         double part = fmin(0.9, local / k->m[GPU_M_L1_SECT]);
-        add(f, 6, "spill", "remove spills", 1 - part * (isnan(s) ? 0.5 : s),
-            arena_format(f->arena, "local_bytes=%.0f", 32 * local));
+        opportunities_add(f, 6, "spill", "remove spills", 1 - part * (isnan(s) ? 0.5 : s),
+                          arena_format(f->arena, "local_bytes=%.0f", 32 * local));
     }
     /* Fewer blocks than multiprocessors: what those without one could do. */
     double filled = (double)gpu_kernel_blocks(k) / f->c->peaks->sm_count;
     bool is_short = waves < GPU_UNDERFILL_WAVES && active < 1 && filled > 0 && filled < 1;
     if (gpu_is_underfilled(k, o))
-        add(f, 7, "fill", "fill the GPU", fmax(isnan(active) ? waves : active, f->saturation),
-            arena_format(f->arena, "waves=%.4g", waves));
+        opportunities_add(f, 7, "fill", "fill the GPU",
+                          fmax(isnan(active) ? waves : active, f->saturation),
+                          arena_format(f->arena, "waves=%.4g", waves));
     else if (is_short && gpu_kernel_took_turns(k))
-        add(f, 7, "fill", "fill the GPU", fmax(fmax(active, filled), f->saturation),
-            arena_format(f->arena, "waves=%.4g", waves));
+        opportunities_add(f, 7, "fill", "fill the GPU", fmax(fmax(active, filled), f->saturation),
+                          arena_format(f->arena, "waves=%.4g", waves));
     bool is_open = isnan(active) && gpu_kernel_took_turns(k); /* not seen whether they are idle */
     if (waves >= 1 && waves < 8 && 1 - waves / ceil(waves) > 0.05 && !(active > 0.95) && !is_open)
-        add(f, 8, "fill", "balance the last wave", fmax(known(active), waves / ceil(waves)),
-            arena_format(f->arena, "waves=%.2f", waves));
+        opportunities_add(f, 8, "fill", "balance the last wave",
+                          fmax(known(active), waves / ceil(waves)),
+                          arena_format(f->arena, "waves=%.2f", waves));
 }
 
 /* O9 to O11: access patterns and stalls. */
@@ -198,18 +201,19 @@ static void look_at_access(struct gpu_finder *f)
     struct str reason;
 
     if (k->m[GPU_M_SECT_ACTUAL] > 0 && ideal < 0.8)
-        add(f, 9, "access", "coalesce global access", 1 - (1 - ideal) * f->chip / 100,
-            arena_format(f->arena, "sectors_ideal/actual=%.2f", ideal));
+        opportunities_add(f, 9, "access", "coalesce global access", 1 - (1 - ideal) * f->chip / 100,
+                          arena_format(f->arena, "sectors_ideal/actual=%.2f", ideal));
     if (!gpu_kernel_took_turns(k) && k->m[GPU_M_WAVEFRONTS] > 0 && conflicts > 0.1)
-        add(f, 10, "access", "remove bank conflicts",
-            1 - fmin(1, conflicts) * known(gpu_l1_pct(k)) / 100,
-            arena_format(f->arena, "conflicts/wavefronts=%.2f", conflicts));
+        opportunities_add(f, 10, "access", "remove bank conflicts",
+                          1 - fmin(1, conflicts) * known(gpu_l1_pct(k)) / 100,
+                          arena_format(f->arena, "conflicts/wavefronts=%.2f", conflicts));
     /* Where the mix shows a mechanism, that is why they wait. */
     bool is_explained =
         (has_mix(k) && f->out->all.n > 0) || gpu_kernel_lacks(k) != NULL; /* it may be one */
     if (!is_explained && f->c->class->bound == GPU_LATENCY &&
         gpu_kernel_top_stall(k, &reason, &share) && share > 0.30)
-        add(f, 11, "stalls", "shorten dependency stalls",
+        opportunities_add(
+            f, 11, "stalls", "shorten dependency stalls",
             1 - 0.5 * share * (1 - known(k->m[GPU_M_ISSUE_PCT]) / 100),
             arena_format(f->arena, "stall_%.*s=%.1f%%", STR_ARGS(reason), 100 * share));
 }

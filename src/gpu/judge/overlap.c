@@ -42,8 +42,8 @@ static double saturation(const struct gpu_kernel *k)
     return fmin(1, fmax(u, isnan(chip) ? 0 : chip / 100));
 }
 
-static struct overlap_group measure(struct gpu_run *run, struct str name,
-                                    const struct gpu_launch *launches, size_t n)
+static struct overlap_group overlap_measure(struct gpu_run *run, struct str name,
+                                            const struct gpu_launch *launches, size_t n)
 {
     struct overlap_group g = {.busy = ARENA_ARRAY(&run->arena, nanos, run->stages.n),
                               .has_counters = true};
@@ -80,7 +80,7 @@ void gpu_overlap_judge(struct gpu_run *run, const struct gpu_launch *launches, s
         if (!gpu_run_opens_group(run, i))
             continue;
         struct str name = run->stages.at[i].group;
-        struct overlap_group g = measure(run, name, launches, n);
+        struct overlap_group g = overlap_measure(run, name, launches, n);
         double e = timeline_efficiency(g.busy, g.members, g.wall);
         if (isnan(e) || g.sum <= 0)
             continue;

@@ -26,7 +26,7 @@ static void make_run(struct gpu_run *run, double busy)
     }
 }
 
-static struct gpu_launch launch(const char *name, int64_t start, int64_t duration)
+static struct gpu_launch overlap_launch(const char *name, int64_t start, int64_t duration)
 {
     return (struct gpu_launch){
         .launch = site, .name = str_of(name), .start = start, .duration_ns = duration};
@@ -34,8 +34,8 @@ static struct gpu_launch launch(const char *name, int64_t start, int64_t duratio
 
 TEST(stages_one_after_the_other_could_run_side_by_side)
 {
-    struct gpu_launch launches[] = {launch("a", 0, 600), launch("b", 600, 400),
-                                    launch("other", 0, 5000)};
+    struct gpu_launch launches[] = {overlap_launch("a", 0, 600), overlap_launch("b", 600, 400),
+                                    overlap_launch("other", 0, 5000)};
     struct gpu_run run;
 
     make_run(&run, 20);
@@ -50,7 +50,7 @@ TEST(stages_one_after_the_other_could_run_side_by_side)
 
 TEST(work_that_fills_the_chip_bounds_the_gain)
 {
-    struct gpu_launch launches[] = {launch("a", 0, 450), launch("b", 450, 450)};
+    struct gpu_launch launches[] = {overlap_launch("a", 0, 450), overlap_launch("b", 450, 450)};
     struct gpu_run run;
 
     make_run(&run, 70);
@@ -67,8 +67,8 @@ TEST(work_that_fills_the_chip_bounds_the_gain)
 
 TEST(stages_that_overlap_or_have_no_counters_are_left_alone)
 {
-    struct gpu_launch beside[] = {launch("a", 0, 500), launch("b", 10, 500)};
-    struct gpu_launch apart[] = {launch("a", 0, 500), launch("b", 500, 500)};
+    struct gpu_launch beside[] = {overlap_launch("a", 0, 500), overlap_launch("b", 10, 500)};
+    struct gpu_launch apart[] = {overlap_launch("a", 0, 500), overlap_launch("b", 500, 500)};
     struct gpu_run run;
 
     make_run(&run, 20);

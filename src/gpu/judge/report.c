@@ -18,7 +18,7 @@ struct str gpu_report_said(const struct gpu_run *run, enum lang lang, struct str
                           sizeof(gpu_text) / sizeof(struct message));
 }
 
-static void put(struct text *t, enum lang lang, const struct message *m)
+static void report_put(struct text *t, enum lang lang, const struct message *m)
 {
     text_put(t, message_in(lang, m));
 }
@@ -39,7 +39,7 @@ static void configuration(const struct gpu_run *run, enum lang lang, struct text
     for (size_t i = 0; n == 0 && i < run->params.list.n && i < ARRAY_LEN(shown) - 1; i++)
         if (&run->params.list.at[i] != dtype)
             shown[n++] = &run->params.list.at[i];
-    put(t, lang, &gpu_text.configuration);
+    report_put(t, lang, &gpu_text.configuration);
     for (size_t i = 0; i < n; i++)
         markdown_cell(t, shown[i]->name);
     text_format(t, "| dtype |\n");
@@ -86,7 +86,7 @@ static struct str key_issue(const struct gpu_run *run, const struct gpu_stage *s
 
 static void stages(const struct gpu_run *run, enum lang lang, struct text *t)
 {
-    put(t, lang, &gpu_text.stages);
+    report_put(t, lang, &gpu_text.stages);
     text_put(t, S("|-------|---------------|-----|-------|------|------------|-----------|\n"));
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_stage *s = &run->stages.at[i];
@@ -114,7 +114,7 @@ static void latency_cause(const struct gpu_stage *s, const struct gpu_kernel *k,
     else if (strcmp(sub, "occupancy") == 0)
         PUT(t, lang, &gpu_text.cause_occupancy, PLACE("occ", k->m[GPU_M_OCC]));
     else if (strcmp(sub, "unknown") == 0)
-        put(t, lang, k->n_stalls > 1 ? &gpu_text.cause_hidden : &gpu_text.cause_unknown);
+        report_put(t, lang, k->n_stalls > 1 ? &gpu_text.cause_hidden : &gpu_text.cause_unknown);
     else
         PUT(t, lang, &gpu_text.cause_stall, PLACE("stall", sub));
 }
@@ -129,10 +129,10 @@ void gpu_report_cause(const struct gpu_stage *s, enum lang lang, struct text *t)
     struct str weak = c->is_weak ? message_in(lang, &gpu_text.nearest) : S("");
 
     if (c->bound == GPU_UNPROVEN)
-        put(t, lang,
-            c->is_model                           ? &gpu_text.cause_no_counters
-            : strcmp(c->sub, "few counters") == 0 ? &gpu_text.cause_few_counters
-                                                  : &gpu_text.cause_borderline);
+        report_put(t, lang,
+                   c->is_model                           ? &gpu_text.cause_no_counters
+                   : strcmp(c->sub, "few counters") == 0 ? &gpu_text.cause_few_counters
+                                                         : &gpu_text.cause_borderline);
     else if (c->is_model && c->bound != GPU_LATENCY)
         PUT(t, lang, &gpu_text.cause_model, PLACE("ai", s->roofline.ai),
             PLACE("ridge", s->roofline.ridge));
@@ -181,22 +181,22 @@ static void bottleneck(const struct gpu_run *run, enum lang lang, struct text *t
     const struct gpu_stage *s = gpu_run_main_stage(run, &is_mixed);
 
     if (s == NULL) {
-        put(t, lang, &gpu_text.not_measured);
+        report_put(t, lang, &gpu_text.not_measured);
         return;
     }
     struct text name = {0};
     name_in_sentence(&name, s->name);
     enum gpu_bound bound = gpu_class_shown(&s->class).bound;
-    put(t, lang, bound_heads[bound]);
+    report_put(t, lang, bound_heads[bound]);
     if (run->stages.n > 1)
         PUT(t, lang, s->dur_ns > 0 ? &gpu_text.in_stage : &gpu_text.in_stage_untimed,
             PLACE("stage", text_view(&name)), PLACE("share", 100 * s->share));
     text_free(&name);
     gpu_report_cause(s, lang, t);
     bool is_end = !is_mixed && bound == GPU_UNPROVEN;
-    put(t, lang, is_end ? &gpu_text.end : &gpu_text.full_stop);
+    report_put(t, lang, is_end ? &gpu_text.end : &gpu_text.full_stop);
     if (is_mixed) {
-        put(t, lang, &gpu_text.mixed);
+        report_put(t, lang, &gpu_text.mixed);
         for (size_t i = 0; i < run->stages.n; i++) {
             text_format(t, "%s", i > 0 ? ", " : "");
             name_in_sentence(t, run->stages.at[i].name);
@@ -206,7 +206,7 @@ static void bottleneck(const struct gpu_run *run, enum lang lang, struct text *t
         if (bound != GPU_UNPROVEN)
             PUT(t, lang, &gpu_text.mixed_confidence, PLACE("confidence", s->class.confidence));
         else
-            put(t, lang, &gpu_text.end);
+            report_put(t, lang, &gpu_text.end);
     } else if (bound != GPU_UNPROVEN) {
         PUT(t, lang, &gpu_text.confidence, PLACE("confidence", s->class.confidence),
             PLACE("compute", s->class.no_compute ? message_in(lang, &gpu_text.no_compute) : S("")),
@@ -222,7 +222,7 @@ static void opportunities(const struct gpu_run *run, enum lang lang, struct text
     struct gpu_opportunity top[TOP];
     size_t n = gpu_run_top(run, top, TOP);
 
-    put(t, lang, &gpu_text.top);
+    report_put(t, lang, &gpu_text.top);
     for (size_t i = 0; i < n; i++) {
         struct text name = {0}, trigger = {0};
         markdown_line(&name, gpu_report_said(run, lang, top[i].name));
@@ -249,7 +249,7 @@ static void changes(const struct gpu_run *run, enum lang lang, struct text *t)
 {
     if (run->changes.n == 0)
         return;
-    put(t, lang, &gpu_text.vs_baseline);
+    report_put(t, lang, &gpu_text.vs_baseline);
     text_format(t, "|--------|----------|---------|--------|\n");
     for (size_t i = 0; i < run->changes.n; i++) {
         const struct gpu_change *c = &run->changes.at[i];
@@ -261,7 +261,7 @@ static void changes(const struct gpu_run *run, enum lang lang, struct text *t)
 
 void gpu_report_block(const struct gpu_run *run, enum lang lang, struct text *t)
 {
-    put(t, lang, &gpu_text.profile);
+    report_put(t, lang, &gpu_text.profile);
     markdown_line(t, run->kernel.n > 0 ? run->kernel : S("kernel"));
     text_format(t, " ");
     markdown_line(t, run->version.n > 0 ? run->version : S("base"));

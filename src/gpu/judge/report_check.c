@@ -22,7 +22,7 @@ static const struct str change_head = S_INIT("| Metric | Previous | Current | Ch
 static const struct str change_rule = S_INIT("|--------|----------|---------|--------|");
 static const struct str top_head = S_INIT("### Top 3 Opportunities (ranked by estimated impact)");
 
-static void next(struct report_check *c)
+static void check_next(struct report_check *c)
 {
     c->has_line = c->rest.n > 0;
     c->line = str_part(c->rest, 0, str_find_char(c->rest, '\n'));
@@ -35,7 +35,7 @@ static void next(struct report_check *c)
 static void skip_blank(struct report_check *c)
 {
     while (c->has_line && str_trim(c->line).n == 0)
-        next(c);
+        check_next(c);
 }
 
 static bool complain(struct report_check *c, const char *what)
@@ -48,11 +48,11 @@ static bool complain(struct report_check *c, const char *what)
 }
 
 /* The line must be `wanted`; then goes on. */
-static bool expect(struct report_check *c, struct str wanted, const char *what)
+static bool check_expect(struct report_check *c, struct str wanted, const char *what)
 {
     if (!c->has_line || !str_equal(c->line, wanted))
         return complain(c, what);
-    next(c);
+    check_next(c);
     return true;
 }
 
@@ -112,18 +112,18 @@ static bool check_configuration(struct report_check *c)
     struct str cells[64];
 
     skip_blank(c);
-    if (!expect(c, S("### Configuration"), "\"### Configuration\" is expected"))
+    if (!check_expect(c, S("### Configuration"), "\"### Configuration\" is expected"))
         return false;
     size_t n = cells_of(c->line, cells, ARRAY_LEN(cells));
     if (n == 0 || n > ARRAY_LEN(cells) || !str_equal(cells[n - 1], S("dtype")))
         return complain(c, "the Configuration table ends with the column dtype");
-    next(c);
+    check_next(c);
     if (cells_of(c->line, cells, ARRAY_LEN(cells)) != n || !is_dashes(c->line))
         return complain(c, "a line of dashes is expected under the head of the table");
-    next(c);
+    check_next(c);
     if (cells_of(c->line, cells, ARRAY_LEN(cells)) != n)
         return complain(c, "the Configuration row has as many cells as its head");
-    next(c);
+    check_next(c);
     return true;
 }
 
@@ -132,11 +132,12 @@ static bool check_stages(struct report_check *c)
     struct str cells[7];
 
     skip_blank(c);
-    if (!expect(c, S("### Stages"), "\"### Stages\" is expected") ||
-        !expect(c, stage_head, "the head of the Stages table differs") ||
-        !expect(c, stage_rule, "the line under the head of the Stages table differs"))
+    if (!check_expect(c, S("### Stages"), "\"### Stages\" is expected") ||
+        !check_expect(c, stage_head, "the head of the Stages table differs") ||
+        !check_expect(c, stage_rule, "the line under the head of the Stages table differs"))
         return false;
-    for (; c->has_line && str_starts(c->line, S("|")); next(c)) { /* a run may hold no stage */
+    for (; c->has_line && str_starts(c->line, S("|"));
+         check_next(c)) { /* a run may hold no stage */
         if (cells_of(c->line, cells, 7) != 7)
             return complain(c, "a stage has seven cells");
         if (!is_number(cells[1], 2))
@@ -164,7 +165,7 @@ static bool check_bottleneck(struct report_check *c)
         !str_equal(c->line, S("### Bottleneck: Unknown")))
         return complain(c, "\"### Bottleneck: Memory-bound\", Compute-bound, Latency-bound or "
                            "Unknown is expected");
-    next(c);
+    check_next(c);
     if (!c->has_line || !str_starts(c->line, cause) || c->line.n == cause.n)
         return complain(c, "\"Root cause: …\" is expected");
     for (size_t i = 0; i < c->line.n; i++) {
@@ -173,7 +174,7 @@ static bool check_bottleneck(struct report_check *c)
     }
     if (sentences > 2)
         return complain(c, "the root cause has more than two sentences");
-    next(c);
+    check_next(c);
     return true;
 }
 
@@ -196,19 +197,19 @@ static bool check_top(struct report_check *c)
     size_t n = 0;
 
     skip_blank(c);
-    if (!expect(c, top_head,
-                "\"### Top 3 Opportunities (ranked by estimated impact)\" is expected"))
+    if (!check_expect(c, top_head,
+                      "\"### Top 3 Opportunities (ranked by estimated impact)\" is expected"))
         return false;
     if (c->has_line && str_starts(c->line, none)) {
         struct str value = str_part(c->line, none.n, c->line.n - none.n - roof.n);
         if (!str_ends(c->line, roof) || c->line.n <= none.n + roof.n || !is_number(value, 1))
             return complain(c, "without opportunities the line reads \"none — at 87.0% of roof\"");
-        next(c);
+        check_next(c);
         return true;
     }
     while (c->has_line && n < 3 && is_opportunity(c->line, (char)('1' + n))) {
         n++;
-        next(c);
+        check_next(c);
     }
     if (n == 0 || (c->has_line && str_trim(c->line).n > 0 && c->line.at[0] != '#'))
         return complain(c, "an opportunity reads \"1. name — est. 12.3% gain — trigger: "
@@ -223,11 +224,11 @@ static bool check_changes(struct report_check *c)
     skip_blank(c);
     if (!c->has_line || !str_starts(c->line, S("### vs Baseline")))
         return true;
-    next(c);
-    if (!expect(c, change_head, "the head of the vs Baseline table differs") ||
-        !expect(c, change_rule, "the line under the head of the vs Baseline table differs"))
+    check_next(c);
+    if (!check_expect(c, change_head, "the head of the vs Baseline table differs") ||
+        !check_expect(c, change_rule, "the line under the head of the vs Baseline table differs"))
         return false;
-    for (; c->has_line && str_starts(c->line, S("|")); next(c))
+    for (; c->has_line && str_starts(c->line, S("|")); check_next(c))
         if (cells_of(c->line, cells, 4) != 4)
             return complain(c, "a row of the vs Baseline table has four cells");
     skip_blank(c);
@@ -238,7 +239,7 @@ bool gpu_report_check(const char *path, struct str text, struct diag *d)
 {
     struct report_check c = {.path = path, .d = d, .rest = text};
 
-    next(&c);
+    check_next(&c);
     skip_blank(&c);
     struct str names = c.line;
     if (!c.has_line || !str_skip(&names, S("## Profile: ")))
@@ -246,7 +247,7 @@ bool gpu_report_check(const char *path, struct str text, struct diag *d)
     names = str_trim(names);
     if (str_find_char(names, ' ') == names.n)
         return complain(&c, "the title names a kernel and a version");
-    next(&c);
+    check_next(&c);
     if (!check_configuration(&c) || !check_stages(&c) || !check_bottleneck(&c) || !check_top(&c) ||
         !check_changes(&c))
         return false;

@@ -9,7 +9,7 @@
 
 enum { HOT = 10, HOT_OF_SAMPLES = 5 };
 
-static const char *word(enum lang lang, const char *english)
+static const char *sections_word(enum lang lang, const char *english)
 {
     return message_word(lang, str_of(english)).at;
 }
@@ -54,7 +54,7 @@ static void clock_row(const struct gpu_run *run, enum lang lang, struct text *t)
     if (run->clock.is_locked)
         PUT(t, lang, &gpu_text.clock_locked, PLACE("mhz", run->clock.mhz));
     else if (run->clock.policy.n > 0)
-        text_row(t, word(lang, "Clock policy"), run->clock.policy);
+        text_row(t, sections_word(lang, "Clock policy"), run->clock.policy);
 }
 
 static void device(const struct gpu_run *run, enum lang lang, struct text *t)
@@ -62,13 +62,13 @@ static void device(const struct gpu_run *run, enum lang lang, struct text *t)
     const struct gpu_stage *s = gpu_run_main_stage(run, NULL);
     double hz = s != NULL && s->main != NULL ? s->main->m[GPU_M_SM_CLOCK_HZ] : NAN;
     head(t, lang, &gpu_text.device, &gpu_text.device_head);
-    text_row(t, word(lang, "Name"), run->device.name);
-    text_row(t, word(lang, "Compute capability"), run->peaks.cc);
-    number_row(t, word(lang, "Multiprocessors"), run->peaks.sm_count, "c0");
-    text_row(t, word(lang, "Driver"), run->device.driver);
+    text_row(t, sections_word(lang, "Name"), run->device.name);
+    text_row(t, sections_word(lang, "Compute capability"), run->peaks.cc);
+    number_row(t, sections_word(lang, "Multiprocessors"), run->peaks.sm_count, "c0");
+    text_row(t, sections_word(lang, "Driver"), run->device.driver);
     clock_row(run, lang, t);
-    number_row(t, word(lang, "L2 (bytes)"), run->peaks.l2_bytes, "c0");
-    number_row(t, word(lang, "Peak GB/s"), run->peaks.gbps, "c1");
+    number_row(t, sections_word(lang, "L2 (bytes)"), run->peaks.l2_bytes, "c0");
+    number_row(t, sections_word(lang, "Peak GB/s"), run->peaks.gbps, "c1");
     for (size_t i = 0; i < PEAK_COUNT; i++) {
         if (!(run->peaks.tflops[i] > 0))
             continue;
@@ -84,14 +84,14 @@ static void device(const struct gpu_run *run, enum lang lang, struct text *t)
         PUT(t, lang, &gpu_text.peak_at_clock, PLACE("type", s->peak_name),
             PLACE("peak", s->peak_tflops * hz / (run->device.sm_clock_khz * 1e3)));
     PUT(t, lang, &gpu_text.peaks_from,
-        PLACE("source", word(lang, gpu_peak_source_name(run->peaks.source))));
+        PLACE("source", sections_word(lang, gpu_peak_source_name(run->peaks.source))));
 }
 
 static void roofline_row(struct text *t, enum lang lang, struct str name, double dur_ns,
                          struct gpu_work w, const struct gpu_roofline *r)
 {
     markdown_row(t, "s2gg121111c", name, dur_ns / 1e3, w.flops, w.bytes, r->ai, r->tflops, r->gbps,
-                 r->pct_compute, r->pct_memory, r->pct_roof, word(lang, r->bound));
+                 r->pct_compute, r->pct_memory, r->pct_roof, sections_word(lang, r->bound));
 }
 
 static void roofline(const struct gpu_run *run, enum lang lang, struct text *t)
@@ -160,10 +160,11 @@ static void health_row(const struct gpu_health_row *h, enum lang lang, struct te
     markdown_number(&value, h->value, strcmp(h->unit, "bytes") == 0 ? 0 : h->unit[0] ? 1 : 2);
     if (isfinite(h->value) && h->unit[0] == '%')
         text_put(&value, S(" %"));
-    snprintf(state, sizeof(state), "%s%s%s", word(lang, gpu_health_name(h->state)),
-             h->note[0] != '\0' ? ": " : "", word(lang, h->note));
-    markdown_row(t, "cscccc", word(lang, h->metric), text_view(&value), word(lang, h->healthy),
-                 state, word(lang, h->if_not), word(lang, h->hint));
+    snprintf(state, sizeof(state), "%s%s%s", sections_word(lang, gpu_health_name(h->state)),
+             h->note[0] != '\0' ? ": " : "", sections_word(lang, h->note));
+    markdown_row(t, "cscccc", sections_word(lang, h->metric), text_view(&value),
+                 sections_word(lang, h->healthy), state, sections_word(lang, h->if_not),
+                 sections_word(lang, h->hint));
     text_free(&value);
 }
 
@@ -211,7 +212,7 @@ static void tiling(const struct gpu_run *run, enum lang lang, struct text *t)
         markdown_row(t, "ssss00000c1g", s->name, dims_of(k->grid, grid), dims_of(k->block, block),
                      dims_of(k->cluster, cluster), k->m[GPU_M_REGS], k->m[GPU_M_SMEM_STATIC],
                      k->m[GPU_M_SMEM_DYNAMIC], k->m[GPU_M_LOCAL_PER_THREAD],
-                     o->is_known ? o->blocks_per_sm : NAN, word(lang, o->limiter),
+                     o->is_known ? o->blocks_per_sm : NAN, sections_word(lang, o->limiter),
                      isnan(o->theory_pct) ? k->m[GPU_M_OCC_THEORY] : o->theory_pct,
                      gpu_waves(k, o));
     }
@@ -226,7 +227,8 @@ static void comparison(const struct gpu_run *run, enum lang lang, struct text *t
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_stage *s = &run->stages.at[i];
         markdown_row(t, "s21zc2", s->name, s->dur_ns / 1e3, 100 * s->share, s->kernels.n,
-                     word(lang, bounds[gpu_class_shown(&s->class).bound]), s->roofline.gap);
+                     sections_word(lang, bounds[gpu_class_shown(&s->class).bound]),
+                     s->roofline.gap);
     }
 }
 
@@ -258,12 +260,13 @@ static void diagnosis(const struct gpu_run *run, enum lang lang, struct text *t)
             continue;
         gpu_kernel_top_stall(k, &reason, &share);
         const struct gpu_class shown = gpu_class_shown(&s->class);
-        snprintf(class, sizeof(class), "%s / %s%s", word(lang, bounds[shown.bound]),
-                 word(lang, shown.sub), shown.is_weak ? word(lang, " (weak)") : "");
+        snprintf(class, sizeof(class), "%s / %s%s", sections_word(lang, bounds[shown.bound]),
+                 sections_word(lang, shown.sub),
+                 shown.is_weak ? sections_word(lang, " (weak)") : "");
         markdown_row(t, "sc211111gcs", s->name, class, s->class.confidence,
                      gpu_compute_pct(k, &pipe), k->m[GPU_M_DRAM_PCT], gpu_l1_pct(k), gpu_l2_pct(k),
-                     k->m[GPU_M_OCC], gpu_waves(k, &s->occupancy), word(lang, s->occupancy.limiter),
-                     reason);
+                     k->m[GPU_M_OCC], gpu_waves(k, &s->occupancy),
+                     sections_word(lang, s->occupancy.limiter), reason);
     }
 }
 
@@ -279,7 +282,7 @@ static void recommendations(const struct gpu_run *run, enum lang lang, struct te
             markdown_row(t, "scs1sc", run->stages.at[i].name, id,
                          gpu_report_said(run, lang, o->name), o->gain,
                          gpu_report_said(run, lang, o->trigger),
-                         word(lang, o->is_ranked ? "yes" : "no"));
+                         sections_word(lang, o->is_ranked ? "yes" : "no"));
         }
 }
 
@@ -315,11 +318,12 @@ static void notes(const struct gpu_run *run, enum lang lang, struct text *t)
         text_format(t, "\n");
     }
     if (run->notes.n == 0)
-        text_format(t, "- %s\n", word(lang, "none"));
+        text_format(t, "- %s\n", sections_word(lang, "none"));
 }
 
 /* A line of a section that was made before: the cells of a row, or the whole. */
-static void put_line(const struct gpu_run *run, enum lang lang, struct text *t, struct str line)
+static void sections_put_line(const struct gpu_run *run, enum lang lang, struct text *t,
+                              struct str line)
 {
     struct str cell, rest = str_part(line, 1, line.n);
 
@@ -345,7 +349,7 @@ static void sections(const struct gpu_run *run, enum lang lang, struct text *t)
             continue;
         }
         while (rest.n > 0 && str_split(&rest, '\n', &line)) {
-            put_line(run, lang, t, line);
+            sections_put_line(run, lang, t, line);
             text_char(t, '\n');
         }
     }

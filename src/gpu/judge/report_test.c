@@ -4,7 +4,8 @@
 
 #include "base/testing.h"
 
-static struct gpu_kernel kernel(struct gpu_run *run, const char *name, double ns, double dram)
+static struct gpu_kernel report_kernel(struct gpu_run *run, const char *name, double ns,
+                                       double dram)
 {
     struct gpu_kernel k = gpu_kernel_none();
 
@@ -20,7 +21,7 @@ static struct gpu_kernel kernel(struct gpu_run *run, const char *name, double ns
 }
 
 /* Three launches: a (median 100 us), b (50 us). */
-static void make(struct gpu_run *run, double scale)
+static void report_make(struct gpu_run *run, double scale)
 {
     struct diag d;
 
@@ -29,15 +30,15 @@ static void make(struct gpu_run *run, double scale)
     run->kernel = S("demo");
     run->version = S("v1");
     run->mode = S("annotation");
-    vec_push(&run->kernels, kernel(run, "void a<1>(int)", 100e3 * scale, 85));
-    vec_push(&run->kernels, kernel(run, "b(float *)", 50e3 * scale, 10));
-    vec_push(&run->kernels, kernel(run, "void a<1>(int)", 104e3 * scale, 85));
+    vec_push(&run->kernels, report_kernel(run, "void a<1>(int)", 100e3 * scale, 85));
+    vec_push(&run->kernels, report_kernel(run, "b(float *)", 50e3 * scale, 10));
+    vec_push(&run->kernels, report_kernel(run, "void a<1>(int)", 104e3 * scale, 85));
     assert_int_equal(gpu_run_stages(run, NULL, (struct gpu_work_option){0}, &d), ST_OK);
     gpu_run_judge(run);
     diag_fini(&d);
 }
 
-static void check(struct str text, const char *problem)
+static void report_test_check(struct str text, const char *problem)
 {
     struct diag d;
 
@@ -59,7 +60,7 @@ TEST(stages_follow_names_and_shares_follow_time)
     struct gpu_run run;
     bool is_mixed;
 
-    make(&run, 1);
+    report_make(&run, 1);
     assert_int_equal(run.stages.n, 2);
     assert_str(run.stages.at[0].name, "a<1>");
     assert_true(run.stages.at[0].dur_ns == 102e3); /* median of two */
@@ -102,12 +103,12 @@ TEST(every_report_keeps_the_contract)
     for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
         struct text t = {0};
         struct gpu_run run, before;
-        make(&run, 1);
-        make(&before, 2);
+        report_make(&run, 1);
+        report_make(&before, 2);
         run.mode = str_of(modes[i]);
         gpu_compare(&before, &run);
         gpu_report_write(&run, LANG_EN, &t);
-        check(text_view(&t), NULL);
+        report_test_check(text_view(&t), NULL);
         text_free(&t);
         gpu_run_free(&run);
         gpu_run_free(&before);
@@ -116,7 +117,7 @@ TEST(every_report_keeps_the_contract)
     struct gpu_run empty;
     gpu_run_init(&empty);
     gpu_report_write(&empty, LANG_EN, &t);
-    check(text_view(&t), NULL);
+    report_test_check(text_view(&t), NULL);
     text_free(&t);
     gpu_run_free(&empty);
 }
@@ -131,20 +132,25 @@ TEST(every_report_keeps_the_contract)
 
 TEST(breaches_are_named)
 {
-    check(S(BLOCK_HEAD "| a | 1.00 | 1.0 | – | 2.0 | Memory (l1) | x=1 |\n" BLOCK_END
-                       "none — at 80.0% of roof\n"),
-          NULL);
-    check(S("# Report\n"), "begins with");
-    check(S("## Profile: k\n"), "a version");
-    check(S(BLOCK_HEAD "| a | 1.0 | 1.0 | – | 2.0 | Memory (l1) | x=1 |\n" BLOCK_END), "decimals");
-    check(S(BLOCK_HEAD "| a | 1.00 | 1.00 | – | 2.0 | Memory (l1) | x=1 |\n" BLOCK_END), "decimal");
-    check(S(BLOCK_HEAD "| a | 1.00 | 1.0 | – | 2.0 | Fast | x=1 |\n" BLOCK_END), "Bottleneck cell");
-    check(S(BLOCK_HEAD "| a | 1.00 | 1.0 |\n" BLOCK_END), "seven cells");
-    check(S(BLOCK_HEAD "\n### Bottleneck: IO-bound\n"), "is expected");
-    check(S(BLOCK_HEAD "\n### Bottleneck: Memory-bound\nRoot cause: a. b. c.\n"), "two sentences");
-    check(S(BLOCK_HEAD BLOCK_END "1. x - est. 3.0% gain\n"), "an opportunity reads");
-    check(S(BLOCK_HEAD BLOCK_END "2. x — est. 3.0% gain — trigger: a=1\n"), "an opportunity reads");
-    check(S(BLOCK_HEAD BLOCK_END "none — at 80.0% of roof\nmore\n"), "a section");
+    report_test_check(S(BLOCK_HEAD "| a | 1.00 | 1.0 | – | 2.0 | Memory (l1) | x=1 |\n" BLOCK_END
+                                   "none — at 80.0% of roof\n"),
+                      NULL);
+    report_test_check(S("# Report\n"), "begins with");
+    report_test_check(S("## Profile: k\n"), "a version");
+    report_test_check(S(BLOCK_HEAD "| a | 1.0 | 1.0 | – | 2.0 | Memory (l1) | x=1 |\n" BLOCK_END),
+                      "decimals");
+    report_test_check(S(BLOCK_HEAD "| a | 1.00 | 1.00 | – | 2.0 | Memory (l1) | x=1 |\n" BLOCK_END),
+                      "decimal");
+    report_test_check(S(BLOCK_HEAD "| a | 1.00 | 1.0 | – | 2.0 | Fast | x=1 |\n" BLOCK_END),
+                      "Bottleneck cell");
+    report_test_check(S(BLOCK_HEAD "| a | 1.00 | 1.0 |\n" BLOCK_END), "seven cells");
+    report_test_check(S(BLOCK_HEAD "\n### Bottleneck: IO-bound\n"), "is expected");
+    report_test_check(S(BLOCK_HEAD "\n### Bottleneck: Memory-bound\nRoot cause: a. b. c.\n"),
+                      "two sentences");
+    report_test_check(S(BLOCK_HEAD BLOCK_END "1. x - est. 3.0% gain\n"), "an opportunity reads");
+    report_test_check(S(BLOCK_HEAD BLOCK_END "2. x — est. 3.0% gain — trigger: a=1\n"),
+                      "an opportunity reads");
+    report_test_check(S(BLOCK_HEAD BLOCK_END "none — at 80.0% of roof\nmore\n"), "a section");
 }
 
 TEST(a_change_within_the_noise_is_none)
@@ -160,8 +166,8 @@ TEST(half_the_time_is_twice_as_fast)
 {
     struct gpu_run run, before;
 
-    make(&run, 1);
-    make(&before, 2);
+    report_make(&run, 1);
+    report_make(&before, 2);
     assert_null(gpu_compare_refusal(&before, &run));
     gpu_compare(&before, &run);
     assert_str(run.changes.at[0].previous, "304.00"); /* 2 * (102 + 50) */
@@ -177,7 +183,7 @@ TEST(a_log_keeps_what_people_wrote)
     struct text once = {0}, twice = {0};
     struct gpu_run run;
 
-    make(&run, 1);
+    report_make(&run, 1);
     gpu_devlog_update(S("# Log\nmy words\n"), &run, &once);
     struct str text = text_view(&once);
     assert_true(str_starts(text, S("# Log\nmy words\n\n<!-- strata:begin v1 -->\n")));
@@ -210,11 +216,11 @@ TEST(odd_names_keep_the_contract)
     diag_init(&d);
     run.kernel = S("k\nl");
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        vec_push(&run.kernels, kernel(&run, names[i], 1e5, 10));
+        vec_push(&run.kernels, report_kernel(&run, names[i], 1e5, 10));
     assert_int_equal(gpu_run_stages(&run, NULL, (struct gpu_work_option){0}, &d), ST_OK);
     gpu_run_judge(&run);
     gpu_report_write(&run, LANG_EN, &t);
-    check(text_view(&t), NULL);
+    report_test_check(text_view(&t), NULL);
     text_free(&t);
     gpu_run_free(&run);
     diag_fini(&d);

@@ -19,7 +19,7 @@ static bool is_told(const uint64_t *launch)
     return launch[KERNEL_REGISTERS] > 0 && launch[KERNEL_REGISTERS] != UINT32_MAX;
 }
 
-static void tell(double *metric, uint64_t value)
+static void variants_tell(double *metric, uint64_t value)
 {
     if (value != UINT32_MAX)
         *metric = (double)value;
@@ -32,14 +32,14 @@ void gpu_launch_resources(struct gpu_kernel *k, const uint64_t *launch)
         k->block[i] = (uint32_t)launch[KERNEL_BLOCK_X + i];
         k->cluster[i] = (uint32_t)launch[KERNEL_CLUSTER_X + i];
     }
-    tell(&k->m[GPU_M_SMEM_DYNAMIC], launch[KERNEL_DYNAMIC]);
+    variants_tell(&k->m[GPU_M_SMEM_DYNAMIC], launch[KERNEL_DYNAMIC]);
     if (is_told(launch)) {
-        tell(&k->m[GPU_M_REGS], launch[KERNEL_REGISTERS]);
-        tell(&k->m[GPU_M_SMEM_STATIC], launch[KERNEL_STATIC]);
-        tell(&k->m[GPU_M_LOCAL_PER_THREAD], launch[KERNEL_LOCAL]);
+        variants_tell(&k->m[GPU_M_REGS], launch[KERNEL_REGISTERS]);
+        variants_tell(&k->m[GPU_M_SMEM_STATIC], launch[KERNEL_STATIC]);
+        variants_tell(&k->m[GPU_M_LOCAL_PER_THREAD], launch[KERNEL_LOCAL]);
     }
     if (launch[KERNEL_SHARED_EXECUTED] > 0)
-        tell(&k->m[GPU_M_SMEM_CONFIG], launch[KERNEL_SHARED_EXECUTED]);
+        variants_tell(&k->m[GPU_M_SMEM_CONFIG], launch[KERNEL_SHARED_EXECUTED]);
 }
 
 /* ---- launches that take turns with the metrics ---- */
@@ -53,8 +53,8 @@ static bool is_same_kernel(const struct trace_counter *a, const struct trace_cou
 }
 
 /* The value of the first counter that feeds a metric; NAN: none was measured. */
-static double value_of(const struct gpu_turns *r, const struct trace_counter *c,
-                       enum gpu_metric metric)
+static double variants_value_of(const struct gpu_turns *r, const struct trace_counter *c,
+                                enum gpu_metric metric)
 {
     int rank;
 
@@ -82,8 +82,10 @@ static struct trace_counter *joined_with(const struct gpu_turns *r, size_t n,
         struct trace_counter *other = &r->counters[k - 1];
         if (!is_same_kernel(other, one))
             continue;
-        double inst = value_of(r, other, GPU_M_INST) / value_of(r, one, GPU_M_INST);
-        double time = value_of(r, other, GPU_M_DUR_NS) / value_of(r, one, GPU_M_DUR_NS);
+        double inst =
+            variants_value_of(r, other, GPU_M_INST) / variants_value_of(r, one, GPU_M_INST);
+        double time =
+            variants_value_of(r, other, GPU_M_DUR_NS) / variants_value_of(r, one, GPU_M_DUR_NS);
         double apart = isnan(inst) ? 0 : fabs(inst - 1);
         if (apart > (isnan(time) ? GPU_SAME_PATCHED : GPU_SAME_INST) ||
             fmax(time, 1 / time) > GPU_SAME_TIME || apart >= least)
@@ -112,7 +114,7 @@ static struct trace_counter *only_sort(const struct gpu_turns *r, size_t kept, s
     for (size_t i = 0; i < r->n; i++) {
         struct trace_counter *other = &r->counters[i];
         if ((i >= kept && i <= at) || !is_same_kernel(other, &r->counters[at]) ||
-            isnan(value_of(r, other, GPU_M_DUR_NS)))
+            isnan(variants_value_of(r, other, GPU_M_DUR_NS)))
             continue;
         if (only != NULL)
             return NULL;
@@ -138,7 +140,8 @@ void gpu_turns_join(struct gpu_turns *r)
      * another number of its own. Where all other launches did the same work, it did that too. */
     for (size_t i = 0; i < r->n; i++) {
         struct trace_counter *one = &r->counters[i];
-        bool is_patched = strcmp(one->name, "?") != 0 && isnan(value_of(r, one, GPU_M_DUR_NS));
+        bool is_patched =
+            strcmp(one->name, "?") != 0 && isnan(variants_value_of(r, one, GPU_M_DUR_NS));
         struct trace_counter *only = is_patched ? only_sort(r, n, i) : NULL;
         if (only != NULL)
             add_turn(only, one, r->n_metrics);
@@ -165,7 +168,7 @@ static bool is_counted(struct str counter)
 static bool has_value(const struct gpu_turns *r, const struct trace_counter *c, int metric,
                       size_t at)
 {
-    return !isnan(metric >= 0 ? value_of(r, c, (enum gpu_metric)metric) : c->values[at]);
+    return !isnan(metric >= 0 ? variants_value_of(r, c, (enum gpu_metric)metric) : c->values[at]);
 }
 
 /* Makes ratios of sums: divides by "selected", the warps that issued. */

@@ -6,14 +6,14 @@
 
 static struct gpu_variants variants;
 
-static int done(void **state)
+static int variants_done(void **state)
 {
     gpu_variants_free(&variants);
     variants = (struct gpu_variants){0};
     return arena_leave(state);
 }
 
-static struct gpu_launch launch(const char *name, uint64_t grid, int64_t ns)
+static struct gpu_launch variants_launch(const char *name, uint64_t grid, int64_t ns)
 {
     uint64_t *fields = ARENA_ARRAY(&arena, uint64_t, KERNEL_FIELDS);
 
@@ -28,8 +28,9 @@ static struct gpu_launch launch(const char *name, uint64_t grid, int64_t ns)
 
 TEST(a_variant_is_a_name_with_a_grid_and_a_block)
 {
-    struct gpu_launch list[] = {launch("a", 1, 10), launch("b", 1, 7), launch("a", 2, 30),
-                                launch("a", 1, 20), launch("a", 1, 60)};
+    struct gpu_launch list[] = {variants_launch("a", 1, 10), variants_launch("b", 1, 7),
+                                variants_launch("a", 2, 30), variants_launch("a", 1, 20),
+                                variants_launch("a", 1, 60)};
 
     gpu_variants_time(&variants, list, 5, -1);
     assert_int_equal(gpu_variants_sort(&variants, NULL, 0, &diag), ST_OK);
@@ -40,8 +41,8 @@ TEST(a_variant_is_a_name_with_a_grid_and_a_block)
 
 TEST(the_first_expression_that_finds_a_kernel_has_it)
 {
-    struct gpu_launch list[] = {launch("gemm_a", 1, 10), launch("gemm_b", 1, 10),
-                                launch("copy", 1, 10)};
+    struct gpu_launch list[] = {variants_launch("gemm_a", 1, 10), variants_launch("gemm_b", 1, 10),
+                                variants_launch("copy", 1, 10)};
     struct gpu_selection wanted[] = {{.regex = "_a$"}, {.regex = "^gemm"}};
 
     gpu_variants_time(&variants, list, 3, -1);
@@ -63,8 +64,9 @@ TEST(a_bad_expression_is_told)
 TEST(the_largest_total_stands_for_a_stage)
 {
     /* Two passes of a, b, b: 20 against 16. */
-    struct gpu_launch list[] = {launch("a", 1, 10), launch("b", 1, 4), launch("b", 1, 4),
-                                launch("a", 1, 10), launch("b", 1, 4), launch("b", 1, 4)};
+    struct gpu_launch list[] = {variants_launch("a", 1, 10), variants_launch("b", 1, 4),
+                                variants_launch("b", 1, 4),  variants_launch("a", 1, 10),
+                                variants_launch("b", 1, 4),  variants_launch("b", 1, 4)};
 
     gpu_variants_time(&variants, list, 6, 0);
     assert_int_equal(gpu_variants_sort(&variants, NULL, 0, &diag), ST_OK);
@@ -74,7 +76,7 @@ TEST(the_largest_total_stands_for_a_stage)
 
 TEST(counters_join_the_kernel_they_belong_to)
 {
-    struct gpu_launch list[] = {launch("a", 1, 10), launch("a", 2, 90)};
+    struct gpu_launch list[] = {variants_launch("a", 1, 10), variants_launch("a", 2, 90)};
     struct gpu_counted counted[2] = {{.kernel = gpu_kernel_none(), .mangled = S("a")},
                                      {.kernel = gpu_kernel_none(), .mangled = S("a")}};
 
@@ -96,8 +98,8 @@ TEST(counters_join_the_kernel_they_belong_to)
 
 TEST(resources_come_from_the_run_without_instruments)
 {
-    struct gpu_launch timed = launch("a", 1, 10), other = launch("a", 2, 10);
-    struct gpu_launch range = launch("a", 1, 12), alone = launch("b", 1, 12);
+    struct gpu_launch timed = variants_launch("a", 1, 10), other = variants_launch("a", 2, 10);
+    struct gpu_launch range = variants_launch("a", 1, 12), alone = variants_launch("b", 1, 12);
     struct gpu_kernel k = gpu_kernel_none();
 
     ((uint64_t *)(uintptr_t)timed.launch)[KERNEL_REGISTERS] = 40;
@@ -125,7 +127,7 @@ TEST(resources_come_from_the_run_without_instruments)
 
 TEST(kernels_that_take_no_time_make_no_stage)
 {
-    struct gpu_launch list[] = {launch("big", 1, 995), launch("small", 1, 5)};
+    struct gpu_launch list[] = {variants_launch("big", 1, 995), variants_launch("small", 1, 5)};
     struct str *names;
 
     gpu_variants_time(&variants, list, 2, -1);
@@ -136,7 +138,8 @@ TEST(kernels_that_take_no_time_make_no_stage)
 
 TEST(instances_of_a_template_are_one_stage)
 {
-    struct gpu_launch list[] = {launch("sum", 1, 10), launch("sum", 1, 10), launch("copy", 1, 5)};
+    struct gpu_launch list[] = {variants_launch("sum", 1, 10), variants_launch("sum", 1, 10),
+                                variants_launch("copy", 1, 5)};
     struct str *names;
 
     list[0].mangled = S("_Z3sumIfEvPT_");
@@ -163,7 +166,7 @@ static struct trace_counter turn(double ns, double inst, size_t other, double va
     values[1] = inst;
     values[other] = value;
     return (struct trace_counter){
-        .name = "k", .launch = launch("k", 4, 0).launch, .passes = 1, .values = values};
+        .name = "k", .launch = variants_launch("k", 4, 0).launch, .passes = 1, .values = values};
 }
 
 TEST(only_launches_with_the_same_work_are_joined)
@@ -186,8 +189,9 @@ TEST(only_launches_with_the_same_work_are_joined)
 
 TEST(sizes_are_told_apart_by_their_times)
 {
-    struct gpu_launch list[] = {launch("k", 4, 88), launch("k", 4, 10), launch("k", 4, 92),
-                                launch("k", 4, 12), launch("k", 4, 11)};
+    struct gpu_launch list[] = {variants_launch("k", 4, 88), variants_launch("k", 4, 10),
+                                variants_launch("k", 4, 92), variants_launch("k", 4, 12),
+                                variants_launch("k", 4, 11)};
     struct trace_counter counters[] = {turn(13, 100, 2, 1), turn(95, 900, 2, 2)};
     struct gpu_turns turns = {turn_names, ARRAY_LEN(turn_names), counters, 2};
     struct gpu_counted both[] = {gpu_counted_of(&turns, 0, 0), gpu_counted_of(&turns, 1, 1)};
@@ -206,7 +210,7 @@ TEST(sizes_are_told_apart_by_their_times)
 
 TEST(sizes_with_near_times_stay_mixed)
 {
-    struct gpu_launch list[] = {launch("k", 4, 10), launch("k", 4, 12)};
+    struct gpu_launch list[] = {variants_launch("k", 4, 10), variants_launch("k", 4, 12)};
     struct trace_counter counters[] = {turn(10, 100, 2, 1), turn(12, 900, 2, 2)};
     struct gpu_turns turns = {turn_names, ARRAY_LEN(turn_names), counters, 2};
     struct gpu_counted both[] = {gpu_counted_of(&turns, 0, 0), gpu_counted_of(&turns, 1, 1)};
@@ -258,7 +262,7 @@ TEST(later_launches_stand_for_those_with_cold_caches)
     assert_true(turns.counters[0].values[2] == 7 && turns.counters[0].passes == 2);
 }
 
-#define TV(name) cmocka_unit_test_setup_teardown(name, arena_enter, done)
+#define TV(name) cmocka_unit_test_setup_teardown(name, arena_enter, variants_done)
 
 TEST_MAIN("gpu/judge/variants", TV(a_variant_is_a_name_with_a_grid_and_a_block),
           TV(the_first_expression_that_finds_a_kernel_has_it), TV(a_bad_expression_is_told),

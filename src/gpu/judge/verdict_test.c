@@ -59,7 +59,7 @@ static void expect_line(size_t first, struct str line)
     fail_msg("not recorded: %.*s", STR_ARGS(line));
 }
 
-static void load(struct gpu_run *run, const char *folder)
+static void verdict_load(struct gpu_run *run, const char *folder)
 {
     size_t first = n_recorded, begin = 0;
     struct mapfile map;
@@ -83,9 +83,9 @@ static void load(struct gpu_run *run, const char *folder)
 static int load_all(void **state)
 {
     arena_enter(state);
-    load(&folders[0], "tests/data/gpu/diseases");
-    load(&folders[1], "tests/data/gpu/strangers");
-    load(&folders[2], "tests/data/gpu/blind");
+    verdict_load(&folders[0], "tests/data/gpu/diseases");
+    verdict_load(&folders[1], "tests/data/gpu/strangers");
+    verdict_load(&folders[2], "tests/data/gpu/blind");
     return 0;
 }
 
@@ -98,7 +98,7 @@ static int free_all(void **state)
 
 /* ---- one kernel ---- */
 
-static struct gpu_kernel *put(size_t at)
+static struct gpu_kernel *verdict_put(size_t at)
 {
     gpu_run_init(&one);
     one.peaks = recorded[at].of->peaks;
@@ -115,7 +115,7 @@ static void drop(void)
     gpu_run_free(&one);
 }
 
-static struct gpu_said judge(void)
+static struct gpu_said verdict_judge(void)
 {
     struct gpu_said v = {0};
     const char *unit;
@@ -193,7 +193,7 @@ static void check_opportunities(const struct gpu_opportunities *list)
 
 static struct gpu_said checked(void)
 {
-    struct gpu_said v = judge();
+    struct gpu_said v = verdict_judge();
     const struct gpu_stage *s = &one.stages.at[0];
 
     if (!s->class.is_model)
@@ -224,7 +224,7 @@ TEST(what_was_planted_is_named_first)
     for (size_t i = 0; i < n_recorded; i++) {
         if (recorded[i].cause == NULL)
             continue;
-        put(i);
+        verdict_put(i);
         struct gpu_said v = checked();
         struct str named = v.n > 0 ? v.named[0].name : S("");
         if (!is_accepted(recorded[i].cause, named))
@@ -330,12 +330,12 @@ TEST(readings_a_little_off_or_missing_name_nothing_else)
     struct tried_changes c = {0};
 
     for (size_t i = 0; i < n_recorded; i++) {
-        struct gpu_kernel *k = put(i);
+        struct gpu_kernel *k = verdict_put(i);
         if (isnan(k->m[GPU_M_THREAD_INST_ON])) {
             drop();
             continue;
         }
-        struct gpu_said full = judge();
+        struct gpu_said full = verdict_judge();
         for (int m = 0; m < GPU_M_BUFFER_BYTES; m++)
             try_value(&c, i, &full, gpu_metric_name((enum gpu_metric)m), &k->m[m],
                       gpu_metric_unit((enum gpu_metric)m)[0] == '%');
@@ -362,8 +362,8 @@ TEST(no_reading_stands_at_a_cliff)
     enum { MOST = 12 }; /* percentage points */
 
     for (size_t i = 0; i < n_recorded; i++) {
-        struct gpu_kernel *k = put(i);
-        struct gpu_said full = judge();
+        struct gpu_kernel *k = verdict_put(i);
+        struct gpu_said full = verdict_judge();
         for (int m = 0; m < GPU_M_BUFFER_BYTES && full.n > 0; m++) {
             const double was = k->m[m];
             for (int up = 0; up < 2 && was > 0; up++) {
@@ -388,7 +388,7 @@ TEST(no_counters_make_a_verdict_contradict_itself)
     enum { CASES = 3000 };
 
     for (size_t n = 0; n < CASES; n++) {
-        struct gpu_kernel *k = put(below(n_recorded));
+        struct gpu_kernel *k = verdict_put(below(n_recorded));
         for (int m = 0; m < GPU_M_BUFFER_BYTES; m++) {
             const struct gpu_kernel *other = &recorded[below(n_recorded)].kernel;
             switch (below(8)) {

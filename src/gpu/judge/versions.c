@@ -9,7 +9,7 @@
 #include "base/text/num.h"
 #include "gpu/judge/report.h"
 
-static void add(struct gpu_versions *v, struct gpu_version one)
+static void versions_add(struct gpu_versions *v, struct gpu_version one)
 {
     one.change = one.total = NAN;
     if (v->at.n > 0) {
@@ -29,18 +29,18 @@ void gpu_versions_add(struct gpu_versions *v, const struct gpu_run *run, const c
     const struct gpu_stage *s = gpu_run_main_stage(run, NULL);
     const double *m = s != NULL && s->main != NULL ? s->main->m : NULL;
 
-    add(v, (struct gpu_version){
-               .version = arena_str(arena, run->version),
-               .path = path,
-               .duration_us = gpu_run_duration(run) / 1e3,
-               .cv = s != NULL ? s->timing.cv : NAN,
-               .tflops = s != NULL ? s->roofline.tflops : NAN,
-               .gbps = s != NULL ? s->roofline.gbps : NAN,
-               .tc_pct = m != NULL ? m[GPU_M_TC_PCT] : NAN,
-               .dram_pct = m != NULL ? m[GPU_M_DRAM_PCT] : NAN,
-               .occ_pct = m != NULL ? m[GPU_M_OCC] : NAN,
-               .bound = s != NULL ? str_of(gpu_bound_name(s->class.bound)) : S(""),
-           });
+    versions_add(v, (struct gpu_version){
+                        .version = arena_str(arena, run->version),
+                        .path = path,
+                        .duration_us = gpu_run_duration(run) / 1e3,
+                        .cv = s != NULL ? s->timing.cv : NAN,
+                        .tflops = s != NULL ? s->roofline.tflops : NAN,
+                        .gbps = s != NULL ? s->roofline.gbps : NAN,
+                        .tc_pct = m != NULL ? m[GPU_M_TC_PCT] : NAN,
+                        .dram_pct = m != NULL ? m[GPU_M_DRAM_PCT] : NAN,
+                        .occ_pct = m != NULL ? m[GPU_M_OCC] : NAN,
+                        .bound = s != NULL ? str_of(gpu_bound_name(s->class.bound)) : S(""),
+                    });
 }
 
 /* ---- a log ---- */
@@ -108,7 +108,7 @@ enum status gpu_versions_of_log(struct gpu_versions *v, const char *path, struct
             is_inside = false;
             one.bound = arena_str(arena, one.bound);
             if (one.duration_us > 0)
-                add(v, one);
+                versions_add(v, one);
         } else if (is_inside) {
             read_line(&one, line);
         }

@@ -144,7 +144,7 @@ static size_t page_end(struct str text, enum gpu_page kind)
 
 /* ---- lines that the profiled program or the tool printed between the rows ---- */
 
-static size_t count(struct str text, char c)
+static size_t csv_count(struct str text, char c)
 {
     size_t n = 0;
 
@@ -161,7 +161,7 @@ static bool is_row(struct str header, struct str line)
         return true;
     if (!str_starts(header, S("\"")))
         return !str_starts(line, S("=="));
-    return char_is_digit(line.at[0]) && count(line, ',') >= count(header, ',');
+    return char_is_digit(line.at[0]) && csv_count(line, ',') >= csv_count(header, ',');
 }
 
 /* Leaves such lines empty, so that lines keep their numbers. */
@@ -177,7 +177,7 @@ static struct str without_output(struct arena *arena, struct str text)
         size_t size = at + line.n < text.n ? line.n + 1 : line.n;
         bool is_kept = is_inside || is_row(header, line);
         if (is_kept) {
-            is_inside = is_inside != (count(line, '"') % 2 == 1);
+            is_inside = is_inside != (csv_count(line, '"') % 2 == 1);
         } else if (copy == NULL) {
             copy = arena_alloc(arena, text.n);
             memcpy(copy, text.at, at);
@@ -409,10 +409,10 @@ enum status gpu_ncu_read(struct gpu_import *in, const char *path, struct str tex
     if (gpu_page_of(text, &header) == GPU_PAGE_NONE)
         return diag_fail(d, ST_UNSUPPORTED, "ncu-csv.no-header", (struct where){.path = path},
                          "no header of an Nsight Compute page");
-    p->line_base = count(str_part(text, 0, header), '\n');
+    p->line_base = csv_count(str_part(text, 0, header), '\n');
     text = without_output(in->arena, str_part(text, header, text.n));
     while ((p->kind = gpu_page_of(text, &header)) != GPU_PAGE_NONE) {
-        p->line_base += count(str_part(text, 0, header), '\n');
+        p->line_base += csv_count(str_part(text, 0, header), '\n');
         text = str_part(text, header, text.n);
         struct str page = str_part(text, 0, page_end(text, p->kind));
         if (p->kind == GPU_PAGE_SOURCE)
@@ -425,7 +425,7 @@ enum status gpu_ncu_read(struct gpu_import *in, const char *path, struct str tex
             read_rows(p, GPU_PAGE_SUMMARY, ncu_summary_rows(in->arena, page));
         else
             read_page(p, page);
-        p->line_base += count(page, '\n');
+        p->line_base += csv_count(page, '\n');
         text = str_part(text, page.n, text.n);
     }
     if (in->rows == rows)

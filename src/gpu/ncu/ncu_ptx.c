@@ -30,7 +30,7 @@ struct ptx_page {
     struct text text; /* of the module so far */
 };
 
-static void finish(struct ptx_page *p)
+static void ptx_finish(struct ptx_page *p)
 {
     struct str text = text_view(&p->text);
 
@@ -54,7 +54,7 @@ void gpu_ptx_read(struct gpu_import *in, const char *path, struct str text, uint
     while (csv_next(&p->csv)) {
         struct str first = csv_cell(&p->csv, 0);
         if (str_equal(first, S("Line No"))) {
-            finish(p);
+            ptx_finish(p);
         } else if (num_u64(first, &line)) {
             struct str source = csv_unquote(csv_cell(&p->csv, 1), in->arena);
             text_format(&p->text, "%.*s\n", STR_ARGS(source));
@@ -67,7 +67,7 @@ void gpu_ptx_read(struct gpu_import *in, const char *path, struct str text, uint
                      "row skipped: it has no line number");
         }
     }
-    finish(p);
+    ptx_finish(p);
 }
 
 /* ---- kernels ---- */

@@ -48,7 +48,7 @@ static void take_value(struct ncu_page *p, struct gpu_kernel *k, const struct ra
     }
 }
 
-static double value_of(const struct gpu_kernel *k, const char *name)
+static double raw_value_of(const struct gpu_kernel *k, const char *name)
 {
     for (size_t i = 0; i < k->values.n; i++)
         if (str_equal(k->values.at[i].name, str_of(name)))
@@ -69,11 +69,11 @@ static void count_instructions(struct gpu_kernel *k)
         {"smsp__sass_thread_inst_executed_op_hfma_pred_on.sum.per_cycle_elapsed", GPU_M_HFMA},
         {"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum.per_cycle_elapsed", GPU_M_DFMA},
     };
-    double elapsed = value_of(k, "sm__cycles_elapsed.avg");
+    double elapsed = raw_value_of(k, "sm__cycles_elapsed.avg");
 
     for (size_t i = 0; i < ARRAY_LEN(parts) && !isnan(elapsed); i++)
         if (isnan(k->m[parts[i].metric]))
-            k->m[parts[i].metric] = value_of(k, parts[i].name) * elapsed;
+            k->m[parts[i].metric] = raw_value_of(k, parts[i].name) * elapsed;
 }
 
 /* Pages of older tools have no column for the shape of a launch, but counters. */
@@ -91,7 +91,7 @@ static void find_shape(struct gpu_kernel *k)
 
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
         uint32_t *to = (parts[i].is_block ? k->block : k->grid) + parts[i].axis;
-        double value = *to == 0 ? value_of(k, parts[i].name) : NAN;
+        double value = *to == 0 ? raw_value_of(k, parts[i].name) : NAN;
         if (value >= 1 && value <= UINT32_MAX)
             *to = (uint32_t)value;
     }

@@ -62,7 +62,7 @@ void gpu_listing_free(struct gpu_listing *l)
     vec_free(&l->stall_names);
 }
 
-static struct str keep(struct source_page *p, struct str text)
+static struct str source_keep(struct source_page *p, struct str text)
 {
     return arena_str(p->in->arena, csv_unquote(text, p->in->arena));
 }
@@ -135,7 +135,7 @@ static void read_header(struct source_page *p)
     p->has_header = true;
 }
 
-static double number(const struct source_page *p, int column)
+static double source_number(const struct source_page *p, int column)
 {
     double value = NAN;
 
@@ -150,7 +150,7 @@ static void read_line(struct source_page *p, uint64_t line)
 
     p->at_line = line;
     for (size_t i = 0; i < p->n_stalls; i++) {
-        double value = number(p, p->stall[i]);
+        double value = source_number(p, p->stall[i]);
         struct str name = l->stall_names.at[p->slot[i]];
         if (value > most && !str_ends(name, S("_not_issued"))) {
             most = value;
@@ -159,9 +159,9 @@ static void read_line(struct source_page *p, uint64_t line)
     }
     vec_push(&l->lines, ((struct gpu_line){.file = p->file,
                                            .line = line,
-                                           .text = keep(p, csv_cell(&p->csv, p->text)),
-                                           .samples = number(p, p->cell[0]),
-                                           .inst = number(p, p->cell[GPU_SASS_INST]),
+                                           .text = source_keep(p, csv_cell(&p->csv, p->text)),
+                                           .samples = source_number(p, p->cell[0]),
+                                           .inst = source_number(p, p->cell[GPU_SASS_INST]),
                                            .stall = reason}));
 }
 
@@ -178,17 +178,17 @@ static bool read_instruction(struct source_page *p)
         return true; /* addresses were left out */
     if (!num_hex(address, &s.pc) && !num_u64(address, &s.pc))
         return false;
-    s.text = str_trim(keep(p, csv_cell(&p->csv, p->sass)));
+    s.text = str_trim(source_keep(p, csv_cell(&p->csv, p->sass)));
     for (size_t i = 0; i < GPU_SASS_CELLS; i++) {
         struct str cell = csv_cell(&p->csv, p->cell[i]);
-        s.cells[i] = str_equal(cell, S("-")) ? (struct str){"", 0} : keep(p, cell);
+        s.cells[i] = str_equal(cell, S("-")) ? (struct str){"", 0} : source_keep(p, cell);
     }
     for (size_t i = 0; i < GPU_SASS_STALLS; i++)
         stalls[i] = NAN;
     for (size_t i = 0; i < p->n_stalls; i++)
-        stalls[p->slot[i]] = number(p, p->stall[i]);
+        stalls[p->slot[i]] = source_number(p, p->stall[i]);
     s.stalls = stalls;
-    s.samples = number(p, p->cell[0]);
+    s.samples = source_number(p, p->cell[0]);
     vec_push(&l->sass, s);
     return true;
 }
@@ -197,7 +197,7 @@ ORDER_BY(by_pc, struct gpu_sass, ORDER(x->pc, y->pc) ?: ORDER(x->order, y->order
 
 /* Instructions in the order of their addresses, which then count from 0. Pages repeat an
  * instruction under each line that it was made from; it counts once, where it stood first. */
-static void finish(struct source_page *p)
+static void source_finish(struct source_page *p)
 {
     size_t n = 0;
 
@@ -226,12 +226,12 @@ static void read_row(struct source_page *p, const char *path, uint64_t line_base
     uint64_t line;
 
     if (str_equal(first, S("File Path"))) {
-        p->file = keep(p, csv_cell(&p->csv, 1));
+        p->file = source_keep(p, csv_cell(&p->csv, 1));
     } else if (str_equal(first, S("Function Name")) || str_equal(first, S("Kernel Name"))) {
-        struct str name = keep(p, csv_cell(&p->csv, 1));
+        struct str name = source_keep(p, csv_cell(&p->csv, 1));
         /* A file that this launch showed already begins the next launch of the same kernel. */
         if (!str_equal(p->kernel, name) || str_is_one_of(p->file, p->files.at, p->files.n))
-            finish(p);
+            source_finish(p);
         p->kernel = name;
         vec_push(&p->files, p->file);
         p->has_header = false;
@@ -266,6 +266,6 @@ void gpu_source_read(struct gpu_import *in, const char *path, struct str text, u
     csv_open(&p->csv, (struct str){copy, text.n + 2});
     while (csv_next(&p->csv))
         read_row(p, path, line_base, d);
-    finish(p);
+    source_finish(p);
     vec_free(&p->files);
 }

@@ -56,8 +56,9 @@ bool gpu_sass_write(const struct gpu_listing *l, struct sink sink)
     return ok;
 }
 
-static bool put(struct sink sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool put(struct sink sink, const char *format, ...)
+static bool source_write_put(struct sink sink, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static bool source_write_put(struct sink sink, const char *format, ...)
 {
     struct text text = {0};
     va_list args;
@@ -77,23 +78,27 @@ bool gpu_annotated_write(const struct gpu_listing *l, struct str file, struct si
 
     arena_init(&arena);
     const struct gpu_line **order = gpu_hot_lines(&arena, l);
-    bool ok = put(sink, "// kernel: %.*s\n// samples: %.0f\n", STR_ARGS(l->kernel), l->samples);
+    bool ok = source_write_put(sink, "// kernel: %.*s\n// samples: %.0f\n", STR_ARGS(l->kernel),
+                               l->samples);
     for (size_t i = 0; i < l->lines.n && shown < TOP_LINES && order[i]->samples > 0; i++) {
         if (!str_equal(order[i]->file, file))
             continue;
-        ok = ok && put(sink, "// top %zu: line %llu, %.1f %%, %.*s\n", ++shown,
-                       (unsigned long long)order[i]->line, gpu_listing_share(l, order[i]->samples),
-                       STR_ARGS(order[i]->stall));
+        ok = ok &&
+             source_write_put(sink, "// top %zu: line %llu, %.1f %%, %.*s\n", ++shown,
+                              (unsigned long long)order[i]->line,
+                              gpu_listing_share(l, order[i]->samples), STR_ARGS(order[i]->stall));
     }
     for (size_t i = 0; ok && i < l->lines.n; i++) {
         const struct gpu_line *x = &l->lines.at[i];
         if (!str_equal(x->file, file))
             continue;
         if (x->samples > 0)
-            ok = put(sink, "%6.1f%% | %14.0f | %-24.*s | %.*s\n", gpu_listing_share(l, x->samples),
-                     isnan(x->inst) ? 0 : x->inst, STR_ARGS(x->stall), STR_ARGS(x->text));
+            ok = source_write_put(sink, "%6.1f%% | %14.0f | %-24.*s | %.*s\n",
+                                  gpu_listing_share(l, x->samples), isnan(x->inst) ? 0 : x->inst,
+                                  STR_ARGS(x->stall), STR_ARGS(x->text));
         else
-            ok = put(sink, "%7s | %14s | %-24s | %.*s\n", "", "", "", STR_ARGS(x->text));
+            ok = source_write_put(sink, "%7s | %14s | %-24s | %.*s\n", "", "", "",
+                                  STR_ARGS(x->text));
     }
     arena_free(&arena);
     return ok;

@@ -66,7 +66,7 @@ static struct layout layout_of(struct str header, struct str next)
     return l;
 }
 
-static void put_row(struct ncu_rows *rows, const struct layout *l, struct str line)
+static void summary_put_row(struct ncu_rows *rows, const struct layout *l, struct str line)
 {
     struct str rest = str_trim(line), cell;
 
@@ -93,10 +93,10 @@ struct str ncu_summary_rows(struct arena *arena, struct str page)
     str_split(&rest, '\n', &header);
     line = str_part(rest, 0, str_find_char(rest, '\n'));
     struct layout l = layout_of(header, line);
-    put_row(&rows, &l, header);
+    summary_put_row(&rows, &l, header);
     while (rest.n > 0 && str_split(&rest, '\n', &line))
         if (!is_ruler(line) && str_trim(line).n > 0)
-            put_row(&rows, &l, line);
+            summary_put_row(&rows, &l, line);
     struct str out = arena_str(arena, (struct str){rows.at, rows.n});
     vec_free(&rows);
     return out;

@@ -75,7 +75,7 @@ static void begin_launch(struct reading *r, struct str line)
 }
 
 /* The cells of the launch, then the given ones. */
-static void add_row(struct reading *r, const struct str *cells, size_t n)
+static void text_add_row(struct reading *r, const struct str *cells, size_t n)
 {
     const struct str launch[] = {
         arena_format(r->arena, "%llu", (unsigned long long)r->launches - 1),
@@ -114,8 +114,8 @@ static void end_rule(struct reading *r)
     if (speedup.n > 0)
         r->rule = str_trim(str_part(r->rule, str_find_char(r->rule, '%') + 1, r->rule.n));
     if (r->type.n > 0 && r->launches > 0)
-        add_row(r, (struct str[]){S(""), S(""), S(""), r->section, r->type, r->rule, kind, speedup},
-                8);
+        text_add_row(
+            r, (struct str[]){S(""), S(""), S(""), r->section, r->type, r->rule, kind, speedup}, 8);
     r->type = S("");
 }
 
@@ -158,7 +158,7 @@ static bool read_ruler(struct reading *r, struct str line)
 
 static void add_metric(struct reading *r, struct str name, struct str unit, struct str value)
 {
-    add_row(r, (struct str[]){name, unit, value, S(""), S(""), S(""), S(""), S("")}, 8);
+    text_add_row(r, (struct str[]){name, unit, value, S(""), S(""), S(""), S(""), S("")}, 8);
 }
 
 /* A value may be longer than its column is wide: the last one ends with the line, and begins where

@@ -13,7 +13,7 @@
 #include "driver/ncu_run.h"
 #include "gpu/timeline/timeline_out.h"
 #include "render/render.h"
-#include "render/timeline.h"
+#include "render/timelines/timeline.h"
 #include "report/report.h"
 
 struct gpu_timeline_job gpu_timeline_job_new(const char *path)
@@ -26,7 +26,7 @@ struct gpu_timeline_job gpu_timeline_job_new(const char *path)
 
 /* ---- files ---- */
 
-static enum status finish(struct outfile *file, struct diag *d)
+static enum status job_finish(struct outfile *file, struct diag *d)
 {
     if (!cancelled())
         return outfile_commit(file, OUTFILE_FAST, d);
@@ -54,7 +54,7 @@ enum status gpu_timeline_save(struct timeline *const *list, size_t n, const char
         const char *path = fs_join(arena, dir, timeline_tables[i].file);
         TRY(outfile_open(&file, path, d));
         timeline_table_write(&timeline_tables[i], list, n, outfile_sink(&file));
-        TRY(finish(&file, d));
+        TRY(job_finish(&file, d));
         written[(*n_written)++] = path;
     }
     for (size_t i = 0; i < n; i++) {
@@ -63,7 +63,7 @@ enum status gpu_timeline_save(struct timeline *const *list, size_t n, const char
         cut_init(&cut, list[i]->cap, &(struct cut_options){0});
         timeline_by_ending(S("trace.json.gz"))->write(&cut, &options, outfile_sink(&file));
         cut_fini(&cut);
-        TRY(finish(&file, d));
+        TRY(job_finish(&file, d));
         written[(*n_written)++] = path;
     }
     return ST_OK;
@@ -132,8 +132,8 @@ static enum status analyse(const struct gpu_timeline_job *job, struct arena *are
     return job->may_be_idle ? ST_OK : check_work(job, result, d);
 }
 
-static enum status load(const char *path, const struct gpu_timeline_job *job, struct arena *arena,
-                        struct diag *d, struct gpu_timeline_result *result)
+static enum status job_load(const char *path, const struct gpu_timeline_job *job,
+                            struct arena *arena, struct diag *d, struct gpu_timeline_result *result)
 {
     TRY(input_load_all(path, &job->input, d, &result->fleet));
     return analyse(job, arena, d, result);
@@ -177,7 +177,7 @@ static enum status load_report(const struct gpu_timeline_job *job, struct arena 
     const char *database = fs_join(arena, folder, "database");
     enum status st = nsys_export(tool.path, job->path, database, d);
     if (st == ST_OK)
-        st = load(database, job, arena, d, result);
+        st = job_load(database, job, arena, d, result);
     remove_tree_drop(folder);
     remove_tree(folder);
     return st;
@@ -188,7 +188,7 @@ enum status gpu_timeline_run(const struct gpu_timeline_job *job, struct arena *a
 {
     *result = (struct gpu_timeline_result){0};
     TRY(gpu_timeline_is_report(job->path) ? load_report(job, arena, d, result)
-                                          : load(job->path, job, arena, d, result));
+                                          : job_load(job->path, job, arena, d, result));
     result->report = report_new(job->lang, message_word(job->lang, S("GPU timeline")));
     report_summary(result->report, str_of(job->path));
     for (size_t i = 0; i < result->n; i++)

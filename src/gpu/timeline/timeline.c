@@ -187,7 +187,7 @@ struct gather {
     size_t n;
 };
 
-static void take(struct gather *g, uint32_t stream, size_t i)
+static void timeline_take(struct gather *g, uint32_t stream, size_t i)
 {
     const struct slices *s = &g->t->cap->slices;
     struct timeline_op op = {
@@ -243,7 +243,7 @@ static void gather_device(struct gather *g, uint32_t device)
     for (size_t i = n / 2; i-- > 0;)
         heap_sink(heap, n, sizeof(*heap), i, by_begin);
     while (n > 0) {
-        take(g, heap[0].stream, heap[0].at++);
+        timeline_take(g, heap[0].stream, heap[0].at++);
         if (!advance(t->cap, &heap[0]))
             heap[0] = heap[--n];
         heap_sink(heap, n, sizeof(*heap), 0, by_begin);

@@ -33,8 +33,8 @@ static struct str host_memory(struct str kind, struct str name)
     return str_ends(kind, S("H")) ? timeline_copy_to(name) : S("");
 }
 
-static struct timeline_copies *row_of(struct timeline_copies *rows, size_t *n, struct str kind,
-                                      struct str memory)
+static struct timeline_copies *copies_row_of(struct timeline_copies *rows, size_t *n,
+                                             struct str kind, struct str memory)
 {
     for (size_t i = 0; i < *n; i++)
         if (str_equal(rows[i].kind, kind) && str_equal(rows[i].memory, memory))
@@ -75,7 +75,7 @@ ORDER_BY(by_time, struct timeline_copies,
          ORDER(y->sum, x->sum) ?: str_compare(x->kind, y->kind)
                                           ?: str_compare(x->memory, y->memory));
 
-static void finish(struct timeline_copies *row, nanos all, double link)
+static void copies_finish(struct timeline_copies *row, nanos all, double link)
 {
     bool is_host = str_equal(row->kind, S("HtoD")) || str_equal(row->kind, S("DtoH"));
 
@@ -98,7 +98,7 @@ size_t timeline_copies_find(const struct timeline *t, const struct timeline_devi
             continue;
         struct str name = capture_text(t->cap, t->cap->slices.name[op->slice]),
                    kind = timeline_copy_kind(name);
-        struct timeline_copies *row = row_of(out, &n, kind, host_memory(kind, name));
+        struct timeline_copies *row = copies_row_of(out, &n, kind, host_memory(kind, name));
         if (row == NULL)
             continue;
         int64_t bytes = timeline_number(t, op->slice, S("bytes"));
@@ -110,7 +110,7 @@ size_t timeline_copies_find(const struct timeline *t, const struct timeline_devi
     }
     double link = timeline_link_gbps(capture_text(t->cap, t->cap->facts.device_name));
     for (size_t i = 0; i < n; i++)
-        finish(&out[i], all, link);
+        copies_finish(&out[i], all, link);
     if (n > 0)
         qsort(out, n, sizeof(*out), by_time);
     return n;

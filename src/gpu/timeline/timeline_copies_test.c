@@ -5,7 +5,7 @@
 #include "base/testing_arena.h"
 #include "gpu/timeline_testing.h"
 
-static void copy(struct timeline_scene *s, const char *name, nanos begin, nanos end)
+static void copies_copy(struct timeline_scene *s, const char *name, nanos begin, nanos end)
 {
     scene_put(s, scene_stream(s, "9"), SLICE_COPY, name, begin, end);
 }
@@ -18,9 +18,10 @@ TEST(copies_by_direction_and_memory_with_what_no_kernel_hides)
     scene_begin(&s);
     scene_kernel(&s, "7", "k", 1000, 2000);
     scene_kernel(&s, "7", "k", 3000, 4000);
-    copy(&s, "Memcpy HtoD (Pageable -> Device)", 1500, 3500); /* 1000 of it between the kernels */
-    copy(&s, "Memcpy HtoD (Pageable -> Device)", 5000, 6000);
-    copy(&s, "Memcpy DtoH (Device -> Pinned)", 3200, 3700);
+    copies_copy(&s, "Memcpy HtoD (Pageable -> Device)", 1500,
+                3500); /* 1000 of it between the kernels */
+    copies_copy(&s, "Memcpy HtoD (Pageable -> Device)", 5000, 6000);
+    copies_copy(&s, "Memcpy DtoH (Device -> Pinned)", 3200, 3700);
     scene_look(&s, (struct interval){0, 0});
     assert_int_equal(timeline_copies_find(s.t, s.d, &arena, rows), 2);
     assert_str(rows[0].kind, "HtoD");

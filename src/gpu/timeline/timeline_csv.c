@@ -26,27 +26,27 @@ struct row {
     nanos work_begin, work_end;
 };
 
-static struct str name_of(const struct timeline *t, uint32_t slice)
+static struct str csv_name_of(const struct timeline *t, uint32_t slice)
 {
     return capture_text(t->cap, t->cap->slices.name[slice]);
 }
 
-static const struct lane_key *lane_of(const struct timeline *t, uint32_t slice)
+static const struct lane_key *csv_lane_of(const struct timeline *t, uint32_t slice)
 {
     return &t->cap->lanes.at[t->cap->slices.lane[slice]].key;
 }
 
-static struct row row_of(const struct timeline *t, uint32_t slice, nanos begin, nanos end)
+static struct row csv_row_of(const struct timeline *t, uint32_t slice, nanos begin, nanos end)
 {
     return (struct row){
         .t = t,
         .slice = slice,
-        .pid = lane_of(t, slice)->pid,
-        .tid = lane_of(t, slice)->tid,
+        .pid = csv_lane_of(t, slice)->pid,
+        .tid = csv_lane_of(t, slice)->tid,
         .begin = begin,
         .end = end,
         .dur = nanos_sub(end, begin),
-        .name = name_of(t, slice),
+        .name = csv_name_of(t, slice),
         .correlation = timeline_link(t, slice),
     };
 }
@@ -55,17 +55,17 @@ static struct row row_of(const struct timeline *t, uint32_t slice, nanos begin, 
 static struct row row_of_op(const struct timeline *t, const struct timeline_device *d,
                             const struct timeline_op *op)
 {
-    struct row row = row_of(t, op->slice, op->begin, op->end);
+    struct row row = csv_row_of(t, op->slice, op->begin, op->end);
 
-    row.pid = op->call != TIMELINE_NONE ? lane_of(t, op->call)->pid : -1;
+    row.pid = op->call != TIMELINE_NONE ? csv_lane_of(t, op->call)->pid : -1;
     row.device = d->device;
     row.stream = timeline_stream_name(t, op->stream);
     return row;
 }
 
 /* A number of the slice under a name of the importers. */
-static struct field_value number_of(const void *record, const char *text,
-                                    const struct record_env *env)
+static struct field_value csv_number_of(const void *record, const char *text,
+                                        const struct record_env *env)
 {
     const struct row *row = record;
 
@@ -76,7 +76,7 @@ static struct field_value number_of(const void *record, const char *text,
 #define TEXT(key, member)  FIELD(struct row, member, key)
 #define KNOWN(key, member) FIELD(struct row, member, key, .missing = MISSING_NEGATIVE)
 #define ASKED(key, text)                                                                           \
-    FIELD_LOOKED_UP(FIELD_I64, key, number_of, text, .missing = MISSING_NEGATIVE)
+    FIELD_LOOKED_UP(FIELD_I64, key, csv_number_of, text, .missing = MISSING_NEGATIVE)
 #define TIMES               TEXT("start_ns", begin), TEXT("end_ns", end), TEXT("dur_ns", dur)
 #define LAUNCH(key, member) FIELD(struct row, launch.member, key, WHEN(struct row, launch.is_known))
 #define DIMS(word)          TEXT(#word "_x", word[0]), TEXT(#word "_y", word[1]), TEXT(#word "_z", word[2])
@@ -86,7 +86,7 @@ static struct field_value number_of(const void *record, const char *text,
 /* "vectorized_add" of "void at::native::vectorized_add<4>(int)". */
 static struct str short_name(const struct timeline *t, uint32_t slice)
 {
-    struct str text = timeline_attr_text(t, slice, S("short_name")), name = name_of(t, slice);
+    struct str text = timeline_attr_text(t, slice, S("short_name")), name = csv_name_of(t, slice);
     size_t end, from;
 
     if (text.n > 0)
@@ -136,8 +136,9 @@ static const struct field kernel_fields[] = {
     TEXT("nvtx", range),
 };
 
-static void put_kernel(struct timeline_csv *out, const struct timeline *t,
-                       const struct timeline_device *d, const struct timeline_op *op, nanos free_at)
+static void csv_put_kernel(struct timeline_csv *out, const struct timeline *t,
+                           const struct timeline_device *d, const struct timeline_op *op,
+                           nanos free_at)
 {
     struct row row = row_of_op(t, d, op);
     int64_t shared = timeline_number(t, op->slice, S("shared memory"));
@@ -152,11 +153,11 @@ static void put_kernel(struct timeline_csv *out, const struct timeline *t,
     split_shape(&row, S("cluster"), row.cluster);
     row.dynamic = shared >= 0 && fixed >= 0 ? shared - fixed : shared;
     row.launch = timeline_launch_of(t, op, free_at);
-    row.tid = is_called ? lane_of(t, op->call)->tid : -1;
+    row.tid = is_called ? csv_lane_of(t, op->call)->tid : -1;
     if (sort != TIMELINE_NONE)
         row.stage = d->stage_of[sort];
     if (range != TIMELINE_NONE)
-        row.range = name_of(t, t->ranges.at[range].slice);
+        row.range = csv_name_of(t, t->ranges.at[range].slice);
     timeline_csv_put(out, &row);
 }
 
@@ -170,7 +171,7 @@ static void put_all_kernels(const struct timeline *t, struct timeline_csv *out)
         for (size_t i = 0; i < t->devices[k].n && !out->is_over; i++) {
             const struct timeline_op *op = &t->devices[k].ops[i];
             if (timeline_is_kernel(op))
-                put_kernel(out, t, &t->devices[k], op, free_at[op->stream]);
+                csv_put_kernel(out, t, &t->devices[k], op, free_at[op->stream]);
             if (op->end > free_at[op->stream])
                 free_at[op->stream] = op->end;
         }
@@ -186,7 +187,7 @@ static struct str async_of(const struct timeline *t, const struct timeline_op *o
         return flags != 0 ? S("1") : S("0");
     if (op->call == TIMELINE_NONE)
         return S("");
-    struct str call = name_of(t, op->call);
+    struct str call = csv_name_of(t, op->call);
     bool is_async = str_contains_nocase(call, S("Async")) ||
                     (timeline_says(t, t->cap->slices.name[op->call]) & NAME_GRAPH) != 0;
     return is_async ? S("1") : S("0");
@@ -267,7 +268,7 @@ static void put_all_api(const struct timeline *t, struct timeline_csv *out)
     for (uint32_t i = 0; i < s->n && !out->is_over; i++) {
         if (s->kind[i] != SLICE_RUNTIME)
             continue;
-        struct row row = row_of(t, i, s->begin[i], slices_end(s, i));
+        struct row row = csv_row_of(t, i, s->begin[i], slices_end(s, i));
         bool is_driver = (timeline_says(t, s->name[i]) & NAME_DRIVER) != 0;
         row.kind = is_driver ? S("driver") : S("runtime");
         timeline_csv_put(out, &row);
@@ -285,7 +286,7 @@ static struct field_value name_or_number(struct str name, const struct row *row,
 static struct field_value stream_of_sync(const void *record, const struct record_env *env)
 {
     const struct row *row = record;
-    const struct lane_key *lane = lane_of(row->t, row->slice);
+    const struct lane_key *lane = csv_lane_of(row->t, row->slice);
 
     (void)env;
     return lane->kind == LANE_STREAM ? value_text(capture_text(row->t->cap, lane->name))
@@ -314,7 +315,7 @@ static void put_all_syncs(const struct timeline *t, struct timeline_csv *out)
     for (uint32_t i = 0; i < s->n && !out->is_over; i++) {
         if (s->kind[i] != SLICE_WAIT)
             continue;
-        struct row row = row_of(t, i, s->begin[i], slices_end(s, i));
+        struct row row = csv_row_of(t, i, s->begin[i], slices_end(s, i));
         for (size_t k = ARRAY_LEN(types); k-- > 0;)
             if (str_contains_nocase(row.name, types[k].word))
                 row.kind = types[k].type;
@@ -349,7 +350,7 @@ static void put_all_nvtx(const struct timeline *t, struct timeline_csv *out)
 
     for (size_t i = 0; i < t->ranges.n && !out->is_over; i++) {
         const struct timeline_range *r = &t->ranges.at[i];
-        struct row row = row_of(t, r->slice, s->begin[r->slice], slices_end(s, r->slice));
+        struct row row = csv_row_of(t, r->slice, s->begin[r->slice], slices_end(s, r->slice));
         row.has_work = r->begin <= r->end;
         row.work_begin = r->begin;
         row.work_end = r->end;
@@ -379,10 +380,10 @@ static void put_all_gaps(const struct timeline *t, struct timeline_csv *out)
                 .name = capture_text(t->cap, g->host_api),
             };
             if (g->prev != TIMELINE_NONE)
-                row.from = mangled_plain(name_of(t, d->ops[g->prev].slice));
+                row.from = mangled_plain(csv_name_of(t, d->ops[g->prev].slice));
             if (g->next != TIMELINE_NONE) {
                 row.stream = timeline_stream_name(t, d->ops[g->next].stream);
-                row.to = mangled_plain(name_of(t, d->ops[g->next].slice));
+                row.to = mangled_plain(csv_name_of(t, d->ops[g->next].slice));
             }
             timeline_csv_put(out, &row);
         }

@@ -92,7 +92,7 @@ static void take_slice(struct gap_evidence *e, strid overhead, lane_id lane, siz
     }
 }
 
-static void gather(struct gap_evidence *e)
+static void gaps_gather(struct gap_evidence *e)
 {
     const struct capture *cap = e->t->cap;
     strid overhead = intern_find(&cap->strings, S("overhead"));
@@ -172,8 +172,9 @@ static bool was_in_launch(const struct gap_evidence *e, const struct timeline_op
            slices_end(&e->t->cap->slices, next->call) > g->begin;
 }
 
-static enum timeline_cause cause_of(struct gap_evidence *e, const struct timeline_device *d,
-                                    struct timeline_gap *g)
+static enum timeline_cause timeline_gaps_cause_of(struct gap_evidence *e,
+                                                  const struct timeline_device *d,
+                                                  struct timeline_gap *g)
 {
     const struct slices *s = &e->t->cap->slices;
     const struct timeline_op *next = g->next != TIMELINE_NONE ? &d->ops[g->next] : NULL;
@@ -205,7 +206,7 @@ static enum timeline_cause cause_of(struct gap_evidence *e, const struct timelin
     return nanos_sub(g->end, g->begin) < tight ? GAP_TIGHT : GAP_UNKNOWN;
 }
 
-static void count(struct timeline_gaps *gaps)
+static void gaps_count(struct timeline_gaps *gaps)
 {
     nanos *list = mem_grow(NULL, sizeof(*list), gaps->at.n + 1);
 
@@ -236,18 +237,18 @@ static void explain(struct gap_evidence *e, struct timeline_device *d)
     for (size_t i = 0; i < d->n; i++) {
         const struct timeline_op *op = &d->ops[i];
         if (g < d->gaps.at.n && d->gaps.at.at[g].next == i) {
-            d->gaps.at.at[g].cause = cause_of(e, d, &d->gaps.at.at[g]);
+            d->gaps.at.at[g].cause = timeline_gaps_cause_of(e, d, &d->gaps.at.at[g]);
             g++;
         }
         if (op->call != TIMELINE_NONE)
             e->prev_call[op->stream] = cap->slices.begin[op->call];
     }
     if (g < d->gaps.at.n) /* the one behind the last work */
-        d->gaps.at.at[g].cause = cause_of(e, d, &d->gaps.at.at[g]);
+        d->gaps.at.at[g].cause = timeline_gaps_cause_of(e, d, &d->gaps.at.at[g]);
     for (size_t i = 0; i < e->overhead.n; i++)
         d->overhead = nanos_add(d->overhead, common(e->overhead.at[i].begin, e->overhead.at[i].end,
                                                     d->window.begin, d->window.end));
-    count(&d->gaps);
+    gaps_count(&d->gaps);
 }
 
 void timeline_explain_gaps(struct timeline *t)
@@ -258,7 +259,7 @@ void timeline_explain_gaps(struct timeline *t)
     e.threads = ARENA_ARRAY(&t->arena, struct thread, lanes);
     e.waits = arena_array(&t->arena, sizeof(*e.waits), t->n_streams);
     e.prev_call = ARENA_ARRAY(&t->arena, nanos, t->n_streams);
-    gather(&e);
+    gaps_gather(&e);
     for (size_t i = 0; i < t->n_devices; i++)
         explain(&e, &t->devices[i]);
     for (size_t i = 0; i < lanes; i++)

@@ -33,7 +33,7 @@ static struct timeline_graph *launch_of(struct finder *f, const struct timeline_
     return &g->at.at[i];
 }
 
-static void add(struct finder *f, struct timeline_op *op)
+static void graphs_add(struct finder *f, struct timeline_op *op)
 {
     bool is_row = op->class == TIMELINE_GRAPH, is_node = false;
 
@@ -90,7 +90,7 @@ void timeline_find_graphs(struct timeline *t, struct timeline_device *d)
 
     f.has_node_ids = intern_find(&t->cap->strings, S("graph node id")) != 0;
     for (size_t i = 0; i < d->n; i++)
-        add(&f, &d->ops[i]);
+        graphs_add(&f, &d->ops[i]);
     judge_rows(&f);
     nanos *spans = mem_grow(NULL, sizeof(*spans), g->at.n + 1);
     for (size_t i = 0; i < g->at.n; i++) {

@@ -30,8 +30,8 @@ struct lists {
     VEC_OF(nanos) latency, cost, queue;
 };
 
-static void add(struct timeline *t, struct timeline_device *d, struct lists *lists,
-                const struct timeline_op *op, const struct ends *ends)
+static void launches_add(struct timeline *t, struct timeline_device *d, struct lists *lists,
+                         const struct timeline_op *op, const struct ends *ends)
 {
     struct timeline_launches *out = &d->launches;
     struct timeline_launch l = timeline_launch_of(t, op, ends->work);
@@ -89,7 +89,7 @@ void timeline_find_launches(struct timeline *t, struct timeline_device *d)
         const struct timeline_op *op = &d->ops[i];
         struct ends *e = &ends[op->stream];
         if (timeline_is_kernel(op)) {
-            add(t, d, &lists, op, e);
+            launches_add(t, d, &lists, op, e);
             e->has_kernel = true;
             e->kernel = op->end > e->kernel ? op->end : e->kernel;
         }

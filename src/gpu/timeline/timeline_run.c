@@ -173,7 +173,7 @@ void timeline_run_kernels(const struct timeline *t, struct timeline_device *d, s
 
 /* ---- sections ---- */
 
-static void put_table(struct text *out, const struct table *t)
+static void run_put_table(struct text *out, const struct table *t)
 {
     char buf[QUANTITY_TEXT];
 
@@ -217,7 +217,7 @@ static void add_sections(const struct timeline *t, const struct timeline_device 
         } else if (b->kind == BLOCK_TEXT) {
             text_format(&body, "\n%.*s\n", STR_ARGS(b->text));
         } else if (b->kind == BLOCK_TABLE) {
-            put_table(&body, b->table);
+            run_put_table(&body, b->table);
         }
     }
     end_section(run, heading, &body);

@@ -49,8 +49,8 @@ static void add_to_stream(struct timeline_stream *s, const struct timeline_op *o
         s->set.at[s->set.n++] = (struct interval){op->begin, op->end};
 }
 
-static void add_kernel(struct sweep *s, struct timeline *t, struct timeline_device *d,
-                       const struct timeline_op *op)
+static void sums_add_kernel(struct sweep *s, struct timeline *t, struct timeline_device *d,
+                            const struct timeline_op *op)
 {
     nanos dur = nanos_sub(op->end, op->begin);
     strid name = t->cap->slices.name[op->slice];
@@ -80,7 +80,7 @@ static void add_kernel(struct sweep *s, struct timeline *t, struct timeline_devi
     n->most = dur > n->most ? dur : n->most;
 }
 
-static void add(struct sweep *s, struct timeline *t, struct timeline_device *d, size_t i)
+static void sums_add(struct sweep *s, struct timeline *t, struct timeline_device *d, size_t i)
 {
     const struct timeline_op *op = &d->ops[i];
     struct timeline_stream *stream = &t->streams[op->stream];
@@ -100,7 +100,7 @@ static void add(struct sweep *s, struct timeline *t, struct timeline_device *d, 
     cover(&s->all, op->begin, op->end);
     cover(&s->of[op->class], op->begin, op->end);
     if (timeline_is_kernel(op))
-        add_kernel(s, t, d, op);
+        sums_add_kernel(s, t, d, op);
     if (timeline_is_kernel(op) || op->class == TIMELINE_MEMCPY)
         cover(&s->with_copies, op->begin, op->end);
     for (size_t k = 0; k <= TIMELINE_COMM; k++)
@@ -160,7 +160,7 @@ void timeline_sum(struct timeline *t, struct timeline_device *d)
 
     set_window(d, &s);
     for (size_t i = 0; i < d->n; i++)
-        add(&s, t, d, i);
+        sums_add(&s, t, d, i);
     if (d->window.end > s.all.end && d->n > 0)
         vec_push(
             &d->gaps.at,
@@ -184,7 +184,7 @@ void timeline_sum(struct timeline *t, struct timeline_device *d)
 /* ---- streams ---- */
 
 /* The busiest streams of a device, at most TIMELINE_PAIRED, in the order of streams. */
-static size_t choose(const struct timeline *t, uint32_t device, uint32_t *list)
+static size_t sums_choose(const struct timeline *t, uint32_t device, uint32_t *list)
 {
     size_t n = 0;
 
@@ -222,7 +222,7 @@ void timeline_pair_streams(struct timeline *t)
         mem_free(gaps);
     }
     for (uint32_t d = 0; d < t->n_devices; d++) {
-        size_t n = choose(t, d, list);
+        size_t n = sums_choose(t, d, list);
         for (size_t a = 0; a < n; a++)
             for (size_t b = a + 1; b < n; b++)
                 vec_push(&t->pairs, ((struct timeline_pair){

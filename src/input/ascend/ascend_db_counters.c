@@ -98,7 +98,7 @@ static bool find_series(struct counter_reader *r, size_t table, const struct db_
     return true;
 }
 
-static void read_table(struct counter_reader *r, size_t table)
+static void counters_read_table(struct counter_reader *r, size_t table)
 {
     const struct counter_table *t = &tables[table];
     const char *columns[C_COUNT] = {t->time, "deviceId", t->number, t->sort};
@@ -129,7 +129,7 @@ void ascend_db_read_counters(struct ascend_db *a)
 
     arena_init(&r.arena);
     for (size_t i = 0; i < ARRAY_LEN(tables); i++)
-        read_table(&r, i);
+        counters_read_table(&r, i);
     hash_free(&r.series);
     arena_free(&r.arena);
 }

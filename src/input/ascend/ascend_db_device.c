@@ -97,15 +97,15 @@ static const enum capture_key text_keys[TEXTS] = {
     KEY_OUTPUT_SHAPES, KEY_OUTPUT_DTYPES, KEY_OUTPUT_FORMATS,
 };
 
-static size_t put_text(struct device_reader *r, struct attr *list, size_t n, strid key,
-                       struct str text)
+static size_t device_put_text(struct device_reader *r, struct attr *list, size_t n, strid key,
+                              struct str text)
 {
     if (!num_is_missing(text))
         list[n++] = attr_text(key, capture_intern(r->a->cap, text));
     return n;
 }
 
-static size_t put_number(struct attr *list, size_t n, strid key, int64_t number)
+static size_t device_put_number(struct attr *list, size_t n, strid key, int64_t number)
 {
     if (number != DB_NONE)
         list[n++] = attr_int(key, number);
@@ -119,17 +119,17 @@ static attr_run compute_set(struct device_reader *r, const struct compute *c, st
     struct attr list[4 + TEXTS];
     size_t n = 0;
 
-    n = put_text(r, list, n, capture_key(cap, KEY_TYPE), type);
-    n = put_text(r, list, n, capture_key(cap, KEY_CORE), core);
+    n = device_put_text(r, list, n, capture_key(cap, KEY_TYPE), type);
+    n = device_put_text(r, list, n, capture_key(cap, KEY_CORE), core);
     for (size_t i = 0; i < TEXTS; i++) {
         /* Shapes keep the quotes they had in the text export of some versions. */
         struct str s = str_trim(ascend_db_text(r->a, c->texts[i]));
         if (s.n >= 2 && s.at[0] == '"' && s.at[s.n - 1] == '"')
             s = str_part(s, 1, s.n - 2);
-        n = put_text(r, list, n, capture_key(cap, text_keys[i]), s);
+        n = device_put_text(r, list, n, capture_key(cap, text_keys[i]), s);
     }
-    n = put_number(list, n, capture_key(cap, KEY_BLOCK_DIM), c->block_dim);
-    n = put_number(list, n, capture_key(cap, KEY_MIX_BLOCK_DIM), c->mix_block_dim);
+    n = device_put_number(list, n, capture_key(cap, KEY_BLOCK_DIM), c->block_dim);
+    n = device_put_number(list, n, capture_key(cap, KEY_MIX_BLOCK_DIM), c->mix_block_dim);
     return attrs_set(&cap->attrs, list, n);
 }
 
@@ -277,9 +277,9 @@ static void read_planes(struct device_reader *r)
         struct attr whole =
             attr_text(capture_intern(a->cap, S("collective")), ascend_db_name(a, &rows, p.name));
         struct attr own[3];
-        size_t n = put_number(own, 0, capture_intern(a->cap, S("size(Byte)")), p.size);
-        n = put_number(own, n, capture_intern(a->cap, S("src rank")), p.src);
-        n = put_number(own, n, capture_intern(a->cap, S("dst rank")), p.dst);
+        size_t n = device_put_number(own, 0, capture_intern(a->cap, S("size(Byte)")), p.size);
+        n = device_put_number(own, n, capture_intern(a->cap, S("src rank")), p.src);
+        n = device_put_number(own, n, capture_intern(a->cap, S("dst rank")), p.dst);
         struct plane_task task = {
             .name = ascend_db_name(a, &rows, p.type),
             .lane = plane_lane(r, &p),
@@ -366,7 +366,7 @@ static uint32_t put_evidence(struct device_reader *r, const struct db_rows *rows
     size_t n = 0;
 
     bool has_copy = t->global != DB_NONE && hash_get(&r->copy_of, (uint64_t)t->global, &place);
-    n = put_number(list, n, capture_key(cap, KEY_TASK), t->task);
+    n = device_put_number(list, n, capture_key(cap, KEY_TASK), t->task);
     if (ascend_db_is_linked(t->connection))
         list[n++] = attr_int(capture_key(cap, KEY_LINK), t->connection);
     if (has_copy) {
@@ -494,15 +494,16 @@ static attr_run comm_set(struct device_reader *r, const struct db_collective *c,
     struct attr list[6];
     size_t n = 0;
 
-    n = put_text(r, list, n, capture_key(cap, KEY_TYPE), ascend_db_text(r->a, c->type));
-    n = put_text(r, list, n, capture_key(cap, KEY_CORE), core);
+    n = device_put_text(r, list, n, capture_key(cap, KEY_TYPE), ascend_db_text(r->a, c->type));
+    n = device_put_text(r, list, n, capture_key(cap, KEY_CORE), core);
     list[n++] = attr_int(capture_key(cap, KEY_BLOCK_DIM), 0); /* as the text export prints it */
-    n = put_text(r, list, n, capture_intern(cap, S("group")), ascend_db_text(r->a, c->group));
-    n = put_text(r, list, n, capture_intern(cap, S("alg_type")),
-                 ascend_db_text(r->a, c->algorithm));
+    n = device_put_text(r, list, n, capture_intern(cap, S("group")),
+                        ascend_db_text(r->a, c->group));
+    n = device_put_text(r, list, n, capture_intern(cap, S("alg_type")),
+                        ascend_db_text(r->a, c->algorithm));
     if (c->dtype != DB_NONE)
-        n = put_text(r, list, n, capture_intern(cap, S("data_type")),
-                     db_strings_text(dtypes, c->dtype));
+        n = device_put_text(r, list, n, capture_intern(cap, S("data_type")),
+                            db_strings_text(dtypes, c->dtype));
     return attrs_set(&cap->attrs, list, n);
 }
 

@@ -235,8 +235,8 @@ static const struct op_sort *op_sort(int64_t type)
     return &op_sorts[type > API_OP && type <= API_MSTX ? type - API_OP : 0];
 }
 
-static size_t put_text(struct host_reader *r, enum capture_key key, int64_t id, struct attr *list,
-                       size_t n)
+static size_t host_put_text(struct host_reader *r, enum capture_key key, int64_t id,
+                            struct attr *list, size_t n)
 {
     struct capture *cap = r->a->cap;
     strid text = id != DB_NONE ? db_strings_intern(&r->a->strings, cap, id) : 0;
@@ -256,8 +256,8 @@ static attr_run op_set(struct host_reader *r, const struct host_op *op, struct s
     strid text;
 
     list[n++] = attr_text(capture_key(cap, KEY_CAT), capture_intern(cap, category));
-    n = put_text(r, KEY_INPUT_SHAPES, op->shapes, list, n);
-    n = put_text(r, KEY_INPUT_DTYPES, op->dtypes, list, n);
+    n = host_put_text(r, KEY_INPUT_SHAPES, op->shapes, list, n);
+    n = host_put_text(r, KEY_INPUT_DTYPES, op->dtypes, list, n);
     if (op->stack != DB_NONE && (text = stack_text(r, op->stack)) != 0)
         list[n++] = attr_text(capture_key(cap, KEY_STACK), text);
     return attrs_set(&cap->attrs, list, n);
@@ -435,8 +435,8 @@ static void sort_links(struct db_links *links)
 
 /* One arrow to every end from the first start of the same connection: never more arrows than
  * ends, whatever the file says. */
-static void join(struct capture *cap, enum flow_kind kind, const struct db_links *from,
-                 const struct db_links *to)
+static void host_join(struct capture *cap, enum flow_kind kind, const struct db_links *from,
+                      const struct db_links *to)
 {
     size_t f = 0;
 
@@ -478,8 +478,8 @@ void ascend_db_link(struct ascend_db *a)
     sort_links(&a->ops);
     sort_links(&a->enqueues);
     sort_links(&a->dequeues);
-    join(a->cap, FLOW_LAUNCH, &a->calls, &a->tasks);
-    join(a->cap, FLOW_LAUNCH, &a->ops, &a->tasks);
-    join(a->cap, FLOW_QUEUE, &a->enqueues, &a->dequeues);
+    host_join(a->cap, FLOW_LAUNCH, &a->calls, &a->tasks);
+    host_join(a->cap, FLOW_LAUNCH, &a->ops, &a->tasks);
+    host_join(a->cap, FLOW_QUEUE, &a->enqueues, &a->dequeues);
     join_backward(a->cap, &a->ops, &a->tasks);
 }

@@ -15,7 +15,7 @@ struct analysis_db {
     struct db db;
 };
 
-static int probe(const struct probe *p)
+static int analysis_db_probe(const struct probe *p)
 {
     static const struct str tables[] = {S_INIT("StepTraceTime"), S_INIT("CommAnalyzerTime")};
 
@@ -208,6 +208,6 @@ const struct input_format input_analysis_db = {
     .role = ROLE_SIDECAR,
     .vendor = VENDOR_ASCEND,
     .streams = true,
-    .probe = probe,
+    .probe = analysis_db_probe,
     .read = read_analysis_db,
 };

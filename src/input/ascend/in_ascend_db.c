@@ -16,7 +16,7 @@ static const struct str typical_tables[] = {
 };
 
 /* Every one has STRING_IDS; the name decides nothing but how sure we are. */
-static int probe(const struct probe *p)
+static int ascend_db_probe(const struct probe *p)
 {
     static const struct str strings = S_INIT("STRING_IDS");
 
@@ -132,7 +132,7 @@ static void read_facts(struct ascend_db *a)
 
 /* ---- the whole ---- */
 
-static void read_all(struct ascend_db *a)
+static void db_read_all(struct ascend_db *a)
 {
     struct db_devices devices;
 
@@ -153,7 +153,7 @@ static void read_all(struct ascend_db *a)
     vec_free(&a->dequeues);
 }
 
-static uint64_t count_rows(struct db *db, const char *table, const char *column)
+static uint64_t ascend_db_count_rows(struct db *db, const char *table, const char *column)
 {
     struct db_rows rows;
     uint64_t n = 0;
@@ -173,8 +173,8 @@ static bool count_kernels(const struct input_file *in, uint64_t *count)
     if (db_open(&db, in->path, in->text, in->diag) != ST_OK)
         return false;
     db_devices_find(&db, &devices);
-    *count = count_rows(&db, "COMPUTE_TASK_INFO", "globalTaskId") +
-             count_rows(&db, "COMMUNICATION_OP", "opName");
+    *count = ascend_db_count_rows(&db, "COMPUTE_TASK_INFO", "globalTaskId") +
+             ascend_db_count_rows(&db, "COMMUNICATION_OP", "opName");
     db_close(&db);
     return devices.n <= 1;
 }
@@ -190,7 +190,7 @@ static enum status read_ascend_db(struct import *i)
     for (size_t k = 0; k < ARRAY_LEN(typical_tables); k++)
         holds_events = holds_events || db_has_table(&a.db, typical_tables[k]);
     if (holds_events)
-        read_all(&a);
+        db_read_all(&a);
     else
         st = import_refuse(i, import_file(i), "ascend-db.no-tables",
                            "a database without tasks, calls or collectives");
@@ -208,7 +208,7 @@ const struct input_format input_ascend_db = {
     .names = "ascend_pytorch_profiler*.db, ascend_mindspore_profiler*.db, msprof_*.db, "
              "msmonitor_*.db",
     .streams = true,
-    .probe = probe,
+    .probe = ascend_db_probe,
     .devices = db_devices_ask,
     .read = read_ascend_db,
     .kernels = count_kernels,

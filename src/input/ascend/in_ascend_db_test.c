@@ -44,7 +44,7 @@ static enum status read_sql(const char *sql)
     "opType);"                                                                                     \
     "INSERT INTO COMMUNICATION_OP VALUES (8,1600,1950,74,16,1,9);"
 
-static size_t find(const char *name)
+static size_t db_find(const char *name)
 {
     for (size_t i = 0; i < cap->slices.n; i++)
         if (str_equal(capture_text(cap, cap->slices.name[i]), str_of(name)))
@@ -71,7 +71,7 @@ TEST(a_described_task_is_a_kernel_on_the_lane_of_its_stream)
 {
     assert_int_equal(read_sql(STRINGS TASKS), ST_OK);
 
-    size_t add = find("Add1");
+    size_t add = db_find("Add1");
     assert_int_equal(cap->slices.begin[add], 1000);
     assert_int_equal(cap->slices.dur[add], 400);
     assert_int_equal(cap->slices.kind[add], SLICE_COMPUTE);
@@ -93,10 +93,10 @@ TEST(waits_are_derived_over_kernels_and_collectives_of_all_streams)
     read_sql(STRINGS TASKS COLLECTIVES);
 
     /* Add1 ends at 1400, the collective runs 1600 to 1950, MatMul2 begins at 2000. */
-    size_t comm = find("hcom_allReduce__1_0");
-    assert_int_equal(capture_slice_attr(cap, find("Add1"), KEY_WAIT).time, 0);
+    size_t comm = db_find("hcom_allReduce__1_0");
+    assert_int_equal(capture_slice_attr(cap, db_find("Add1"), KEY_WAIT).time, 0);
     assert_int_equal(capture_slice_attr(cap, comm, KEY_WAIT).time, 200);
-    assert_int_equal(capture_slice_attr(cap, find("MatMul2"), KEY_WAIT).time, 50);
+    assert_int_equal(capture_slice_attr(cap, db_find("MatMul2"), KEY_WAIT).time, 50);
     assert_int_equal(cap->slices.kind[comm], SLICE_COMM);
     assert_int_equal(cap->lanes.at[cap->slices.lane[comm]].key.kind, LANE_COMM);
     assert_str(lane_name(comm), "N/A");
@@ -108,21 +108,21 @@ TEST(the_core_of_a_collective_is_spelled_as_its_version_does)
 {
     read_sql(STRINGS TASKS COLLECTIVES "CREATE TABLE ENUM_API_TYPE(id, name);"
                                        "INSERT INTO ENUM_API_TYPE VALUES (5500,'communication');");
-    assert_str(capture_slice_text(cap, find("hcom_allReduce__1_0"), KEY_CORE), "COMMUNICATION");
+    assert_str(capture_slice_text(cap, db_find("hcom_allReduce__1_0"), KEY_CORE), "COMMUNICATION");
 }
 
 TEST(waits_and_copies_are_evidence_and_copies_are_work_on_request)
 {
     read_sql(STRINGS TASKS);
-    assert_int_equal(cap->slices.kind[find("EVENT_WAIT")], SLICE_WAIT);
-    assert_int_equal(cap->slices.kind[find("MEMCPY_ASYNC")], SLICE_CONTROL);
+    assert_int_equal(cap->slices.kind[db_find("EVENT_WAIT")], SLICE_WAIT);
+    assert_int_equal(cap->slices.kind[db_find("MEMCPY_ASYNC")], SLICE_CONTROL);
 
     capture_free(cap);
     cap = capture_new();
     options.busy_copies = true;
     read_sql(STRINGS TASKS "CREATE TABLE MEMCPY_INFO(globalTaskId, size, memcpyOperation);"
                            "INSERT INTO MEMCPY_INFO VALUES (103, 4096, 1);");
-    size_t copy = find("MEMCPY_ASYNC");
+    size_t copy = db_find("MEMCPY_ASYNC");
     assert_int_equal(cap->slices.kind[copy], SLICE_COPY);
     strid size = intern_find(&cap->strings, S("size(B)"));
     assert_int_equal(attrs_get(&cap->attrs, cap->slices.own[copy], size).number, 4096);
@@ -137,10 +137,10 @@ TEST(steps_of_a_collective_stand_on_planes_and_are_never_work)
         "size, srcRank, dstRank, opId);"
         "INSERT INTO COMMUNICATION_TASK_INFO VALUES (8,104,17,2,16,0,0,1,1);");
 
-    size_t step = find("Notify_Wait");
+    size_t step = db_find("Notify_Wait");
     assert_int_equal(cap->slices.kind[step], SLICE_OTHER);
     assert_str(lane_name(step), "Plane 2 of group7");
-    assert_int_equal(cap->slices.kind[find("Notify Wait")], SLICE_WAIT);
+    assert_int_equal(cap->slices.kind[db_find("Notify Wait")], SLICE_WAIT);
     assert_int_equal(count_kind(SLICE_COMPUTE), 2);
 }
 
@@ -152,12 +152,12 @@ TEST(steps_of_a_collective_stand_on_planes_and_are_never_work)
 TEST(the_device_half_of_a_collective_is_work_only_without_it)
 {
     read_sql(STRINGS TASKS COLLECTIVES SCHEDULE);
-    assert_int_equal(cap->slices.kind[find("barrierAicpuKernel")], SLICE_CONTROL);
+    assert_int_equal(cap->slices.kind[db_find("barrierAicpuKernel")], SLICE_CONTROL);
 
     capture_free(cap);
     cap = capture_new();
     read_sql(STRINGS TASKS SCHEDULE);
-    assert_int_equal(cap->slices.kind[find("barrierAicpuKernel")], SLICE_COMM_PART);
+    assert_int_equal(cap->slices.kind[db_find("barrierAicpuKernel")], SLICE_COMM_PART);
 }
 
 #define HOST                                                                                       \
@@ -181,7 +181,7 @@ TEST(host_events_stand_on_their_threads)
 {
     read_sql(STRINGS TASKS HOST);
 
-    size_t op = find("aten::add"), call = find("Node@launch");
+    size_t op = db_find("aten::add"), call = db_find("Node@launch");
     const struct lane_key *key = &cap->lanes.at[cap->slices.lane[op]].key;
     assert_int_equal(cap->slices.begin[op], 1736410576395167660);
     assert_int_equal(cap->slices.dur[op], 15000);
@@ -193,14 +193,14 @@ TEST(host_events_stand_on_their_threads)
     assert_str(capture_slice_text(cap, op, KEY_INPUT_SHAPES), "32,3;16");
     assert_str(capture_slice_text(cap, op, KEY_STACK), "train.py(7): f;\r\nmain.py(1): g");
     assert_int_equal(cap->slices.kind[call], SLICE_RUNTIME);
-    assert_int_equal(cap->slices.kind[find("AscendCL@aclrtMemcpy")], SLICE_RUNTIME);
-    assert_str(capture_slice_text(cap, find("Enqueue"), KEY_CAT), "enqueue");
-    assert_str(capture_slice_text(cap, find("Dequeue@add"), KEY_CAT), "dequeue");
+    assert_int_equal(cap->slices.kind[db_find("AscendCL@aclrtMemcpy")], SLICE_RUNTIME);
+    assert_str(capture_slice_text(cap, db_find("Enqueue"), KEY_CAT), "enqueue");
+    assert_str(capture_slice_text(cap, db_find("Dequeue@add"), KEY_CAT), "dequeue");
 }
 
 static bool has_flow(enum flow_kind kind, const char *from, const char *to)
 {
-    size_t a = find(from), b = find(to);
+    size_t a = db_find(from), b = db_find(to);
 
     for (size_t i = 0; i < cap->flows.n; i++)
         if (cap->flows.at[i].kind == kind && cap->flows.at[i].from == a && cap->flows.at[i].to == b)
@@ -237,7 +237,7 @@ TEST(steps_come_from_their_table_or_from_names)
     assert_int_equal(cap->marks.n, 1);
     assert_int_equal(cap->marks.at[0].number, 5);
     assert_int_equal(cap->marks.at[0].begin, 500);
-    assert_int_equal(cap->slices.kind[find("ProfilerStep#5")], SLICE_STEP);
+    assert_int_equal(cap->slices.kind[db_find("ProfilerStep#5")], SLICE_STEP);
 
     capture_free(cap);
     cap = capture_new();
@@ -255,8 +255,8 @@ TEST(counters_become_attributes_of_their_kernels)
                            "(999,15,1);");
 
     strid key = intern_find(&cap->strings, S("aiv_vec_ratio"));
-    assert_true(attrs_get(&cap->attrs, cap->slices.own[find("Add1")], key).real == 0.25);
-    assert_true(attrs_get(&cap->attrs, cap->slices.own[find("MatMul2")], key).real == 0.5);
+    assert_true(attrs_get(&cap->attrs, cap->slices.own[db_find("Add1")], key).real == 0.25);
+    assert_true(attrs_get(&cap->attrs, cap->slices.own[db_find("MatMul2")], key).real == 0.5);
 }
 
 TEST(clocks_bandwidths_and_memory_become_counters)
@@ -349,7 +349,7 @@ TEST(without_descriptions_kernels_are_told_by_their_tasks)
     read_sql(STRINGS TASKS "DROP TABLE COMPUTE_TASK_INFO;");
 
     assert_int_equal(count_kind(SLICE_COMPUTE), 2);
-    assert_str(capture_slice_text(cap, find("KERNEL_AIVEC"), KEY_CORE), "AI_VECTOR_CORE");
+    assert_str(capture_slice_text(cap, db_find("KERNEL_AIVEC"), KEY_CORE), "AI_VECTOR_CORE");
     assert_int_equal(diag_count(&diag, "ascend-db.no-descriptions"), 1);
 }
 
@@ -403,7 +403,7 @@ TEST(rows_that_make_no_sense_are_counted)
     assert_int_equal(diag_count(&diag, "ascend-db.bad-duration"), 2);
     assert_int_equal(diag_count(&diag, "ascend-db.no-name"), 1);
     assert_int_equal(cap->sources.at[0].lost, 4);
-    find("#777");
+    db_find("#777");
 }
 
 TEST(a_database_of_another_kind_is_refused)

@@ -5,7 +5,7 @@
  */
 #include "input/sidecar.h"
 
-static int probe(const struct probe *p)
+static int communication_probe(const struct probe *p)
 {
     struct str text = str_trim(p->head);
 
@@ -25,7 +25,7 @@ struct moved {
     double megabytes, ms;
 };
 
-static void take_number(struct json *j, double *out)
+static void communication_take_number(struct json *j, double *out)
 {
     struct str value;
 
@@ -48,9 +48,9 @@ static void take_bandwidth(struct json *j, struct comm_op *op)
             continue;
         while (json_key(j, &key)) {
             if (str_equal(key, S("Transit Size(MB)")))
-                take_number(j, &moved.megabytes);
+                communication_take_number(j, &moved.megabytes);
             else if (str_equal(key, S("Transit Time(ms)")))
-                take_number(j, &moved.ms);
+                communication_take_number(j, &moved.ms);
         }
         to->megabytes += moved.megabytes;
         to->ms += moved.ms;
@@ -237,6 +237,6 @@ const struct input_format input_communication = {
     .looks_for = "communication.json, cluster_communication.json",
     .role = ROLE_SIDECAR,
     .vendor = VENDOR_ASCEND,
-    .probe = probe,
+    .probe = communication_probe,
     .read = read_communication,
 };

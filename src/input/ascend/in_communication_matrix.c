@@ -4,7 +4,7 @@
  */
 #include "input/sidecar.h"
 
-static int probe(const struct probe *p)
+static int matrix_probe(const struct probe *p)
 {
     if (!sidecar_begins(p->head, S("step")) && !sidecar_begins_cluster(p->head))
         return 0;
@@ -99,6 +99,6 @@ const struct input_format input_communication_matrix = {
     .role = ROLE_SIDECAR,
     .vendor = VENDOR_ASCEND,
     .source = SOURCE_COMM_MATRIX,
-    .probe = probe,
+    .probe = matrix_probe,
     .read = read_matrix,
 };

@@ -164,7 +164,7 @@ static void lose(struct reader *r, const char *code, const char *text)
     import_lose(r->i, import_line(r->i, r->csv.line), code, "row skipped: %s", text);
 }
 
-static struct str cell(const struct reader *r, enum kernel_column c)
+static struct str details_cell(const struct reader *r, enum kernel_column c)
 {
     return csv_cell(&r->csv, r->column[c]);
 }
@@ -172,7 +172,7 @@ static struct str cell(const struct reader *r, enum kernel_column c)
 /* Shapes were quoted before the table was written: after CSV unquoting one pair is left. */
 static struct str plain_text(struct reader *r, enum kernel_column c)
 {
-    struct str s = cell(r, c);
+    struct str s = details_cell(r, c);
 
     if (s.n > 4 && memcmp(s.at, "\"\"", 2) == 0 && memcmp(s.at + s.n - 2, "\"\"", 2) == 0 &&
         memchr(s.at + 2, '"', s.n - 4) == NULL)
@@ -193,7 +193,7 @@ static bool take_time(const struct reader *r, struct str text, nanos *out)
 /* Start and duration, or the reason why the row is of no use. */
 static bool take_times(struct reader *r, struct slice *slice)
 {
-    struct str start = cell(r, COL_START), dur = cell(r, COL_DUR);
+    struct str start = details_cell(r, COL_START), dur = details_cell(r, COL_DUR);
 
     if (!take_time(r, start, &slice->begin)) {
         lose(r, "kernel-details.no-start", "no start time");
@@ -236,7 +236,7 @@ static strid intern_text(struct reader *r, enum kernel_column c)
 /* The same where few texts are to be expected. */
 static strid recall_text(struct reader *r, enum kernel_column c)
 {
-    struct str s = cell(r, c);
+    struct str s = details_cell(r, c);
 
     if (s.n == 0 || s.n > CELL_MOST)
         return s.n == 0 ? 0 : intern_text(r, c);
@@ -302,15 +302,16 @@ static size_t take_set(struct reader *r, const struct texts *t, struct attr list
             list[n++] = attr_text(capture_key(cap, text_attrs[i].key), t->others[i]);
     for (size_t i = 0; i < ARRAY_LEN(number_attrs); i++) {
         int64_t number;
-        if (num_i64(cell(r, number_attrs[i].column), &number))
+        if (num_i64(details_cell(r, number_attrs[i].column), &number))
             list[n++] = attr_int(capture_key(cap, number_attrs[i].key), number);
     }
     return n;
 }
 
-static enum slice_kind kind_of(const struct reader *r, struct str name, strid type, strid core)
+static enum slice_kind details_kind_of(const struct reader *r, struct str name, strid type,
+                                       strid core)
 {
-    struct str class = str_trim(cell(r, COL_CLASS));
+    struct str class = str_trim(details_cell(r, COL_CLASS));
 
     for (int kind = 0; class.n > 0 && kind <= SLICE_OTHER; kind++)
         if (slice_is_kernel((enum slice_kind)kind) &&
@@ -322,12 +323,12 @@ static enum slice_kind kind_of(const struct reader *r, struct str name, strid ty
 
 static struct place take_place(struct reader *r)
 {
-    struct str stream = str_trim(cell(r, COL_STREAM));
+    struct str stream = str_trim(details_cell(r, COL_STREAM));
     struct lane_key key = {.kind = LANE_STREAM, .device = -1};
     struct place p = {0};
     int64_t device;
 
-    if (num_i64(cell(r, COL_DEVICE), &device) && device >= 0 && device <= INT32_MAX) {
+    if (num_i64(details_cell(r, COL_DEVICE), &device) && device >= 0 && device <= INT32_MAX) {
         key.device = (int32_t)device;
         p.is_other_device = import_is_other_device(r->i, device);
     }
@@ -344,7 +345,7 @@ static struct place take_place(struct reader *r)
 /* The same when the cells were seen lately; what it points to holds until the next call. */
 static struct place *recall_place(struct reader *r)
 {
-    struct str device = cell(r, COL_DEVICE), stream = cell(r, COL_STREAM);
+    struct str device = details_cell(r, COL_DEVICE), stream = details_cell(r, COL_STREAM);
     size_t n = device.n + stream.n, mix = n * 16;
 
     mix += device.n > 0 ? (unsigned char)device.at[device.n - 1] * 8u : 0;
@@ -365,7 +366,7 @@ static struct place *recall_place(struct reader *r)
     return &memo->place;
 }
 
-static lane_id lane_of(struct reader *r, struct place *p, enum slice_kind kind)
+static lane_id details_lane_of(struct reader *r, struct place *p, enum slice_kind kind)
 {
     if (kind != SLICE_COMM)
         return p->lane;
@@ -433,7 +434,7 @@ static uint32_t add_pattern(struct reader *r, size_t n)
 }
 
 /* A table whose rows are all different must not fill the memory. */
-static void forget(struct reader *r)
+static void details_forget(struct reader *r)
 {
     arena_free(&r->memory);
     arena_init(&r->memory);
@@ -450,7 +451,7 @@ static uint32_t find_pattern(struct reader *r, size_t n)
     uint32_t found;
 
     if (r->pattern_bytes > MEMORY_MAX)
-        forget(r);
+        details_forget(r);
     for (size_t i = 0; i < r->n_spans; i++)
         hash = hash_mix(hash, hash_bytes(span_of(r, i)));
     for (;; hash = hash_mix(hash, n)) { /* two patterns with one hash: look further along */
@@ -476,7 +477,7 @@ static struct recent by_name(struct reader *r, struct str name, size_t n)
         guess->pattern = find_pattern(r, n) + 1;
         guess->name = id;
         const struct pattern *p = &r->patterns.at[guess->pattern - 1];
-        guess->kind = kind_of(r, name, p->type, p->core);
+        guess->kind = details_kind_of(r, name, p->type, p->core);
     }
     return *guess;
 }
@@ -513,7 +514,7 @@ static bool is_worth_looking(struct reader *r)
         bool is_varied = r->fresh > LOOK_ROWS / 8 * 7;
         r->looked = r->fresh = 0;
         if (is_varied) {
-            forget(r);
+            details_forget(r);
             r->last[0] = r->last[1] = 0;
             r->varied = VARIED_ROWS;
         }
@@ -526,7 +527,7 @@ static bool is_worth_looking(struct reader *r)
 /* Steps come in long runs of one name. */
 static strid take_step(struct reader *r)
 {
-    struct str text = cell(r, COL_STEP);
+    struct str text = details_cell(r, COL_STEP);
 
     if (text.n == r->step_size && memcmp(text.at, r->step_text, text.n) == 0)
         return r->step;
@@ -551,9 +552,9 @@ static size_t take_own(struct reader *r, struct attr list[3 + MAX_PMU])
     strid step = take_step(r);
     if (step != 0)
         list[n++] = attr_text(capture_key(cap, KEY_STEP), step);
-    if (take_time(r, cell(r, COL_WAIT), &wait))
+    if (take_time(r, details_cell(r, COL_WAIT), &wait))
         list[n++] = attr_time(capture_key(cap, KEY_WAIT), wait);
-    if (num_i64(cell(r, COL_TASK), &task))
+    if (num_i64(details_cell(r, COL_TASK), &task))
         list[n++] = attr_int(capture_key(cap, KEY_TASK), task);
     for (size_t i = 0; i < r->n_pmu; i++) {
         double value;
@@ -574,7 +575,7 @@ static bool take_known(struct reader *r, struct str name, struct slice *slice)
         return false;
     slice->name = found.name;
     slice->kind = found.kind;
-    slice->lane = lane_of(r, &p->place, found.kind);
+    slice->lane = details_lane_of(r, &p->place, found.kind);
     slice->set = p->set;
     slice->own = attrs_own(&r->cap->attrs, own, take_own(r, own));
     return true;
@@ -600,15 +601,15 @@ static bool take_varied(struct reader *r, struct str name, struct slice *slice)
     take_texts(r, &input, &output, &t);
     size_t n_set = take_set(r, &t, set);
     bool has_new_text = cap->strings.strings.n > known;
-    slice->kind = kind_of(r, name, t.type, t.core);
-    slice->lane = lane_of(r, place, slice->kind);
+    slice->kind = details_kind_of(r, name, t.type, t.core);
+    slice->lane = details_lane_of(r, place, slice->kind);
     slice->set =
         has_new_text ? attrs_set_new(&cap->attrs, set, n_set) : attrs_set(&cap->attrs, set, n_set);
     slice->own = attrs_own(&cap->attrs, own, n_own);
     return true;
 }
 
-static void take_row(struct reader *r)
+static void details_take_row(struct reader *r)
 {
     struct slice slice = {0};
 
@@ -704,7 +705,7 @@ static enum status read_header(struct reader *r)
 static void take_rows(struct reader *r)
 {
     for (r->row_at = csv_used(&r->csv); csv_next(&r->csv); r->row_at = csv_used(&r->csv))
-        take_row(r);
+        details_take_row(r);
 }
 
 static enum status read_windows(struct reader *r, struct stream *s)

@@ -24,7 +24,7 @@ static int done(void **state)
     return 0;
 }
 
-static enum status read_text(struct str text)
+static enum status details_read_text(struct str text)
 {
     enum status st =
         input_read(&input_kernel_details,
@@ -43,7 +43,7 @@ static const struct str level1 = S_INIT(
 
 TEST(a_row_becomes_a_slice_on_the_lane_of_its_stream)
 {
-    assert_int_equal(read_text(level1), ST_OK);
+    assert_int_equal(details_read_text(level1), ST_OK);
 
     const struct slices *s = &cap->slices;
     assert_int_equal(s->n, 2);
@@ -60,7 +60,7 @@ TEST(a_row_becomes_a_slice_on_the_lane_of_its_stream)
 
 TEST(a_collective_without_a_stream_gets_a_lane_of_its_own)
 {
-    read_text(level1);
+    details_read_text(level1);
 
     const struct lane *lane = &cap->lanes.at[cap->slices.lane[1]];
     assert_int_equal(cap->slices.kind[1], SLICE_COMM);
@@ -72,9 +72,9 @@ TEST(a_collective_without_a_stream_gets_a_lane_of_its_own)
 
 TEST(other_generations_of_the_header_are_understood)
 {
-    read_text(S("Device_id,Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),"
-                "Task Wait Time(us),Block Num\n"
-                "3,Add1,Add,KERNEL_AIVEC,100.5,2.0004,1.25,8\n"));
+    details_read_text(S("Device_id,Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),"
+                        "Task Wait Time(us),Block Num\n"
+                        "3,Add1,Add,KERNEL_AIVEC,100.5,2.0004,1.25,8\n"));
 
     assert_int_equal(cap->slices.n, 1);
     assert_int_equal(cap->slices.begin[0], 100500);
@@ -85,10 +85,11 @@ TEST(other_generations_of_the_header_are_understood)
 
 TEST(our_own_table_is_read_back)
 {
-    assert_int_equal(read_text(S("start_ns,dur_ns,device,stream,name,type,core,class,step,wait_ns\n"
-                                 "1748736000000000001,350,0,7,Memcpy HtoD,,,copy,3,12\n"
-                                 "1748736000000000400,20,0,7,gemm,,,compute,3,49\n")),
-                     ST_OK);
+    assert_int_equal(
+        details_read_text(S("start_ns,dur_ns,device,stream,name,type,core,class,step,wait_ns\n"
+                            "1748736000000000001,350,0,7,Memcpy HtoD,,,copy,3,12\n"
+                            "1748736000000000400,20,0,7,gemm,,,compute,3,49\n")),
+        ST_OK);
 
     assert_int_equal(cap->slices.begin[0], 1748736000000000001);
     assert_int_equal(cap->slices.dur[0], 350);
@@ -100,8 +101,9 @@ TEST(our_own_table_is_read_back)
 
 TEST(our_table_of_all_slices_is_no_kernel_table)
 {
-    assert_int_equal(read_text(S("start_ns,dur_ns,process,lane,kind,name\n1,2,p,l,host_op,x\n")),
-                     ST_FORMAT);
+    assert_int_equal(
+        details_read_text(S("start_ns,dur_ns,process,lane,kind,name\n1,2,p,l,host_op,x\n")),
+        ST_FORMAT);
 }
 
 TEST(a_row_of_many_pages_counts_as_the_rows_that_it_hides)
@@ -118,7 +120,7 @@ TEST(a_row_of_many_pages_counts_as_the_rows_that_it_hides)
         text[n + HOLE - 1] = '\n';
         n += HOLE;
     }
-    assert_int_equal(read_text((struct str){text, n}), ST_OK);
+    assert_int_equal(details_read_text((struct str){text, n}), ST_OK);
     assert_int_equal(cap->slices.n, ROWS);
     assert_int_equal(diag_count(&diag, "input.damaged-region"), 1);
     assert_in_range(cap->sources.at[0].lost, HOLE / ROW * 9 / 10, HOLE / ROW * 11 / 10);
@@ -126,14 +128,14 @@ TEST(a_row_of_many_pages_counts_as_the_rows_that_it_hides)
 
 TEST(damaged_rows_are_counted_and_the_rest_is_read)
 {
-    assert_int_equal(read_text(S("Name,Start Time(us),Duration(us)\n"
-                                 "good,1,2\n"
-                                 "short,1\n"
-                                 "late,N/A,2\n"
-                                 "odd,1,two\n"
-                                 "back,1,-2\n"
-                                 "long,1,604800000000.001\n"
-                                 "good,3,604800000000\n")),
+    assert_int_equal(details_read_text(S("Name,Start Time(us),Duration(us)\n"
+                                         "good,1,2\n"
+                                         "short,1\n"
+                                         "late,N/A,2\n"
+                                         "odd,1,two\n"
+                                         "back,1,-2\n"
+                                         "long,1,604800000000.001\n"
+                                         "good,3,604800000000\n")),
                      ST_OK);
 
     assert_int_equal(cap->slices.n, 2);
@@ -148,7 +150,7 @@ TEST(damaged_rows_are_counted_and_the_rest_is_read)
 
 TEST(a_truncated_table_keeps_its_whole_rows)
 {
-    read_text(str_part(level1, 0, level1.n - 60));
+    details_read_text(str_part(level1, 0, level1.n - 60));
 
     assert_int_equal(cap->slices.n, 1);
     assert_int_equal(cap->sources.at[0].lost, 1);
@@ -156,7 +158,7 @@ TEST(a_truncated_table_keeps_its_whole_rows)
 
 TEST(a_header_without_rows_is_a_capture_without_kernels)
 {
-    assert_int_equal(read_text(S("Name,Start Time(us),Duration(us)\n")), ST_OK);
+    assert_int_equal(details_read_text(S("Name,Start Time(us),Duration(us)\n")), ST_OK);
     assert_int_equal(cap->slices.n, 0);
 }
 
@@ -172,13 +174,14 @@ TEST(only_tables_with_starts_and_durations_are_ours)
     assert_int_equal(score(S("OP Type,Core Type,Count,Total Time(us)\nMatMul,AI_CORE,1,2\n")), 0);
     assert_int_equal(score(S("")), 0);
     assert_int_equal(score(S("\x80\x00\"\n,,,\"")), 0);
-    assert_int_equal(read_text(S("time,name\n1,2\n")), ST_FORMAT);
+    assert_int_equal(details_read_text(S("time,name\n1,2\n")), ST_FORMAT);
 }
 
 TEST(cells_that_run_together_are_not_taken_for_equal_rows)
 {
     /* Without the commas between them type and stream read the same in both rows. */
-    read_text(S("Name,Type,Start Time(us),Duration(us),Stream ID\nA,Add1,1,1,2\nA,Add,2,1,12\n"));
+    details_read_text(
+        S("Name,Type,Start Time(us),Duration(us),Stream ID\nA,Add1,1,1,2\nA,Add,2,1,12\n"));
 
     assert_int_equal(cap->lanes.n, 2);
     assert_str(capture_slice_text(cap, 0, KEY_TYPE), "Add1");
@@ -187,10 +190,10 @@ TEST(cells_that_run_together_are_not_taken_for_equal_rows)
 
 TEST(one_name_may_have_many_shapes_and_kinds)
 {
-    read_text(S("Name,Type,Accelerator Core,Start Time(us),Duration(us),Input Shapes\n"
-                "A,T,AI_CORE,1,1,\"\"\"1,2\"\"\"\nA,T,AI_CORE,2,1,\"\"\"3,4\"\"\"\n"
-                "A,T,AI_CPU,3,1,\"\"\"1,2\"\"\"\nA,T,AI_CORE,4,1,\"\"\"1,2\"\"\"\n"
-                "AllGather,T,AI_CPU,5,1,\"\"\"1,2\"\"\"\n"));
+    details_read_text(S("Name,Type,Accelerator Core,Start Time(us),Duration(us),Input Shapes\n"
+                        "A,T,AI_CORE,1,1,\"\"\"1,2\"\"\"\nA,T,AI_CORE,2,1,\"\"\"3,4\"\"\"\n"
+                        "A,T,AI_CPU,3,1,\"\"\"1,2\"\"\"\nA,T,AI_CORE,4,1,\"\"\"1,2\"\"\"\n"
+                        "AllGather,T,AI_CPU,5,1,\"\"\"1,2\"\"\"\n"));
 
     const struct slices *s = &cap->slices;
     assert_int_equal(s->set[0], s->set[3]);
@@ -203,8 +206,8 @@ TEST(one_name_may_have_many_shapes_and_kinds)
 
 TEST(a_column_that_comes_along_may_be_the_last)
 {
-    read_text(S("Name,Start Time(us),Duration(us),Block Dim,HF32 Eligible,aic_time\n"
-                "A,1,1,4,NO,7\nA,2,1,4,YES,7\n"));
+    details_read_text(S("Name,Start Time(us),Duration(us),Block Dim,HF32 Eligible,aic_time\n"
+                        "A,1,1,4,NO,7\nA,2,1,4,YES,7\n"));
 
     assert_int_equal(cap->slices.n, 2);
     assert_int_equal(cap->slices.set[0], cap->slices.set[1]);
@@ -232,7 +235,7 @@ TEST(counters_are_kept_when_they_are_asked_for)
 
 TEST(counters_cost_nothing_when_nobody_asks)
 {
-    read_text(counters);
+    details_read_text(counters);
 
     assert_int_equal(cap->slices.own[0], 0);
 }
@@ -282,7 +285,7 @@ TEST(rows_that_never_repeat_are_read_alike)
                               i % 10 == 3 ? "N/A" : "7", i,
                               i % 10 == 3 ? "hcom_allReduce_" : "MatMul",
                               i % 10 == 3 ? "HCCL" : "AI_CORE", i * 10, i < AGAIN ? i : i - AGAIN);
-    assert_int_equal(read_text((struct str){text, n}), ST_OK);
+    assert_int_equal(details_read_text((struct str){text, n}), ST_OK);
     assert_int_equal(cap->slices.n, UNIQUE);
     assert_int_equal(cap->sources.at[0].rows, UNIQUE);
     for (size_t i = 0; i < UNIQUE; i++) {

@@ -22,7 +22,7 @@ static bool has_text(const struct csv *csv, int column)
     return false;
 }
 
-static enum import_row take_row(struct import *i, const struct csv *csv, void *ctx)
+static enum import_row operator_details_take_row(struct import *i, const struct csv *csv, void *ctx)
 {
     struct details *d = ctx;
     nanos time;
@@ -41,7 +41,7 @@ static const struct import_table table = {
                 S_INIT("Host Total Duration(us)")},
     .no_header = {"operator-details.no-header", "no header with Name and Host Self Duration(us)"},
     .bad_row = {"operator-details.bad-row", "row skipped: a field is missing or not a number"},
-    .take = take_row,
+    .take = operator_details_take_row,
 };
 
 static enum status read_operator_details(struct import *i)

@@ -17,7 +17,7 @@ static bool claims(struct str name)
            str_starts(name, S("info.json."));
 }
 
-static int probe(const struct probe *p)
+static int info_probe(const struct probe *p)
 {
     static const struct str words[] = {
         S_INIT("\"rank_id\""),       S_INIT("\"experimental_config\""), S_INIT("\"common_config\""),
@@ -50,7 +50,7 @@ static void take_flag(const struct json *j, int64_t *flag)
         *flag = j->token == JSON_TRUE;
 }
 
-static void take_number(struct str text, int64_t *out)
+static void info_take_number(struct str text, int64_t *out)
 {
     int64_t number;
 
@@ -70,9 +70,9 @@ static void take_fact(struct capture *cap, const struct json *j, struct str key,
     else if (str_equal(key, S("_profiler_level")) || str_equal(key, S("profiler_level")))
         take_level(value, &f->level);
     else if (str_equal(key, S("rank_id")) || (str_equal(key, S("rank")) && f->rank < 0))
-        take_number(value, &f->rank);
+        info_take_number(value, &f->rank);
     else if (str_equal(key, S("world_size")))
-        take_number(value, &f->world_size);
+        info_take_number(value, &f->world_size);
     else if (str_equal(key, S("hostUid")) || (str_equal(key, S("hostname")) && f->host == 0))
         f->host = sidecar_intern(cap, j, value);
 }
@@ -165,6 +165,6 @@ const struct input_format input_profiler_info = {
     .vendor = VENDOR_ASCEND,
     .source = SOURCE_PROFILER_INFO,
     .claims = claims,
-    .probe = probe,
+    .probe = info_probe,
     .read = read_profiler_info,
 };

@@ -9,7 +9,7 @@
 
 enum { ITERATION, END, DURATION };
 
-static enum import_row take_row(struct import *i, const struct csv *csv, void *ctx);
+static enum import_row trace_take_row(struct import *i, const struct csv *csv, void *ctx);
 
 static const struct import_table table = {
     .columns = {[ITERATION] = S_INIT("Iteration ID"),
@@ -17,7 +17,7 @@ static const struct import_table table = {
                 [DURATION] = S_INIT("Iteration Time(us)")},
     .no_header = {"step-trace.no-header", "no header with Iteration ID"},
     .bad_row = {"step-trace.bad-row", "row skipped: no iteration, end or duration"},
-    .take = take_row,
+    .take = trace_take_row,
 };
 
 static bool claims(struct str name)
@@ -28,12 +28,12 @@ static bool claims(struct str name)
            str_equal(parts.ext, S("csv"));
 }
 
-static struct str cell(const struct csv *csv, int column)
+static struct str trace_cell(const struct csv *csv, int column)
 {
     return csv_cell(csv, csv_column(csv, table.columns[column]));
 }
 
-static enum import_row take_row(struct import *i, const struct csv *csv, void *ctx)
+static enum import_row trace_take_row(struct import *i, const struct csv *csv, void *ctx)
 {
     struct mark mark = {.source = MARK_STEP_TRACE};
     int64_t device;
@@ -43,8 +43,8 @@ static enum import_row take_row(struct import *i, const struct csv *csv, void *c
     if (num_i64(csv_cell(csv, csv_column(csv, S("Device_id"))), &device) &&
         import_is_other_device(i, device))
         return ROW_PASSED;
-    if (csv->is_broken || !num_i64(cell(csv, ITERATION), &mark.number) ||
-        !num_us(cell(csv, END), &mark.end) || !num_us(cell(csv, DURATION), &lasted) ||
+    if (csv->is_broken || !num_i64(trace_cell(csv, ITERATION), &mark.number) ||
+        !num_us(trace_cell(csv, END), &mark.end) || !num_us(trace_cell(csv, DURATION), &lasted) ||
         !import_lasts(lasted))
         return ROW_LOST;
     mark.begin = nanos_sub(mark.end, lasted);

@@ -23,7 +23,7 @@ static const struct {
 
 /* The sums over all ranks have two columns more: what a row is about, a rank or a pipeline stage,
  * and its number. Those of a stage are the largest of its ranks. */
-static enum import_row take_row(struct import *i, const struct csv *csv, void *ctx)
+static enum import_row time_take_row(struct import *i, const struct csv *csv, void *ctx)
 {
     struct str step = str_trim(csv_cell(csv, csv_column(csv, S("Step"))));
     int index = csv_column(csv, S("Index"));
@@ -52,7 +52,7 @@ static const struct import_table table = {
     .columns = {S_INIT("Step"), S_INIT("Computing"), S_INIT("Communication(Not Overlapped)")},
     .no_header = {"step-trace-time.no-header", "no header with Step and Computing"},
     .bad_row = {"step-trace-time.bad-row", "row skipped: a field is missing or not a number"},
-    .take = take_row,
+    .take = time_take_row,
 };
 
 static enum status read_step_trace_time(struct import *i)

@@ -3,7 +3,8 @@
 #include "base/testing_arena.h"
 #include "capture/capture.h"
 
-static void add(struct capture *cap, const char *name, nanos begin, enum slice_kind kind)
+static void kernel_index_add(struct capture *cap, const char *name, nanos begin,
+                             enum slice_kind kind)
 {
     struct lane_key key = {.kind = LANE_STREAM};
 
@@ -18,10 +19,10 @@ TEST(a_kernel_is_found_within_two_nanoseconds)
     struct capture *cap = capture_new();
     uint32_t found;
 
-    add(cap, "a", 1000, SLICE_COMPUTE);
-    add(cap, "b", 1000, SLICE_COMM);
-    add(cap, "a", 1004, SLICE_COMPUTE);
-    add(cap, "wait", 1000, SLICE_WAIT);
+    kernel_index_add(cap, "a", 1000, SLICE_COMPUTE);
+    kernel_index_add(cap, "b", 1000, SLICE_COMM);
+    kernel_index_add(cap, "a", 1004, SLICE_COMPUTE);
+    kernel_index_add(cap, "wait", 1000, SLICE_WAIT);
     struct kernel_index *x = kernel_index_build(cap, &arena);
     strid a = capture_intern(cap, S("a")), b = capture_intern(cap, S("b"));
     strid wait = capture_intern(cap, S("wait"));
@@ -48,9 +49,9 @@ TEST(borders_between_units_and_the_ends_of_time_are_no_obstacle)
     uint32_t found;
 
     for (nanos t = -20; t <= 20; t += 5)
-        add(cap, "k", t, SLICE_COMPUTE);
-    add(cap, "k", INT64_MIN, SLICE_COMPUTE);
-    add(cap, "k", INT64_MAX, SLICE_COMPUTE);
+        kernel_index_add(cap, "k", t, SLICE_COMPUTE);
+    kernel_index_add(cap, "k", INT64_MIN, SLICE_COMPUTE);
+    kernel_index_add(cap, "k", INT64_MAX, SLICE_COMPUTE);
     struct kernel_index *x = kernel_index_build(cap, &arena);
     strid k = capture_intern(cap, S("k"));
 

@@ -6,7 +6,7 @@ static struct camodel_points fetches, issues;
 static struct camodel_records ends;
 static struct camodel_instrs instrs;
 
-static int done(void **state)
+static int heads_done(void **state)
 {
     (void)state;
     vec_free(&fetches.list);
@@ -67,7 +67,7 @@ TEST(the_kth_run_has_the_kth_issue_and_the_last_fetch_before_it)
     assert_int_equal(heads[2].fetched, -1);
 }
 
-#define TW(name) cmocka_unit_test_teardown(name, done)
+#define TW(name) cmocka_unit_test_teardown(name, heads_done)
 
 TEST_MAIN("input/incore/camodel_heads", TW(a_fetched_line_holds_four_instructions),
           TW(issues_have_two_spellings),

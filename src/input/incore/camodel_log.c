@@ -16,7 +16,7 @@ static bool is_word(char c)
     return char_is_word(c) || c == '-';
 }
 
-static void skip_blanks(struct str *s)
+static void log_skip_blanks(struct str *s)
 {
     while (s->n > 0 && (s->at[0] == ' ' || s->at[0] == '\t'))
         *s = str_part(*s, 1, s->n);
@@ -50,7 +50,7 @@ static struct str without_blanks(struct str s, struct arena *arena)
 }
 
 /* The lane of a pipe word. */
-static struct str lane_of(struct str pipe, struct str name, struct str detail)
+static struct str log_lane_of(struct str pipe, struct str name, struct str detail)
 {
     static const struct str known[] = {
         S_INIT("SCALAR"),   S_INIT("FLOWCTRL"), S_INIT("MTE1"),      S_INIT("CUBE"),
@@ -110,7 +110,7 @@ static bool take_place(struct str *s, struct camodel_record *out)
     if (end == s->n || !num_i64(str_part(*s, 0, end), &out->tick) || out->tick < 0)
         return false;
     *s = str_part(*s, end + 1, s->n);
-    skip_blanks(s);
+    log_skip_blanks(s);
     if (!str_skip(s, S("(PC: 0x")))
         return false;
     end = str_find_char(*s, ')');
@@ -125,10 +125,10 @@ static bool take_line(struct str s, struct arena *arena, struct camodel_record *
     *out = (struct camodel_record){0};
     if (!take_place(&s, out))
         return false;
-    skip_blanks(&s);
+    log_skip_blanks(&s);
     if (str_skip(&s, S("@CORE")))
         take_word(&s);
-    skip_blanks(&s);
+    log_skip_blanks(&s);
     struct str pipe = take_word(&s);
     size_t colon = str_find(s, S(": (Binary:"));
     if (pipe.n == 0 || colon == s.n)
@@ -138,18 +138,18 @@ static bool take_line(struct str s, struct arena *arena, struct camodel_record *
     if (end == s.n)
         return false;
     s = str_part(s, end + 1, s.n);
-    skip_blanks(&s);
+    log_skip_blanks(&s);
     if (str_skip(&s, S("(ID:"))) {
         end = str_find_char(s, ')');
         if (end == s.n || !num_u64(str_part(s, 0, end), &out->id))
             return false;
         s = str_part(s, end + 1, s.n);
-        skip_blanks(&s);
+        log_skip_blanks(&s);
     }
     out->name = take_word(&s);
     str_skip(&s, S("("));
     out->detail = without_blanks(s, arena);
-    out->pipe = lane_of(pipe, out->name, out->detail);
+    out->pipe = log_lane_of(pipe, out->name, out->detail);
     if (str_contains(out->detail, S("[")))
         take_warp(out, arena);
     return out->name.n > 0;

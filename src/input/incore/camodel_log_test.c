@@ -24,7 +24,7 @@ static int done(void **state)
     return arena_leave(state);
 }
 
-static void join(struct str from, struct str to)
+static void log_join(struct str from, struct str to)
 {
     camodel_records_read(&begins, from, &arena);
     camodel_records_read(&ends, to, &arena);
@@ -57,8 +57,8 @@ TEST(a_line_has_a_tick_an_address_a_pipe_a_name_and_a_detail)
 
 TEST(begins_and_ends_of_an_address_are_joined_in_order)
 {
-    join(S(LINE("10", "40") LINE("20", "40") LINE("11", "44")),
-         S(LINE("12", "40") LINE("25", "40") LINE("12", "44")));
+    log_join(S(LINE("10", "40") LINE("20", "40") LINE("11", "44")),
+             S(LINE("12", "40") LINE("25", "40") LINE("12", "44")));
     assert_int_equal(instrs.list.n, 3);
     assert_int_equal(instrs.list.at[0].begin, 10);
     assert_int_equal(instrs.list.at[0].end, 12);
@@ -70,21 +70,21 @@ TEST(begins_and_ends_of_an_address_are_joined_in_order)
 
 TEST(ends_that_stand_close_are_one_when_there_are_too_many)
 {
-    join(S(LINE("10", "40")), S(LINE("12", "40") LINE("20", "40")));
+    log_join(S(LINE("10", "40")), S(LINE("12", "40") LINE("20", "40")));
     assert_int_equal(instrs.list.n, 1);
     assert_int_equal(instrs.list.at[0].end, 20);
 }
 
 TEST(begins_one_tick_apart_are_one_when_there_are_too_many)
 {
-    join(S(LINE("10", "40") LINE("11", "40")), S(LINE("12", "40")));
+    log_join(S(LINE("10", "40") LINE("11", "40")), S(LINE("12", "40")));
     assert_int_equal(instrs.list.n, 1);
     assert_int_equal(instrs.list.at[0].begin, 11);
 }
 
 TEST(an_end_before_its_begin_joins_nothing)
 {
-    join(S(LINE("10", "40")), S(LINE("9", "40")));
+    log_join(S(LINE("10", "40")), S(LINE("9", "40")));
     assert_int_equal(instrs.list.n, 0);
     assert_int_equal(instrs.unmatched, 2);
 }

@@ -69,7 +69,7 @@ static void take_member(struct str field, struct mte_record *out)
     }
 }
 
-static bool take_record(struct str line, struct mte_record *out)
+static bool mte_take_record(struct str line, struct mte_record *out)
 {
     struct str rest, field;
     size_t colon;
@@ -118,7 +118,7 @@ void camodel_mte_read(struct camodel_mte *m, struct str log)
     struct mte_record r;
 
     while (str_split(&rest, '\n', &line)) {
-        if (!take_record(str_trim(line), &r))
+        if (!mte_take_record(str_trim(line), &r))
             continue;
         bool is_memory = str_equal(r.unit, S("B"));
         if (!r.has_instr || (is_memory && !r.has_request)) {

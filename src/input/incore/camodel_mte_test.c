@@ -5,7 +5,7 @@
 static struct camodel_mte mte;
 static struct camodel_rates rates;
 
-static int done(void **state)
+static int mte_done(void **state)
 {
     (void)state;
     camodel_mte_free(&mte);
@@ -69,7 +69,7 @@ TEST(what_comes_after_the_first_minute_is_counted_and_left_out)
     assert_int_equal(rates.late, 1);
 }
 
-#define TW(name) cmocka_unit_test_teardown(name, done)
+#define TW(name) cmocka_unit_test_teardown(name, mte_done)
 
 TEST_MAIN("input/incore/camodel_mte",
           TW(each_request_counts_once_in_the_microsecond_of_its_last_record),

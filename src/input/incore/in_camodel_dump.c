@@ -90,7 +90,7 @@ static bool is_first(const char *path)
     return first;
 }
 
-static int probe(const struct probe *p)
+static int dump_probe(const struct probe *p)
 {
     return is_log_of_ends(p->name) && str_find(p->head, S("(PC: 0x")) < p->head.n &&
                    is_first(p->path)
@@ -116,8 +116,8 @@ static void core_free(struct core *core)
 }
 
 /* `group`: what joins an instruction with the time before it; 0: none. */
-static uint32_t add_slice(struct capture *cap, strid core, const struct camodel_record *r,
-                          int64_t begin, int64_t end, enum slice_kind kind, strid group)
+static uint32_t dump_add_slice(struct capture *cap, strid core, const struct camodel_record *r,
+                               int64_t begin, int64_t end, enum slice_kind kind, strid group)
 {
     struct attr place = attr_text(capture_intern(cap, S("pc_addr")),
                                   capture_intern_format(cap, "0x%llx", (unsigned long long)r->pc));
@@ -170,10 +170,10 @@ static strid add_head(struct capture *cap, strid core, const struct camodel_reco
     strid group = capture_intern_format(cap, "%.*s_%zu", STR_ARGS(name), number);
     if (head->fetched >= 0 && head->fetched <= head->issued) {
         part.name = S("cache_time");
-        add_slice(cap, core, &part, head->fetched, head->issued, SLICE_OTHER, group);
+        dump_add_slice(cap, core, &part, head->fetched, head->issued, SLICE_OTHER, group);
     }
     part.name = S("ccu_time");
-    add_slice(cap, core, &part, head->issued, begin, SLICE_OTHER, group);
+    dump_add_slice(cap, core, &part, head->issued, begin, SLICE_OTHER, group);
     return group;
 }
 
@@ -203,11 +203,11 @@ static void add_core(struct capture *cap, struct core *core, const struct camode
             begin = ends.at[pipe];
         ends.at[pipe] = in->end;
         strid group = add_head(cap, name, r, &heads[i], in->begin, i);
-        uint32_t slice = add_slice(cap, name, r, begin, in->end,
-                                   is_set    ? SLICE_CONTROL
-                                   : is_wait ? SLICE_WAIT
-                                             : SLICE_INSTR,
-                                   group);
+        uint32_t slice = dump_add_slice(cap, name, r, begin, in->end,
+                                        is_set    ? SLICE_CONTROL
+                                        : is_wait ? SLICE_WAIT
+                                                  : SLICE_INSTR,
+                                        group);
         if (is_set)
             hash_put(&sets, next_flag(&n_sets, capture_intern(cap, r->detail)), slice);
         if (is_wait)
@@ -239,7 +239,7 @@ static void add_marks(struct import *import, const struct core *core, struct are
         struct camodel_record r = {.pipe = S("USERMARK"),
                                    .name = arena_format(arena, "Mark 0x%x", m->number)};
         if (m->begin <= m->end)
-            add_slice(cap, name, &r, m->begin, m->end, SLICE_ANNOTATION, 0);
+            dump_add_slice(cap, name, &r, m->begin, m->end, SLICE_ANNOTATION, 0);
     }
     import->lost += marks.dropped;
     vec_free(&marks.list);
@@ -257,7 +257,7 @@ static void finish_core(struct import *import, struct core *core, struct arena *
     for (size_t i = 0; i < core->misses.list.n; i++) {
         const struct camodel_record *r = &core->misses.list.at[i];
         if (r->tick < INT64_MAX)
-            add_slice(cap, name, r, r->tick, r->tick + 1, SLICE_OTHER, 0);
+            dump_add_slice(cap, name, r, r->tick, r->tick + 1, SLICE_OTHER, 0);
     }
     add_marks(import, core, arena);
     import->rows += all.list.n + core->misses.list.n;
@@ -411,6 +411,6 @@ const struct input_format input_camodel_dump = {
     .looks_for = "core*instr_log.dump",
     .role = ROLE_WHOLE,
     .vendor = VENDOR_ASCEND,
-    .probe = probe,
+    .probe = dump_probe,
     .read = read_camodel_dump,
 };

@@ -9,7 +9,7 @@
 
 enum { MOST_COUNTERS = 4096 }; /* a log has some 50 */
 
-static int probe(const struct probe *p)
+static int summary_probe(const struct probe *p)
 {
     bool has_title = str_contains(p->head, S("AiCore "));
     bool has_total = str_contains(p->head, S(" total ticks :"));
@@ -63,6 +63,6 @@ const struct input_format input_core_summary = {
     .role = ROLE_SIDECAR,
     .vendor = VENDOR_ASCEND,
     .claims = core_summary_is_log,
-    .probe = probe,
+    .probe = summary_probe,
     .read = read_core_summary,
 };

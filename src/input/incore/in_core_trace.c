@@ -5,7 +5,7 @@
  */
 #include "input/incore/incore_events.h"
 
-static int probe(const struct probe *p)
+static int core_trace_probe(const struct probe *p)
 {
     return incore_probe(p->head) != INCORE_NONE ? 95 : 0;
 }
@@ -33,6 +33,6 @@ const struct input_format input_core_trace = {
     .role = ROLE_WHOLE,
     .vendor = VENDOR_ASCEND,
     .names = "", /* trace.json is anybody's */
-    .probe = probe,
+    .probe = core_trace_probe,
     .read = read_core_trace,
 };

@@ -46,7 +46,7 @@ static strid address_of(struct reader *r)
                : capture_intern(r->cap, text);
 }
 
-static enum import_row take_row(struct import *i, const struct csv *csv, void *ctx)
+static enum import_row exe_take_row(struct import *i, const struct csv *csv, void *ctx)
 {
     struct reader *r = ctx;
     struct str pipe = r->is_code ? S("code") : str_trim(csv_cell(csv, r->columns.pipe));
@@ -83,7 +83,7 @@ static enum import_row take_row(struct import *i, const struct csv *csv, void *c
 #define INSTR_EXE_TROUBLES                                                                         \
     .no_header = {"instr-exe.no-header", "no header with cycles and running_time"},                \
     .bad_row = {"instr-exe.bad-row", "row skipped: a field is missing or not a number"},           \
-    .take = take_row
+    .take = exe_take_row
 
 static const struct import_table instr_table = {
     .columns = {S_INIT("instr"), S_INIT("addr"), S_INIT("pipe"), S_INIT("cycles"),
@@ -95,7 +95,7 @@ static const struct import_table code_table = {
     INSTR_EXE_TROUBLES,
 };
 
-static enum status read_table(struct import *i)
+static enum status exe_read_table(struct import *i)
 {
     const struct import_table *table = i->format->table;
     struct reader r = {.cap = i->cap, .is_code = table == &code_table};
@@ -132,7 +132,7 @@ const struct input_format input_instr_exe = {
     .role = ROLE_WHOLE,
     .vendor = VENDOR_ASCEND,
     .table = &instr_table,
-    .read = read_table,
+    .read = exe_read_table,
 };
 
 const struct input_format input_code_exe = {
@@ -142,5 +142,5 @@ const struct input_format input_code_exe = {
     .role = ROLE_WHOLE,
     .vendor = VENDOR_ASCEND,
     .table = &code_table,
-    .read = read_table,
+    .read = exe_read_table,
 };

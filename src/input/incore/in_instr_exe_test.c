@@ -21,7 +21,8 @@ static int done(void **state)
     return 0;
 }
 
-static enum status read_text(const struct input_format *format, const char *path, struct str text)
+static enum status exe_read_text(const struct input_format *format, const char *path,
+                                 struct str text)
 {
     enum status st =
         input_read(format, &(struct input_file){.path = path, .text = text, .diag = &diag}, cap);
@@ -39,7 +40,7 @@ static const struct str table = S_INIT("instr,addr,pipe,call_count,cycles,runnin
 TEST(rows_stand_one_behind_the_other_on_their_pipe)
 {
     assert_int_equal(
-        read_text(&input_instr_exe, "d/core0.veccore0_instr_exe_20240429111143146.csv", table),
+        exe_read_text(&input_instr_exe, "d/core0.veccore0_instr_exe_20240429111143146.csv", table),
         ST_OK);
     const struct slices *s = &cap->slices;
     assert_int_equal(s->n, 3);
@@ -56,7 +57,7 @@ TEST(rows_stand_one_behind_the_other_on_their_pipe)
 
 TEST(addresses_become_hexadecimal)
 {
-    assert_int_equal(read_text(&input_instr_exe, "x.csv", table), ST_OK);
+    assert_int_equal(exe_read_text(&input_instr_exe, "x.csv", table), ST_OK);
     strid key = capture_intern(cap, S("pc_addr"));
     assert_str(capture_text(cap, attrs_get(&cap->attrs, cap->slices.set[0], key).text),
                "0x10d0f738");
@@ -68,17 +69,17 @@ TEST(addresses_become_hexadecimal)
 
 TEST(a_table_of_lines_may_be_a_header_only)
 {
-    assert_int_equal(read_text(&input_code_exe, "core0_code_exe.csv",
-                               S("code,call_count,cycles,running_time(us)\n")),
+    assert_int_equal(exe_read_text(&input_code_exe, "core0_code_exe.csv",
+                                   S("code,call_count,cycles,running_time(us)\n")),
                      ST_OK);
     assert_int_equal(cap->slices.n, 0);
 }
 
 TEST(lines_of_code_are_slices)
 {
-    assert_int_equal(read_text(&input_code_exe, "core0_code_exe.csv",
-                               S("code,call_count,cycles,running_time(us)\n"
-                                 "/a.cpp:7,4,100,0.060000\n")),
+    assert_int_equal(exe_read_text(&input_code_exe, "core0_code_exe.csv",
+                                   S("code,call_count,cycles,running_time(us)\n"
+                                     "/a.cpp:7,4,100,0.060000\n")),
                      ST_OK);
     assert_int_equal(cap->slices.n, 1);
     assert_str(capture_text(cap, cap->slices.name[0]), "/a.cpp:7");
@@ -87,7 +88,7 @@ TEST(lines_of_code_are_slices)
 
 TEST(another_table_is_an_error)
 {
-    assert_int_equal(read_text(&input_instr_exe, "x.csv", S("a,b\n1,2\n")), ST_FORMAT);
+    assert_int_equal(exe_read_text(&input_instr_exe, "x.csv", S("a,b\n1,2\n")), ST_FORMAT);
 }
 
 /* ---- trace.json, which shares its reader with visualize_data.bin ---- */
@@ -104,8 +105,8 @@ static const struct str one_core = S_INIT(
 
 TEST(a_trace_of_one_core_names_pipes_by_numbers)
 {
-    assert_int_equal(read_text(&input_core_trace, "simulator/core0.veccore0/trace.json", one_core),
-                     ST_OK);
+    assert_int_equal(
+        exe_read_text(&input_core_trace, "simulator/core0.veccore0/trace.json", one_core), ST_OK);
     assert_int_equal(cap->lanes.n, 3);
     assert_str(capture_text(cap, cap->lanes.at[0].key.process), "core0.veccore0");
     assert_str(capture_text(cap, cap->lanes.at[0].key.name), "MTE2");

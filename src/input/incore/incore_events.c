@@ -64,21 +64,21 @@ struct reader {
     strid key_pc, key_code, key_group, key_bytes;
 };
 
-static struct where place(const struct reader *r, uint64_t offset)
+static struct where events_place(const struct reader *r, uint64_t offset)
 {
     return import_byte(r->i, r->t->offset + offset);
 }
 
 /* ---- one event ---- */
 
-static struct str text_of(struct reader *r, const struct event_value *v)
+static struct str events_text_of(struct reader *r, const struct event_value *v)
 {
     if (v->token != JSON_STRING && v->token != JSON_NUMBER)
         return S("");
     return v->has_escapes ? json_text(v->text, &r->arena) : v->text;
 }
 
-static bool take_args(void *ctx)
+static bool events_take_args(void *ctx)
 {
     struct reader *r = ctx;
     struct event *e = r->event;
@@ -97,7 +97,7 @@ static bool take_args(void *ctx)
         if (!event_json_value(j, &value))
             return false;
         if (e->n_args < MAX_ARGS && (value.token == JSON_STRING || value.token == JSON_NUMBER))
-            e->args[e->n_args++] = (struct arg){key, text_of(r, &value), value.token};
+            e->args[e->n_args++] = (struct arg){key, events_text_of(r, &value), value.token};
     }
     return j->token == JSON_OBJECT_END;
 }
@@ -105,7 +105,7 @@ static bool take_args(void *ctx)
 /* False when reading stops. What is no object has no ph. */
 static bool take_event(struct reader *r, struct event *e)
 {
-    struct event_args args = {take_args, r, NULL};
+    struct event_args args = {events_take_args, r, NULL};
     struct event_json json;
 
     *e = (struct event){0};
@@ -114,20 +114,20 @@ static bool take_event(struct reader *r, struct event *e)
         return false;
     e->offset = json.at;
     e->ph = event_json_phase(&json);
-    e->name = text_of(r, &json.member[EVENT_NAME]);
-    e->pid = text_of(r, &json.member[EVENT_PID]);
-    e->tid = text_of(r, &json.member[EVENT_TID]);
-    e->ts = text_of(r, &json.member[EVENT_TS]);
-    e->dur = text_of(r, &json.member[EVENT_DUR]);
-    e->id = text_of(r, &json.member[EVENT_ID]);
-    e->group = text_of(r, &json.member[EVENT_GROUP]);
+    e->name = events_text_of(r, &json.member[EVENT_NAME]);
+    e->pid = events_text_of(r, &json.member[EVENT_PID]);
+    e->tid = events_text_of(r, &json.member[EVENT_TID]);
+    e->ts = events_text_of(r, &json.member[EVENT_TS]);
+    e->dur = events_text_of(r, &json.member[EVENT_DUR]);
+    e->id = events_text_of(r, &json.member[EVENT_ID]);
+    e->group = events_text_of(r, &json.member[EVENT_GROUP]);
     return true;
 }
 
 static void lose(struct reader *r, const struct event *e, const char *code, const char *why)
 {
-    import_lose(r->i, place(r, e->offset), code, "event '%.*s' skipped: %s", STR_ARGS(e->name),
-                why);
+    import_lose(r->i, events_place(r, e->offset), code, "event '%.*s' skipped: %s",
+                STR_ARGS(e->name), why);
 }
 
 static void lose_many(struct reader *r, const char *code, uint64_t n, const char *what)
@@ -135,7 +135,7 @@ static void lose_many(struct reader *r, const char *code, uint64_t n, const char
     if (n == 0)
         return;
     r->i->lost += n - 1;
-    import_lose(r->i, place(r, 0), code, "%llu %s", (unsigned long long)n, what);
+    import_lose(r->i, events_place(r, 0), code, "%llu %s", (unsigned long long)n, what);
 }
 
 /* ---- lanes ---- */
@@ -176,7 +176,7 @@ static lane_id find_lane(struct reader *r, const struct event *e)
     return lane;
 }
 
-static enum slice_kind kind_of(struct str lane, struct str name)
+static enum slice_kind events_kind_of(struct str lane, struct str name)
 {
     if (str_starts(name, S("SET_FLAG")) || str_starts(name, S("SET_INTRA_BLOCK")) ||
         str_equal(name, S("set_event")))
@@ -230,12 +230,12 @@ static void keep_args(struct reader *r, const struct event *e, attr_run *set, at
 
 /* ---- kinds of events ---- */
 
-static void add_slice(struct reader *r, struct slice slice)
+static void events_add_slice(struct reader *r, struct slice slice)
 {
     const struct capture *cap = r->cap;
 
-    slice.kind = kind_of(capture_text(cap, cap->lanes.at[slice.lane].key.name),
-                         capture_text(cap, slice.name));
+    slice.kind = events_kind_of(capture_text(cap, cap->lanes.at[slice.lane].key.name),
+                                capture_text(cap, slice.name));
     capture_slice(r->cap, &slice);
     r->i->rows++;
 }
@@ -249,7 +249,7 @@ static void add_whole(struct reader *r, const struct event *e, lane_id lane, nan
         return;
     }
     keep_args(r, e, &slice.set, &slice.own);
-    add_slice(r, slice);
+    events_add_slice(r, slice);
 }
 
 static uint64_t stack_key(lane_id lane, strid name)
@@ -294,12 +294,12 @@ static void close_pair(struct reader *r, const struct event *e, lane_id lane, na
     if (id == 0)
         hash_put(&r->stacks, stack, open->below);
     nanos begin = open->ts < ts ? open->ts : ts, end = open->ts < ts ? ts : open->ts;
-    add_slice(r, (struct slice){.begin = begin,
-                                .dur = nanos_sub(end, begin),
-                                .lane = lane,
-                                .name = name,
-                                .set = open->set,
-                                .own = open->own});
+    events_add_slice(r, (struct slice){.begin = begin,
+                                       .dur = nanos_sub(end, begin),
+                                       .lane = lane,
+                                       .name = name,
+                                       .set = open->set,
+                                       .own = open->own});
 }
 
 static void add_end(struct reader *r, const struct event *e, lane_id lane, nanos ts)
@@ -450,7 +450,7 @@ static void add_flows(struct reader *r)
 
 /* ---- the document ---- */
 
-static void read_events(struct reader *r)
+static void events_read(struct reader *r)
 {
     struct json *j = &r->json;
     struct arena_mark mark = arena_mark(&r->arena);
@@ -466,11 +466,11 @@ static void read_events(struct reader *r)
             break;
         } else {
             bool has_error = j->token == JSON_ERROR;
-            import_lose(r->i, place(r, has_error ? j->error_at : at), "incore.damaged", "%s",
+            import_lose(r->i, events_place(r, has_error ? j->error_at : at), "incore.damaged", "%s",
                         has_error ? j->error : "the list of events is truncated or damaged");
             bool has_more = json_resync(j, marker) == JSON_NONE;
             uint64_t end = has_more ? json_offset(j) : r->t->text.n;
-            damage_add(&r->i->damage, end - at, place(r, at));
+            damage_add(&r->i->damage, end - at, events_place(r, at));
             if (!has_more)
                 break;
         }
@@ -490,13 +490,13 @@ static enum status read_document(struct reader *r)
         const char *why = j->token == JSON_ERROR ? j->error : "no list of events";
         size_t border = json_border(r->t->text, 0, marker, &is_cut);
         if (border == r->t->text.n || is_cut)
-            return diag_fail(r->i->in->diag, ST_FORMAT, "incore.no-events", place(r, at),
+            return diag_fail(r->i->in->diag, ST_FORMAT, "incore.no-events", events_place(r, at),
                              "%.*s%s%s", STR_ARGS(what), what.n > 0 ? ": " : "", why);
-        import_lose(r->i, place(r, at), "incore.damaged", "%s", why);
+        import_lose(r->i, events_place(r, at), "incore.damaged", "%s", why);
         json_begin_inside(j, JSON_LENIENT, border);
         json_window(j, str_part(r->t->text, border, r->t->text.n), true);
     }
-    read_events(r);
+    events_read(r);
     return ST_OK;
 }
 

@@ -71,7 +71,7 @@ static void take_allocation(struct import *i, const struct csv *csv, const struc
 }
 
 /* Lost when a cell that should hold a number does not. */
-static enum import_row take_row(struct import *i, const struct csv *csv, void *ctx)
+static enum import_row memory_take_row(struct import *i, const struct csv *csv, void *ctx)
 {
     const struct memory *m = ctx;
     struct capture *cap = i->cap;
@@ -110,7 +110,7 @@ static const struct import_table table = {
     .is = is_table,
     .no_header = {"memory.no-header", "not a memory table: unknown header"},
     .bad_row = {"memory.bad-row", "row skipped: a field is missing or not a number"},
-    .take = take_row,
+    .take = memory_take_row,
 };
 
 static enum status read_memory(struct import *i)

@@ -9,7 +9,7 @@
 #include "base/formats/json_read.h"
 #include "input/incore/incore_events.h"
 
-static int probe(const struct probe *p)
+static int data_probe(const struct probe *p)
 {
     struct str h = p->head;
 
@@ -26,7 +26,7 @@ enum base_info { INFO_NAME, INFO_SOC, INFO_TYPE, INFO_BLOCK_DIM, INFO_DURATION, 
 static const struct str info_keys[INFOS] = {S_INIT("name"), S_INIT("soc"), S_INIT("op_type"),
                                             S_INIT("block_dim"), S_INIT("duration")};
 
-static void add_kernel(const struct str info[INFOS], struct capture *cap)
+static void data_add_kernel(const struct str info[INFOS], struct capture *cap)
 {
     struct str block_dim = info[INFO_BLOCK_DIM];
     struct attr attrs[2] = {
@@ -66,7 +66,7 @@ static void read_base_info(struct import *i, const struct bin_block *block)
                     if (str_equal(key, info_keys[k]))
                         info[k] = j.has_escapes ? json_text(value, &arena) : value;
     if (j.token == JSON_OBJECT_END) {
-        add_kernel(info, i->cap);
+        data_add_kernel(info, i->cap);
         i->rows++;
     } else {
         import_lose(i, import_byte(i, block->offset + BIN_HEADER), "incore.damaged",
@@ -154,6 +154,6 @@ const struct input_format input_visualize_data = {
     .looks_for = "visualize_data.bin",
     .role = ROLE_WHOLE,
     .vendor = VENDOR_ASCEND,
-    .probe = probe,
+    .probe = data_probe,
     .read = read_visualize_data,
 };

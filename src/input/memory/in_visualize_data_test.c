@@ -200,7 +200,7 @@ TEST(a_damaged_event_costs_itself)
 }
 
 /* Whatever is read: an error says at which byte, and what is missing is counted. */
-static void check(struct str text)
+static void data_check(struct str text)
 {
     char *exact = malloc(text.n > 0 ? text.n : 1); /* so that reading past the end shows */
     uint64_t losses = 0;
@@ -236,7 +236,7 @@ TEST(any_byte_changed_gives_an_error_with_its_place_or_a_counted_loss)
             if ((char)value == was)
                 continue;
             bin.at[i] = (char)value;
-            check((struct str){bin.at, bin.n});
+            data_check((struct str){bin.at, bin.n});
         }
         bin.at[i] = was;
     }
@@ -247,7 +247,7 @@ TEST(a_thousand_truncations_give_an_error_with_its_place_or_a_counted_loss)
     add_block(BIN_TRACE, BIN_MARK, trace);
     add_block(BIN_API_INSTR, BIN_NEW, S("{\"Cores\":[]}"));
     for (size_t i = 0; i < 1000; i++)
-        check((struct str){bin.at, i * bin.n / 1000});
+        data_check((struct str){bin.at, i * bin.n / 1000});
 }
 
 TEST_MAIN("input/memory/in_visualize_data", TF(events_become_slices_on_the_pipes_of_their_core),

@@ -36,7 +36,7 @@ static const struct str own_tables[] = {
     S_INIT("CUPTI_ACTIVITY_KIND_GRAPH_TRACE"),
 };
 
-static int probe(const struct probe *p)
+static int nsys_probe(const struct probe *p)
 {
     static const struct str strings = S_INIT("StringIds");
     static const struct str others[] = {
@@ -122,7 +122,7 @@ static void adopt_work(struct nsys *s)
 }
 
 /* One arrow to every piece of work, from the first call of its correlation. */
-static void join(struct nsys *s)
+static void nsys_join(struct nsys *s)
 {
     size_t c = 0;
 
@@ -181,7 +181,7 @@ static void read_halves(struct nsys *s)
     nsys_calls_free(&s->calls);
 }
 
-static void read_all(struct nsys *s)
+static void nsys_read_all(struct nsys *s)
 {
     struct db_devices devices = {.n = 0};
 
@@ -194,7 +194,7 @@ static void read_all(struct nsys *s)
     nsys_read_facts(s);
     read_halves(s);
     nsys_read_ranges(s);
-    join(s);
+    nsys_join(s);
     db_strings_free(&s->strings);
     vec_free(&s->works);
     vec_free(&s->launches);
@@ -213,7 +213,7 @@ static enum status read_nsys(struct import *i)
     for (size_t k = 0; k < ARRAY_LEN(own_tables); k++)
         is_export = is_export || db_has_table(&s.db, own_tables[k]);
     if (is_export)
-        read_all(&s);
+        nsys_read_all(&s);
     else
         st = import_refuse(i, import_file(i), "nsys.no-tables", "a database without nsys tables");
     import_db_close(i, &s.db);
@@ -229,7 +229,7 @@ const struct input_format input_nsys = {
     .source = SOURCE_NSYS,
     .names = "*.sqlite, *.nsys-rep.db",
     .streams = true,
-    .probe = probe,
+    .probe = nsys_probe,
     .devices = db_devices_ask,
     .read = read_nsys,
 };

@@ -34,7 +34,7 @@ static enum status read_sql(const char *sql)
     "(50,60,33554437,101,1),(70,75,50331653,102,1),"                                               \
     "(80,90,33554437,102,1);"
 
-static size_t find(const char *name)
+static size_t nsys_find(const char *name)
 {
     for (size_t i = 0; i < cap->slices.n; i++)
         if (str_equal(capture_text(cap, cap->slices.name[i]), str_of(name)))
@@ -54,7 +54,7 @@ TEST(kernels_stand_on_the_lane_of_their_stream)
 {
     assert_int_equal(read_sql(STRINGS KERNELS), ST_OK);
 
-    size_t gemm = find("void gemm<128>(Params)"), nccl = find("ncclDevKernel_AllReduce");
+    size_t gemm = nsys_find("void gemm<128>(Params)"), nccl = nsys_find("ncclDevKernel_AllReduce");
     const struct lane_key *key = &cap->lanes.at[cap->slices.lane[gemm]].key;
     assert_int_equal(cap->slices.begin[gemm], 100);
     assert_int_equal(cap->slices.dur[gemm], 50);
@@ -82,7 +82,7 @@ TEST(arrows_join_the_process_and_the_correlation)
         assert_int_equal(cap->lanes.at[cap->slices.lane[f->from]].key.tid, 5);
         assert_int_equal(cap->slices.begin[f->to], cap->slices.begin[f->from] == 50 ? 100 : 170);
     }
-    assert_int_equal(cap->slices.kind[find("cudaLaunchKernel")], SLICE_RUNTIME);
+    assert_int_equal(cap->slices.kind[nsys_find("cudaLaunchKernel")], SLICE_RUNTIME);
 }
 
 #define CALL_OF_2                                                                                  \
@@ -135,10 +135,10 @@ TEST(copies_fills_and_whole_graphs_are_work_and_synchronisation_is_not)
              "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION(start, end, deviceId, syncType);"
              "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (40,95,0,4);");
 
-    assert_int_equal(cap->slices.kind[find("Memcpy HtoD (Pinned -> Device)")], SLICE_COPY);
-    assert_int_equal(cap->slices.kind[find("Memset (Device)")], SLICE_COPY);
-    assert_int_equal(cap->slices.kind[find("CUDA graph 5")], SLICE_COMPUTE);
-    assert_int_equal(cap->slices.kind[find("Context Sync")], SLICE_WAIT);
+    assert_int_equal(cap->slices.kind[nsys_find("Memcpy HtoD (Pinned -> Device)")], SLICE_COPY);
+    assert_int_equal(cap->slices.kind[nsys_find("Memset (Device)")], SLICE_COPY);
+    assert_int_equal(cap->slices.kind[nsys_find("CUDA graph 5")], SLICE_COMPUTE);
+    assert_int_equal(cap->slices.kind[nsys_find("Context Sync")], SLICE_WAIT);
     assert_int_equal(diag_count(&diag, "nsys.graph-level"), 1);
 }
 
@@ -150,9 +150,9 @@ TEST(ranges_are_annotations_and_some_are_steps)
                      "(5,NULL,75,'a domain',NULL,33554437),(6,NULL,59,'open',NULL,33554437);");
 
     assert_int_equal(cap->slices.n, 3);
-    assert_int_equal(cap->slices.kind[find("step3")], SLICE_STEP);
-    assert_int_equal(cap->slices.kind[find("forward")], SLICE_ANNOTATION);
-    assert_int_equal(cap->slices.dur[find("here")], 0);
+    assert_int_equal(cap->slices.kind[nsys_find("step3")], SLICE_STEP);
+    assert_int_equal(cap->slices.kind[nsys_find("forward")], SLICE_ANNOTATION);
+    assert_int_equal(cap->slices.dur[nsys_find("here")], 0);
     assert_int_equal(cap->marks.n, 1);
     assert_int_equal(cap->marks.at[0].number, 3);
     assert_int_equal(cap->marks.at[0].end, 90);
@@ -216,7 +216,7 @@ TEST(of_several_gpus_the_lowest_is_read_or_the_chosen_one)
     assert_int_equal(cap->facts.device, 3);
 }
 
-static int64_t number_of(size_t slice, struct str key)
+static int64_t nsys_number_of(size_t slice, struct str key)
 {
     strid id = intern_find(&cap->strings, key);
     struct attr a = attrs_get(&cap->attrs, cap->slices.own[slice], id);
@@ -245,19 +245,19 @@ TEST(what_timelines_need_is_kept)
                          "CREATE TABLE PROFILER_OVERHEAD(start, end, nameId);"
                          "INSERT INTO PROFILER_OVERHEAD VALUES (1,2,6);"),
         ST_OK);
-    size_t kernel = find("void gemm<128>(Params)"), wait = find("Stream Wait Event");
-    assert_int_equal(number_of(kernel, S("context")), 3);
-    assert_int_equal(number_of(kernel, S("graph node id")), 77);
-    assert_int_equal(number_of(kernel, S("graph id")), 5);
-    assert_int_equal(number_of(kernel, S("shared memory")), 1056);
-    assert_int_equal(number_of(kernel, S("static shared memory")), 1024);
-    assert_int_equal(number_of(kernel, S("local memory per thread")), 16);
-    assert_int_equal(number_of(wait, S("stream")), 7);
-    assert_int_equal(number_of(wait, S("event")), 9);
-    assert_int_equal(number_of(wait, S("pid")), 2);
-    assert_int_equal(number_of(find("cudaGraphLaunch"), S("result")), 700);
-    assert_int_equal(number_of(find("cudaLaunchKernel"), S("result")), -1);
-    assert_int_equal(cap->slices.kind[find("forward")], SLICE_OTHER);
+    size_t kernel = nsys_find("void gemm<128>(Params)"), wait = nsys_find("Stream Wait Event");
+    assert_int_equal(nsys_number_of(kernel, S("context")), 3);
+    assert_int_equal(nsys_number_of(kernel, S("graph node id")), 77);
+    assert_int_equal(nsys_number_of(kernel, S("graph id")), 5);
+    assert_int_equal(nsys_number_of(kernel, S("shared memory")), 1056);
+    assert_int_equal(nsys_number_of(kernel, S("static shared memory")), 1024);
+    assert_int_equal(nsys_number_of(kernel, S("local memory per thread")), 16);
+    assert_int_equal(nsys_number_of(wait, S("stream")), 7);
+    assert_int_equal(nsys_number_of(wait, S("event")), 9);
+    assert_int_equal(nsys_number_of(wait, S("pid")), 2);
+    assert_int_equal(nsys_number_of(nsys_find("cudaGraphLaunch"), S("result")), 700);
+    assert_int_equal(nsys_number_of(nsys_find("cudaLaunchKernel"), S("result")), -1);
+    assert_int_equal(cap->slices.kind[nsys_find("forward")], SLICE_OTHER);
 }
 
 TEST(the_kind_is_known_by_its_tables)

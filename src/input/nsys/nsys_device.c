@@ -107,7 +107,7 @@ static const struct db_column kernel_columns[] = {
 };
 
 /* "16,8,1"; 0 when the first is missing. */
-static strid shape_of(struct nsys *s, const int64_t n[3])
+static strid device_shape_of(struct nsys *s, const int64_t n[3])
 {
     struct nsys_shape *c =
         &s->shapes[((uint64_t)n[0] * 31 ^ (uint64_t)n[1] * 7 ^ (uint64_t)n[2]) % NSYS_SHAPES];
@@ -127,8 +127,8 @@ static attr_run kernel_set(struct nsys *s, const struct work_row *row)
         enum nsys_text name;
         strid text;
     } texts[] = {{NAME_SHORT, nsys_name(s, row->plain)},
-                 {NAME_GRID, shape_of(s, row->grid)},
-                 {NAME_BLOCK, shape_of(s, row->block)}};
+                 {NAME_GRID, device_shape_of(s, row->grid)},
+                 {NAME_BLOCK, device_shape_of(s, row->block)}};
     bool has_fixed = row->fixed != DB_NONE, has_dynamic = row->dynamic != DB_NONE;
     const struct {
         enum nsys_text name;
@@ -153,7 +153,7 @@ static attr_run kernel_set(struct nsys *s, const struct work_row *row)
         if (numbers[i].number != DB_NONE)
             list[n++] = attr_int(s->name[numbers[i].name], numbers[i].number);
     if (row->cluster[0] > 0)
-        list[n++] = attr_text(s->name[NAME_CLUSTER], shape_of(s, row->cluster));
+        list[n++] = attr_text(s->name[NAME_CLUSTER], device_shape_of(s, row->cluster));
     return attrs_set(&cap->attrs, list, n);
 }
 

@@ -72,17 +72,18 @@ static bool has(const struct csv *csv, enum rocprof_column c)
     return find_column(csv, c) >= 0;
 }
 
-static struct str cell(const struct csv *csv, const struct columns *t, enum rocprof_column c)
+static struct str rocprof_cell(const struct csv *csv, const struct columns *t,
+                               enum rocprof_column c)
 {
     return str_trim(csv_cell(csv, t->at[c]));
 }
 
-static int64_t number(const struct csv *csv, const struct columns *t, enum rocprof_column c,
-                      int64_t otherwise)
+static int64_t rocprof_number(const struct csv *csv, const struct columns *t, enum rocprof_column c,
+                              int64_t otherwise)
 {
     int64_t n;
 
-    return num_i64(cell(csv, t, c), &n) ? n : otherwise;
+    return num_i64(rocprof_cell(csv, t, c), &n) ? n : otherwise;
 }
 
 static bool take_times(const struct csv *csv, const struct columns *t, struct slice *slice)
@@ -90,7 +91,8 @@ static bool take_times(const struct csv *csv, const struct columns *t, struct sl
     int64_t end;
 
     if (csv->is_broken || csv->n_cells != csv_header_count(csv) ||
-        !num_i64(cell(csv, t, COL_BEGIN), &slice->begin) || !num_i64(cell(csv, t, COL_END), &end))
+        !num_i64(rocprof_cell(csv, t, COL_BEGIN), &slice->begin) ||
+        !num_i64(rocprof_cell(csv, t, COL_END), &end))
         return false;
     slice->dur = nanos_sub(end, slice->begin);
     return import_lasts(slice->dur);
@@ -100,7 +102,7 @@ static bool take_times(const struct csv *csv, const struct columns *t, struct sl
 static void take_link(struct import *i, const struct csv *csv, const struct columns *t,
                       struct slice *slice)
 {
-    int64_t link = number(csv, t, COL_LINK, 0);
+    int64_t link = rocprof_number(csv, t, COL_LINK, 0);
     struct attr own = attr_int(capture_key(i->cap, KEY_LINK), link);
 
     if (link > 0)
@@ -111,8 +113,8 @@ static enum import_row take_kernel(struct import *i, const struct csv *csv, void
 {
     const struct columns *t = ctx;
     struct slice slice = {0};
-    int32_t device = rocprof_device(cell(csv, t, COL_DEVICE));
-    struct str name = rocprof_kernel_name(cell(csv, t, COL_NAME));
+    int32_t device = rocprof_device(rocprof_cell(csv, t, COL_DEVICE));
+    struct str name = rocprof_kernel_name(rocprof_cell(csv, t, COL_NAME));
     struct attr set[2];
     int64_t grid[3], block[3];
 
@@ -122,14 +124,14 @@ static enum import_row take_kernel(struct import *i, const struct csv *csv, void
         return ROW_PASSED;
     slice.name = capture_intern(i->cap, name);
     /* The stream, or the queue where streams were not recorded. */
-    struct str stream = cell(csv, t, COL_STREAM);
-    slice.lane =
-        import_lane(i->cap, LANE_STREAM, device, stream.n > 0 ? stream : cell(csv, t, COL_QUEUE));
+    struct str stream = rocprof_cell(csv, t, COL_STREAM);
+    slice.lane = import_lane(i->cap, LANE_STREAM, device,
+                             stream.n > 0 ? stream : rocprof_cell(csv, t, COL_QUEUE));
     slice.kind = classify_kernel(VENDOR_AMD, S(""), name, S(""));
     take_link(i, csv, t, &slice);
     for (int k = 0; k < 3; k++) { /* rocprof has the products only */
-        grid[k] = number(csv, t, (enum rocprof_column)(COL_GRID + k), k > 0);
-        block[k] = number(csv, t, (enum rocprof_column)(COL_BLOCK + k), k > 0);
+        grid[k] = rocprof_number(csv, t, (enum rocprof_column)(COL_GRID + k), k > 0);
+        block[k] = rocprof_number(csv, t, (enum rocprof_column)(COL_BLOCK + k), k > 0);
     }
     slice.set = attrs_set(&i->cap->attrs, set, rocprof_shapes(i->cap, grid, block, set));
     capture_slice(i->cap, &slice);
@@ -142,13 +144,13 @@ static enum import_row take_copy(struct import *i, const struct csv *csv, const 
     struct slice slice = {.kind = SLICE_COPY};
     struct str name = str_trim(csv_cell(csv, csv_column(csv, S("Direction"))));
     bool is_out = str_ends(name, S("DEVICE_TO_HOST"));
-    int32_t device = rocprof_device(cell(csv, t, is_out ? COL_FROM : COL_TO));
+    int32_t device = rocprof_device(rocprof_cell(csv, t, is_out ? COL_FROM : COL_TO));
 
     if (!take_times(csv, t, &slice))
         return ROW_LOST;
     if (import_is_other_device(i, device))
         return ROW_PASSED;
-    struct str stream = cell(csv, t, COL_STREAM);
+    struct str stream = rocprof_cell(csv, t, COL_STREAM);
     slice.name = capture_intern(i->cap, name.n > 0 ? name : S("MEMORY_COPY"));
     slice.lane = import_lane(i->cap, LANE_STREAM, device, stream.n > 0 ? stream : S("copies"));
     take_link(i, csv, t, &slice);
@@ -158,13 +160,13 @@ static enum import_row take_copy(struct import *i, const struct csv *csv, const 
 
 static enum import_row take_call(struct import *i, const struct csv *csv, const struct columns *t)
 {
-    struct slice slice = {.kind = rocprof_call_kind(cell(csv, t, COL_DOMAIN))};
+    struct slice slice = {.kind = rocprof_call_kind(rocprof_cell(csv, t, COL_DOMAIN))};
 
     if (!take_times(csv, t, &slice))
         return ROW_LOST;
-    slice.name = capture_intern(i->cap, cell(csv, t, COL_NAME));
-    slice.lane =
-        rocprof_thread(i->cap, number(csv, t, COL_PROCESS, 0), number(csv, t, COL_THREAD, 0));
+    slice.name = capture_intern(i->cap, rocprof_cell(csv, t, COL_NAME));
+    slice.lane = rocprof_thread(i->cap, rocprof_number(csv, t, COL_PROCESS, 0),
+                                rocprof_number(csv, t, COL_THREAD, 0));
     if (slice.kind == SLICE_ANNOTATION)
         step_name_mark(i->cap, &slice, true);
     else
@@ -231,7 +233,7 @@ static const struct import_table beside = {
     .take = take_beside,
 };
 
-static enum status read_table(struct import *i)
+static enum status rocprof_read_table(struct import *i)
 {
     struct columns t;
     struct csv csv;
@@ -256,7 +258,7 @@ const struct input_format input_rocprof = {
     .source = SOURCE_KERNEL_TABLE,
     .names = "*kernel_trace.csv, results.csv",
     .table = &kernels,
-    .read = read_table,
+    .read = rocprof_read_table,
 };
 
 const struct input_format input_rocprof_calls = {
@@ -268,5 +270,5 @@ const struct input_format input_rocprof_calls = {
     .names = "*hip_api_trace.csv, *hsa_api_trace.csv, *rccl_api_trace.csv, *marker_api_trace.csv, "
              "*memory_copy_trace.csv, *agent_info.csv",
     .table = &beside,
-    .read = read_table,
+    .read = rocprof_read_table,
 };

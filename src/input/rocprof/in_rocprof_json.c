@@ -31,12 +31,12 @@ struct document_reader {
 };
 
 /* Numbers of one process. */
-static uint64_t key_of(const struct document_reader *r, int64_t number)
+static uint64_t json_key_of(const struct document_reader *r, int64_t number)
 {
     return hash_mix(r->process + 1, (uint64_t)number);
 }
 
-static strid word(const struct hash *words, uint64_t key)
+static strid json_word(const struct hash *words, uint64_t key)
 {
     uint32_t id = 0;
 
@@ -45,7 +45,7 @@ static strid word(const struct hash *words, uint64_t key)
 }
 
 /* The number that comes; in an object the member `inside`. -1: none. */
-static int64_t take_number(struct json *j, struct str inside)
+static int64_t json_take_number(struct json *j, struct str inside)
 {
     struct str key, value;
     int64_t number = -1;
@@ -80,17 +80,17 @@ static void take_agent(struct document_reader *r)
         return;
     while (json_key(j, &key)) {
         if (str_equal(key, S("id")))
-            handle = take_number(j, S("handle"));
+            handle = json_take_number(j, S("handle"));
         else if (str_equal(key, S("type")))
-            type = take_number(j, S(""));
+            type = json_take_number(j, S(""));
         else if (str_equal(key, S("logical_node_type_id")))
-            number = take_number(j, S(""));
+            number = json_take_number(j, S(""));
         else if (str_equal(key, S("product_name")))
             product = take_text(r);
     }
     if (type != 2 || number < 0 || number > INT32_MAX) /* 1: a processor */
         return;
-    hash_put(&r->devices, key_of(r, handle), (uint32_t)number);
+    hash_put(&r->devices, json_key_of(r, handle), (uint32_t)number);
     if (r->cap->facts.device_name == 0)
         r->cap->facts.device_name = product;
 }
@@ -106,14 +106,14 @@ static void take_kernel_name(struct document_reader *r)
         return;
     while (json_key(j, &key)) {
         if (str_equal(key, S("kernel_id")))
-            id = take_number(j, S(""));
+            id = json_take_number(j, S(""));
         else if (str_equal(key, S("formatted_kernel_name")))
             plain = take_text(r);
         else if (str_equal(key, S("kernel_name")))
             mangled = take_text(r);
     }
     struct str name = rocprof_kernel_name(capture_text(r->cap, plain != 0 ? plain : mangled));
-    hash_put(&r->kernels, key_of(r, id), capture_intern(r->cap, name));
+    hash_put(&r->kernels, json_key_of(r, id), capture_intern(r->cap, name));
 }
 
 /* {"kind": "HIP_RUNTIME_API", "operations": [...]}; its place in the list is the kind's number. */
@@ -127,13 +127,13 @@ static void take_kind(struct document_reader *r, int64_t kind)
         return;
     while (json_key(j, &key)) {
         if (str_equal(key, S("kind"))) {
-            hash_put(&r->kinds, key_of(r, kind), take_text(r));
+            hash_put(&r->kinds, json_key_of(r, kind), take_text(r));
             continue;
         }
         if (!str_equal(key, S("operations")) || !sidecar_enter_list(j))
             continue;
         for (n = 0; json_element(j) && n < MAX_OPERATIONS; n++)
-            hash_put(&r->operations, hash_mix(key_of(r, kind), (uint64_t)n), take_text(r));
+            hash_put(&r->operations, hash_mix(json_key_of(r, kind), (uint64_t)n), take_text(r));
     }
 }
 
@@ -148,11 +148,11 @@ static void take_marker(struct document_reader *r)
         return;
     while (json_key(j, &key)) {
         if (str_equal(key, S("key")))
-            link = take_number(j, S(""));
+            link = json_take_number(j, S(""));
         else if (str_equal(key, S("value")))
             text = take_text(r);
     }
-    hash_put(&r->markers, key_of(r, link), text);
+    hash_put(&r->markers, json_key_of(r, link), text);
 }
 
 static void take_strings(struct document_reader *r)
@@ -191,7 +191,7 @@ static void take_size(struct json *j, int64_t size[3])
         return;
     while (json_key(j, &key))
         if (key.n == 1 && key.at[0] >= 'x' && key.at[0] <= 'z')
-            size[key.at[0] - 'x'] = take_number(j, S(""));
+            size[key.at[0] - 'x'] = json_take_number(j, S(""));
 }
 
 static void take_dispatch(struct json *j, struct activity *a)
@@ -202,11 +202,11 @@ static void take_dispatch(struct json *j, struct activity *a)
         return;
     while (json_key(j, &key)) {
         if (str_equal(key, S("agent_id")))
-            a->agent = take_number(j, S("handle"));
+            a->agent = json_take_number(j, S("handle"));
         else if (str_equal(key, S("queue_id")))
-            a->queue = take_number(j, S("handle"));
+            a->queue = json_take_number(j, S("handle"));
         else if (str_equal(key, S("kernel_id")))
-            a->kernel = take_number(j, S(""));
+            a->kernel = json_take_number(j, S(""));
         else if (str_equal(key, S("workgroup_size")))
             take_size(j, a->block);
         else if (str_equal(key, S("grid_size")))
@@ -249,21 +249,22 @@ static bool take_activity(struct json *j, struct activity *a)
         while (m < ARRAY_LEN(members) && !str_equal(members[m].key, key))
             m++;
         if (m < ARRAY_LEN(members))
-            *(int64_t *)(void *)((char *)a + members[m].at) = take_number(j, members[m].inside);
+            *(int64_t *)(void *)((char *)a + members[m].at) =
+                json_take_number(j, members[m].inside);
         else if (str_equal(key, S("dispatch_info")))
             take_dispatch(j, a);
     }
     return j->token == JSON_OBJECT_END;
 }
 
-static int32_t device_of(const struct document_reader *r, int64_t agent)
+static int32_t json_device_of(const struct document_reader *r, int64_t agent)
 {
     uint32_t number;
 
-    return hash_get(&r->devices, key_of(r, agent), &number) ? (int32_t)number : -1;
+    return hash_get(&r->devices, json_key_of(r, agent), &number) ? (int32_t)number : -1;
 }
 
-static lane_id lane_of(struct document_reader *r, const struct activity *a, int32_t device)
+static lane_id json_lane_of(struct document_reader *r, const struct activity *a, int32_t device)
 {
     int64_t name = a->stream >= 0 ? a->stream : a->queue;
 
@@ -273,38 +274,42 @@ static lane_id lane_of(struct document_reader *r, const struct activity *a, int3
                   : S("copies"));
 }
 
-static bool add_kernel(struct document_reader *r, const struct activity *a, struct slice *slice)
+static bool json_add_kernel(struct document_reader *r, const struct activity *a,
+                            struct slice *slice)
 {
     struct attr set[2];
-    int32_t device = device_of(r, a->agent);
+    int32_t device = json_device_of(r, a->agent);
 
-    slice->name = word(&r->kernels, key_of(r, a->kernel));
+    slice->name = json_word(&r->kernels, json_key_of(r, a->kernel));
     if (slice->name == 0)
         slice->name = capture_intern_format(r->cap, "kernel %lld", (long long)a->kernel);
     slice->kind = classify_kernel(VENDOR_AMD, S(""), capture_text(r->cap, slice->name), S(""));
-    slice->lane = lane_of(r, a, device);
+    slice->lane = json_lane_of(r, a, device);
     slice->set = attrs_set(&r->cap->attrs, set, rocprof_shapes(r->cap, a->grid, a->block, set));
     return !import_is_other_device(r->i, device);
 }
 
 static bool add_copy(struct document_reader *r, const struct activity *a, struct slice *slice)
 {
-    int32_t to = device_of(r, a->to), device = to >= 0 ? to : device_of(r, a->from);
+    int32_t to = json_device_of(r, a->to), device = to >= 0 ? to : json_device_of(r, a->from);
 
-    slice->name = word(&r->operations, hash_mix(key_of(r, a->kind), (uint64_t)a->operation));
+    slice->name =
+        json_word(&r->operations, hash_mix(json_key_of(r, a->kind), (uint64_t)a->operation));
     if (slice->name == 0)
         slice->name = capture_intern(r->cap, S("MEMORY_COPY"));
     slice->kind = SLICE_COPY;
-    slice->lane = lane_of(r, a, device);
+    slice->lane = json_lane_of(r, a, device);
     return !import_is_other_device(r->i, device);
 }
 
 static bool add_call(struct document_reader *r, const struct activity *a, struct slice *slice)
 {
-    strid text = word(&r->markers, key_of(r, a->link));
+    strid text = json_word(&r->markers, json_key_of(r, a->link));
 
-    slice->kind = rocprof_call_kind(capture_text(r->cap, word(&r->kinds, key_of(r, a->kind))));
-    slice->name = word(&r->operations, hash_mix(key_of(r, a->kind), (uint64_t)a->operation));
+    slice->kind =
+        rocprof_call_kind(capture_text(r->cap, json_word(&r->kinds, json_key_of(r, a->kind))));
+    slice->name =
+        json_word(&r->operations, hash_mix(json_key_of(r, a->kind), (uint64_t)a->operation));
     if (slice->kind == SLICE_ANNOTATION && text != 0)
         slice->name = text;
     slice->lane = rocprof_thread(r->cap, r->pid, a->thread);
@@ -313,7 +318,7 @@ static bool add_call(struct document_reader *r, const struct activity *a, struct
     return true;
 }
 
-static void take_record(struct document_reader *r, struct str list)
+static void json_take_record(struct document_reader *r, struct str list)
 {
     struct activity a;
     struct slice slice = {0};
@@ -330,7 +335,7 @@ static void take_record(struct document_reader *r, struct str list)
                     "record skipped: no begin or end");
         return;
     }
-    bool is_kept = str_equal(list, S("kernel_dispatch")) ? add_kernel(r, &a, &slice)
+    bool is_kept = str_equal(list, S("kernel_dispatch")) ? json_add_kernel(r, &a, &slice)
                    : str_equal(list, S("memory_copy"))   ? add_copy(r, &a, &slice)
                                                          : add_call(r, &a, &slice);
     r->i->rows += is_kept;
@@ -356,7 +361,7 @@ static void take_records(struct document_reader *r)
         if (!is_known || !sidecar_enter_list(&r->j))
             continue;
         while (json_element(&r->j))
-            take_record(r, key);
+            json_take_record(r, key);
     }
 }
 
@@ -370,7 +375,7 @@ static void take_metadata(struct document_reader *r)
         return;
     while (json_key(&r->j, &key)) {
         if (str_equal(key, S("pid"))) {
-            r->pid = take_number(&r->j, S(""));
+            r->pid = json_take_number(&r->j, S(""));
         } else if (str_equal(key, S("node")) && sidecar_enter(&r->j)) {
             while (json_key(&r->j, &key))
                 if (str_equal(key, S("hostname")) && sidecar_value(&r->j, &value))
@@ -451,7 +456,7 @@ static enum status read_rocprof_json(struct import *i)
                                     "not a document of rocprofv3");
 }
 
-static int probe(const struct probe *p)
+static int json_probe(const struct probe *p)
 {
     return sidecar_begins(p->head, root_key) ? 95 : 0;
 }
@@ -464,6 +469,6 @@ const struct input_format input_rocprof_json = {
     .vendor = VENDOR_AMD,
     .source = SOURCE_KERNEL_TABLE,
     .names = "*_results.json",
-    .probe = probe,
+    .probe = json_probe,
     .read = read_rocprof_json,
 };

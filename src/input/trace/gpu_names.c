@@ -1,7 +1,7 @@
 /* Lists of CUPTI's names. */
 #include "input/trace/gpu_names.h"
 
-static const char *name_of(const char *const *names, size_t n, int64_t number)
+static const char *names_name_of(const char *const *names, size_t n, int64_t number)
 {
     return names[number >= 0 && (uint64_t)number < n ? number : 0];
 }
@@ -11,7 +11,7 @@ const char *gpu_names_memory(int64_t kind)
     static const char *const names[] = {"Unknown", "Pageable", "Pinned",        "Device",
                                         "Array",   "Managed",  "Device Static", "Managed Static"};
 
-    return name_of(names, ARRAY_LEN(names), kind);
+    return names_name_of(names, ARRAY_LEN(names), kind);
 }
 
 const char *gpu_names_copy(int64_t kind)
@@ -19,7 +19,7 @@ const char *gpu_names_copy(int64_t kind)
     static const char *const names[] = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
                                         "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
 
-    return name_of(names, ARRAY_LEN(names), kind);
+    return names_name_of(names, ARRAY_LEN(names), kind);
 }
 
 const char *gpu_names_sync(int64_t type)
@@ -27,7 +27,7 @@ const char *gpu_names_sync(int64_t type)
     static const char *const names[] = {"Sync", "Event Sync", "Stream Wait Event", "Stream Sync",
                                         "Context Sync"};
 
-    return name_of(names, ARRAY_LEN(names), type);
+    return names_name_of(names, ARRAY_LEN(names), type);
 }
 
 struct str gpu_names_call(struct str name)

@@ -54,7 +54,7 @@ struct reader {
     int64_t start[TRACE_TAGS], correlation[TRACE_TAGS];
 };
 
-static bool number(struct reader *r, uint64_t *out)
+static bool trace_number(struct reader *r, uint64_t *out)
 {
     if (r->at < r->end && *r->at < 0x80) {
         *out = *r->at++;
@@ -79,8 +79,8 @@ static bool read_event(struct reader *r, uint8_t tag, struct gpu_trace_event *e)
     uint8_t kind = tag & (TRACE_WITH_GRAPH - 1);
 
     if (kind < TRACE_KERNEL || kind >= TRACE_TAGS || (kind != tag && kind != TRACE_KERNEL) ||
-        !number(r, &start) || !number(r, &duration) || !number(r, &correlation) ||
-        !number(r, &site) || site > UINT32_MAX)
+        !trace_number(r, &start) || !trace_number(r, &duration) || !trace_number(r, &correlation) ||
+        !trace_number(r, &site) || site > UINT32_MAX)
         return false;
     e->tag = kind;
     e->has_graph = (tag & TRACE_WITH_GRAPH) != 0;
@@ -93,7 +93,7 @@ static bool read_event(struct reader *r, uint8_t tag, struct gpu_trace_event *e)
     e->correlation = r->correlation[kind] =
         (int64_t)((uint64_t)r->correlation[kind] + (uint64_t)trace_unzigzag(correlation));
     for (unsigned i = 0; i < e->n; i++)
-        if (!number(r, &e->extra[i]))
+        if (!trace_number(r, &e->extra[i]))
             return false;
     if (kind != TRACE_COUNTER)
         return true;
@@ -117,14 +117,14 @@ static bool read_untimed(struct reader *r, uint8_t tag, struct gpu_trace_record 
     out->tag = tag;
     out->n = 0;
     if (tag == TRACE_METRICS || tag == TRACE_SAMPLE) {
-        if (!number(r, &n) || n > TRACE_METRICS_MOST)
+        if (!trace_number(r, &n) || n > TRACE_METRICS_MOST)
             return false;
         out->numbers[out->n++] = n++;
     }
     if (n == 0)
         return false;
     while (out->n < n)
-        if (!number(r, &out->numbers[out->n++]))
+        if (!trace_number(r, &out->numbers[out->n++]))
             return false;
     return true;
 }
@@ -134,7 +134,7 @@ static bool read_string(struct reader *r, struct str *out)
 {
     uint64_t n;
 
-    if (!number(r, &n) || n > TRACE_STRING_MOST || n > (size_t)(r->end - r->at))
+    if (!trace_number(r, &n) || n > TRACE_STRING_MOST || n > (size_t)(r->end - r->at))
         return false;
     *out = (struct str){(const char *)r->at, (size_t)n};
     r->at += n;
@@ -143,11 +143,11 @@ static bool read_string(struct reader *r, struct str *out)
 
 static bool read_site(struct reader *r, uint64_t *kind, uint64_t *fields, uint64_t *n)
 {
-    if (!number(r, kind) || *kind == 0 || *kind > UINT8_MAX || !number(r, n) ||
+    if (!trace_number(r, kind) || *kind == 0 || *kind > UINT8_MAX || !trace_number(r, n) ||
         *n > TRACE_FIELDS_MOST)
         return false;
     for (uint64_t i = 0; i < *n; i++)
-        if (!number(r, &fields[i]))
+        if (!trace_number(r, &fields[i]))
             return false;
     return true;
 }

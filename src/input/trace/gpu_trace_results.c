@@ -18,7 +18,7 @@ struct gather {
     VEC_OF(struct trace_pc) samples;
 };
 
-static const char *text_of(struct gather *g, uint64_t number)
+static const char *results_text_of(struct gather *g, uint64_t number)
 {
     return arena_cstr(g->arena, gpu_trace_string(g->t, number));
 }
@@ -33,7 +33,7 @@ static struct launched launch_of(struct gather *g, uint32_t site)
         for (unsigned i = 0; i < KERNEL_FIELDS; i++)
             if (gpu_trace_kind(g->t, site) == TRACE_SITE_KERNEL)
                 fields[i] = gpu_trace_field(g->t, site, i);
-        *l = (struct launched){fields, text_of(g, fields[KERNEL_NAME])};
+        *l = (struct launched){fields, results_text_of(g, fields[KERNEL_NAME])};
     }
     return *l;
 }
@@ -67,7 +67,7 @@ static void take_event(void *ctx, const struct gpu_trace_event *e)
         struct launched launch = launch_of(g, e->site);
         vec_push(&g->runs, ((struct trace_run){.launch = launch.fields,
                                                .name = launch.name,
-                                               .range = text_of(g, e->extra[1]),
+                                               .range = results_text_of(g, e->extra[1]),
                                                .at = e->start,
                                                .duration_ns = e->duration,
                                                .number = (uint64_t)e->correlation,
@@ -100,33 +100,33 @@ static void take_sample(struct gather *g, const struct gpu_trace_record *r)
     size_t pairs = (r->n - FIXED) / 2;
     uint64_t *counts = ARENA_ARRAY(g->arena, uint64_t, 2 * pairs);
     memcpy(counts, r->numbers + FIXED, 2 * pairs * sizeof(*counts));
-    vec_push(&g->samples, ((struct trace_pc){.function = text_of(g, r->numbers[1]),
+    vec_push(&g->samples, ((struct trace_pc){.function = results_text_of(g, r->numbers[1]),
                                              .module = r->numbers[2],
                                              .offset = r->numbers[3],
                                              .counts = counts,
                                              .n = pairs}));
 }
 
-static void take_record(void *ctx, const struct gpu_trace_record *r)
+static void results_take_record(void *ctx, const struct gpu_trace_record *r)
 {
     struct gather *g = ctx;
 
     if (r->tag == TRACE_INFO) {
-        take_info(g, text_of(g, r->numbers[0]), text_of(g, r->numbers[1]));
+        take_info(g, results_text_of(g, r->numbers[0]), results_text_of(g, r->numbers[1]));
     } else if (r->tag == TRACE_METRICS && g->out->n_metrics == 0) {
         /* Those of all devices are the same, as far as their chips know them. */
         g->out->n_metrics = r->n - 1;
         g->out->metrics = ARENA_ARRAY(g->arena, const char *, r->n);
         for (size_t i = 1; i < r->n; i++)
-            g->out->metrics[i - 1] = text_of(g, r->numbers[i]);
+            g->out->metrics[i - 1] = results_text_of(g, r->numbers[i]);
     } else if (r->tag == TRACE_SAMPLE) {
         take_sample(g, r);
     } else if (r->tag == TRACE_NOTE) {
-        vec_push(&g->notes, ((struct trace_note){.code = text_of(g, r->numbers[0]),
-                                                 .text = text_of(g, r->numbers[2]),
+        vec_push(&g->notes, ((struct trace_note){.code = results_text_of(g, r->numbers[0]),
+                                                 .text = results_text_of(g, r->numbers[2]),
                                                  .result = trace_unzigzag(r->numbers[1])}));
     } else if (r->tag == TRACE_SEEN) {
-        vec_push(&g->seen, ((struct trace_seen){.name = text_of(g, r->numbers[0]),
+        vec_push(&g->seen, ((struct trace_seen){.name = results_text_of(g, r->numbers[0]),
                                                 .launches = r->numbers[1],
                                                 .measured = r->numbers[2]}));
     }
@@ -156,8 +156,8 @@ enum status gpu_trace_results_read(const char *path, struct arena *arena, struct
                            .arena = arena,
                            .out = out,
                            .launches = ARENA_ARRAY(arena, struct launched, t.sites.n)};
-        gpu_trace_walk(
-            &t, &(struct gpu_trace_sink){.ctx = &g, .event = take_event, .record = take_record});
+        gpu_trace_walk(&t, &(struct gpu_trace_sink){
+                               .ctx = &g, .event = take_event, .record = results_take_record});
         KEEP(counters);
         KEEP(runs);
         KEEP(notes);

@@ -11,7 +11,7 @@ static struct made made;
 enum { ALPHA = 1, MODE, EVENT, CHIP, GH100, ODD, METRIC, CODE, WHY, RANGE };
 
 /* Texts are numbered from 1, in this order. */
-static void begin(void)
+static void results_begin(void)
 {
     static const char *const texts[] = {
         "alpha", "mode",       "event",        "chip", "GH100",
@@ -24,7 +24,7 @@ static void begin(void)
     put_kernel_site(&made, 0, 7, ALPHA);
 }
 
-static const char *save(void)
+static const char *trace_results_save(void)
 {
     const char *path = scratch_path("trace-1.strata");
     FILE *f = fopen(path, "w");
@@ -40,13 +40,13 @@ TEST(facts_notes_and_kernels_seen_are_gathered)
 {
     struct gpu_trace_results r;
 
-    begin();
+    results_begin();
     PUT(&made, TRACE_INFO, MODE, EVENT);
     PUT(&made, TRACE_INFO, CHIP, GH100);
     PUT(&made, TRACE_INFO, ODD, WHY); /* a key that nobody asks for */
     PUT(&made, TRACE_NOTE, CODE, trace_zigzag(-3), WHY);
     PUT(&made, TRACE_SEEN, ALPHA, 12, 5);
-    assert_int_equal(gpu_trace_results_read(save(), &arena, &diag, &r), ST_OK);
+    assert_int_equal(gpu_trace_results_read(trace_results_save(), &arena, &diag, &r), ST_OK);
     assert_string_equal(r.mode, "event");
     assert_string_equal(r.chip, "GH100");
     assert_string_equal(r.host, "");
@@ -64,10 +64,10 @@ TEST(runs_have_their_kernel_and_their_range)
 {
     struct gpu_trace_results r;
 
-    begin();
+    results_begin();
     PUT(&made, TRACE_RUN, trace_zigzag(1000), 250, trace_zigzag(0), 1, 3, RANGE);
     PUT(&made, TRACE_RUN, trace_zigzag(500), 240, trace_zigzag(1), 1, 3, RANGE);
-    assert_int_equal(gpu_trace_results_read(save(), &arena, &diag, &r), ST_OK);
+    assert_int_equal(gpu_trace_results_read(trace_results_save(), &arena, &diag, &r), ST_OK);
     assert_int_equal(r.n_runs, 2);
     assert_string_equal(r.runs[0].name, "alpha");
     assert_string_equal(r.runs[0].range, "the inner range");
@@ -83,13 +83,13 @@ TEST(the_first_list_of_metrics_holds_and_missing_values_are_unknown)
     struct gpu_trace_results r;
     double value = 42;
 
-    begin();
+    results_begin();
     PUT(&made, TRACE_METRICS, 2, METRIC, ODD);
     PUT(&made, TRACE_METRICS, 1, WHY);
     PUT(&made, TRACE_COUNTER, trace_zigzag(10), 0, trace_zigzag(4), 1, 2, 1);
     memcpy(made.bytes + made.n, &value, sizeof(value));
     made.n += sizeof(value);
-    assert_int_equal(gpu_trace_results_read(save(), &arena, &diag, &r), ST_OK);
+    assert_int_equal(gpu_trace_results_read(trace_results_save(), &arena, &diag, &r), ST_OK);
     assert_int_equal(r.n_metrics, 2);
     assert_string_equal(r.metrics[0], "sm__cycles");
     assert_int_equal(r.n_counters, 1);

@@ -63,7 +63,7 @@ struct reader {
     strid bytes_key, node_key, graph_key, queued_key, submitted_key, value_key;
 };
 
-static int probe(const struct probe *p)
+static int strata_trace_probe(const struct probe *p)
 {
     return str_starts(p->head, S(TRACE_MAGIC)) ? 95 : 0;
 }
@@ -109,7 +109,7 @@ static lane_id stream_lane(struct reader *m, uint32_t site)
     return capture_lane(cap, key);
 }
 
-static strid shape_of(struct reader *m, uint32_t site, unsigned first)
+static strid trace_shape_of(struct reader *m, uint32_t site, unsigned first)
 {
     return capture_intern_format(m->cap, "%llu,%llu,%llu",
                                  (unsigned long long)field(m, site, first),
@@ -126,8 +126,8 @@ static attr_run kernel_set(struct reader *m, uint32_t site, struct str plain)
 
     list[n++] = attr_text(capture_key(cap, KEY_CORE), capture_intern(cap, S("GPU")));
     list[n++] = attr_text(capture_intern(cap, S("short_name")), capture_intern(cap, plain));
-    list[n++] = attr_text(capture_intern(cap, S("grid")), shape_of(m, site, KERNEL_GRID_X));
-    list[n++] = attr_text(capture_intern(cap, S("block")), shape_of(m, site, KERNEL_BLOCK_X));
+    list[n++] = attr_text(capture_intern(cap, S("grid")), trace_shape_of(m, site, KERNEL_GRID_X));
+    list[n++] = attr_text(capture_intern(cap, S("block")), trace_shape_of(m, site, KERNEL_BLOCK_X));
     list[n++] = attr_int(capture_intern(cap, S("registers per thread")),
                          (int64_t)field(m, site, KERNEL_REGISTERS));
     list[n++] = attr_int(capture_intern(cap, S("shared memory")), (int64_t)shared);
@@ -139,7 +139,7 @@ static attr_run kernel_set(struct reader *m, uint32_t site, struct str plain)
                              (int64_t)field(m, site, KERNEL_LOCAL));
     if (field(m, site, KERNEL_CLUSTER_X) > 0)
         list[n++] =
-            attr_text(capture_intern(cap, S("cluster")), shape_of(m, site, KERNEL_CLUSTER_X));
+            attr_text(capture_intern(cap, S("cluster")), trace_shape_of(m, site, KERNEL_CLUSTER_X));
     if (field(m, site, KERNEL_LAUNCH_TYPE) > 0)
         list[n++] = attr_int(capture_intern(cap, S("launch type")),
                              (int64_t)field(m, site, KERNEL_LAUNCH_TYPE));
@@ -268,8 +268,8 @@ static bool has_times(struct reader *m, const struct gpu_trace_event *e)
     return false;
 }
 
-static uint32_t put(struct reader *m, const struct gpu_trace_event *e, const struct site *s,
-                    const struct attr *own, size_t n)
+static uint32_t strata_trace_put(struct reader *m, const struct gpu_trace_event *e,
+                                 const struct site *s, const struct attr *own, size_t n)
 {
     return capture_slice(m->cap, &(struct slice){
                                      .begin = e->start,
@@ -310,7 +310,7 @@ static void put_work(struct reader *m, const struct gpu_trace_event *e, const st
     }
     if (e->tag == TRACE_COPY || e->tag == TRACE_FILL)
         own[n++] = attr_int(m->bytes_key, (int64_t)e->extra[0]);
-    uint32_t slice = put(m, e, s, own, n);
+    uint32_t slice = strata_trace_put(m, e, s, own, n);
     if (is_linked(e))
         vec_push(&m->works, ((struct link){(uint32_t)e->correlation, slice}));
 }
@@ -322,7 +322,7 @@ static void put_call(struct reader *m, const struct gpu_trace_event *e, const st
 
     if (e->extra[0] != 0)
         own[n++] = attr_int(m->value_key, (int64_t)e->extra[0]);
-    uint32_t slice = put(m, e, s, own, n);
+    uint32_t slice = strata_trace_put(m, e, s, own, n);
     if (!is_linked(e))
         return;
     bool is_driver = field(m, e->site, CALL_DOMAIN) == 1;
@@ -364,7 +364,7 @@ static void take_event(void *ctx, const struct gpu_trace_event *e)
         break;
     case TRACE_SYNC:
         link = link_attr(m, e);
-        put(m, e, s, &link, 1);
+        strata_trace_put(m, e, s, &link, 1);
         break;
     case TRACE_MARK:
         vec_push(&m->markers, ((struct marker){.at = e->start,
@@ -376,7 +376,7 @@ static void take_event(void *ctx, const struct gpu_trace_event *e)
         vec_push(&m->graphs, *e);
         break;
     default:
-        put(m, e, s, NULL, 0);
+        strata_trace_put(m, e, s, NULL, 0);
         break;
     }
 }
@@ -415,7 +415,7 @@ static void put_graphs(struct reader *m)
                          .name = capture_intern_format(m->cap, "CUDA graph %llu",
                                                        (unsigned long long)e->extra[0]),
                          .set = attrs_set(&cap->attrs, set, 2)};
-        uint32_t slice = put(m, e, &s, own, 2);
+        uint32_t slice = strata_trace_put(m, e, &s, own, 2);
         if (is_linked(e))
             vec_push(&m->works, ((struct link){(uint32_t)e->correlation, slice}));
         n++;
@@ -490,7 +490,7 @@ static size_t highest(const struct link *at, size_t n, size_t most)
 }
 
 /* One arrow to every piece of work, from the runtime call of its correlation, else the driver's. */
-static void join(struct reader *m)
+static void trace_join(struct reader *m)
 {
     enum { SPARE = 1 << 16, SPREAD = 4 };
     size_t limit = (m->calls.n + m->driver_calls.n) * SPREAD + SPARE;
@@ -519,7 +519,7 @@ static void join(struct reader *m)
 
 /* ---- facts ---- */
 
-static void take_record(void *ctx, const struct gpu_trace_record *r)
+static void trace_take_record(void *ctx, const struct gpu_trace_record *r)
 {
     struct reader *m = ctx;
     struct capture *cap = m->cap;
@@ -630,13 +630,14 @@ static void import_all(struct reader *m)
     take_devices(m);
     slices_reserve(&cap->slices, cap->slices.n + m->t.records);
     vec_reserve(&m->works, works);
-    gpu_trace_walk(&m->t,
-                   &(struct gpu_trace_sink){
-                       .ctx = m, .event = take_event, .record = take_record, .block = take_block});
+    gpu_trace_walk(&m->t, &(struct gpu_trace_sink){.ctx = m,
+                                                   .event = take_event,
+                                                   .record = trace_take_record,
+                                                   .block = take_block});
     take_clocks(m);
     put_graphs(m);
     put_ranges(m);
-    join(m);
+    trace_join(m);
     vec_free(&m->works);
     vec_free(&m->markers);
     vec_free(&m->graphs);
@@ -707,7 +708,7 @@ const struct input_format input_strata_trace = {
     .vendor = VENDOR_NVIDIA,
     .names = "trace-*.strata",
     .streams = true,
-    .probe = probe,
+    .probe = strata_trace_probe,
     .devices = ask_devices,
     .read = read_strata_trace,
 };

@@ -24,13 +24,13 @@ static struct capture *import(int64_t device)
     return cap;
 }
 
-static void begin(void)
+static void trace_begin(void)
 {
     made_begin(&made);
     block_begin(&made, 1, 1);
 }
 
-static void end(void)
+static void strata_trace_end(void)
 {
     PUT(&made, TRACE_END, 0, 0, 0);
     block_end(&made);
@@ -39,7 +39,7 @@ static void end(void)
 /* Runtime and driver call of one launch both carry its correlation. */
 TEST(an_arrow_starts_at_the_runtime_call)
 {
-    begin();
+    trace_begin();
     put_string(&made, "_Z4gemmv");
     put_string(&made, "cuLaunchKernel");
     put_string(&made, "cudaLaunchKernel_v7000");
@@ -49,7 +49,7 @@ TEST(an_arrow_starts_at_the_runtime_call)
     PUT(&made, TRACE_CALL, trace_zigzag(110), 20, trace_zigzag(9), 2, 0);
     PUT(&made, TRACE_CALL, trace_zigzag(-10), 50, 0, 3, 0);
     PUT(&made, TRACE_KERNEL, trace_zigzag(200), 30, trace_zigzag(9), 1);
-    end();
+    strata_trace_end();
     struct capture *cap = import(-1);
     assert_int_equal(cap->slices.n, 3);
     assert_int_equal(cap->flows.n, 1);
@@ -71,13 +71,13 @@ static void put_clocks(int64_t real, int64_t mono, int64_t raw)
 
 TEST(times_of_the_monotonic_clock_are_mapped_to_the_time_of_day)
 {
-    begin();
+    trace_begin();
     put_string(&made, "clock");
     put_string(&made, "mono");
     put_clocks(5000000000, 70, 3000);
     PUT(&made, TRACE_INFO, 1, 2);
     put_clocks(9000000000, 71, 3001); /* set meanwhile: of no interest to this clock */
-    end();
+    strata_trace_end();
     struct capture *cap = import(-1);
     assert_true(cap->clock.has_unix);
     assert_int_equal(cap->clock.to_unix, 5000000000 - 3000);
@@ -93,10 +93,10 @@ TEST(a_clock_that_was_set_is_told)
     } cases[] = {{10000000000, false}, {10005000000, false}, {10050000000, true}, {-5, true}};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        begin();
+        trace_begin();
         put_clocks(1000000000000, 70, 3000);
         put_clocks(1000000000000 + cases[i].real, 70 + 10000000000, 10000003000);
-        end();
+        strata_trace_end();
         struct capture *cap = import(-1);
         assert_int_equal(cap->clock.to_unix, 0);
         assert_int_equal(diag.entries.n, cases[i].is_told ? 1 : 0);
@@ -108,14 +108,14 @@ TEST(a_clock_that_was_set_is_told)
 
 TEST(one_device_is_read_at_a_time)
 {
-    begin();
+    trace_begin();
     put_string(&made, "k");
     put_kernel_site(&made, 3, 7, 1);
     put_kernel_site(&made, 1, 8, 1);
     PUT(&made, TRACE_KERNEL, trace_zigzag(200), 30, trace_zigzag(1), 1);
     PUT(&made, TRACE_KERNEL, trace_zigzag(10), 30, trace_zigzag(1), 2);
     PUT(&made, TRACE_KERNEL, trace_zigzag(10), 30, trace_zigzag(1), 2);
-    end();
+    strata_trace_end();
     struct capture *cap = import(-1);
     assert_int_equal(cap->slices.n, 2);
     assert_int_equal(cap->facts.device, 1);
@@ -136,7 +136,7 @@ TEST(one_device_is_read_at_a_time)
  * lost block too. */
 TEST(records_without_good_times_are_losses)
 {
-    begin();
+    trace_begin();
     put_string(&made, "k");
     put_kernel_site(&made, 0, 7, 1);
     PUT(&made, TRACE_KERNEL, 0, 0, 0, 1);
@@ -144,7 +144,7 @@ TEST(records_without_good_times_are_losses)
     PUT(&made, TRACE_KERNEL, 0, UINT64_C(8) * 86400 * 1000000000, 0, 1);
     PUT(&made, TRACE_KERNEL, 0, 5, 0, 55);
     PUT(&made, TRACE_KERNEL, 0, 5, 0, 1);
-    end();
+    strata_trace_end();
     struct capture *cap = import(-1);
     assert_int_equal(cap->slices.n, 1);
     assert_int_equal(cap->sources.at[0].lost, 4);
@@ -156,11 +156,11 @@ TEST(records_without_good_times_are_losses)
 
 TEST(a_record_with_the_site_of_another_kind_is_a_loss)
 {
-    begin();
+    trace_begin();
     put_string(&made, "k");
     PUT(&made, TRACE_SITE, TRACE_SITE_MARK, 4, 2, 77, 1, 0);
     PUT(&made, TRACE_KERNEL, trace_zigzag(100), 5, 0, 1);
-    end();
+    strata_trace_end();
     struct capture *cap = import(-1);
     assert_int_equal(cap->slices.n, 0);
     assert_int_equal(cap->sources.at[0].lost, 1);
@@ -170,7 +170,7 @@ TEST(a_record_with_the_site_of_another_kind_is_a_loss)
 /* Range 5 begins in front of 6 and ends behind it; 7 never ends; 8 is a moment. */
 TEST(ranges_are_paired_by_their_numbers)
 {
-    begin();
+    trace_begin();
     put_string(&made, "outer");
     put_string(&made, "step 3");
     PUT(&made, TRACE_SITE, TRACE_SITE_MARK, 4, 2, 77, 1, 0);
@@ -183,7 +183,7 @@ TEST(ranges_are_paired_by_their_numbers)
     PUT(&made, TRACE_MARK, trace_zigzag(10), 0, trace_zigzag(-1), 3);
     PUT(&made, TRACE_MARK, trace_zigzag(10), 0, trace_zigzag(2), 1);
     PUT(&made, TRACE_MARK, trace_zigzag(60), 0, trace_zigzag(1), 4);
-    end();
+    strata_trace_end();
     struct capture *cap = import(-1);
     assert_int_equal(cap->slices.n, 4);
     const nanos begins[] = {100, 110, 140, 200}, durations[] = {30, 10, 60, 0};
@@ -200,14 +200,14 @@ TEST(ranges_are_paired_by_their_numbers)
 /* Correlation 2 has nodes and a row of the whole graph, 3 the row alone. */
 TEST(whole_graphs_count_where_their_nodes_are_missing)
 {
-    begin();
+    trace_begin();
     put_string(&made, "node");
     put_kernel_site(&made, 0, 7, 1);
     PUT(&made, TRACE_SITE, TRACE_SITE_PLACE, 3, 0, 1, 7);
     PUT(&made, TRACE_KERNEL | TRACE_WITH_GRAPH, trace_zigzag(100), 10, trace_zigzag(2), 1, 4, 9);
     PUT(&made, TRACE_GRAPH, trace_zigzag(100), 10, trace_zigzag(2), 2, 4);
     PUT(&made, TRACE_GRAPH, trace_zigzag(100), 40, trace_zigzag(1), 2, 4);
-    end();
+    strata_trace_end();
     struct capture *cap = import(-1);
     assert_int_equal(cap->slices.n, 2);
     assert_true(str_equal(capture_text(cap, cap->slices.name[1]), S("CUDA graph 4")));
@@ -219,14 +219,14 @@ TEST(whole_graphs_count_where_their_nodes_are_missing)
 /* Correlations far apart need another table; both give arrows. */
 TEST(odd_correlations_have_arrows_too)
 {
-    begin();
+    trace_begin();
     put_string(&made, "k");
     put_kernel_site(&made, 0, 7, 1);
     PUT(&made, TRACE_SITE, TRACE_SITE_CALL, 4, 2, 211, 77, 1);
     PUT(&made, TRACE_CALL, trace_zigzag(100), 5, trace_zigzag(UINT32_MAX), 2, 0);
     PUT(&made, TRACE_KERNEL, trace_zigzag(200), 5, trace_zigzag(UINT32_MAX), 1);
     PUT(&made, TRACE_KERNEL, trace_zigzag(10), 5, trace_zigzag(5), 1); /* beyond 32 bits */
-    end();
+    strata_trace_end();
     struct capture *cap = import(-1);
     assert_int_equal(cap->slices.n, 3);
     assert_int_equal(cap->flows.n, 1);

@@ -95,7 +95,7 @@ static void trouble(struct trace_chunk *c, enum trace_trouble kind, uint64_t off
         t->first = offset;
 }
 
-static strid put(struct trace_chunk *c, struct str raw)
+static strid chunk_put(struct trace_chunk *c, struct str raw)
 {
     return trace_strings_put(&c->strings, raw, FORM_TEXT);
 }
@@ -120,7 +120,7 @@ const struct trace_key *trace_chunk_key(struct trace_chunk *c, struct str key)
         k->is_used = true;
         k->key = key;
         k->arg = trace_argument(c->dialect, key);
-        k->id = !trace_is_skipped(k->arg.action) ? put(c, key) : 0;
+        k->id = !trace_is_skipped(k->arg.action) ? chunk_put(c, key) : 0;
     }
     return k;
 }
@@ -143,7 +143,7 @@ static void add_arg(struct trace_event *e, const struct trace_key *k,
     e->n_args += n == e->n_args;
 }
 
-static bool take_args(struct trace_chunk *c, struct trace_event *e)
+static bool chunk_take_args(struct trace_chunk *c, struct trace_event *e)
 {
     struct json *j = &c->json;
     struct str key;
@@ -200,7 +200,7 @@ static inline bool put_args(void *ctx)
     t->e->n_args = 0;
     /* Python's own ids and nothing else. */
     return trace_same(t->e->field[EVENT_CAT], S("python_function")) ? json_skip(&t->c->json)
-                                                                    : take_args(t->c, t->e);
+                                                                    : chunk_take_args(t->c, t->e);
 }
 
 static uint32_t find_lane(struct trace_chunk *c, const struct trace_event *e)
@@ -212,7 +212,8 @@ static uint32_t find_lane(struct trace_chunk *c, const struct trace_event *e)
 
     if (c->last_lane[i].pid.at == NULL || !trace_same(c->last_lane[i].pid, pid) ||
         !trace_same(c->last_lane[i].tid, tid)) {
-        struct trace_lane_key key = {put(c, e->field[EVENT_PID]), put(c, e->field[EVENT_TID])};
+        struct trace_lane_key key = {chunk_put(c, e->field[EVENT_PID]),
+                                     chunk_put(c, e->field[EVENT_TID])};
         uint32_t fresh = (uint32_t)c->lanes.n;
         uint32_t lane = hash_add(&c->lane_ids, (uint64_t)key.pid << 32 | key.tid, fresh);
         if (lane == fresh)
@@ -224,7 +225,7 @@ static uint32_t find_lane(struct trace_chunk *c, const struct trace_event *e)
     return c->last_lane[i].lane;
 }
 
-static inline uint32_t lane_of(struct trace_chunk *c, const struct trace_event *e)
+static inline uint32_t chunk_lane_of(struct trace_chunk *c, const struct trace_event *e)
 {
     struct path_node *path = e->path;
 
@@ -244,7 +245,7 @@ static void find_category(struct trace_chunk *c, struct str cat)
 
     c->cat = known;
     if (!known->is_used || !trace_same(known->text, cat))
-        *known = (struct trace_cat){cat, put(c, cat), trace_category(cat), 0, true};
+        *known = (struct trace_cat){cat, chunk_put(c, cat), trace_category(cat), 0, true};
 }
 
 static inline void see_category(struct trace_chunk *c, const struct trace_event *e)
@@ -264,7 +265,7 @@ static inline void see_category(struct trace_chunk *c, const struct trace_event 
     c->cat = &path->cat;
 }
 
-static enum trace_name name_of(struct trace_chunk *c, strid name)
+static enum trace_name chunk_name_of(struct trace_chunk *c, strid name)
 {
     struct trace_string *s = &c->strings.at.at[name];
 
@@ -294,7 +295,7 @@ static enum trace_hint task_hint(struct trace_chunk *c, strid name, struct str t
         c->last_task.hint = hint_of_kind(classify_task(task));
         c->last_task.is_aicpu = str_equal(classify_core(task), S("AI_CPU"));
     }
-    if (c->last_task.hint == HINT_COMM && name_of(c, name) == NAME_COLLECTIVE)
+    if (c->last_task.hint == HINT_COMM && chunk_name_of(c, name) == NAME_COLLECTIVE)
         return HINT_COMM;
     if (c->last_task.hint == HINT_CONTROL || c->last_task.hint == HINT_COMM)
         return str_contains_nocase(s->raw, S("wait")) ? HINT_WAIT : HINT_CONTROL;
@@ -323,7 +324,7 @@ static enum trace_hint hint_of(struct trace_chunk *c, const struct trace_event *
         return (enum trace_hint)(s->gpu - 1);
     }
     if (hint == HINT_PLAIN || hint == HINT_HOST_OP || hint == HINT_ANNOTATION) {
-        enum trace_name known = name_of(c, name);
+        enum trace_name known = chunk_name_of(c, name);
         if (known == NAME_STEP || known == NAME_ITERATION ||
             (known == NAME_RANGE && hint == HINT_ANNOTATION))
             return HINT_STEP;
@@ -354,7 +355,7 @@ static bool number_attr(strid key, struct str text, struct attr *out)
 }
 
 /* The text of an argument. */
-static strid text_of(struct trace_chunk *c, const struct trace_event *e, uint32_t i)
+static strid chunk_text_of(struct trace_chunk *c, const struct trace_event *e, uint32_t i)
 {
     const struct event_value *v = &e->args[i].value;
     strid id = e->args[i].guess.id;
@@ -372,7 +373,7 @@ static strid name_of_event(struct trace_chunk *c, const struct trace_event *e)
     strid id = e->name.id;
 
     if (id == 0) {
-        id = put(c, e->field[EVENT_NAME]);
+        id = chunk_put(c, e->field[EVENT_NAME]);
         trace_paths_teach(&e->name, id);
     }
     c->paths->names = c->paths->names << 16 ^ id;
@@ -414,7 +415,7 @@ static void take_attrs(struct trace_chunk *c, const struct trace_event *e, struc
             else
                 own[n_own++] = attr;
         } else if (v->text.n > 0) {
-            set[n_set++] = attr_text(key, text_of(c, e, i));
+            set[n_set++] = attr_text(key, chunk_text_of(c, e, i));
         }
     }
     row->set = attrs_set(&c->sets, set, n_set);
@@ -477,7 +478,7 @@ static void take_slice(struct trace_chunk *c, struct trace_event *e)
         if (c->cat->hint == HINT_SKIP)
             return;
     }
-    row.lane = lane_of(c, e);
+    row.lane = chunk_lane_of(c, e);
     row.name = name_of_event(c, e);
     take_attrs(c, e, &row, &task);
     row.hint = (uint8_t)hint_of(c, e, row.name, task);
@@ -521,7 +522,7 @@ static void take_flow(struct trace_chunk *c, const struct trace_event *e)
     }
     see_category(c, e);
     end.cat = arrow_cat(c, e->path, c->cat->id);
-    end.lane = lane_of(c, e);
+    end.lane = chunk_lane_of(c, e);
     vec_push(&c->ends, end);
 }
 
@@ -536,11 +537,12 @@ static void take_counter(struct trace_chunk *c, const struct trace_event *e)
     for (uint32_t i = 0; i < e->n_args; i++)
         if (e->args[i].arg.action == ARG_LABEL)
             label = &e->args[i].value;
-    sample.lane = lane_of(c, e);
-    sample.name = put(c, e->field[EVENT_NAME]);
+    sample.lane = chunk_lane_of(c, e);
+    sample.name = chunk_put(c, e->field[EVENT_NAME]);
     if (label != NULL)
-        sample.name = put(c, arena_format(&c->arena, "%.*s %.*s", STR_ARGS(e->field[EVENT_NAME]),
-                                          STR_ARGS(label->text)));
+        sample.name =
+            chunk_put(c, arena_format(&c->arena, "%.*s %.*s", STR_ARGS(e->field[EVENT_NAME]),
+                                      STR_ARGS(label->text)));
     for (uint32_t i = 0; i < e->n_args; i++) {
         if (e->args[i].arg.action == ARG_LABEL || !num_f64(e->args[i].value.text, &sample.value))
             continue;
@@ -569,8 +571,8 @@ static void take_meta(struct trace_chunk *c, const struct trace_event *e)
     }
     for (uint32_t i = 0; i < e->n_args; i++)
         if (e->args[i].arg.action == wanted) {
-            meta.lane = lane_of(c, e);
-            meta.text = put(c, e->args[i].value.text);
+            meta.lane = chunk_lane_of(c, e);
+            meta.text = chunk_put(c, e->args[i].value.text);
             vec_push(&c->metas, meta);
         }
 }
@@ -699,7 +701,7 @@ static bool read_event(struct trace_chunk *c, uint64_t at, struct trace_event *e
     return true;
 }
 
-static void read_events(struct trace_chunk *c)
+static void chunk_read_events(struct trace_chunk *c)
 {
     struct json *j = &c->json;
     struct trace_event e;
@@ -753,6 +755,6 @@ void trace_chunk_read(struct trace_chunk *c, uint64_t start)
     c->start = start == TRACE_NOWHERE ? c->offset + at : start;
     json_begin_inside(&c->json, JSON_LENIENT, c->offset + at);
     json_window(&c->json, str_part(c->text, at, c->text.n), c->is_last);
-    read_events(c);
+    chunk_read_events(c);
     memcpy(c->recovered, c->json.recovered, sizeof(c->recovered));
 }

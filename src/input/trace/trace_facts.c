@@ -17,7 +17,7 @@ void trace_facts_fini(struct trace_facts *f)
     arena_free(&f->arena);
 }
 
-static void take_number(struct json *j, int64_t *out)
+static void facts_take_number(struct json *j, int64_t *out)
 {
     struct str text;
 
@@ -37,9 +37,9 @@ static void take_distributed(struct json *j, struct trace_facts *f)
         return;
     while (json_key(j, &key))
         if (str_equal(key, S("rank")))
-            take_number(j, &f->rank);
+            facts_take_number(j, &f->rank);
         else if (str_equal(key, S("world_size")))
-            take_number(j, &f->world_size);
+            facts_take_number(j, &f->world_size);
 }
 
 /* Kineto's words are NVIDIA's on other GPUs too: the device's name, or strata's own header. */
@@ -74,7 +74,7 @@ static void take_devices(struct json *j, struct trace_facts *f)
             if (str_equal(key, S("name")) && json_value(j, &text))
                 f->device_name = arena_str(&f->arena, json_text(text, &f->arena));
             else if (str_equal(key, S("totalGlobalMem")))
-                take_number(j, &f->device_memory);
+                facts_take_number(j, &f->device_memory);
     }
     take_vendor(f->device_name, f);
 }
@@ -86,14 +86,14 @@ static void take_member(struct json *j, struct str key, struct trace_facts *f)
     /* Look before entering: a member of the wrong sort is skipped. */
     if (str_equal(key, S("baseTimeNanoseconds"))) {
         int64_t base = INT64_MIN;
-        take_number(j, &base);
+        facts_take_number(j, &base);
         is_there = base != INT64_MIN;
         f->base_time = is_there ? base : f->base_time;
         f->has_base_time |= is_there;
     } else if (str_equal(key, S("record_shapes"))) {
-        take_number(j, &f->record_shapes);
+        facts_take_number(j, &f->record_shapes);
     } else if (str_equal(key, S("with_stack"))) {
-        take_number(j, &f->with_stack);
+        facts_take_number(j, &f->with_stack);
     } else if (str_equal(key, S("traceEvents"))) {
         f->has_second_list = true;
     } else if (str_equal(key, S("distributedInfo")) || str_equal(key, S("deviceProperties")) ||

@@ -31,8 +31,9 @@ static uint32_t bit(enum trace_hint hint)
     return (uint32_t)1 << hint;
 }
 
-static enum trace_class class_of(const struct trace_lanes *t, const struct capture *cap,
-                                 const struct trace_lane *lane, const struct trace_process *process)
+static enum trace_class lanes_class_of(const struct trace_lanes *t, const struct capture *cap,
+                                       const struct trace_lane *lane,
+                                       const struct trace_process *process)
 {
     if (t->dialect == TRACE_XLA)
         return trace_rows_xla(cap, lane, process);
@@ -74,8 +75,8 @@ static int32_t labelled_device(const struct capture *cap, const struct trace_pro
 }
 
 /* The device of a label, or a pid that is the number of a GPU. */
-static int32_t device_of(const struct trace_lanes *t, const struct capture *cap,
-                         const struct trace_lane *lane, const struct trace_process *process)
+static int32_t lanes_device_of(const struct trace_lanes *t, const struct capture *cap,
+                               const struct trace_lane *lane, const struct trace_process *process)
 {
     int64_t device = labelled_device(cap, process);
 
@@ -91,18 +92,20 @@ static int32_t device_of(const struct trace_lanes *t, const struct capture *cap,
     return -1;
 }
 
-static struct lane_key key_of(const struct trace_lanes *t, struct capture *cap,
-                              const struct trace_lane *lane, const struct trace_process *process)
+static struct lane_key lanes_key_of(const struct trace_lanes *t, struct capture *cap,
+                                    const struct trace_lane *lane,
+                                    const struct trace_process *process)
 {
     struct lane_key key = {.device = -1, .process = process->name, .name = lane->name};
 
     switch (lane->class) {
     case CLASS_DEVICE:
-        return (struct lane_key){
-            .kind = LANE_STREAM, .device = device_of(t, cap, lane, process), .name = lane->tid};
+        return (struct lane_key){.kind = LANE_STREAM,
+                                 .device = lanes_device_of(t, cap, lane, process),
+                                 .name = lane->tid};
     case CLASS_WORK:
         return (struct lane_key){.kind = LANE_STREAM,
-                                 .device = device_of(t, cap, lane, process),
+                                 .device = lanes_device_of(t, cap, lane, process),
                                  .name = trace_rows_stream(cap, lane, process)};
     case CLASS_GROUP:
         key.kind = LANE_COMM;
@@ -114,7 +117,7 @@ static struct lane_key key_of(const struct trace_lanes *t, struct capture *cap,
         key.device =
             t->dialect == TRACE_ASCEND || t->dialect == TRACE_KINETO || t->dialect == TRACE_CHROME
                 ? labelled_device(cap, process)
-                : device_of(t, cap, lane, process);
+                : lanes_device_of(t, cap, lane, process);
         break;
     default:
         key.kind = LANE_THREAD;
@@ -152,13 +155,13 @@ lane_id *trace_lanes_resolve(struct trace_lanes *t, struct capture *cap, bool ha
     for (size_t i = 0; i < t->at.n; i++) {
         struct trace_lane *lane = &t->at.at[i];
         const struct trace_process *process = &t->processes.at[lane->process];
-        lane->class = class_of(t, cap, lane, process);
+        lane->class = lanes_class_of(t, cap, lane, process);
         ids[i] = TRACE_NO_LANE;
         if (lane->hints == 0 || continues(t, lane, &first))
             continue;
         if (lane->class == CLASS_DEVICE && hash_get(&streams, lane->tid, &ids[i]))
             continue;
-        ids[i] = capture_lane(cap, key_of(t, cap, lane, process));
+        ids[i] = capture_lane(cap, lanes_key_of(t, cap, lane, process));
     }
     hash_free(&streams);
     for (size_t i = 0; i < t->at.n; i++)
@@ -169,7 +172,7 @@ lane_id *trace_lanes_resolve(struct trace_lanes *t, struct capture *cap, bool ha
     return ids;
 }
 
-static enum slice_kind kind_of(enum trace_hint hint, bool busy_copies)
+static enum slice_kind lanes_kind_of(enum trace_hint hint, bool busy_copies)
 {
     return hint == HINT_TASK_COPY && busy_copies ? SLICE_COPY
                                                  : (enum slice_kind)trace_hint_kinds[hint];
@@ -190,11 +193,11 @@ enum slice_kind trace_kind(enum trace_class class, enum trace_hint hint, bool bu
         return hint == HINT_STEP ? SLICE_STEP : SLICE_ANNOTATION;
     case CLASS_CANN:
         return hint == HINT_PLAIN || hint == HINT_COLLECTIVE ? SLICE_RUNTIME
-                                                             : kind_of(hint, busy_copies);
+                                                             : lanes_kind_of(hint, busy_copies);
     case CLASS_DEVICE:
     case CLASS_WORK:
-        return trace_hint_is_device(hint) ? kind_of(hint, busy_copies) : SLICE_OTHER;
+        return trace_hint_is_device(hint) ? lanes_kind_of(hint, busy_copies) : SLICE_OTHER;
     default:
-        return kind_of(hint, busy_copies);
+        return lanes_kind_of(hint, busy_copies);
     }
 }

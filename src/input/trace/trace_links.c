@@ -2,7 +2,7 @@
 #include "input/trace/trace_links.h"
 
 /* The number of a call; false for none. */
-static bool number_of(const struct capture *cap, size_t slice, uint64_t *number)
+static bool links_number_of(const struct capture *cap, size_t slice, uint64_t *number)
 {
     struct attr link = capture_slice_attr(cap, slice, KEY_LINK);
 
@@ -39,10 +39,10 @@ void trace_links_add(struct capture *cap, size_t first)
     uint32_t call;
 
     for (size_t i = first; i < cap->slices.n && n > 0; i++)
-        if (cap->slices.kind[i] == SLICE_RUNTIME && number_of(cap, i, &number))
+        if (cap->slices.kind[i] == SLICE_RUNTIME && links_number_of(cap, i, &number))
             hash_add(&calls, number, (uint32_t)i);
     for (size_t i = first; i < cap->slices.n && calls.n > 0; i++)
-        if (is_lonely[i] && number_of(cap, i, &number) && hash_get(&calls, number, &call))
+        if (is_lonely[i] && links_number_of(cap, i, &number) && hash_get(&calls, number, &call))
             capture_flow(cap, FLOW_LAUNCH, call, (uint32_t)i);
     hash_free(&calls);
     mem_free(is_lonely);

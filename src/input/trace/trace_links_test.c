@@ -21,7 +21,7 @@ static int done(void **state)
     return 0;
 }
 
-static uint32_t put(enum slice_kind kind, nanos begin, int64_t number)
+static uint32_t links_put(enum slice_kind kind, nanos begin, int64_t number)
 {
     struct attr link = attr_int(capture_key(cap, KEY_LINK), number);
 
@@ -41,9 +41,9 @@ static void assert_arrow(size_t i, uint32_t from, uint32_t to)
 
 TEST(work_is_joined_with_the_call_of_its_number)
 {
-    uint32_t launch = put(SLICE_RUNTIME, 0, 7), copy = put(SLICE_RUNTIME, 2, 8);
-    uint32_t copied = put(SLICE_COPY, 5, 8), first = put(SLICE_COMPUTE, 6, 7);
-    uint32_t second = put(SLICE_COMPUTE, 8, 7); /* of the same graph */
+    uint32_t launch = links_put(SLICE_RUNTIME, 0, 7), copy = links_put(SLICE_RUNTIME, 2, 8);
+    uint32_t copied = links_put(SLICE_COPY, 5, 8), first = links_put(SLICE_COMPUTE, 6, 7);
+    uint32_t second = links_put(SLICE_COMPUTE, 8, 7); /* of the same graph */
 
     trace_links_add(cap, 0);
 
@@ -55,7 +55,7 @@ TEST(work_is_joined_with_the_call_of_its_number)
 
 TEST(an_arrow_that_is_there_is_not_drawn_again)
 {
-    uint32_t launch = put(SLICE_RUNTIME, 0, 7), kernel = put(SLICE_COMPUTE, 5, 7);
+    uint32_t launch = links_put(SLICE_RUNTIME, 0, 7), kernel = links_put(SLICE_COMPUTE, 5, 7);
 
     capture_flow(cap, FLOW_LAUNCH, launch, kernel);
     trace_links_add(cap, 0);
@@ -65,12 +65,12 @@ TEST(an_arrow_that_is_there_is_not_drawn_again)
 
 TEST(waits_and_work_without_a_call_stay_alone)
 {
-    put(SLICE_RUNTIME, 0, 7);
-    put(SLICE_RUNTIME, 1, 0);  /* no number */
-    put(SLICE_COMPUTE, 5, 0);  /* the same */
-    put(SLICE_COMPUTE, 6, -1); /* without the attribute */
-    put(SLICE_COMPUTE, 7, 9);  /* launched before the recording began */
-    put(SLICE_WAIT, 8, 7);
+    links_put(SLICE_RUNTIME, 0, 7);
+    links_put(SLICE_RUNTIME, 1, 0);  /* no number */
+    links_put(SLICE_COMPUTE, 5, 0);  /* the same */
+    links_put(SLICE_COMPUTE, 6, -1); /* without the attribute */
+    links_put(SLICE_COMPUTE, 7, 9);  /* launched before the recording began */
+    links_put(SLICE_WAIT, 8, 7);
 
     trace_links_add(cap, 0);
 
@@ -79,8 +79,8 @@ TEST(waits_and_work_without_a_call_stay_alone)
 
 TEST(slices_of_an_earlier_file_are_left_alone)
 {
-    put(SLICE_RUNTIME, 0, 7);
-    uint32_t kernel = put(SLICE_COMPUTE, 5, 7);
+    links_put(SLICE_RUNTIME, 0, 7);
+    uint32_t kernel = links_put(SLICE_COMPUTE, 5, 7);
 
     trace_links_add(cap, kernel);
 

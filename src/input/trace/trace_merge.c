@@ -44,7 +44,7 @@ static void add_tally(struct trace_tally *to, uint64_t count, uint64_t first)
 }
 
 /* Copies a text that outlives its piece; false when there is no room. */
-static bool keep(struct trace_chunk *c, struct str *text)
+static bool merge_keep(struct trace_chunk *c, struct str *text)
 {
     if (text->n > TRACE_KEPT - c->n_kept)
         return false;
@@ -86,7 +86,7 @@ static void map_strings(struct trace_merge *m, struct trace_chunk *c)
     for (size_t i = first; i < n; i += EXPECTED)
         intern_some(m, strings + i, n - i < EXPECTED ? n - i : EXPECTED, c->map.strings.at + i);
     for (size_t i = first; i < n; i++)
-        c->is_merged = keep(c, &strings[i].raw) && c->is_merged;
+        c->is_merged = merge_keep(c, &strings[i].raw) && c->is_merged;
     c->map.strings.n = n;
 }
 
@@ -130,7 +130,7 @@ static attr_run map_set(struct trace_merge *m, struct trace_chunk *c, attr_run r
     return attrs_set(&m->cap->attrs, list, n);
 }
 
-static void add_slice(struct trace_merge *m, const struct trace_row *row)
+static void merge_add_slice(struct trace_merge *m, const struct trace_row *row)
 {
     struct slices *s = &m->cap->slices;
     size_t i = s->n++;
@@ -195,7 +195,7 @@ static void close_edge(struct trace_merge *m, const struct trace_row *end)
     edge->below = (uint32_t)m->free_open;
     m->free_open = i;
     m->open_left--;
-    add_slice(m, &edge->row);
+    merge_add_slice(m, &edge->row);
 }
 
 static void add_rows(struct trace_merge *m, struct trace_chunk *c)
@@ -216,7 +216,7 @@ static void add_rows(struct trace_merge *m, struct trace_chunk *c)
     for (size_t i = 0; i < c->rows.n; i++) {
         struct trace_row row = map_row(m, c, &c->rows.at[i]);
         if (row.edge == 0)
-            add_slice(m, &row);
+            merge_add_slice(m, &row);
         else if (row.edge == 'B')
             open_edge(m, &row);
         else
@@ -429,8 +429,8 @@ static const struct {
     [JSON_JOINED_ARRAYS] = {"trace.joined-arrays", "a second list of events follows the first"},
 };
 
-static void tell(struct trace_merge *m, enum severity severity, const char *code, const char *text,
-                 const struct trace_tally *tally)
+static void merge_tell(struct trace_merge *m, enum severity severity, const char *code,
+                       const char *text, const struct trace_tally *tally)
 {
     struct where where = {.path = m->in->path};
 
@@ -443,13 +443,13 @@ static void tell(struct trace_merge *m, enum severity severity, const char *code
 void trace_merge_tell(struct trace_merge *m)
 {
     for (size_t i = 0; i < TROUBLE_COUNT; i++) {
-        tell(m, troubles[i].severity, troubles[i].code, troubles[i].text, &m->troubles[i]);
+        merge_tell(m, troubles[i].severity, troubles[i].code, troubles[i].text, &m->troubles[i]);
         if (troubles[i].is_lost)
             m->lost += m->troubles[i].count;
     }
     for (size_t i = 0; i < JSON_RECOVERIES; i++)
         if (recoveries[i].code != NULL)
-            tell(m, SEV_WARN, recoveries[i].code, recoveries[i].text, &m->recovered[i]);
+            merge_tell(m, SEV_WARN, recoveries[i].code, recoveries[i].text, &m->recovered[i]);
     m->lost += damage_estimate(&m->damage, m->in->path, m->events, m->event_bytes, m->in->diag);
 }
 

@@ -34,7 +34,7 @@ static char here(const struct lesson *l)
     return l->at < l->text.n ? l->text.at[l->at] : '\0';
 }
 
-static void skip_blanks(struct lesson *l)
+static void learn_skip_blanks(struct lesson *l)
 {
     while (char_is_blank(here(l)))
         l->at++;
@@ -43,11 +43,11 @@ static void skip_blanks(struct lesson *l)
 /* Goes behind `c`, with blanks around it. */
 static bool pass(struct lesson *l, char c)
 {
-    skip_blanks(l);
+    learn_skip_blanks(l);
     if (here(l) != c)
         return false;
     l->at++;
-    skip_blanks(l);
+    learn_skip_blanks(l);
     return true;
 }
 
@@ -125,7 +125,7 @@ static size_t set_text(const struct lesson *l, struct path_node *node, size_t to
 }
 
 /* Puts the text up to `to` into the tree. */
-static bool put_text(struct lesson *l, struct path_node node, size_t to)
+static bool learn_put_text(struct lesson *l, struct path_node node, size_t to)
 {
     do {
         struct path_node part = {.value = PATH_NONE};
@@ -229,13 +229,13 @@ static bool add_node(struct lesson *l, struct path_node node)
     for (uint32_t i = 0; i < n; i++) {
         const struct constant *k = &l->constants[i];
         size_t quote = l->text.at[k->from] == '"';
-        if (!put_text(l, value_node(l, k->key, k->from, k->is_arg), k->from + quote))
+        if (!learn_put_text(l, value_node(l, k->key, k->from, k->is_arg), k->from + quote))
             return false;
         l->from = k->to - quote;
     }
     node.has_lane = (l->known >> EVENT_PID & 1) != 0 && (l->known >> EVENT_TID & 1) != 0;
     node.has_cat = (l->known >> EVENT_CAT & 1) != 0;
-    return put_text(l, node, l->at);
+    return learn_put_text(l, node, l->at);
 }
 
 static bool is_new_key(struct lesson *l, struct str key)
@@ -348,7 +348,7 @@ void trace_paths_learn(struct trace_paths *t, enum trace_dialect dialect, struct
     do {
         if (!learn_member(&l))
             return;
-        skip_blanks(&l);
+        learn_skip_blanks(&l);
         if (l.is_in_args && here(&l) == '}') {
             l.is_in_args = false;
             l.at++;

@@ -13,7 +13,7 @@ enum { COPIES = 12 };
 
 static struct trace_chunk best, plain, off;
 
-static int fresh(void **state)
+static int paths_fresh(void **state)
 {
     (void)state;
     trace_chunk_init(&best, TRACE_ASCEND);
@@ -24,7 +24,7 @@ static int fresh(void **state)
     return 0;
 }
 
-static int done(void **state)
+static int paths_done(void **state)
 {
     (void)state;
     trace_chunk_fini(&best);
@@ -33,7 +33,7 @@ static int done(void **state)
     return 0;
 }
 
-static void read_text(struct trace_chunk *c, struct str text)
+static void paths_read_text(struct trace_chunk *c, struct str text)
 {
     c->text = text;
     c->offset = c->from = 0;
@@ -43,12 +43,12 @@ static void read_text(struct trace_chunk *c, struct str text)
 }
 
 /* All three agree about `text`, with what it taught, too. */
-static void check(struct str text)
+static void paths_check(struct str text)
 {
     for (int round = 0; round < 2; round++) {
-        read_text(&best, text);
-        read_text(&plain, text);
-        read_text(&off, text);
+        paths_read_text(&best, text);
+        paths_read_text(&plain, text);
+        paths_read_text(&off, text);
         assert_true(trace_same_chunks(&best, &off));
         assert_true(trace_same_chunks(&plain, &off));
     }
@@ -68,7 +68,7 @@ static void check_event(const char *event)
         n += (size_t)snprintf(text + n, sizeof(text) - n, "%s, %s, ", ordinary, event);
     n += (size_t)snprintf(text + n, sizeof(text) - n, "%s]", ordinary);
     assert_true(n < sizeof(text));
-    check((struct str){text, n});
+    paths_check((struct str){text, n});
 }
 
 TEST(known_layouts_are_walked)
@@ -198,7 +198,7 @@ TEST(values_without_number_agree)
                               i % 50 == 49 ? i : i % 2, i % 13);
     n += (size_t)snprintf(text + n, sizeof(text) - n, "]");
     assert_true(n < sizeof(text));
-    check((struct str){text, n});
+    paths_check((struct str){text, n});
     assert_int_equal(best.rows.n, 1000);
 }
 
@@ -221,7 +221,7 @@ TEST(arguments_that_are_not_kept_agree)
                           : "");
     n += (size_t)snprintf(text + n, sizeof(text) - n, "]");
     assert_true(n < sizeof(text));
-    check((struct str){text, n});
+    paths_check((struct str){text, n});
     assert_true(best.paths->credit > 0);
     assert_int_equal(best.rows.n, 800);
     assert_true(best.samples.n > 0);
@@ -241,10 +241,10 @@ TEST(layouts_without_number_agree)
                              i > 0 ? ", " : "", i, i, i, ", ", ordinary);
     n += (size_t)snprintf(text + n, sizeof(text) - n, "]");
     assert_true(n < sizeof(text));
-    check((struct str){text, n});
+    paths_check((struct str){text, n});
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, done)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, paths_fresh, paths_done)
 
 TEST_MAIN("input/trace/trace_paths", CASE(known_layouts_are_walked), CASE(all_phases_agree),
           CASE(odd_values_agree), CASE(odd_layouts_agree),

@@ -342,7 +342,7 @@ static bool merge_piece(void *ctx, size_t slot)
     return !r->has_ended || r->is_object;
 }
 
-static void run(struct reader *r, enum trace_dialect dialect)
+static void read_run(struct reader *r, enum trace_dialect dialect)
 {
     static const struct pool_pipe pipe = {next_piece, work_piece, merge_piece};
     struct pool *pool = r->in->options != NULL ? r->in->options->pool : NULL;
@@ -408,7 +408,7 @@ static enum status read_part(struct reader *r, enum trace_dialect dialect)
     if (r->status == ST_OK)
         r->status = find_events(r);
     if (r->status == ST_OK)
-        run(r, dialect);
+        read_run(r, dialect);
     diag_merge(r->in->diag, &r->source_diag);
     if (r->status == ST_OK)
         r->status = r->source_status;

@@ -48,7 +48,7 @@ static enum status read_as(enum trace_dialect dialect, struct str text)
 }
 
 /* The number of the slice of that name. */
-static size_t find(const char *name)
+static size_t read_find(const char *name)
 {
     strid id = intern_find(&cap->strings, str_of(name));
 
@@ -67,7 +67,7 @@ static struct attr attr_of(size_t slice, const char *key)
     return own.type != ATTR_NONE ? own : attrs_get(&cap->attrs, cap->slices.set[slice], id);
 }
 
-static const struct lane *lane_of(size_t slice)
+static const struct lane *read_lane_of(size_t slice)
 {
     return &cap->lanes.at[cap->slices.lane[slice]];
 }
@@ -75,8 +75,8 @@ static const struct lane *lane_of(size_t slice)
 static bool has_flow(enum flow_kind kind, const char *from, const char *to)
 {
     for (size_t i = 0; i < cap->flows.n; i++)
-        if (cap->flows.at[i].kind == kind && cap->flows.at[i].from == find(from) &&
-            cap->flows.at[i].to == find(to))
+        if (cap->flows.at[i].kind == kind && cap->flows.at[i].from == read_find(from) &&
+            cap->flows.at[i].to == read_find(to))
             return true;
     return false;
 }
@@ -169,8 +169,8 @@ TEST(every_event_of_an_ascend_timeline_gets_its_kind)
 
     assert_int_equal(cap->slices.n, ARRAY_LEN(want));
     for (size_t i = 0; i < ARRAY_LEN(want); i++) {
-        assert_int_equal(cap->slices.kind[find(want[i].name)], want[i].kind);
-        assert_int_equal(lane_of(find(want[i].name))->key.kind, want[i].lane);
+        assert_int_equal(cap->slices.kind[read_find(want[i].name)], want[i].kind);
+        assert_int_equal(read_lane_of(read_find(want[i].name))->key.kind, want[i].lane);
     }
     assert_int_equal(diag.entries.n, 0);
     assert_int_equal(cap->sources.at[0].rows, ASCEND_EVENTS);
@@ -182,7 +182,7 @@ TEST(times_and_arguments_are_kept_exactly)
 {
     read_as(TRACE_ASCEND, ascend);
 
-    size_t op = find("aten::mm"), kernel = find("mm_kernel");
+    size_t op = read_find("aten::mm"), kernel = read_find("mm_kernel");
     assert_int_equal(cap->slices.begin[op], 1736412474700001000);
     assert_int_equal(cap->slices.dur[op], 13733);
     assert_str(capture_slice_text(cap, op, KEY_INPUT_SHAPES), "8,7;7");
@@ -194,21 +194,21 @@ TEST(times_and_arguments_are_kept_exactly)
     assert_int_equal(capture_slice_attr(cap, kernel, KEY_TASK).number, 11);
     assert_int_equal(capture_slice_attr(cap, kernel, KEY_LINK).number, 903);
     assert_int_equal(attr_of(kernel, "Model Id").type, ATTR_NONE);
-    assert_int_equal(attr_of(find("hcom_allReduce__001_0_1"), "count").number, 58720256);
-    assert_true(attr_of(find("Notify_Wait"), "bandwidth(GB/s)").real == 0.25);
-    assert_int_equal(attr_of(find("MEMCPY_ASYNC"), "size(B)").number, 64);
+    assert_int_equal(attr_of(read_find("hcom_allReduce__001_0_1"), "count").number, 58720256);
+    assert_true(attr_of(read_find("Notify_Wait"), "bandwidth(GB/s)").real == 0.25);
+    assert_int_equal(attr_of(read_find("MEMCPY_ASYNC"), "size(B)").number, 64);
 }
 
 TEST(a_stream_is_named_by_its_number_and_a_thread_by_its_name)
 {
     read_as(TRACE_ASCEND, ascend);
 
-    const struct lane_key *stream = &lane_of(find("mm_kernel"))->key;
+    const struct lane_key *stream = &read_lane_of(read_find("mm_kernel"))->key;
     assert_str(capture_text(cap, stream->name), "47");
     assert_int_equal(stream->device, 3);
     assert_int_equal(stream->process, 0);
     assert_int_equal(stream->pid, 0);
-    const struct lane_key *thread = &lane_of(find("aten::mm"))->key;
+    const struct lane_key *thread = &read_lane_of(read_find("aten::mm"))->key;
     assert_str(capture_text(cap, thread->name), "Thread 7");
     assert_str(capture_text(cap, thread->process), "Python");
     assert_int_equal(thread->pid, 7);
@@ -435,10 +435,10 @@ TEST(a_truncated_file_keeps_every_complete_event)
     read_as(TRACE_ASCEND, str_part(ascend, 0, cut));
     assert_int_equal(cap->sources.at[0].rows, 18);
     assert_int_equal(cap->sources.at[0].lost, 0);
-    assert_int_equal(cap->slices.kind[find("mm_kernel")], SLICE_COMPUTE);
-    assert_int_equal(cap->slices.kind[find("hcom_allReduce__001_0_1")], SLICE_COMM);
-    assert_int_equal(lane_of(find("mm_kernel"))->key.kind, LANE_STREAM);
-    assert_int_equal(cap->slices.kind[find("AscendCL@mm")], SLICE_RUNTIME);
+    assert_int_equal(cap->slices.kind[read_find("mm_kernel")], SLICE_COMPUTE);
+    assert_int_equal(cap->slices.kind[read_find("hcom_allReduce__001_0_1")], SLICE_COMM);
+    assert_int_equal(read_lane_of(read_find("mm_kernel"))->key.kind, LANE_STREAM);
+    assert_int_equal(cap->slices.kind[read_find("AscendCL@mm")], SLICE_RUNTIME);
 }
 
 TEST(damage_costs_the_damaged_event_and_is_counted_with_its_place)
@@ -507,9 +507,9 @@ TEST(what_profilers_leave_behind_is_accepted_and_counted)
     assert_int_equal(diag_count(&diag, "trace.not-finite"), 1);
     assert_int_equal(diag_count(&diag, "trace.trailing-comma"), 2);
     assert_int_equal(diag_count(&diag, "trace.joined-arrays"), 1);
-    find("a\xEF\xBF\xBD"
-         "b");
-    find("\xEF\xBF\xBD");
+    read_find("a\xEF\xBF\xBD"
+              "b");
+    read_find("\xEF\xBF\xBD");
 }
 
 TEST(ids_beyond_64_bits_of_an_integer_keep_their_digits)
@@ -519,7 +519,7 @@ TEST(ids_beyond_64_bits_of_an_integer_keep_their_digits)
         S("[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":1,\"dur\":1,"
           "\"args\":{\"correlation\":18446744073709551615}}]"));
 
-    assert_str(capture_slice_text(cap, find("k"), KEY_LINK), "18446744073709551615");
+    assert_str(capture_slice_text(cap, read_find("k"), KEY_LINK), "18446744073709551615");
 }
 
 TEST(events_of_no_use_are_counted_by_reason)
@@ -544,9 +544,9 @@ TEST(begins_and_ends_are_paired_on_their_row)
     read_as(TRACE_CHROME, tricky[3]);
 
     assert_int_equal(cap->slices.n, 2);
-    assert_int_equal(cap->slices.dur[find("a")], 4000);
-    assert_int_equal(cap->slices.dur[find("b")], 1000);
-    assert_int_equal(attr_of(find("b"), "n").number, 1);
+    assert_int_equal(cap->slices.dur[read_find("a")], 4000);
+    assert_int_equal(cap->slices.dur[read_find("b")], 1000);
+    assert_int_equal(attr_of(read_find("b"), "n").number, 1);
 }
 
 TEST(of_equal_keys_the_last_one_counts)
@@ -554,7 +554,7 @@ TEST(of_equal_keys_the_last_one_counts)
     read_as(TRACE_CHROME, S("[{\"ph\":\"B\",\"ph\":\"X\",\"name\":\"a\",\"name\":\"b\",\"ts\":1,"
                             "\"dur\":1,\"ts\":\"2.5\",\"args\":{\"n\":1,\"n\":2}}]"));
 
-    assert_int_equal(cap->slices.begin[find("b")], 2500);
+    assert_int_equal(cap->slices.begin[read_find("b")], 2500);
     assert_int_equal(attr_of(0, "n").number, 2);
 }
 
@@ -624,13 +624,13 @@ TEST(waits_and_devices_of_our_own_traces_come_back)
           "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":9.000,\"dur\":2.000,\"cat\":\"comm\","
           "\"name\":\"hcom_allReduce__2\",\"args\":{\"wait_ns\":2001}}]}"));
 
-    struct attr wait = capture_slice_attr(cap, find("hcom_allReduce__2"), KEY_WAIT);
+    struct attr wait = capture_slice_attr(cap, read_find("hcom_allReduce__2"), KEY_WAIT);
     assert_int_equal(wait.type, ATTR_TIME);
     assert_int_equal(wait.time, 2001);
-    wait = capture_slice_attr(cap, find("hcom_allReduce__1"), KEY_WAIT);
+    wait = capture_slice_attr(cap, read_find("hcom_allReduce__1"), KEY_WAIT);
     assert_int_equal(wait.time, 4294967295);
-    assert_int_equal(lane_of(find("hcom_allReduce__2"))->key.kind, LANE_COMM);
-    assert_int_equal(lane_of(find("hcom_allReduce__2"))->key.device, 3);
+    assert_int_equal(read_lane_of(read_find("hcom_allReduce__2"))->key.kind, LANE_COMM);
+    assert_int_equal(read_lane_of(read_find("hcom_allReduce__2"))->key.device, 3);
 }
 
 TEST(a_kineto_trace_tells_devices_by_category)
@@ -638,24 +638,24 @@ TEST(a_kineto_trace_tells_devices_by_category)
     assert_int_equal(read_as(TRACE_KINETO, kineto), ST_OK);
 
     assert_int_equal(cap->slices.n, 9);
-    assert_int_equal(cap->slices.kind[find("Record Window End")], SLICE_OTHER);
-    assert_int_equal(cap->slices.kind[find("ProfilerStep#2")], SLICE_STEP);
-    assert_int_equal(cap->slices.kind[find("ProfilerStep#9")], SLICE_OTHER);
-    assert_int_equal(cap->slices.kind[find("gemm")], SLICE_COMPUTE);
-    assert_int_equal(cap->slices.kind[find("ncclDevKernel_AllReduce")], SLICE_COMM);
-    assert_int_equal(cap->slices.kind[find("Memcpy HtoD")], SLICE_COPY);
-    assert_int_equal(cap->slices.kind[find("Stream Sync")], SLICE_WAIT);
-    assert_int_equal(cap->slices.kind[find("cudaLaunchKernel")], SLICE_RUNTIME);
-    assert_int_equal(lane_of(find("gemm"))->key.kind, LANE_STREAM);
-    assert_int_equal(lane_of(find("gemm"))->key.device, 0);
-    assert_str(capture_text(cap, lane_of(find("gemm"))->key.name), "7");
+    assert_int_equal(cap->slices.kind[read_find("Record Window End")], SLICE_OTHER);
+    assert_int_equal(cap->slices.kind[read_find("ProfilerStep#2")], SLICE_STEP);
+    assert_int_equal(cap->slices.kind[read_find("ProfilerStep#9")], SLICE_OTHER);
+    assert_int_equal(cap->slices.kind[read_find("gemm")], SLICE_COMPUTE);
+    assert_int_equal(cap->slices.kind[read_find("ncclDevKernel_AllReduce")], SLICE_COMM);
+    assert_int_equal(cap->slices.kind[read_find("Memcpy HtoD")], SLICE_COPY);
+    assert_int_equal(cap->slices.kind[read_find("Stream Sync")], SLICE_WAIT);
+    assert_int_equal(cap->slices.kind[read_find("cudaLaunchKernel")], SLICE_RUNTIME);
+    assert_int_equal(read_lane_of(read_find("gemm"))->key.kind, LANE_STREAM);
+    assert_int_equal(read_lane_of(read_find("gemm"))->key.device, 0);
+    assert_str(capture_text(cap, read_lane_of(read_find("gemm"))->key.name), "7");
     assert_int_equal(cap->marks.n, 1);
     assert_int_equal(cap->flows.n, 1);
     assert_true(has_flow(FLOW_LAUNCH, "cudaLaunchKernel", "gemm"));
-    assert_int_equal(capture_slice_attr(cap, find("gemm"), KEY_LINK).number, 55);
-    assert_str(capture_text(cap, attr_of(find("gemm"), "grid").text), "[1, 2, 3]");
-    assert_str(capture_slice_text(cap, find("aten::mm"), KEY_INPUT_SHAPES), "32,10;4;");
-    assert_str(capture_slice_text(cap, find("aten::mm"), KEY_INPUT_DTYPES), "long int;");
+    assert_int_equal(capture_slice_attr(cap, read_find("gemm"), KEY_LINK).number, 55);
+    assert_str(capture_text(cap, attr_of(read_find("gemm"), "grid").text), "[1, 2, 3]");
+    assert_str(capture_slice_text(cap, read_find("aten::mm"), KEY_INPUT_SHAPES), "32,10;4;");
+    assert_str(capture_slice_text(cap, read_find("aten::mm"), KEY_INPUT_DTYPES), "long int;");
     assert_int_equal(cap->sources.at[0].rows, 14);
 }
 
@@ -696,8 +696,9 @@ TEST(kernels_of_a_table_are_not_told_twice)
 
     /* The kernel is the table's, the collective is in no table, the other nine are there. */
     assert_int_equal(cap->slices.n, 1 + 9);
-    assert_int_equal(cap->slices.begin[find("mm_kernel")], 1736412474700020778);
-    assert_int_equal(cap->slices.lane[find("mm_kernel")], cap->slices.lane[find("EVENT_WAIT")]);
+    assert_int_equal(cap->slices.begin[read_find("mm_kernel")], 1736412474700020778);
+    assert_int_equal(cap->slices.lane[read_find("mm_kernel")],
+                     cap->slices.lane[read_find("EVENT_WAIT")]);
     assert_true(has_flow(FLOW_LAUNCH, "AscendCL@mm", "mm_kernel"));
     assert_true(has_flow(FLOW_LAUNCH, "aten::mm", "mm_kernel"));
     assert_int_equal(diag_count(&diag, "trace.unmatched-kernel"), 1);
@@ -714,7 +715,7 @@ TEST(copies_of_an_ascend_device_are_work_when_the_user_says_so)
     trace_read(&(struct import){.in = &in, .cap = cap}, TRACE_ASCEND, "test");
     capture_seal(cap);
 
-    assert_int_equal(cap->slices.kind[find("MEMCPY_ASYNC")], SLICE_COPY);
+    assert_int_equal(cap->slices.kind[read_find("MEMCPY_ASYNC")], SLICE_COPY);
 }
 
 TEST(the_words_of_a_file_tell_its_dialect)

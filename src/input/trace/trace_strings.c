@@ -32,7 +32,7 @@ void trace_strings_clear(struct trace_strings *t)
     reset(t);
 }
 
-static void grow(struct trace_strings *t)
+static void strings_grow(struct trace_strings *t)
 {
     mem_free(t->slots);
     t->cap *= 2;
@@ -64,6 +64,6 @@ strid trace_strings_put(struct trace_strings *t, struct str raw, enum trace_form
     t->slots[i] = (struct trace_string_slot){tag, id};
     vec_push(&t->at, ((struct trace_string){.raw = raw, .form = (uint8_t)form}));
     if (t->at.n * 2 > t->cap)
-        grow(t);
+        strings_grow(t);
     return id;
 }

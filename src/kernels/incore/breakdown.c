@@ -68,7 +68,7 @@ static void add_groups(struct incore_breakdown *b, const struct incore_trace *t,
     }
 }
 
-static void add_waits(struct incore_breakdown *b, const struct incore_trace *t)
+static void breakdown_add_waits(struct incore_breakdown *b, const struct incore_trace *t)
 {
     for (size_t i = 0; i < t->waits.n && b->uses.n < MOST_USES; i++) {
         const struct incore_flag *wait = &t->waits.at[i];
@@ -167,7 +167,7 @@ static void join_cores(struct incore_breakdown *b)
     }
 }
 
-static double share(uint64_t part, double whole)
+static double breakdown_share(uint64_t part, double whole)
 {
     return whole > 0 ? (double)part / whole : 0;
 }
@@ -191,7 +191,7 @@ static void add_totals(struct incore_breakdown *b)
         if (at == b->totals.n)
             vec_push(&b->totals, ((struct incore_use){.pipe = use->pipe, .told_cycles = -1}));
         struct incore_use *total = &b->totals.at[at];
-        use->busy = share(use->busy_cycles, span_cycles(b, use->core));
+        use->busy = breakdown_share(use->busy_cycles, span_cycles(b, use->core));
         total->executed += use->executed;
         total->cycles += use->cycles;
         total->busy_cycles += use->busy_cycles;
@@ -202,8 +202,9 @@ static void add_totals(struct incore_breakdown *b)
         busy += use->busy_cycles;
     }
     for (size_t i = 0; i < b->totals.n; i++)
-        b->totals.at[i].busy = share(b->totals.at[i].busy_cycles, span_cycles(b, (struct str){0}));
-    b->wait_share = share(waits, (double)waits + (double)busy);
+        b->totals.at[i].busy =
+            breakdown_share(b->totals.at[i].busy_cycles, span_cycles(b, (struct str){0}));
+    b->wait_share = breakdown_share(waits, (double)waits + (double)busy);
 }
 
 void incore_breakdown_build(struct incore_breakdown *b, const struct incore_trace *t,
@@ -214,7 +215,7 @@ void incore_breakdown_build(struct incore_breakdown *b, const struct incore_trac
         .mhz = mhz > 0 ? mhz : INCORE_DEFAULT_MHZ, .is_assumed = mhz <= 0, .vector_use = -1};
     arena_init(&b->arena);
     add_groups(b, t, lanes);
-    add_waits(b, t);
+    breakdown_add_waits(b, t);
     if (m != NULL)
         add_metrics(b, m);
     if (b->uses.n > 0)

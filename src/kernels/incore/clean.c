@@ -15,7 +15,7 @@ struct clean_writer {
     bool has_events;
 };
 
-static void put_value(struct clean_writer *w, incore_value v)
+static void clean_put_value(struct clean_writer *w, incore_value v)
 {
     if (incore_value_is_raw(v))
         text_out_put(w->out, incore_value_text(w->t, v));
@@ -31,13 +31,13 @@ static void begin_event(struct clean_writer *w, struct str text)
 }
 
 /* "pid":...,"tid":... of a row. */
-static void put_row(struct clean_writer *w, uint32_t group, uint32_t lane)
+static void clean_put_row(struct clean_writer *w, uint32_t group, uint32_t lane)
 {
     const struct incore_group *g = &w->t->groups.at[group];
     bool has_quotes = lane > 0 || !incore_value_is_raw(g->tid);
 
     text_out_put(w->out, S("\"pid\":"));
-    put_value(w, g->pid);
+    clean_put_value(w, g->pid);
     text_out_put(w->out, has_quotes ? S(",\"tid\":\"") : S(",\"tid\":"));
     text_out_escaped(w->out, incore_value_text(w->t, g->tid));
     if (lane > 0) {
@@ -55,7 +55,7 @@ static void put_thread(struct clean_writer *w, const struct incore_drawn *d)
     const struct incore_pipe *pipe = incore_pipe_find(incore_value_is_raw(tid) ? S("") : name);
 
     begin_event(w, S("{\"name\":\"thread_name\",\"ph\":\"M\","));
-    put_row(w, d->group, d->lane);
+    clean_put_row(w, d->group, d->lane);
     text_out_put(w->out, S(",\"args\":{\"name\":"));
     if (d->lane == 0 && incore_value_is_raw(tid)) {
         text_out_put(w->out, name);
@@ -70,7 +70,7 @@ static void put_thread(struct clean_writer *w, const struct incore_drawn *d)
     }
     text_out_put(w->out, S("}}"));
     begin_event(w, S("{\"name\":\"thread_sort_index\",\"ph\":\"M\","));
-    put_row(w, d->group, d->lane);
+    clean_put_row(w, d->group, d->lane);
     text_out_put(w->out, S(",\"args\":{\"sort_index\":"));
     text_out_u64(w->out, d->sort_index);
     text_out_put(w->out, S("}}"));
@@ -83,12 +83,12 @@ static void put_rows(struct clean_writer *w)
 
     for (size_t p = 0; p < lanes->pids_n; p++) {
         begin_event(w, S("{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":"));
-        put_value(w, lanes->pids[p]);
+        clean_put_value(w, lanes->pids[p]);
         text_out_put(w->out, S(",\"args\":{\"name\":"));
-        put_value(w, lanes->pids[p]);
+        clean_put_value(w, lanes->pids[p]);
         text_out_put(w->out, S("}}"));
         begin_event(w, S("{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":"));
-        put_value(w, lanes->pids[p]);
+        clean_put_value(w, lanes->pids[p]);
         text_out_put(w->out, S(",\"args\":{\"sort_index\":"));
         text_out_u64(w->out, p);
         text_out_put(w->out, S("}}"));
@@ -121,7 +121,7 @@ static struct common_keys *render_groups(struct clean_writer *w)
         list[g].has_quotes = !incore_value_is_raw(group->tid);
         text_out_open(out, text_sink(&text));
         text_out_put(out, S(",\"ph\":\"X\","));
-        put_row(w, (uint32_t)g, 0);
+        clean_put_row(w, (uint32_t)g, 0);
         text_out_close(out);
         list[g].row =
             arena_str(&w->arena, str_part(text_view(&text), 0, text.n - list[g].has_quotes));
@@ -144,7 +144,7 @@ static void put_instr(struct clean_writer *w, const struct incore_instr *in,
     text_out_put(out, incore_part_text(w->t, in, in->name));
     if (in->lane > 0 && !common->has_quotes) {
         text_out_put(out, S(",\"ph\":\"X\","));
-        put_row(w, in->group, in->lane);
+        clean_put_row(w, in->group, in->lane);
     } else {
         text_out_put(out, common->row);
         if (in->lane > 0) {
@@ -200,7 +200,7 @@ static void put_end(struct clean_writer *w, const struct incore_arrow *arrow, ui
     text_out_put(w->out, S(",\"name\":"));
     text_out_quoted(w->out, arrow->label);
     text_out_put(w->out, S(","));
-    put_row(w, in->group, in->lane);
+    clean_put_row(w, in->group, in->lane);
     text_out_put(w->out, S(",\"ts\":"));
     text_out_put(w->out, incore_part_text(w->t, in, in->ts_text));
     text_out_put(w->out, S("}"));

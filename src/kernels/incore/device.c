@@ -24,7 +24,7 @@ void incore_device_free(struct incore_device *d)
 }
 
 /* Goes into the value that comes, when it is of the wanted kind, and over it when not. */
-static bool enter(struct json *j, enum json_token wanted)
+static bool incore_device_enter(struct json *j, enum json_token wanted)
 {
     struct str none;
 
@@ -39,7 +39,7 @@ static bool enter(struct json *j, enum json_token wanted)
     return true;
 }
 
-static struct str keep(struct incore_device *d, const struct json *j, struct str text)
+static struct str device_keep(struct incore_device *d, const struct json *j, struct str text)
 {
     return j->has_escapes && j->token == JSON_STRING ? json_text(text, &d->arena)
                                                      : arena_str(&d->arena, text);
@@ -61,16 +61,16 @@ static void read_advice(struct incore_device *d, struct json *j)
     struct str text, line;
 
     if (json_value(j, &text)) {
-        struct str rest = keep(d, j, text);
+        struct str rest = device_keep(d, j, text);
         while (rest.n > 0 && str_split(&rest, '\n', &line))
             add_advice(d, line);
         return;
     }
-    if (!enter(j, JSON_ARRAY))
+    if (!incore_device_enter(j, JSON_ARRAY))
         return;
     while (json_element(j))
         if (json_value(j, &text) && j->token == JSON_STRING)
-            add_advice(d, keep(d, j, text));
+            add_advice(d, device_keep(d, j, text));
 }
 
 /* One member of an object: where its text goes. */
@@ -85,19 +85,19 @@ static bool read_fields(struct incore_device *d, struct json *j, const struct me
 {
     struct str key, value;
 
-    if (!enter(j, JSON_OBJECT))
+    if (!incore_device_enter(j, JSON_OBJECT))
         return false;
     while (json_key(j, &key))
         for (size_t i = 0; i < n; i++)
             if (str_equal(key, fields[i].key)) {
                 if (json_value(j, &value))
-                    *fields[i].to = keep(d, j, value);
+                    *fields[i].to = device_keep(d, j, value);
                 break;
             }
     return j->token == JSON_OBJECT_END;
 }
 
-static double number(struct str text)
+static double incore_device_number(struct str text)
 {
     double value;
 
@@ -116,8 +116,8 @@ static void read_load(struct incore_device *d, struct json *j)
 
     if (!read_fields(d, j, fields, ARRAY_LEN(fields)))
         return;
-    load.percent = number(percent);
-    load.cycles = number(busy);
+    load.percent = incore_device_number(percent);
+    load.cycles = incore_device_number(busy);
     vec_push(&d->loads, load);
 }
 
@@ -143,7 +143,7 @@ static void read_subcore(struct incore_device *d, struct json *j)
 static void read_list(struct incore_device *d, struct json *j,
                       void (*read)(struct incore_device *d, struct json *j))
 {
-    if (enter(j, JSON_ARRAY))
+    if (incore_device_enter(j, JSON_ARRAY))
         while (json_element(j))
             read(d, j);
 }
@@ -155,7 +155,7 @@ static void read_core(struct incore_device *d, struct json *j)
     struct str key, value;
     int64_t core = -1;
 
-    if (!enter(j, JSON_OBJECT))
+    if (!incore_device_enter(j, JSON_OBJECT))
         return;
     while (json_key(j, &key))
         if (str_equal(key, S("core_id")) && json_value(j, &value))
@@ -171,7 +171,7 @@ static void read_hints(struct incore_device *d, struct json *j)
 {
     struct str key;
 
-    if (enter(j, JSON_OBJECT))
+    if (incore_device_enter(j, JSON_OBJECT))
         while (json_key(j, &key))
             if (str_equal(key, S("advice")))
                 read_advice(d, j);
@@ -199,11 +199,11 @@ static void read_member(struct incore_device *d, uint8_t type, struct json *j, s
         read_list(d, j, read_hints);
     } else if (type == BIN_BASE_INFO && str_equal(key, S("duration"))) {
         if (json_value(j, &value))
-            d->us = number(value);
+            d->us = incore_device_number(value);
     } else if (type == BIN_BASE_INFO) {
         for (size_t i = 0; i < ARRAY_LEN(texts); i++)
             if (str_equal(key, texts[i].key) && json_value(j, &value))
-                *texts[i].to = keep(d, j, value);
+                *texts[i].to = device_keep(d, j, value);
     }
 }
 

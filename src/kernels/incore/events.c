@@ -47,7 +47,7 @@ static uint64_t pair_key(incore_value a, incore_value b)
     return (uint64_t)a << 32 | b;
 }
 
-static incore_value value_of(struct incore_trace *t, struct str text, bool is_raw)
+static incore_value events_value_of(struct incore_trace *t, struct str text, bool is_raw)
 {
     return intern_put(&t->strings, text) << 1 | (is_raw ? 1 : 0);
 }
@@ -63,7 +63,7 @@ bool incore_take_raw(struct json *j, struct str text, struct str *out)
 }
 
 /* The text of a string; NULL when it is none. */
-static struct str text_of(struct reader *r, const struct event_value *v)
+static struct str incore_events_text_of(struct reader *r, const struct event_value *v)
 {
     if (v->token != JSON_STRING)
         return (struct str){0};
@@ -76,18 +76,19 @@ static incore_value id_of(struct reader *r, struct last_id *last, const struct e
     struct str raw = event_value_raw(v);
 
     if (v->token == JSON_NONE)
-        return value_of(r->t, S(""), false);
+        return events_value_of(r->t, S(""), false);
     if (last->raw.at == NULL || !str_equal(raw, last->raw)) {
-        struct str text = text_of(r, v);
+        struct str text = incore_events_text_of(r, v);
         e->is_broken = e->is_broken || event_value_is_json(v);
-        last->value = text.at != NULL ? value_of(r->t, text, false) : value_of(r->t, raw, true);
+        last->value =
+            text.at != NULL ? events_value_of(r->t, text, false) : events_value_of(r->t, raw, true);
         last->raw = raw;
     }
     return last->value;
 }
 
 /* What does not fit a double is as far away as can be. */
-static double number_of(const struct event_value *v)
+static double events_number_of(const struct event_value *v)
 {
     double value;
 
@@ -101,17 +102,18 @@ static double number_of(const struct event_value *v)
 static struct event event_of(struct reader *r, const struct event_json *j)
 {
     const struct event_value *m = j->member;
-    struct str ph = text_of(r, &m[EVENT_PH]);
-    struct event e = {
-        .json = j, .plain_name = text_of(r, &m[EVENT_NAME]), .ph = ph.n == 1 ? *ph.at : '\0'};
+    struct str ph = incore_events_text_of(r, &m[EVENT_PH]);
+    struct event e = {.json = j,
+                      .plain_name = incore_events_text_of(r, &m[EVENT_NAME]),
+                      .ph = ph.n == 1 ? *ph.at : '\0'};
 
     e.pid = id_of(r, &r->last_pid, &m[EVENT_PID], &e);
     e.tid = id_of(r, &r->last_tid, &m[EVENT_TID], &e);
     return e;
 }
 
-static struct incore_part part_of(const struct incore_trace *t, const struct event_json *j,
-                                  enum event_member m)
+static struct incore_part events_part_of(const struct incore_trace *t, const struct event_json *j,
+                                         enum event_member m)
 {
     struct str raw = event_value_raw(&j->member[m]);
 
@@ -140,7 +142,7 @@ static void add_instr(struct incore_trace *t, incore_value pid, incore_value tid
     uint32_t fresh = (uint32_t)t->groups.n;
     if (!t->rules.is_compat && str_equal(incore_value_text(t, tid), S("FIXP")) &&
         !incore_value_is_raw(tid))
-        tid = value_of(t, S("FIXPIPE"), false);
+        tid = events_value_of(t, S("FIXPIPE"), false);
     in.group = hash_add(&t->group_ids, pair_key(pid, tid), fresh);
     if (in.group == fresh) {
         bool is_scalar = str_equal(incore_value_text(t, tid), S("SCALAR"));
@@ -167,12 +169,12 @@ static void take_instr(struct incore_trace *t, const struct event *e)
     }
     add_instr(t, e->pid, e->tid,
               (struct incore_instr){.at = j->at,
-                                    .ts = number_of(&m[EVENT_TS]),
-                                    .dur = number_of(&m[EVENT_DUR]),
-                                    .name = part_of(t, j, EVENT_NAME),
-                                    .ts_text = part_of(t, j, EVENT_TS),
-                                    .dur_text = part_of(t, j, EVENT_DUR),
-                                    .args = part_of(t, j, EVENT_ARGS)});
+                                    .ts = events_number_of(&m[EVENT_TS]),
+                                    .dur = events_number_of(&m[EVENT_DUR]),
+                                    .name = events_part_of(t, j, EVENT_NAME),
+                                    .ts_text = events_part_of(t, j, EVENT_TS),
+                                    .dur_text = events_part_of(t, j, EVENT_DUR),
+                                    .args = events_part_of(t, j, EVENT_ARGS)});
 }
 
 /* SET and WAIT of a kind are two neighbours, SET first; -1: no flag. */
@@ -235,9 +237,9 @@ static void take_flag(struct reader *r, const struct event *e, int sort)
         vec_push(&r->tops, 0);
     if (e->ph == 'B') {
         struct str args = event_value_raw(&e->json->member[EVENT_ARGS]);
-        vec_push(&r->open,
-                 ((struct open_flag){r->tops.at[stack], number_of(&e->json->member[EVENT_TS]),
-                                     keep_detail(t, member_text(args, S("detail"), &t->arena))}));
+        vec_push(&r->open, ((struct open_flag){
+                               r->tops.at[stack], events_number_of(&e->json->member[EVENT_TS]),
+                               keep_detail(t, member_text(args, S("detail"), &t->arena))}));
         r->tops.at[stack] = (uint32_t)r->open.n;
         t->open_flags++;
         return;
@@ -252,7 +254,7 @@ static void take_flag(struct reader *r, const struct event *e, int sort)
                                   .tid = e->tid,
                                   .detail = top->detail,
                                   .begin = top->begin,
-                                  .end = number_of(&e->json->member[EVENT_TS])});
+                                  .end = events_number_of(&e->json->member[EVENT_TS])});
     r->tops.at[stack] = top->below;
     t->open_flags--;
 }
@@ -276,7 +278,7 @@ static void take_event(struct reader *r, const struct event *e)
         take_flag(r, e, sort);
 }
 
-static void forget(struct reader *r)
+static void events_forget(struct reader *r)
 {
     struct incore_trace *t = r->t;
 
@@ -288,13 +290,13 @@ static void forget(struct reader *r)
         hash_clear(&r->stacks[i]);
 }
 
-static bool read_events(struct reader *r)
+static bool incore_events_read(struct reader *r)
 {
     struct json *j = &r->json;
     struct event_args args = {.arena = &r->t->arena};
     struct event_json json;
 
-    forget(r); /* of two arrays of that name the last one counts */
+    events_forget(r); /* of two arrays of that name the last one counts */
     if (json_next(j) != JSON_ARRAY) {
         if (j->token != JSON_ERROR && j->token != JSON_END)
             r->reason = S("traceEvents is not an array");
@@ -330,7 +332,7 @@ static bool read_top(struct reader *r)
         struct str name = j->has_escapes ? json_text(key, &r->t->arena) : key;
         bool ok = true;
         if (str_equal(name, S("traceEvents")))
-            ok = read_events(r);
+            ok = incore_events_read(r);
         else if (str_equal(name, S("profilingType")))
             ok = incore_take_raw(j, r->t->text, &r->t->profiling_type);
         else if (str_equal(name, S("schemaVersion")))
@@ -351,12 +353,12 @@ void incore_trace_init(struct incore_trace *t, struct incore_rules rules)
 void incore_trace_instr(struct incore_trace *t, struct str core, struct str pipe, struct str name,
                         struct incore_instr in)
 {
-    incore_value tid = value_of(t, pipe, false);
+    incore_value tid = events_value_of(t, pipe, false);
 
     if (t->instrs.n >= UINT32_MAX - 1)
         t->not_objects++;
     else if (!is_passed_over(t, tid, name))
-        add_instr(t, value_of(t, core, false), tid, in);
+        add_instr(t, events_value_of(t, core, false), tid, in);
 }
 
 void incore_trace_flag(struct incore_trace *t, struct str core, struct str pipe, struct str name,
@@ -364,8 +366,8 @@ void incore_trace_flag(struct incore_trace *t, struct str core, struct str pipe,
 {
     int sort = flag_sort(name, t->rules.is_compat);
 
-    flag.pid = value_of(t, core, false);
-    flag.tid = value_of(t, pipe, false);
+    flag.pid = events_value_of(t, core, false);
+    flag.tid = events_value_of(t, pipe, false);
     flag.detail = keep_detail(t, flag.detail);
     if (sort >= 0)
         add_flag(t, sort, flag);

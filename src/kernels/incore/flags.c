@@ -115,8 +115,8 @@ static bool intra_key(const struct pairing *p, const struct incore_flag *flag,
     return true;
 }
 
-static strid key_of(struct pairing *p, const struct incore_flag *flag,
-                    const struct incore_detail *d, bool is_set)
+static strid flags_key_of(struct pairing *p, const struct incore_flag *flag,
+                          const struct incore_detail *d, bool is_set)
 {
     struct arena *arena = &p->out->arena;
     struct arena_mark mark = arena_mark(arena);
@@ -142,7 +142,7 @@ static void queue_waits(struct pairing *p)
     for (size_t i = 0; i < waits->n; i++) {
         const struct incore_flag *wait = &waits->at[order[i]];
         struct incore_detail d = incore_detail_read(wait->detail, p->t->rules.is_compat);
-        strid key = key_of(p, wait, &d, false);
+        strid key = flags_key_of(p, wait, &d, false);
         if (key == 0)
             continue;
         while (p->lists.n <= key)
@@ -169,8 +169,8 @@ static uint32_t count_before(const struct pairing *p, const struct incore_group 
     return n;
 }
 
-static const struct incore_group *group_of(const struct pairing *p, incore_value pid,
-                                           struct str pipe)
+static const struct incore_group *flags_group_of(const struct pairing *p, incore_value pid,
+                                                 struct str pipe)
 {
     uint32_t group = incore_group_find(p->t, pid, pipe);
 
@@ -183,8 +183,8 @@ static bool anchor(const struct pairing *p, const struct incore_flag *set,
                    const struct incore_flag *wait, struct str producer, struct str consumer,
                    struct incore_arrow *arrow)
 {
-    const struct incore_group *from = group_of(p, set->pid, producer);
-    const struct incore_group *to = group_of(p, wait->pid, consumer);
+    const struct incore_group *from = flags_group_of(p, set->pid, producer);
+    const struct incore_group *to = flags_group_of(p, wait->pid, consumer);
 
     if (from == NULL || to == NULL)
         return false;
@@ -206,7 +206,7 @@ static void pair(struct pairing *p, const struct incore_flag *set)
 {
     bool is_compat = p->t->rules.is_compat, is_intra = set->kind == INCORE_INTRA;
     struct incore_detail d = incore_detail_read(set->detail, is_compat);
-    strid key = key_of(p, set, &d, true);
+    strid key = flags_key_of(p, set, &d, true);
     const struct incore_flag *wait = NULL;
     struct incore_arrow arrow = {.is_intra = is_intra};
     struct str consumer = d.consumer, consumer_pipe = d.consumer_pipe;

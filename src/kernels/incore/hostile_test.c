@@ -99,7 +99,7 @@ static size_t clean_all(struct str text)
     return written;
 }
 
-static struct text make(void)
+static struct text hostile_make(void)
 {
     struct text out = {0};
 
@@ -110,7 +110,7 @@ static struct text make(void)
 
 TEST(any_byte_may_be_anything)
 {
-    struct text bin = make();
+    struct text bin = hostile_make();
     size_t cleaned = 0;
 
     assert_true(clean_all((struct str){bin.at, bin.n}) > 0);
@@ -128,7 +128,7 @@ TEST(any_byte_may_be_anything)
 
 TEST(any_cut_is_told_or_harmless)
 {
-    struct text bin = make();
+    struct text bin = hostile_make();
 
     for (size_t n = 0; n < bin.n; n++) {
         char *copy = malloc(n + 1);

@@ -12,7 +12,7 @@
 #include "capture/cut.h"
 #include "kernels/incore/files.h"
 #include "kernels/incore/incore_open.h"
-#include "render/insight.h"
+#include "render/insight/insight.h"
 #include "report/record_file.h"
 
 struct cleaning {
@@ -62,8 +62,8 @@ static enum status wrote(struct cleaning *c, const char *path, enum status st)
 }
 
 /* A file of the output folder; `write` gives false when the sink failed. */
-static enum status write_file(struct cleaning *c, const char *name,
-                              bool (*write)(struct cleaning *c, struct sink sink))
+static enum status job_write_file(struct cleaning *c, const char *name,
+                                  bool (*write)(struct cleaning *c, struct sink sink))
 {
     const char *path = path_of(c, name);
     struct outfile file;
@@ -164,11 +164,11 @@ static enum status write_more(struct cleaning *c)
     if (c->job->lossless)
         TRY(write_lossless(c, arena_printf(&s->arena, "%s.lossless.json", prefix)));
     if (c->job->perfetto)
-        TRY(write_file(c, arena_printf(&s->arena, "%s.clean.pftrace", prefix), put_perfetto));
+        TRY(job_write_file(c, arena_printf(&s->arena, "%s.clean.pftrace", prefix), put_perfetto));
     return ST_OK;
 }
 
-static enum status run(struct cleaning *c)
+static enum status clean_job_run(struct cleaning *c)
 {
     const struct incore_clean_job *job = c->job;
     struct incore_study *s = c->study;
@@ -181,18 +181,18 @@ static enum status run(struct cleaning *c)
     for (size_t g = 0; g < s->t.groups.n; g++)
         c->result->instrs += s->t.groups.at[g].is_kept ? s->t.groups.at[g].n : 0;
     TRY(fs_mkdirs(c->dir, c->d));
-    TRY(write_file(c,
-                   job->origin.kernel != NULL
-                       ? arena_printf(&s->arena, "%s.clean.json", job->origin.kernel)
-                       : "trace.clean.json",
-                   put_trace));
+    TRY(job_write_file(c,
+                       job->origin.kernel != NULL
+                           ? arena_printf(&s->arena, "%s.clean.json", job->origin.kernel)
+                           : "trace.clean.json",
+                       put_trace));
     if (s->table.at == NULL && (job->rules.is_compat || !str_ends(str_of(s->bin), S(".json"))))
         diag_add(c->d, SEV_WARN, "incore.no-metrics", (struct where){0},
                  "no API_INSTR block found; skipping instr_metrics.json");
     if (!job->raw_metrics || !job->rules.is_compat)
         TRY(incore_study_metrics(s, c->d));
     if (s->table.at != NULL)
-        TRY(write_file(c, "instr_metrics.json", put_metrics));
+        TRY(job_write_file(c, "instr_metrics.json", put_metrics));
     if (!job->rules.is_compat)
         TRY(write_more(c));
     return copy_raw(c);
@@ -205,7 +205,7 @@ enum status incore_clean_run(const struct incore_clean_job *job, struct diag *d,
 
     *result = (struct incore_clean_result){.origin = job->origin};
     c.study = &result->study;
-    return run(&c);
+    return clean_job_run(&c);
 }
 
 void incore_clean_result_free(struct incore_clean_result *result)

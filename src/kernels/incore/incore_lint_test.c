@@ -33,7 +33,7 @@ static void add_block(uint8_t type, uint8_t version, struct str payload)
     assert_true(bin_write_block(text_sink(&bin), type, version, payload));
 }
 
-static void check(void)
+static void lint_test_check(void)
 {
     incore_lint_check(&lint, (struct str){bin.at, bin.n}, (struct lint_file){.size = bin.n});
 }
@@ -55,7 +55,7 @@ TEST(a_sound_file_breaks_no_rule)
 {
     add_block(BIN_TRACE, BIN_MARK, good);
     add_block(BIN_API_INSTR, BIN_NEW, S("{\"Cores\":[]}"));
-    check();
+    lint_test_check();
     assert_int_equal(lint.problems.n, 0);
     assert_true(incore_lint_opens(&lint));
     assert_int_equal(lint.blocks, 2);
@@ -66,7 +66,7 @@ TEST(a_first_block_of_version_0_is_refused)
 {
     add_block(BIN_API_INSTR, BIN_NEW, S("{\"Cores\":[]}"));
     add_block(BIN_TRACE, BIN_MARK, good);
-    check();
+    lint_test_check();
     assert_problem("first-version", 10, LINT_REFUSED);
     assert_false(incore_lint_opens(&lint));
 }
@@ -76,7 +76,7 @@ TEST(an_empty_block_is_refused)
     add_block(BIN_TRACE, BIN_MARK, S("{\"traceEvents\":[]}"));
     add_block(BIN_API_FILE, BIN_MARK, S("{}"));
     add_block(99, BIN_MARK, S(""));
-    check();
+    lint_test_check();
     assert_problem("empty-block", 32 + 16, LINT_REFUSED);
 }
 
@@ -85,7 +85,7 @@ TEST(a_broken_header_is_told_at_its_byte)
     add_block(BIN_TRACE, BIN_MARK, S("{\"traceEvents\":[]}"));
     add_block(BIN_API_FILE, BIN_MARK, S("{}"));
     bin.at[32 + 11] = 0;
-    check();
+    lint_test_check();
     assert_problem("block-mark", 32 + 11, LINT_REFUSED);
 }
 
@@ -93,7 +93,7 @@ TEST(a_trace_that_is_no_json_is_told_at_its_byte)
 {
     /*                                  123456789012345678 */
     add_block(BIN_TRACE, BIN_MARK, S("{\"traceEvents\":[}]}"));
-    check();
+    lint_test_check();
     assert_problem("trace-json", 12 + 16, LINT_REFUSED);
 }
 
@@ -107,7 +107,7 @@ TEST(flags_need_an_id_of_their_own)
           "{\"id\":\"a\",\"name\":\"SET_FLAG\",\"ph\":\"B\",\"pid\":\"c\",\"tid\":\"M\",\"ts\":3},"
           "{\"id\":\"a\",\"name\":\"SET_FLAG\",\"ph\":\"E\",\"pid\":\"c\",\"tid\":\"M\",\"ts\":4}"
           "]}"));
-    check();
+    lint_test_check();
     assert_int_equal(lint.problems.n, 1);
     assert_string_equal(lint.problems.at[0].rule, "flag-id");
     assert_true(incore_lint_opens(&lint));
@@ -137,7 +137,7 @@ TEST(a_file_that_others_may_write_is_refused)
 TEST(a_rule_broken_often_is_told_a_few_times_and_counted)
 {
     add_block(BIN_TRACE, BIN_MARK, S("{\"traceEvents\":[1,2,3,4,5,6,7,8,9,10]}"));
-    check();
+    lint_test_check();
     assert_int_equal(lint.problems.n, LINT_KEPT);
     assert_int_equal(lint.refused, 10);
     assert_int_equal(lint.rules.at[0].count, 10);

@@ -10,7 +10,7 @@
 #include "input/bundle.h"
 #include "input/incore/core_summary.h"
 #include "input/incore/incore_events.h"
-#include "render/insight.h"
+#include "render/insight/insight.h"
 
 enum { HEAD = 64 << 10 }; /* of a trace, for finding out what it is */
 
@@ -26,7 +26,7 @@ static bool is_dump(const char *path)
 
 /* The file of a folder that is read as it is; NULL when there is none. The reference knows the
  * container alone. */
-static const char *look(const char *path, bool is_compat, struct arena *arena)
+static const char *open_look(const char *path, bool is_compat, struct arena *arena)
 {
     static const char *const names[] = {"visualize_data.bin", "simulator/visualize_data.bin",
                                         "trace.json", "simulator/trace.json"};
@@ -83,7 +83,7 @@ static void find_runs(const char *path, struct arena *arena, struct words *out)
 enum status incore_open_find(const char *path, struct arena *arena, struct diag *d,
                              struct words *out)
 {
-    const char *found = look(path, false, arena);
+    const char *found = open_look(path, false, arena);
     size_t before = out->n;
 
     if (found != NULL) {
@@ -97,7 +97,7 @@ enum status incore_open_find(const char *path, struct arena *arena, struct diag 
 
 const char *incore_open_file(const char *path, struct arena *arena, struct diag *d)
 {
-    const char *found = look(path, false, arena);
+    const char *found = open_look(path, false, arena);
     struct words runs = {0};
 
     if (found == NULL && fs_is_dir(path))
@@ -121,7 +121,7 @@ bool incore_open_device(const char *path, struct incore_device *out)
 
     arena_init(&scratch);
     incore_device_init(out);
-    const char *file = look(path, true, &scratch);
+    const char *file = open_look(path, true, &scratch);
     if (file != NULL && mapfile_open(&map, file, NULL) == ST_OK) {
         bin_blocks_open(&blocks, map.text);
         while (bin_blocks_next(&blocks, &block) && !has_trace) {
@@ -208,13 +208,14 @@ static enum status load_capture(struct incore_study *s, struct incore_rules rule
 }
 
 /* The one thing to read for a path. */
-static enum status choose(struct incore_study *s, const char *path, bool is_compat, struct diag *d)
+static enum status open_choose(struct incore_study *s, const char *path, bool is_compat,
+                               struct diag *d)
 {
     struct words runs = {0};
 
     if (!is_compat && is_file(path) && is_dump(path)) /* one log stands for all of its folder */
         path = incore_open_folder(path, &s->arena);
-    s->bin = look(path, is_compat, &s->arena);
+    s->bin = open_look(path, is_compat, &s->arena);
     if (s->bin == NULL && !is_compat && fs_is_dir(path))
         find_runs(path, &s->arena, &runs);
     size_t n = runs.n;
@@ -234,7 +235,7 @@ enum status incore_open(struct incore_study *s, const char *path, struct incore_
                         struct diag *d)
 {
     incore_study_init(s, NULL);
-    TRY(choose(s, path, rules.is_compat, d));
+    TRY(open_choose(s, path, rules.is_compat, d));
     /* One way or the other. */
     bool is_json = str_ends(str_of(s->bin), S(".json"));
     if (!rules.is_compat && core_summary_is_log(str_basename(str_of(s->bin)))) {

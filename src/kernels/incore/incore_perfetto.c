@@ -5,8 +5,8 @@
 
 #include "base/formats/json_read.h"
 #include "kernels/incore/drawing.h"
-#include "render/perfetto_pen.h"
-#include "render/tracks.h"
+#include "render/timelines/perfetto_pen.h"
+#include "render/timelines/tracks.h"
 
 enum { MOST_ARGS = 16 };
 
@@ -46,7 +46,7 @@ static void add_track(struct painting *p, size_t row, uint64_t process)
     vec_push(&p->tracks, track);
 }
 
-static void take_args(struct painting *p, const struct incore_instr *in)
+static void perfetto_take_args(struct painting *p, const struct incore_instr *in)
 {
     struct incore_arg args[MOST_ARGS];
     size_t n = incore_args(&p->s->t, in, args, MOST_ARGS, &p->arena);
@@ -64,7 +64,7 @@ static void take_args(struct painting *p, const struct incore_instr *in)
     }
 }
 
-static void put_slice(struct painting *p, size_t number, uint64_t process)
+static void perfetto_put_slice(struct painting *p, size_t number, uint64_t process)
 {
     const struct incore_slice *slice = &p->d.slices[number];
     const struct incore_instr *in = &p->s->t.instrs.at[slice->instr];
@@ -74,7 +74,7 @@ static void put_slice(struct painting *p, size_t number, uint64_t process)
 
     if (row == p->tracks.n)
         add_track(p, slice->row, process);
-    take_args(p, in);
+    perfetto_take_args(p, in);
     const struct incore_drawing *d = &p->d;
     for (; p->next_from < d->links_n && d->links[p->next_from].from == number; p->next_from++)
         vec_push(&p->pen.from, p->next_from + 1);
@@ -110,7 +110,7 @@ static void paint(struct painting *p)
                                               (int64_t)++pid);
     for (size_t i = 0; i < rows; i++) {
         for (p->tracks.n = 0; next < p->d.slices_n && p->d.slices[next].row == i; next++)
-            put_slice(p, next, processes[i]);
+            perfetto_put_slice(p, next, processes[i]);
         tracks_next_lane(&p->rows);
     }
 }

@@ -26,7 +26,7 @@ struct ptoas {
     const char *application, *kernel_lib, *symbol, *source;
 };
 
-static enum status check(const struct ptoas *p)
+static enum status ptoas_check(const struct ptoas *p)
 {
     const struct incore_replay_job *job = &p->job;
     const struct {
@@ -49,7 +49,7 @@ static enum status check(const struct ptoas *p)
     return ST_OK;
 }
 
-static void place(struct ptoas *p)
+static void ptoas_place(struct ptoas *p)
 {
     const char *base = p->job.kernel_base;
     p->source = paths_absolute(p->arena, p->job.source_cpp);
@@ -255,7 +255,7 @@ static const char *newest_dump(struct ptoas *p, const char *out)
     return NULL;
 }
 
-static enum status collect(struct ptoas *p)
+static enum status ptoas_collect(struct ptoas *p)
 {
     const struct incore_replay_job *job = &p->job;
     const char *folder = fs_join(p->arena, p->run_root, "msprof_collect");
@@ -298,8 +298,8 @@ enum status incore_replay_ptoas(const struct incore_replay_job *job, struct inco
 {
     struct ptoas p = {.job = *job, .arena = &r->arena, .diag = d};
 
-    TRY(check(&p));
-    place(&p);
+    TRY(ptoas_check(&p));
+    ptoas_place(&p);
     TRY(fs_mkdir_own(p.logs, d));
     TRY(write_record(&p));
     r->workspace = p.run_root;
@@ -325,7 +325,7 @@ enum status incore_replay_ptoas(const struct incore_replay_job *job, struct inco
     TRY(find_symbol(&p));
     TRY(write_record(&p)); /* now with the symbol */
     const char *before = workspace_last_export(p.arena, p.run_root);
-    TRY(collect(&p));
+    TRY(ptoas_collect(&p));
     r->backend = "msprof";
     TRY(workspace_find_export(p.arena, p.run_root, before, SHAPE_AIC, &r->simulator, d));
     return ST_OK;

@@ -6,7 +6,7 @@
 #include "kernels/pto/pto_cpp.h"
 #include "kernels/replay/args.h"
 
-static struct pto_cpp_job job_of(const struct incore_run *run, const struct incore_kernel *k)
+static struct pto_cpp_job cpp_job_of(const struct incore_run *run, const struct incore_kernel *k)
 {
     return (struct pto_cpp_job){
         .source = k->source->cpp,
@@ -20,7 +20,7 @@ static struct pto_cpp_job job_of(const struct incore_run *run, const struct inco
 
 uint64_t incore_run_cpp_key(const struct incore_run *run, struct incore_kernel *k)
 {
-    struct pto_cpp_job job = job_of(run, k);
+    struct pto_cpp_job job = cpp_job_of(run, k);
     struct pto_cpp_run r = {0};
     struct diag quiet; /* the run tells what is wrong */
 
@@ -169,7 +169,7 @@ static enum status run_and_simulate(struct incore_run *run, struct incore_kernel
 
 void incore_run_cpp(struct incore_run *run, struct incore_kernel *k)
 {
-    struct pto_cpp_job job = job_of(run, k);
+    struct pto_cpp_job job = cpp_job_of(run, k);
     struct pto_cpp_run r = {0};
     struct slots given = {0};
 

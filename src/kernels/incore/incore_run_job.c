@@ -22,7 +22,7 @@ enum status incore_run_private(const char *path, struct diag *d)
     return ST_OK;
 }
 
-static const struct run_row *row_of(const struct run_rows *rows, const char *func)
+static const struct run_row *job_row_of(const struct run_rows *rows, const char *func)
 {
     for (size_t i = 0; i < rows->n; i++)
         if (strcmp(rows->at[i].func, func) == 0)
@@ -58,10 +58,10 @@ static void work_kernel(void *ctx, size_t slot)
     struct pipeline *p = ctx;
     struct incore_kernel *k = &p->slots[slot];
 
-    incore_run_kernel(p->run, k, row_of(&p->old, k->source->name));
+    incore_run_kernel(p->run, k, job_row_of(&p->old, k->source->name));
 }
 
-static void say(const struct incore_run *run, const char *line)
+static void job_say(const struct incore_run *run, const char *line)
 {
     if (run->job->say != NULL)
         run->job->say(run->job->say_ctx, line);
@@ -77,28 +77,28 @@ static void print_result(const struct incore_run *run, struct incore_kernel *k)
     struct arena *a = &k->arena;
 
     for (size_t i = 0; i < k->lines.n; i++)
-        say(run, k->lines.at[i]);
+        job_say(run, k->lines.at[i]);
     if (!is_exported) {
-        say(run, arena_printf(a, "[%02zu/%02zu] FAILED %s: %s: %s", k->number, run->kernels.n,
-                              r->func, r->status, r->message != NULL ? r->message : ""));
+        job_say(run, arena_printf(a, "[%02zu/%02zu] FAILED %s: %s: %s", k->number, run->kernels.n,
+                                  r->func, r->status, r->message != NULL ? r->message : ""));
     } else {
-        say(run, arena_printf(a,
-                              "[%02zu/%02zu] %s %s: artifacts=%lld core_traces=%lld "
-                              "instr_csv=%lld (from collect)%s%s",
-                              k->number, run->kernels.n, has_warning ? "WARN" : "OK", r->func,
-                              (long long)r->artifact_count, (long long)r->core_trace_count,
-                              (long long)r->instr_csv_count, has_warning ? " -- " : "",
-                              has_warning ? r->message : ""));
+        job_say(run, arena_printf(a,
+                                  "[%02zu/%02zu] %s %s: artifacts=%lld core_traces=%lld "
+                                  "instr_csv=%lld (from collect)%s%s",
+                                  k->number, run->kernels.n, has_warning ? "WARN" : "OK", r->func,
+                                  (long long)r->artifact_count, (long long)r->core_trace_count,
+                                  (long long)r->instr_csv_count, has_warning ? " -- " : "",
+                                  has_warning ? r->message : ""));
     }
     for (size_t i = 0; i < r->n_hints; i++)
-        say(run, arena_printf(a, "        hint: %s", r->hints[i]));
+        job_say(run, arena_printf(a, "        hint: %s", r->hints[i]));
 }
 
 static bool merge_kernel(void *ctx, size_t slot)
 {
     struct pipeline *p = ctx;
     struct incore_kernel *k = &p->slots[slot];
-    const struct run_row *old = row_of(&p->old, k->source->name);
+    const struct run_row *old = job_row_of(&p->old, k->source->name);
     bool was_done = old != NULL && k->row.duration_sec == old->duration_sec &&
                     run_row_is_exported(&k->row) && k->row.hash == old->hash;
 
@@ -150,8 +150,8 @@ enum status incore_run_list(struct incore_run_job *job, struct arena *arena,
     return discover_kernels(&job->find, arena, out, d);
 }
 
-static enum status prepare(struct incore_run *run, struct incore_run_job *job,
-                           struct incore_run_result *result, struct pipeline *p, struct diag *d)
+static enum status job_prepare(struct incore_run *run, struct incore_run_job *job,
+                               struct incore_run_result *result, struct pipeline *p, struct diag *d)
 {
     TRY(incore_run_list(job, run->arena, &run->kernels, d));
     run->backend = run->job->backend;
@@ -185,7 +185,7 @@ enum status incore_run_run(struct incore_run_job *job, struct diag *d,
     arena_init(&result->arena);
     struct incore_run run = {.job = job, .arena = &result->arena};
     struct pipeline p = {.run = &run, .result = result, .d = d};
-    enum status st = prepare(&run, job, result, &p, d);
+    enum status st = job_prepare(&run, job, result, &p, d);
     if (st == ST_OK) {
         run.costs = pto_costs_new();
         st = run_all(&run, &p);

@@ -115,7 +115,7 @@ static bool is_ordinary(const char *message)
 
 /* Of the container that the row names: checks that everyone should see, in row->checks and the
  * message; and what the run cost, where that is not known yet. */
-static void judge(struct incore_kernel *k)
+static void kernel_judge(struct incore_kernel *k)
 {
     struct incore_study study;
     struct diag own;
@@ -185,7 +185,7 @@ static void finish_kernel(struct incore_run *run, struct incore_kernel *k)
     run_row_count(&k->row, k->row.export_dir, &k->arena);
     if (!run_row_is_exported(&k->row))
         return;
-    judge(k);
+    kernel_judge(k);
     if (run->job->clean)
         clean_kernel(run, k);
 }

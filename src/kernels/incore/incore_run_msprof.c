@@ -25,7 +25,7 @@ struct making {
     struct cann_done done; /* of the last step */
 };
 
-static bool fail(struct making *m, const char *message)
+static bool msprof_fail(struct making *m, const char *message)
 {
     m->k->row.message = message;
     return false;
@@ -34,7 +34,7 @@ static bool fail(struct making *m, const char *message)
 /* The story is in the kernel's diag. */
 static bool fail_diag(struct making *m)
 {
-    return fail(m, incore_kernel_error(m->k));
+    return msprof_fail(m, incore_kernel_error(m->k));
 }
 
 enum status incore_run_toolchain(struct incore_run *run, struct diag *d)
@@ -110,10 +110,10 @@ static bool fail_step(struct making *m, const char *name, const char *log, int64
     if (m->k->row.message != NULL)
         return false;
     if (m->done.is_timed_out)
-        return fail(m, arena_printf(m->arena, "%s timed out after %lld s; see %s", name,
-                                    (long long)limit_s, log));
-    return fail(m, arena_printf(m->arena, "%s failed: rc=%d; see %s; tail=%s", name, m->done.rc,
-                                log, tail(m)));
+        return msprof_fail(m, arena_printf(m->arena, "%s timed out after %lld s; see %s", name,
+                                           (long long)limit_s, log));
+    return msprof_fail(m, arena_printf(m->arena, "%s failed: rc=%d; see %s; tail=%s", name,
+                                       m->done.rc, log, tail(m)));
 }
 
 static const char *log_of(struct making *m, const char *name)
@@ -131,7 +131,7 @@ static bool generate_own(struct making *m)
     struct str workload = S("");
 
     if (k->source->pto == NULL)
-        return fail(m, incore_kernel_no_pto(k));
+        return msprof_fail(m, incore_kernel_no_pto(k));
     if (entry_find(m->arena, k->cpp, NULL, &k->entry, &k->diag) != ST_OK)
         return fail_diag(m);
     for (size_t i = 0; i < k->entry.n_params && i < 256; i++) {
@@ -180,7 +180,7 @@ static bool generate_other(struct making *m)
     m->case_dir =
         fs_join(m->arena, root, arena_printf(m->arena, "%.*s/%s", STR_ARGS(folder), m->testcase));
     if (!fs_exists(script))
-        return fail(m, arena_printf(m->arena, "generator not found: %s", script));
+        return msprof_fail(m, arena_printf(m->arena, "generator not found: %s", script));
     return step(m, argv, NULL, log, limit, NULL) || fail_step(m, "generate", log, limit);
 }
 
@@ -210,9 +210,9 @@ static bool build(struct making *m)
     m->library =
         fs_join(m->arena, m->build_dir, arena_printf(m->arena, "lib%s_kernel.so", m->testcase));
     if (!fs_exists(m->app))
-        return fail(m, arena_printf(m->arena, "missing app: %s", m->app));
+        return msprof_fail(m, arena_printf(m->arena, "missing app: %s", m->app));
     if (!fs_exists(m->library))
-        return fail(m, arena_printf(m->arena, "missing kernel lib: %s", m->library));
+        return msprof_fail(m, arena_printf(m->arena, "missing kernel lib: %s", m->library));
     m->k->row.app = m->app;
     m->k->row.kernel_lib = m->library;
     return true;
@@ -247,14 +247,14 @@ static bool golden(struct making *m)
         return true;
     incore_kernel_step(m->run, m->k, "golden");
     if (!fs_exists(script))
-        return fail(m, arena_printf(m->arena, "missing golden.py in %s", m->case_dir));
+        return msprof_fail(m, arena_printf(m->arena, "missing golden.py in %s", m->case_dir));
     return step(m, argv, m->case_dir, log_of(m, "golden.log"), limit, NULL) ||
            fail_step(m, "golden", log_of(m, "golden.log"), limit);
 }
 
 /* ---- collecting and exporting ---- */
 
-static bool collect(struct making *m)
+static bool run_msprof_collect(struct making *m)
 {
     static const struct str success = S_INIT("Profiling running finished. All task success.");
     const struct incore_run_job *job = m->run->job;
@@ -419,7 +419,7 @@ void incore_run_msprof(struct incore_run *run, struct incore_kernel *k)
         return;
     k->row.case_dir = m.case_dir;
     k->row.build_dir = m.build_dir;
-    if (!build(&m) || !find_symbol(&m) || !golden(&m) || !collect(&m))
+    if (!build(&m) || !find_symbol(&m) || !golden(&m) || !run_msprof_collect(&m))
         return;
     run_row_count(&counted, fs_join(m.arena, m.collect, "out"), m.arena);
     if (counted.trace_json == NULL || counted.visualize_data_bin == NULL) {

@@ -34,7 +34,7 @@ static void take_dims(struct incore_kernel *k, const struct words *dims, struct 
 }
 
 /* Scalars nobody gives are 1, as in a generated case; those of the launch keep its values. */
-static void take_args(const struct incore_run *run, struct incore_kernel *k, struct bindings *b)
+static void sim_take_args(const struct incore_run *run, struct incore_kernel *k, struct bindings *b)
 {
     const struct incore_run_job *job = run->job;
     size_t n = k->sizes.n;
@@ -129,7 +129,7 @@ static void take_advice(struct incore_kernel *k, const struct pto_what_ifs *list
 }
 
 /* The text of the first entry with that code; NULL: none. */
-static const char *told(const struct diag *d, const char *code)
+static const char *first_text_of(const struct diag *d, const char *code)
 {
     for (size_t i = 0; i < d->entries.n; i++)
         if (strcmp(d->entries.at[i].code, code) == 0)
@@ -154,7 +154,7 @@ static void take_assumed(const struct incore_run *run, struct incore_kernel *k,
         names = arena_format(&k->arena, "%.*s%s%.*s", STR_ARGS(names), names.n > 0 ? ", " : "",
                              STR_ARGS(one));
     }
-    const char *scalars = told(&k->diag, "pto-sim.assumed");
+    const char *scalars = first_text_of(&k->diag, "pto-sim.assumed");
     if (scalars != NULL) {
         run_row_check(&k->row, arena_cstr(&k->arena, str_of(scalars)));
         k->row.message = arena_cstr(&k->arena, str_of(scalars));
@@ -241,7 +241,7 @@ void incore_run_sim(struct incore_run *run, struct incore_kernel *k)
     }
     incore_kernel_step(run, k, "simulate");
     take_dims(k, &run->job->dims, &b);
-    take_args(run, k, &b);
+    sim_take_args(run, k, &b);
     struct pto_setup setup = {
         .path = k->source->pto,
         .text = k->text,

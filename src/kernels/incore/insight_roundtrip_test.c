@@ -12,7 +12,7 @@
 #include "capture/capture.h"
 #include "input/input.h"
 #include "kernels/incore/incore_lint.h"
-#include "render/timeline.h"
+#include "render/timelines/timeline.h"
 
 enum { ROUNDS = 400 };
 
@@ -101,7 +101,7 @@ static void random_attrs(struct capture *cap, struct slice *s)
 }
 
 /* Times lie close, so that slices overlap and end together. */
-static void add_slice(struct capture *cap, nanos from)
+static void roundtrip_add_slice(struct capture *cap, nanos from)
 {
     const struct word *word = &words[random_below(ARRAY_LEN(words))];
     struct slice s = {.begin = from + (nanos)random_below(60),
@@ -159,7 +159,7 @@ static struct capture *invent(void)
     uint64_t n = random_below(80), flows = n > 0 ? random_below(20) : 0;
 
     for (uint64_t i = 0; i < n; i++)
-        add_slice(cap, from);
+        roundtrip_add_slice(cap, from);
     for (uint64_t i = 0; i < flows; i++)
         capture_flow(cap, FLOW_FLAG, (uint32_t)random_below(n), (uint32_t)random_below(n));
     for (uint64_t i = random_below(6); i > 0; i--)
@@ -226,7 +226,7 @@ static void tell_documents(struct lines *l, const struct capture *cap, const str
     }
 }
 
-static void tell(struct lines *l, const struct capture *cap, const struct capture *like)
+static void roundtrip_tell(struct lines *l, const struct capture *cap, const struct capture *like)
 {
     tell_documents(l, cap, like);
     for (size_t i = 0; i < cap->slices.n; i++) {
@@ -262,8 +262,8 @@ static void assert_same(const struct capture *a, const struct capture *b)
 
     arena_init(&x.arena);
     arena_init(&y.arena);
-    tell(&x, a, a);
-    tell(&y, b, a);
+    roundtrip_tell(&x, a, a);
+    roundtrip_tell(&y, b, a);
     assert_int_equal(x.list.n, y.list.n);
     for (size_t i = 0; i < x.list.n; i++)
         assert_string_equal(x.list.at[i], y.list.at[i]);

@@ -114,7 +114,7 @@ static void pack_group(struct incore_trace *t, const uint32_t *order, struct inc
     group->lanes = rows->n;
 }
 
-static void pack(struct incore_lanes *lanes, struct incore_trace *t)
+static void lanes_pack(struct incore_lanes *lanes, struct incore_trace *t)
 {
     uint32_t most = 1, run = 0, drawn = 0; /* most: equal times in one group */
     struct incore_rows rows = {0};
@@ -205,7 +205,7 @@ void incore_lanes_build(struct incore_lanes *lanes, struct incore_trace *t)
 {
     *lanes = (struct incore_lanes){0};
     sort_groups(lanes, t);
-    pack(lanes, t);
+    lanes_pack(lanes, t);
     find_drawn(lanes, t);
     order_rows(lanes, t);
 }

@@ -59,8 +59,8 @@ struct trace {
 
 /* ---- reading ---- */
 
-static struct part part_of(const struct trace *t, const struct event *e,
-                           const struct event_value *v)
+static struct part lossless_part_of(const struct trace *t, const struct event *e,
+                                    const struct event_value *v)
 {
     if (v->token == JSON_NONE)
         return (struct part){0};
@@ -69,13 +69,13 @@ static struct part part_of(const struct trace *t, const struct event *e,
                          (uint32_t)v->text.n + 2 * is_text};
 }
 
-static bool number_of(const struct event_value *v, double *out)
+static bool lossless_number_of(const struct event_value *v, double *out)
 {
     return v->token == JSON_NUMBER && num_f64(v->text, out);
 }
 
 /* A text and a number of the same letters are two things. */
-static strid key_of(struct trace *t, const struct event_value *v)
+static strid lossless_key_of(struct trace *t, const struct event_value *v)
 {
     char mark = v->token == JSON_STRING ? '"' : ' ';
     char small[128];
@@ -144,7 +144,7 @@ static enum lossless_role role_of(struct trace *t, const struct event_json *j, s
     const struct event_value *pid = &j->member[EVENT_PID], *tid = &j->member[EVENT_TID];
     char ph = event_json_phase(j);
     bool is_core = pid->token == JSON_STRING && str_starts(pid->text, S("core"));
-    bool has_ts = number_of(&j->member[EVENT_TS], &e->ts);
+    bool has_ts = lossless_number_of(&j->member[EVENT_TS], &e->ts);
 
     if (tid->token == JSON_OBJECT || tid->token == JSON_ARRAY)
         return PASS;
@@ -157,12 +157,12 @@ static enum lossless_role role_of(struct trace *t, const struct event_json *j, s
     }
     if (!is_core || !has_ts)
         return PASS;
-    e->id = key_of(t, &j->member[EVENT_ID]);
-    e->name = key_of(t, &j->member[EVENT_NAME]);
+    e->id = lossless_key_of(t, &j->member[EVENT_ID]);
+    e->name = lossless_key_of(t, &j->member[EVENT_NAME]);
     if (ph == 's' || ph == 't' || ph == 'f')
         return FLOW;
     if (ph == 'X') {
-        if (!number_of(&j->member[EVENT_DUR], &e->dur) || e->dur < 0)
+        if (!lossless_number_of(&j->member[EVENT_DUR], &e->dur) || e->dur < 0)
             e->dur = 0;
         return SLICE;
     }
@@ -177,23 +177,23 @@ static void add_event(struct trace *t, const struct event_json *j)
 
     vec_push(&t->below, 0);
     if (j->is_object && e.n <= LIMIT_RECORD_BYTES && t->events.n < UINT32_MAX - 1) {
-        uint64_t key = (uint64_t)key_of(t, &j->member[EVENT_PID]) << 32;
-        key |= key_of(t, &j->member[EVENT_TID]);
+        uint64_t key = (uint64_t)lossless_key_of(t, &j->member[EVENT_PID]) << 32;
+        key |= lossless_key_of(t, &j->member[EVENT_TID]);
         e.group = hash_add(&t->group_ids, key, (uint32_t)t->groups.n);
         if (e.group == t->groups.n)
             vec_push(&t->groups, ((struct lossless_group){.pipe = j->member[EVENT_TID].text}));
         e.role = role_of(t, j, &e);
-        e.tid = part_of(t, &e, &j->member[EVENT_TID]);
-        e.ph = part_of(t, &e, &j->member[EVENT_PH]);
-        e.ts_text = part_of(t, &e, &j->member[EVENT_TS]);
-        e.dur_text = part_of(t, &e, &j->member[EVENT_DUR]);
+        e.tid = lossless_part_of(t, &e, &j->member[EVENT_TID]);
+        e.ph = lossless_part_of(t, &e, &j->member[EVENT_PH]);
+        e.ts_text = lossless_part_of(t, &e, &j->member[EVENT_TS]);
+        e.dur_text = lossless_part_of(t, &e, &j->member[EVENT_DUR]);
     }
     t->told->pairs += e.role == END;
     t->told->slices += e.role == SLICE;
     vec_push(&t->events, e);
 }
 
-static const char *read_events(struct trace *t)
+static const char *lossless_read_events(struct trace *t)
 {
     struct json *j = &t->json;
     struct event_json e;
@@ -225,7 +225,7 @@ static const char *read_trace(struct trace *t)
         if (has_events)
             return "it has two lists of events";
         has_events = true;
-        const char *why = read_events(t);
+        const char *why = lossless_read_events(t);
         if (why != NULL)
             return why;
     }
@@ -250,7 +250,7 @@ static int by_begin(const void *a, const void *b, void *ctx)
     return ORDER(x->ts, y->ts) ?: ORDER(y->dur, x->dur) ?: ORDER(p, q);
 }
 
-static void pack(struct trace *t)
+static void lossless_pack(struct trace *t)
 {
     struct incore_rows rows = {0};
     uint32_t at = 0;
@@ -329,7 +329,7 @@ static void put_tid(struct lossless_writer *w, const struct lossless_group *grou
     text_out_put(w->out, S("\""));
 }
 
-static struct str text_of(const struct trace *t, const struct event *e, struct part part)
+static struct str lossless_text_of(const struct trace *t, const struct event *e, struct part part)
 {
     return str_part(t->text, e->at + part.at, part.n);
 }
@@ -351,13 +351,14 @@ static void put_patch(struct lossless_writer *w, const struct event *e, uint32_t
         text_out_put(w->out, S("\"X\""));
         break;
     case PATCH_TS:
-        text_out_put(w->out, text_of(t, &t->events.at[e->other], t->events.at[e->other].ts_text));
+        text_out_put(w->out,
+                     lossless_text_of(t, &t->events.at[e->other], t->events.at[e->other].ts_text));
         break;
     case PATCH_DUR:
         text_out_f64(w->out, e->dur);
         break;
     case PATCH_ORDER:
-        num_i64(text_of(t, e, e->value), &order);
+        num_i64(lossless_text_of(t, e, e->value), &order);
         if (__builtin_mul_overflow(order, 100, &order) ||
             __builtin_add_overflow(order, lane, &order))
             order = INT64_MAX;
@@ -369,7 +370,7 @@ static void put_patch(struct lossless_writer *w, const struct event *e, uint32_t
 }
 
 /* The event with some parts replaced, in the order they stand in it. */
-static void put_event(struct lossless_writer *w, const struct event *e, uint32_t lane)
+static void lossless_put_event(struct lossless_writer *w, const struct event *e, uint32_t lane)
 {
     bool is_split = e->role != PASS && w->t->groups.at[e->group].rows > 1;
     bool is_pair = e->role == BEGIN;
@@ -422,7 +423,7 @@ static void put_trace(const struct trace *t, struct sink sink)
             continue;
         for (uint32_t k = 0; k < (rows > 0 ? rows : 1); k++) {
             text_out_put(w.out, is_first ? S("\n") : S(",\n"));
-            put_event(&w, e, e->role == ORDER ? k : e->lane);
+            lossless_put_event(&w, e, e->role == ORDER ? k : e->lane);
             is_first = false;
         }
     }
@@ -443,7 +444,7 @@ enum status incore_lossless_write(struct str text, struct sink sink, struct inco
     intern_init(&t->strings);
     *reason = read_trace(t);
     if (*reason == NULL) {
-        pack(t);
+        lossless_pack(t);
         place_flows(t);
         put_trace(t, sink);
     }

@@ -26,12 +26,12 @@ static void build(struct pace_case *c, const struct told_instr *at, size_t n)
     arena_init(&c->arrows.arena);
 }
 
-static void join(struct pace_case *c, uint32_t from, uint32_t to)
+static void pace_join(struct pace_case *c, uint32_t from, uint32_t to)
 {
     vec_push(&c->arrows.list, ((struct incore_arrow){.from = from, .to = to}));
 }
 
-static const struct limiter *find(const struct pace_case *c, enum limit what)
+static const struct limiter *pace_find(const struct pace_case *c, enum limit what)
 {
     for (size_t i = 0; i < c->limits.n; i++)
         if (c->limits.at[i].what == what)
@@ -55,17 +55,17 @@ TEST(the_replay_gives_the_part_of_each_resource)
     struct pace_case c;
 
     build(&c, two_rounds, ARRAY_LEN(two_rounds));
-    join(&c, 0, 1);
-    join(&c, 1, 2);
-    join(&c, 2, 3);
+    pace_join(&c, 0, 1);
+    pace_join(&c, 1, 2);
+    pace_join(&c, 2, 3);
     incore_pace(&c.t, &c.lanes, &c.arrows, &c.limits);
     assert_int_equal(c.limits.total, 12000000);
     assert_int_equal(c.limits.bound, LIMIT_READ);
-    assert_int_equal(find(&c, LIMIT_READ)->saved, 8000000);
-    assert_int_equal(find(&c, LIMIT_VECTOR)->saved, 2000000);
-    assert_int_equal(find(&c, LIMIT_LATENCY)->path, 2000000); /* after each load */
-    assert_int_equal(find(&c, LIMIT_LATENCY)->saved, 2000000);
-    assert_int_equal(find(&c, LIMIT_BUFFERS)->saved, 2000000); /* the second load at 4 */
+    assert_int_equal(pace_find(&c, LIMIT_READ)->saved, 8000000);
+    assert_int_equal(pace_find(&c, LIMIT_VECTOR)->saved, 2000000);
+    assert_int_equal(pace_find(&c, LIMIT_LATENCY)->path, 2000000); /* after each load */
+    assert_int_equal(pace_find(&c, LIMIT_LATENCY)->saved, 2000000);
+    assert_int_equal(pace_find(&c, LIMIT_BUFFERS)->saved, 2000000); /* the second load at 4 */
     drop(&c);
 }
 

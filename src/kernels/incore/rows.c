@@ -9,7 +9,7 @@
 
 enum { CAP_KEPT = 64 }; /* a larger tree is not cleared again for each small pipe */
 
-static void grow(struct incore_rows *rows)
+static void rows_grow(struct incore_rows *rows)
 {
     uint32_t cap = rows->cap == 0 ? 8 : rows->cap * 2;
     double *least = mem_grow(NULL, sizeof(*least), (size_t)cap * 2);
@@ -28,7 +28,7 @@ void incore_rows_begin(struct incore_rows *rows)
     if (rows->cap > CAP_KEPT)
         incore_rows_free(rows);
     if (rows->cap == 0)
-        grow(rows);
+        rows_grow(rows);
     for (uint32_t i = 0; i < rows->cap * 2; i++)
         rows->least[i] = HUGE_VAL;
     rows->n = 0;
@@ -52,7 +52,7 @@ uint32_t incore_rows_take(struct incore_rows *rows, double ts, double dur, doubl
             node = rows->cap + rows->n++;
     } else {
         if (rows->n == rows->cap)
-            grow(rows);
+            rows_grow(rows);
         node = rows->cap + rows->n++;
     }
     uint32_t row = node - rows->cap;

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-static void put_line(struct text *out, const char *key, const char *value)
+static void summary_put_line(struct text *out, const char *key, const char *value)
 {
     text_format(out, "%s=%s\n", key, value != NULL ? value : "unknown");
 }
@@ -15,19 +15,19 @@ void incore_summary_write(const struct incore_study *s, const struct incore_orig
 {
     const struct incore_breakdown *b = &s->breakdown;
 
-    put_line(out, "tool", "strata " STRATA_VERSION);
-    put_line(out, "date", date);
-    put_line(out, "kernel", origin->kernel);
-    put_line(out, "source", origin->source);
-    put_line(out, "input", s->bin);
-    put_line(out, "target", origin->target);
-    put_line(out, "soc", origin->soc);
+    summary_put_line(out, "tool", "strata " STRATA_VERSION);
+    summary_put_line(out, "date", date);
+    summary_put_line(out, "kernel", origin->kernel);
+    summary_put_line(out, "source", origin->source);
+    summary_put_line(out, "input", s->bin);
+    summary_put_line(out, "target", origin->target);
+    summary_put_line(out, "soc", origin->soc);
     text_format(out, "clock_mhz=%g%s\n", b->mhz, b->is_assumed ? " (assumed)" : "");
-    put_line(out, "simulator", origin->simulator);
-    put_line(out, "command", origin->command);
-    put_line(out, "workload", origin->workload);
+    summary_put_line(out, "simulator", origin->simulator);
+    summary_put_line(out, "command", origin->command);
+    summary_put_line(out, "workload", origin->workload);
     for (size_t i = 0; i < origin->patched.n; i++)
-        put_line(out, "patched", origin->patched.at[i]);
+        summary_put_line(out, "patched", origin->patched.at[i]);
     for (size_t i = 0; i < b->totals.n; i++) {
         const struct incore_use *use = &b->totals.at[i];
         text_format(out,
@@ -39,8 +39,8 @@ void incore_summary_write(const struct incore_study *s, const struct incore_orig
     for (size_t i = 0; i < s->told.n; i++)
         text_format(out, "told.%s=%" PRId64 "\n", s->told.at[i].name.at, s->told.at[i].cycles);
     for (size_t i = 0; i < s->health.list.n; i++)
-        put_line(out, "check", s->health.list.at[i].text.at);
+        summary_put_line(out, "check", s->health.list.at[i].text.at);
     if (s->health.list.n == 0)
-        put_line(out, "check", "nothing found");
-    put_line(out, "verdict", b->verdict.at);
+        summary_put_line(out, "check", "nothing found");
+    summary_put_line(out, "verdict", b->verdict.at);
 }

@@ -77,8 +77,8 @@ static int by_key(const struct str *a, const struct str *b)
 }
 
 /* Adds one run to the sum of its key. */
-static void add(struct incore_view *v, struct incore_sums *sums, struct places *places,
-                struct incore_sum one)
+static void view_add(struct incore_view *v, struct incore_sums *sums, struct places *places,
+                     struct incore_sum one)
 {
     uint32_t place = place_of(places, one.key);
 
@@ -105,14 +105,14 @@ static void add_tops(struct incore_view *v, const struct incore_trace *t)
         const struct incore_instr *in = &t->instrs.at[i];
         double length = length_of(in);
         incore_tell(t, i);
-        add(v, &v->tops, &places,
-            (struct incore_sum){
-                .key = {incore_value_text(t, t->groups.at[in->group].tid), incore_name(t, in)},
-                .count = 1,
-                .total = length,
-                .longest = length,
-                .first = in->ts - begins[in->group],
-            });
+        view_add(v, &v->tops, &places,
+                 (struct incore_sum){
+                     .key = {incore_value_text(t, t->groups.at[in->group].tid), incore_name(t, in)},
+                     .count = 1,
+                     .total = length,
+                     .longest = length,
+                     .first = in->ts - begins[in->group],
+                 });
     }
     places_end(&places);
 }
@@ -128,13 +128,13 @@ static void add_stalls(struct incore_view *v, const struct incore_trace *t)
         double length = wait->end - wait->begin;
         if (!(length > 0) || !isfinite(length))
             length = 0;
-        add(v, &v->stalls, &places,
-            (struct incore_sum){
-                .key = {d.producer_pipe, d.consumer_pipe, d.id.at != NULL ? d.id : S("?")},
-                .count = 1,
-                .total = length,
-                .longest = length,
-            });
+        view_add(v, &v->stalls, &places,
+                 (struct incore_sum){
+                     .key = {d.producer_pipe, d.consumer_pipe, d.id.at != NULL ? d.id : S("?")},
+                     .count = 1,
+                     .total = length,
+                     .longest = length,
+                 });
     }
     places_end(&places);
 }
@@ -255,8 +255,8 @@ static int by_change(const void *a, const void *b)
 }
 
 /* What differs between two lists of sums. */
-static void compare(struct incore_change_list *out, const struct incore_sums *a,
-                    const struct incore_sums *b)
+static void view_compare(struct incore_change_list *out, const struct incore_sums *a,
+                         const struct incore_sums *b)
 {
     const struct incore_sums *sides[] = {a, b};
     struct places places;
@@ -308,8 +308,8 @@ void incore_changes_build(struct incore_changes *c, const struct incore_side *a,
             pipe->wait[side] = from->totals.at[i].wait_cycles;
         }
     }
-    compare(&c->tops, &a->view->tops, &b->view->tops);
-    compare(&c->stalls, &a->view->stalls, &b->view->stalls);
+    view_compare(&c->tops, &a->view->tops, &b->view->tops);
+    view_compare(&c->stalls, &a->view->stalls, &b->view->stalls);
     c->is_same = c->span[0] == c->span[1] && c->tops.n == 0 && c->stalls.n == 0;
 }
 
@@ -352,8 +352,8 @@ static const struct field strip_fields[] = {
 const struct record incore_strip_record = RECORD(struct incore_strip, strip_fields);
 
 /* "+12", "-3"; as much as before is a zero without a sign. */
-static struct field_value change_of(const void *record, const char *what,
-                                    const struct record_env *env)
+static struct field_value view_change_of(const void *record, const char *what,
+                                         const struct record_env *env)
 {
     const struct incore_pipe_change *c = record;
     const uint64_t *of = strcmp(what, "busy") == 0 ? c->busy : c->wait;
@@ -366,10 +366,10 @@ static const struct field pipe_fields[] = {
     FIELD(struct incore_pipe_change, pipe, "pipe", .head = "pipe"),
     FIELD(struct incore_pipe_change, busy[0], "busy_cycles_a", .head = "busy A"),
     FIELD(struct incore_pipe_change, busy[1], "busy_cycles_b", .head = "busy B"),
-    FIELD_LOOKED_UP(FIELD_STR, NULL, change_of, "busy", .head = "change", .is_right = true),
+    FIELD_LOOKED_UP(FIELD_STR, NULL, view_change_of, "busy", .head = "change", .is_right = true),
     FIELD(struct incore_pipe_change, wait[0], "wait_cycles_a", .head = "wait A"),
     FIELD(struct incore_pipe_change, wait[1], "wait_cycles_b", .head = "wait B"),
-    FIELD_LOOKED_UP(FIELD_STR, NULL, change_of, "wait", .head = "change", .is_right = true),
+    FIELD_LOOKED_UP(FIELD_STR, NULL, view_change_of, "wait", .head = "change", .is_right = true),
 };
 const struct record incore_pipe_change_record = RECORD(struct incore_pipe_change, pipe_fields);
 

@@ -83,7 +83,7 @@ static struct field_value op_total(const void *function, const struct record_env
     return value_uint(f->op_end - f->op_first);
 }
 
-static struct field_value source_of(const void *problem, const struct record_env *env)
+static struct field_value job_source_of(const void *problem, const struct record_env *env)
 {
     return value_text(pto_checked_line(env->user, ((const struct pto_problem *)problem)->line));
 }
@@ -109,7 +109,7 @@ static const struct field problem_fields[] = {
     FIELD(struct pto_problem, line, "line"),
     FIELD(struct pto_problem, col, "column"),
     FIELD(struct pto_problem, text, "text"),
-    FIELD_CALC(FIELD_STR, "source", source_of, .about = "source line"),
+    FIELD_CALC(FIELD_STR, "source", job_source_of, .about = "source line"),
 };
 static const struct record problem_record = RECORD(struct pto_problem, problem_fields);
 

@@ -167,7 +167,7 @@ enum status pto_cpp_compile(const struct pto_cpp_job *job, struct pto_cpp_run *r
 static struct pto_cpp_memory *ours;
 static const struct pto_host *host;
 
-static void fail(void *ctx, const char *code, struct strata_pto_place place, const char *text)
+static void cpp_fail(void *ctx, const char *code, struct strata_pto_place place, const char *text)
 {
     (void)ctx;
     ours->code = code;
@@ -188,7 +188,7 @@ static void on_refused(const char *what)
     char text[160];
 
     snprintf(text, sizeof(text), "the kernel %s, which a kernel may not do", what);
-    fail(NULL, "pto-cpp.sandbox", last_place(), text);
+    cpp_fail(NULL, "pto-cpp.sandbox", last_place(), text);
 }
 
 static void on_crash(int number, siginfo_t *info, void *context)
@@ -206,7 +206,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
              ours->mark.calls > 0 ? "; the line is that of the last instruction before" : "");
     if (number == SIGSEGV || number == SIGBUS)
         snprintf(text + strlen(text), sizeof(text) - strlen(text), " (address %p)", info->si_addr);
-    fail(NULL, "pto-cpp.crash", last_place(), text);
+    cpp_fail(NULL, "pto-cpp.crash", last_place(), text);
 }
 
 static void catch_crashes(void)
@@ -235,8 +235,8 @@ static int copy_object(const char *object)
         if (write_all(copy, block, (size_t)n) != 0)
             break;
     if (from < 0 || copy < 0 || n != 0)
-        fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0},
-             "the compiled kernel cannot be read");
+        cpp_fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0},
+                 "the compiled kernel cannot be read");
     close(from);
     return copy;
 }
@@ -269,17 +269,17 @@ static void load_core(struct pto_host *h, int object, uint32_t core)
     snprintf(path, sizeof(path), "/proc/self/fd/%d", object);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
-        fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0},
-             load_problem(dlerror(), problem, sizeof(problem)));
+        cpp_fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0},
+                 load_problem(dlerror(), problem, sizeof(problem)));
     struct pto_host_object o = {(pto_host_attach *)dlsym(library, "strata_pto_attach"),
                                 (pto_host_enter *)dlsym(library, "strata_pto_enter"),
                                 (pto_host_entry *)dlsym(library, "kernel_entry")};
     if (o.attach == NULL || o.enter == NULL)
-        fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0},
-             "the source does not include pto/pto-inst.hpp");
+        cpp_fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0},
+                 "the source does not include pto/pto-inst.hpp");
     if (o.entry == NULL)
-        fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0},
-             "kernel_entry(int64_t *args) is not extern \"C\"");
+        cpp_fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0},
+                 "kernel_entry(int64_t *args) is not extern \"C\"");
     pto_host_add(h, core, &o, ours->core_args[core]);
 }
 
@@ -311,7 +311,7 @@ static void run_kernel(const struct pto_cpp_job *job, struct pto_cpp_run *r,
                                    .buffers = buffers,
                                    .n_buffers = r->buffers.n,
                                    .max_calls = MOST_CALLS,
-                                   .fail = fail};
+                                   .fail = cpp_fail};
     struct pto_host_lines lines = {0};
     struct text text = {0};
 
@@ -331,7 +331,8 @@ static void run_kernel(const struct pto_cpp_job *job, struct pto_cpp_run *r,
     uint64_t sizes[2] = {text.n, lines.at.n};
     if (write_all(out, sizes, sizeof(sizes)) != 0 || write_all(out, text.at, text.n) != 0 ||
         write_all(out, lines.at.at, lines.at.n * sizeof(*lines.at.at)) != 0)
-        fail(NULL, "pto-cpp.memory", (struct strata_pto_place){"", 0}, "no memory for the stream");
+        cpp_fail(NULL, "pto-cpp.memory", (struct strata_pto_place){"", 0},
+                 "no memory for the stream");
     ours->is_done = true;
     _exit(0);
 }

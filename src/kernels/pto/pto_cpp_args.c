@@ -15,7 +15,7 @@ enum { PAGE = 4096 };
 
 /* ---- memory that the kernel and we share ---- */
 
-static void *share(size_t size)
+static void *args_share(size_t size)
 {
     void *p =
         mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -95,7 +95,7 @@ static unsigned char type_number(enum pto_dtype t)
 }
 
 /* The descriptor that a kernel finds behind a slot: the runtime's ChipTensor. */
-static void describe(unsigned char *at, const struct pto_cpp_buffer *b)
+static void args_describe(unsigned char *at, const struct pto_cpp_buffer *b)
 {
     uint64_t addr = (uint64_t)(uintptr_t)b->data, size = b->size, extent = 1;
     uint32_t rank = (uint32_t)(b->slot->rank < 5 ? b->slot->rank : 5), step = 1;
@@ -117,8 +117,8 @@ static void describe(unsigned char *at, const struct pto_cpp_buffer *b)
     memcpy(at + 64, &extent, 8);
 }
 
-static enum status fill(const struct pto_cpp_job *job, struct pto_cpp_run *r,
-                        struct pto_cpp_buffer *b, size_t bytes, struct diag *d)
+static enum status args_fill(const struct pto_cpp_job *job, struct pto_cpp_run *r,
+                             struct pto_cpp_buffer *b, size_t bytes, struct diag *d)
 {
     struct str rule = b->slot->fill;
 
@@ -156,8 +156,8 @@ static enum status make_tensor(const struct pto_cpp_job *job, struct pto_cpp_run
                          "slot %d: a tensor of that size does not fit here", (int)s->index);
     b.size = r->is_drafted && (size_t)bytes < DRAFT_BYTES ? DRAFT_BYTES : (size_t)bytes;
     TRY(add_buffer(job, r, &b, d));
-    TRY(fill(job, r, &b, (size_t)bytes, d));
-    describe(r->memory->tensors[s->index], &b);
+    TRY(args_fill(job, r, &b, (size_t)bytes, d));
+    args_describe(r->memory->tensors[s->index], &b);
     const void *slot = r->launch.has_slots ? r->memory->tensors[s->index] : b.data;
     r->memory->args[s->index] = (int64_t)(uintptr_t)slot;
     return ST_OK;
@@ -180,7 +180,7 @@ static enum status make_context(const struct pto_cpp_job *job, struct pto_cpp_ru
 
 enum status pto_cpp_arguments(const struct pto_cpp_job *job, struct pto_cpp_run *r, struct diag *d)
 {
-    struct pto_cpp_memory *m = share(sizeof(*m));
+    struct pto_cpp_memory *m = args_share(sizeof(*m));
 
     if (m == NULL)
         return diag_fail(d, ST_LIMIT, "pto-cpp.memory", (struct where){.path = job->source},

@@ -420,7 +420,7 @@ enum status pto_kernel_restore(struct pto_kernel *k, const struct pto_costs *cos
 
 /* ---- for programs ---- */
 
-static struct field_value type_of(const void *arg, const struct record_env *env)
+static struct field_value kernel_type_of(const void *arg, const struct record_env *env)
 {
     const struct pto_gm_size *size = &((const struct pto_bound_arg *)arg)->size;
 
@@ -439,7 +439,7 @@ static struct field_value elements_of(const void *arg, const struct record_env *
 static const struct field arg_fields[] = {
     FIELD(struct pto_bound_arg, name, "name"),
     FIELD(struct pto_bound_arg, is_given, "given"),
-    FIELD_CALC(FIELD_STR, "type", type_of, .is_optional = true),
+    FIELD_CALC(FIELD_STR, "type", kernel_type_of, .is_optional = true),
     FIELD_CALC(FIELD_I64, "elements", elements_of, .is_optional = true),
     FIELD(struct pto_bound_arg, size.is_dynamic, "dynamic",
           .about = "a dimension is known only at run time",

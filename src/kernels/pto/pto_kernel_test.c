@@ -60,7 +60,7 @@ static void close_world(struct world *w)
     diag_fini(&w->d);
 }
 
-static enum status run(struct world *w)
+static enum status kernel_run(struct world *w)
 {
     TRY(pto_kernel_load(&w->k, &w->setup, &w->d));
     TRY(pto_kernel_bind(&w->k, &w->setup, &w->d));
@@ -88,7 +88,7 @@ TEST(every_block_computes_its_part)
     w.setup.n_args = 1;
     w.setup.fills = fills;
     w.setup.n_fills = 1;
-    assert_int_equal(run(&w), ST_OK);
+    assert_int_equal(kernel_run(&w), ST_OK);
     assert_int_equal(w.k.bindings.at[1].size, 4 * 64 * 4);
     for (size_t i = 0; i < 4 * 64; i++)
         assert_true(at(&w, 1, i) == (float)i + 0.5F);
@@ -100,16 +100,16 @@ TEST(blocks_are_spread_over_the_cores)
     struct world w;
 
     open_world(&w);
-    assert_int_equal(run(&w), ST_OK);
+    assert_int_equal(kernel_run(&w), ST_OK);
     int64_t one = w.k.total;
     w.setup.blocks = 7;
     w.setup.cores = 3; /* six vector cores */
-    assert_int_equal(run(&w), ST_OK);
+    assert_int_equal(kernel_run(&w), ST_OK);
     assert_int_equal(w.k.blocks.n, 7);
     assert_int_equal(w.k.total, w.k.blocks.at[0] + w.k.blocks.at[6] - w.k.options.start);
     assert_true(w.k.blocks.at[0] >= one); /* six share the memory, and start one after another */
     w.setup.cores = 0;
-    assert_int_equal(run(&w), ST_OK);
+    assert_int_equal(kernel_run(&w), ST_OK);
     assert_int_equal(w.k.options.cores, 4);
     assert_int_equal(w.k.total, w.k.blocks.at[w.k.longest]); /* all at once */
     close_world(&w);
@@ -124,7 +124,7 @@ TEST(running_again_leaves_the_buffers_alone)
     w.setup.has_memory = true;
     w.setup.fills = fills;
     w.setup.n_fills = 1;
-    assert_int_equal(run(&w), ST_OK);
+    assert_int_equal(kernel_run(&w), ST_OK);
     memset(w.k.bindings.at[1].data, 0, w.k.bindings.at[1].size);
     assert_int_equal(pto_kernel_again(&w.k, &w.k.sim, w.costs, &w.k.options, &w.d), ST_OK);
     assert_true(at(&w, 1, 0) == 0);
@@ -155,7 +155,7 @@ TEST(wrong_arguments_are_refused)
             w.setup.args = &cases[i].given;
         w.setup.n_fills = cases[i].is_fill;
         w.setup.n_args = !cases[i].is_fill;
-        assert_int_not_equal(run(&w), ST_OK);
+        assert_int_not_equal(kernel_run(&w), ST_OK);
         assert_int_equal(diag_count(&w.d, cases[i].code), 1);
         close_world(&w);
     }
@@ -168,7 +168,7 @@ TEST(a_chip_of_another_architecture_is_refused)
     open_world(&w);
     w.setup.chip = S("Ascend950");
     w.setup.target = PTO_A2A3;
-    assert_int_equal(run(&w), ST_UNSUPPORTED);
+    assert_int_equal(kernel_run(&w), ST_UNSUPPORTED);
     close_world(&w);
 }
 
@@ -205,7 +205,7 @@ TEST(the_timeline_is_of_the_longest_block)
 
     open_world(&w);
     w.setup.blocks = 2;
-    assert_int_equal(run(&w), ST_OK);
+    assert_int_equal(kernel_run(&w), ST_OK);
     assert_int_equal(pto_sim_capture(&w.k, w.costs, &w.setup, &w.d, &cap), ST_OK);
     assert_int_equal(w.k.sim.total, w.k.outcome.total);
     pto_sim_view(cap, 16, &view);
@@ -223,7 +223,7 @@ TEST(the_bound_saves_the_most_and_the_outcome_stays)
     struct world w;
 
     open_world(&w);
-    assert_int_equal(run(&w), ST_OK);
+    assert_int_equal(kernel_run(&w), ST_OK);
     int64_t total = w.k.outcome.total;
     pto_judge(&w.k, w.costs, &w.setup, false);
     enum limit bound = w.k.outcome.limits.bound;

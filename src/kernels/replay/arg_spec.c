@@ -125,7 +125,7 @@ static enum status take_fill(const struct reader *r, struct slot *out)
                      out->index);
 }
 
-static enum status take_head(const struct reader *r, struct slot *out)
+static enum status spec_take_head(const struct reader *r, struct slot *out)
 {
     const struct tree *name = tree_get(r->item, S("name"));
     struct str dtype = tree_text(tree_get(r->item, S("dtype")));
@@ -157,7 +157,7 @@ static enum status take_item(const struct reader *r, struct slot *out)
         return diag_fail(r->diag, ST_FORMAT, "replay.arg-kind", at(r), "Unknown arg kind: %.*s",
                          STR_ARGS(kind));
     TRY(check_keys(r, out->is_tensor));
-    TRY(take_head(r, out));
+    TRY(spec_take_head(r, out));
     if (out->is_tensor) {
         TRY(take_shape(r, out));
         TRY(take_role(r, out));

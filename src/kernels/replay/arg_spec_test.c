@@ -4,13 +4,13 @@
 
 static struct slots slots;
 
-static int done(void **state)
+static int spec_done(void **state)
 {
     vec_free(&slots);
     return arena_leave(state);
 }
 
-static void refuse(const char *text, const char *code)
+static void arg_spec_refuse(const char *text, const char *code)
 {
     forget();
     vec_free(&slots);
@@ -45,36 +45,40 @@ TEST(an_object_without_arguments_is_empty_and_told)
 
 TEST(items_that_are_wrong_are_refused)
 {
-    refuse("3", "replay.bad-spec");
-    refuse("{\"args\": 3}", "replay.bad-spec");
-    refuse("[3]", "replay.bad-spec");
-    refuse("[{\"kind\": \"x\"}]", "replay.arg-kind");
-    refuse("[{\"index\": 1}]", "replay.arg-kind");
-    refuse("[{\"kind\": \"scalar\", \"dtype\": \"INT8\"}]", "replay.bad-index");
-    refuse("[{\"kind\": \"scalar\", \"index\": 1.5, \"dtype\": \"INT8\"}]", "replay.bad-index");
-    refuse("[{\"kind\": \"scalar\", \"index\": 1, \"dtype\": \"int8\"}]", "replay.dtype");
-    refuse("[{\"kind\": \"scalar\", \"index\": 1, \"dtype\": \"INT8\", \"shape\": []}]",
-           "replay.unknown-key");
-    refuse("[{\"kind\": \"scalar\", \"index\": 1, \"dtype\": \"INT8\", \"name\": \"a b\"}]",
-           "replay.bad-name");
-    refuse("[{\"kind\": \"scalar\", \"index\": 1, \"dtype\": \"INT8\", \"value\": 0.5}]",
-           "replay.bad-value");
-    refuse("[{\"kind\": \"scalar\", \"index\": 1, \"dtype\": \"INT8\", \"value\": \"1\"}]",
-           "replay.bad-value");
-    refuse("[{\"kind\": \"scalar\", \"index\": 1, \"dtype\": \"INT8\", \"pack_mode\": \"x\"}]",
-           "replay.bad-value");
-    refuse("[{\"kind\": \"tensor\", \"index\": 1, \"dtype\": \"INT8\"}]", "replay.bad-shape");
-    refuse("[{\"kind\": \"tensor\", \"index\": 1, \"dtype\": \"INT8\", \"shape\": [1.0]}]",
-           "replay.bad-shape");
-    refuse("[{\"kind\": \"tensor\", \"index\": 1, \"dtype\": \"INT8\", \"shape\": [1],"
-           " \"role\": \"in\"}]",
-           "replay.bad-role");
-    refuse("[{\"kind\": \"tensor\", \"index\": 1, \"dtype\": \"INT8\", \"shape\": [1],"
-           " \"fill\": \"const:x\"}]",
-           "replay.bad-fill");
-    refuse("[{\"kind\": \"tensor\", \"index\": 1, \"dtype\": \"INT8\", \"shape\": [1],"
-           " \"fill\": \"file:/no/such/file\"}]",
-           "replay.bad-fill");
+    arg_spec_refuse("3", "replay.bad-spec");
+    arg_spec_refuse("{\"args\": 3}", "replay.bad-spec");
+    arg_spec_refuse("[3]", "replay.bad-spec");
+    arg_spec_refuse("[{\"kind\": \"x\"}]", "replay.arg-kind");
+    arg_spec_refuse("[{\"index\": 1}]", "replay.arg-kind");
+    arg_spec_refuse("[{\"kind\": \"scalar\", \"dtype\": \"INT8\"}]", "replay.bad-index");
+    arg_spec_refuse("[{\"kind\": \"scalar\", \"index\": 1.5, \"dtype\": \"INT8\"}]",
+                    "replay.bad-index");
+    arg_spec_refuse("[{\"kind\": \"scalar\", \"index\": 1, \"dtype\": \"int8\"}]", "replay.dtype");
+    arg_spec_refuse("[{\"kind\": \"scalar\", \"index\": 1, \"dtype\": \"INT8\", \"shape\": []}]",
+                    "replay.unknown-key");
+    arg_spec_refuse(
+        "[{\"kind\": \"scalar\", \"index\": 1, \"dtype\": \"INT8\", \"name\": \"a b\"}]",
+        "replay.bad-name");
+    arg_spec_refuse("[{\"kind\": \"scalar\", \"index\": 1, \"dtype\": \"INT8\", \"value\": 0.5}]",
+                    "replay.bad-value");
+    arg_spec_refuse("[{\"kind\": \"scalar\", \"index\": 1, \"dtype\": \"INT8\", \"value\": \"1\"}]",
+                    "replay.bad-value");
+    arg_spec_refuse(
+        "[{\"kind\": \"scalar\", \"index\": 1, \"dtype\": \"INT8\", \"pack_mode\": \"x\"}]",
+        "replay.bad-value");
+    arg_spec_refuse("[{\"kind\": \"tensor\", \"index\": 1, \"dtype\": \"INT8\"}]",
+                    "replay.bad-shape");
+    arg_spec_refuse("[{\"kind\": \"tensor\", \"index\": 1, \"dtype\": \"INT8\", \"shape\": [1.0]}]",
+                    "replay.bad-shape");
+    arg_spec_refuse("[{\"kind\": \"tensor\", \"index\": 1, \"dtype\": \"INT8\", \"shape\": [1],"
+                    " \"role\": \"in\"}]",
+                    "replay.bad-role");
+    arg_spec_refuse("[{\"kind\": \"tensor\", \"index\": 1, \"dtype\": \"INT8\", \"shape\": [1],"
+                    " \"fill\": \"const:x\"}]",
+                    "replay.bad-fill");
+    arg_spec_refuse("[{\"kind\": \"tensor\", \"index\": 1, \"dtype\": \"INT8\", \"shape\": [1],"
+                    " \"fill\": \"file:/no/such/file\"}]",
+                    "replay.bad-fill");
 }
 
 TEST(one_value_can_be_set_over_the_rest)
@@ -99,7 +103,7 @@ TEST(one_value_can_be_set_over_the_rest)
     assert_int_equal(args_set(&arena, "3=", &slots, &diag), ST_FORMAT);
 }
 
-#define TD(name) cmocka_unit_test_setup_teardown(name, arena_enter, done)
+#define TD(name) cmocka_unit_test_setup_teardown(name, arena_enter, spec_done)
 
 TEST_MAIN("kernels/replay/arg_spec", TD(tensors_and_scalars_with_their_defaults),
           TD(an_object_without_arguments_is_empty_and_told), TD(items_that_are_wrong_are_refused),

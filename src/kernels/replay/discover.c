@@ -102,8 +102,8 @@ static void append_sorted(struct words *out, struct words *more)
     more->n = 0;
 }
 
-static void find(const struct discover_job *job, struct arena *arena, struct str ending,
-                 struct words *out, struct diag *d)
+static void discover_find(const struct discover_job *job, struct arena *arena, struct str ending,
+                          struct words *out, struct diag *d)
 {
     struct words part = {0};
 
@@ -230,9 +230,9 @@ enum status discover_kernels(const struct discover_job *job, struct arena *arena
     struct words paths = {0};
     struct naming naming = {0};
 
-    find(job, arena, S(".cpp"), &paths, d);
+    discover_find(job, arena, S(".cpp"), &paths, d);
     if (paths.n == 0 && job->source_glob == NULL)
-        find(job, arena, S(".pto"), &paths, d);
+        discover_find(job, arena, S(".pto"), &paths, d);
     if (paths.n == 0 && job->source_glob == NULL && job->ptoas_dir == NULL) {
         add_files(arena, job->build_dir, S(".pto"), &paths, d); /* a bare folder of kernels */
         sort(&paths);

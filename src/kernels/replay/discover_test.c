@@ -5,7 +5,7 @@
 
 #include "base/testing_folder.h"
 
-static struct kernel_sources find(const char *below, const char *func)
+static struct kernel_sources discover_test_find(const char *below, const char *func)
 {
     struct discover_job job = {.build_dir = scratch_path(below), .funcs = {&func, func != NULL, 1}};
     struct kernel_sources out;
@@ -22,7 +22,7 @@ TEST(kernels_of_a_build_come_in_order)
     scratch_put("a/next_levels/x/ptoas/a.cpp", "");
     scratch_put("a/next_levels/x-y/ptoas/c.cpp", "");
     scratch_put("a/other/ptoas/d.cpp", "");
-    struct kernel_sources got = find("a", NULL);
+    struct kernel_sources got = discover_test_find("a", NULL);
     assert_int_equal(got.n, 4);
     assert_string_equal(got.at[0].name, "a");
     assert_non_null(got.at[0].pto);
@@ -30,8 +30,8 @@ TEST(kernels_of_a_build_come_in_order)
     assert_null(got.at[1].pto);
     assert_string_equal(got.at[2].name, "a__2"); /* x before x-y */
     assert_string_equal(got.at[3].name, "c");
-    assert_int_equal(find("a", "c").n, 1);
-    assert_int_equal(find("a", "e").n, 0);
+    assert_int_equal(discover_test_find("a", "c").n, 1);
+    assert_int_equal(discover_test_find("a", "e").n, 0);
     assert_non_null(strstr(diag.hints.at[0].text, "none of the 4 kernels"));
 }
 
@@ -70,7 +70,7 @@ TEST(kernels_of_one_name_are_numbered)
         scratch_put(name, "");
     }
     scratch_put("n/ptoas/k__3.cpp", "");
-    struct kernel_sources got = find("n", NULL);
+    struct kernel_sources got = discover_test_find("n", NULL);
     assert_int_equal(got.n, 13);
     assert_string_equal(got.at[0].name, "k__3");
     assert_string_equal(got.at[1].name, "k");
@@ -87,7 +87,7 @@ TEST(folders_below_the_limit_are_reported)
         strcat(name, "/x");
     strcat(name, "/ptoas/k.cpp");
     scratch_put(name, "");
-    assert_int_equal(find("p", NULL).n, 0);
+    assert_int_equal(discover_test_find("p", NULL).n, 0);
     assert_int_not_equal(diag_count(&diag, "incore-run.depth"), 0);
 }
 
@@ -97,7 +97,7 @@ TEST(earlier_results_are_no_kernels)
     scratch_put("b/run/cases/ptoas/k_msprof/k.cpp", "");
     scratch_put("b/run/cases/ptoas/old.cpp", "");
     scratch_put("b/insight_1/ptoas/old.cpp", "");
-    struct kernel_sources got = find("b", NULL);
+    struct kernel_sources got = discover_test_find("b", NULL);
     assert_int_equal(got.n, 1);
     assert_string_equal(got.at[0].name, "k");
 }
@@ -106,9 +106,9 @@ TEST(texts_serve_where_there_is_no_source)
 {
     scratch_put("c/ptoas/k.pto", "");
     scratch_put("d/k.pto", "");
-    assert_int_equal(find("c", NULL).n, 1);
-    assert_null(find("c", NULL).at[0].cpp);
-    assert_int_equal(find("d", NULL).n, 1);
+    assert_int_equal(discover_test_find("c", NULL).n, 1);
+    assert_null(discover_test_find("c", NULL).at[0].cpp);
+    assert_int_equal(discover_test_find("d", NULL).n, 1);
 }
 
 TEST(the_newest_new_build_is_taken)

@@ -14,7 +14,7 @@ struct decl {
     bool is_global, is_local;
 };
 
-static size_t skip_blanks(struct str s, size_t at)
+static size_t entry_skip_blanks(struct str s, size_t at)
 {
     while (at < s.n && char_is_space(s.at[at]))
         at++;
@@ -33,19 +33,19 @@ static bool follows(struct str s, size_t at, struct str word)
 /* `void NAME ( params )` from `at` on, which stands behind a keyword. */
 static bool read_decl(struct str s, size_t at, struct decl *out)
 {
-    size_t from = skip_blanks(s, at), end;
+    size_t from = entry_skip_blanks(s, at), end;
 
     if (from == at || !str_starts(str_part(s, from, 4), S("void")))
         return false;
     from += 4;
-    end = skip_blanks(s, from);
+    end = entry_skip_blanks(s, from);
     if (end == from)
         return false;
     out->name_at = end;
     out->name = str_part(s, end, 0);
     while (end + out->name.n < s.n && char_is_word(s.at[end + out->name.n]))
         out->name.n++;
-    at = skip_blanks(s, end + out->name.n);
+    at = entry_skip_blanks(s, end + out->name.n);
     if (out->name.n == 0 || at >= s.n || s.at[at] != '(')
         return false;
     size_t close = str_find_char(str_part(s, at, s.n), ')');
@@ -178,7 +178,7 @@ static void find_vector_half(struct arena *arena, const struct decl *decls, size
     }
 }
 
-static const struct decl *choose(const struct decl *decls, size_t n, enum entry_sort *sort)
+static const struct decl *entry_choose(const struct decl *decls, size_t n, enum entry_sort *sort)
 {
     for (size_t i = 0; i < n; i++)
         if (decls[i].is_global) {
@@ -205,7 +205,7 @@ enum status entry_find(struct arena *arena, struct str source, const char *path,
     struct decl *decls;
     size_t n = find_decls(arena, source, S("AICORE"), &decls);
     enum entry_sort sort = ENTRY_GLOBAL;
-    const struct decl *decl = choose(decls, n, &sort);
+    const struct decl *decl = entry_choose(decls, n, &sort);
 
     *out = (struct entry){0};
     if (decl == NULL)

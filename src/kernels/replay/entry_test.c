@@ -2,7 +2,7 @@
 
 #include "base/testing_arena.h"
 
-static enum status find(const char *source, struct entry *out)
+static enum status entry_test_find(const char *source, struct entry *out)
 {
     return entry_find(&arena, str_of(source), "k.cpp", out, &diag);
 }
@@ -11,11 +11,12 @@ TEST(a_global_entry_wins)
 {
     struct entry e;
 
-    assert_int_equal(find("AICORE void x_aic(int a) {}\n"
-                          "extern \"C\" __global__\n AICORE  void k (__gm__ pto::half_t * a,\n"
-                          "  const __gm__ float *b, unsigned int n) {}",
-                          &e),
-                     ST_OK);
+    assert_int_equal(
+        entry_test_find("AICORE void x_aic(int a) {}\n"
+                        "extern \"C\" __global__\n AICORE  void k (__gm__ pto::half_t * a,\n"
+                        "  const __gm__ float *b, unsigned int n) {}",
+                        &e),
+        ST_OK);
     assert_int_equal(e.sort, ENTRY_GLOBAL);
     assert_str(e.name, "k");
     assert_int_equal(e.n_params, 3);
@@ -31,9 +32,9 @@ TEST(a_cube_half_makes_a_mixed_kernel)
 {
     struct entry e;
 
-    assert_int_equal(find("AICORE void k_aiv(__gm__ half* a, int x, int y) {}\n"
-                          "AICORE void k_aic(__gm__ half* a) {}",
-                          &e),
+    assert_int_equal(entry_test_find("AICORE void k_aiv(__gm__ half* a, int x, int y) {}\n"
+                                     "AICORE void k_aic(__gm__ half* a) {}",
+                                     &e),
                      ST_OK);
     assert_int_equal(e.sort, ENTRY_MIXED);
     assert_str(e.name, "k");
@@ -46,15 +47,15 @@ TEST(helpers_and_lone_vector_halves_are_no_kernels)
 {
     struct entry e;
 
-    assert_int_equal(find("static AICORE void a() {}\ninline AICORE void b() {}\n"
-                          "AICORE void c_aiv() {}",
-                          &e),
+    assert_int_equal(entry_test_find("static AICORE void a() {}\ninline AICORE void b() {}\n"
+                                     "AICORE void c_aiv() {}",
+                                     &e),
                      ST_FORMAT);
-    assert_int_equal(find("", &e), ST_FORMAT);
-    assert_int_equal(find("AICORE void", &e), ST_FORMAT);
-    assert_int_equal(find("AICORE void k(", &e), ST_FORMAT);
-    assert_int_equal(find("XAICORE void k() {}", &e), ST_FORMAT);
-    assert_int_equal(find("AICORE void k() {}", &e), ST_OK);
+    assert_int_equal(entry_test_find("", &e), ST_FORMAT);
+    assert_int_equal(entry_test_find("AICORE void", &e), ST_FORMAT);
+    assert_int_equal(entry_test_find("AICORE void k(", &e), ST_FORMAT);
+    assert_int_equal(entry_test_find("XAICORE void k() {}", &e), ST_FORMAT);
+    assert_int_equal(entry_test_find("AICORE void k() {}", &e), ST_OK);
     assert_int_equal(e.sort, ENTRY_BARE);
     assert_int_equal(e.n_params, 0);
 }

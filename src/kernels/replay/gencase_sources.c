@@ -28,7 +28,8 @@ static struct str spell(const struct entry_param *p, enum spelling how, struct a
 }
 
 /* All parameters, with commas between; `zeros` more follow. */
-static struct str join(const struct entry *e, struct arena *arena, size_t zeros, enum spelling how)
+static struct str sources_join(const struct entry *e, struct arena *arena, size_t zeros,
+                               enum spelling how)
 {
     struct str out = S("");
 
@@ -53,7 +54,7 @@ const char *gencase_launch(struct arena *arena, struct str kernel)
 
 /* The source; that of a bare kernel with its body under another name: static, so that the entry can
  * have its own. */
-static struct str source_of(const struct gencase_job *job, struct arena *arena)
+static struct str sources_source_of(const struct gencase_job *job, struct arena *arena)
 {
     const struct entry *e = job->entry;
     struct str s = job->source;
@@ -87,9 +88,10 @@ static void param_values(const struct gencase_job *job, size_t i, struct arena *
 struct str gencase_text(const struct gencase_job *job, const char *name, struct arena *arena)
 {
     const struct entry *e = job->entry;
-    struct str names = join(e, arena, 0, NAME);
-    struct str head = arena_format(arena, "extern \"C\" __global__ AICORE void %.*s(%.*s)",
-                                   STR_ARGS(e->name), STR_ARGS(join(e, arena, 0, DECLARED)));
+    struct str names = sources_join(e, arena, 0, NAME);
+    struct str head =
+        arena_format(arena, "extern \"C\" __global__ AICORE void %.*s(%.*s)", STR_ARGS(e->name),
+                     STR_ARGS(sources_join(e, arena, 0, DECLARED)));
     struct template_value *params =
         ARENA_ARRAY(arena, struct template_value, e->n_params * PARAM_VALUES);
     struct text out = {0};
@@ -100,18 +102,18 @@ struct str gencase_text(const struct gencase_job *job, const char *name, struct 
         {.name = "params", .items = params, .n = e->n_params, .width = PARAM_VALUES},
         {.name = "kernel", .text = e->name},
         {.name = "launch", .text = str_of(gencase_launch(arena, e->name))},
-        {.name = "source", .text = source_of(job, arena)},
+        {.name = "source", .text = sources_source_of(job, arena)},
         {.name = "head", .text = head},
         template_flag("entry", e->sort != ENTRY_GLOBAL),
         template_flag("bare", e->sort == ENTRY_BARE),
         template_flag("aiv", e->has_aiv),
         {.name = "names", .text = names},
-        {.name = "aiv_names", .text = join(e, arena, e->extra_aiv, NAME)},
+        {.name = "aiv_names", .text = sources_join(e, arena, e->extra_aiv, NAME)},
         {.name = "host_params",
          .text = arena_format(arena, "%.*svoid *stream",
-                              STR_ARGS(and_more(join(e, arena, 0, ON_HOST), arena)))},
-        {.name = "device_args", .text = join(e, arena, 0, ON_DEVICE)},
-        {.name = "launch_args", .text = and_more(join(e, arena, 0, LAUNCHED), arena)},
+                              STR_ARGS(and_more(sources_join(e, arena, 0, ON_HOST), arena)))},
+        {.name = "device_args", .text = sources_join(e, arena, 0, ON_DEVICE)},
+        {.name = "launch_args", .text = and_more(sources_join(e, arena, 0, LAUNCHED), arena)},
         {.name = "testcase", .text = str_of(job->testcase)},
         {.name = "soc", .text = str_of(job->soc)},
         {.name = "arch", .text = str_of(job->arch)},

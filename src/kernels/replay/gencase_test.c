@@ -7,7 +7,7 @@ static bool holds(struct str text, const char *part)
     return str_contains(text, str_of(part));
 }
 
-static struct gencase_job job_of(const char *source, struct entry *e, struct gm_text *sizes)
+static struct gencase_job gencase_job_of(const char *source, struct entry *e, struct gm_text *sizes)
 {
     assert_int_equal(entry_find(&arena, str_of(source), NULL, e, &diag), ST_OK);
     *sizes = (struct gm_text){0};
@@ -24,7 +24,7 @@ TEST(a_bare_kernel_gets_an_entry_around_it)
     struct entry e;
     struct gm_text sizes;
     struct gencase_job job =
-        job_of("extern \"C\" AICORE void k(__gm__ float* a, int n) { k2(); }", &e, &sizes);
+        gencase_job_of("extern \"C\" AICORE void k(__gm__ float* a, int n) { k2(); }", &e, &sizes);
     struct str text = gencase_text(&job, "kernel.cpp", &arena);
 
     assert_true(holds(text, "static AICORE void k_impl(__gm__ float* a, int n) { k2(); }"));
@@ -36,9 +36,9 @@ TEST(a_mixed_kernel_dispatches_by_core)
 {
     struct entry e;
     struct gm_text sizes;
-    struct gencase_job job = job_of("AICORE void k_aic(__gm__ float* a) {}\n"
-                                    "AICORE void k_aiv(__gm__ float* a, int lane) {}",
-                                    &e, &sizes);
+    struct gencase_job job = gencase_job_of("AICORE void k_aic(__gm__ float* a) {}\n"
+                                            "AICORE void k_aiv(__gm__ float* a, int lane) {}",
+                                            &e, &sizes);
     struct str text = gencase_text(&job, "kernel.cpp", &arena);
 
     assert_true(holds(text, "#if defined(__DAV_CUBE__)\n    k_aic(a);\n#endif\n"));
@@ -50,7 +50,7 @@ TEST(the_host_side_knows_types_and_sizes)
     struct entry e;
     struct gm_text sizes;
     struct gencase_job job =
-        job_of("__global__ AICORE void k(__gm__ bfloat16_t* a, int n) {}", &e, &sizes);
+        gencase_job_of("__global__ AICORE void k(__gm__ bfloat16_t* a, int n) {}", &e, &sizes);
 
     assert_string_equal(gencase_launch(&arena, S("k")), "LaunchK");
     assert_true(holds(gencase_text(&job, "launch.cpp", &arena),
@@ -64,7 +64,8 @@ TEST(a_buffer_beyond_all_memory_has_no_size)
 {
     struct entry e;
     struct gm_text sizes;
-    struct gencase_job job = job_of("__global__ AICORE void k(__gm__ float* a) {}", &e, &sizes);
+    struct gencase_job job =
+        gencase_job_of("__global__ AICORE void k(__gm__ float* a) {}", &e, &sizes);
     struct gm_text_arg huge = {.has_view = true, .is_pointer = true, .elements = INT64_MAX};
 
     sizes = (struct gm_text){.args = &huge, .n = 1};

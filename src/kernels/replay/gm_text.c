@@ -36,7 +36,7 @@ static bool is_name(char c)
     return char_is_word(c) || c == '.' || c == '$' || c == '-' || c == '#';
 }
 
-static void skip_blanks(struct scan *s)
+static void text_skip_blanks(struct scan *s)
 {
     while (s->at < s->text.n) {
         if (char_is_blank(s->text.at[s->at]))
@@ -48,9 +48,9 @@ static void skip_blanks(struct scan *s)
     }
 }
 
-static bool take(struct scan *s, struct str word)
+static bool text_take(struct scan *s, struct str word)
 {
-    skip_blanks(s);
+    text_skip_blanks(s);
     if (!str_starts(str_part(s->text, s->at, word.n), word))
         return false;
     s->at += word.n;
@@ -60,7 +60,7 @@ static bool take(struct scan *s, struct str word)
 /* %name; `out` is without the sign. */
 static bool read_ssa(struct scan *s, struct str *out)
 {
-    skip_blanks(s);
+    text_skip_blanks(s);
     if (s->at >= s->text.n || s->text.at[s->at] != '%')
         return false;
     size_t from = ++s->at;
@@ -72,7 +72,7 @@ static bool read_ssa(struct scan *s, struct str *out)
 
 static struct str read_word(struct scan *s)
 {
-    skip_blanks(s);
+    text_skip_blanks(s);
     size_t from = s->at;
     while (s->at < s->text.n && is_name(s->text.at[s->at]))
         s->at++;
@@ -95,7 +95,7 @@ static const struct value *look_up(const struct scan *s, struct str name)
 }
 
 /* A number of the text or of a name; 256 for what depends on the run. */
-static int64_t number_of(const struct scan *s, struct str name, bool *is_dynamic)
+static int64_t text_number_of(const struct scan *s, struct str name, bool *is_dynamic)
 {
     const struct value *v = look_up(s, name);
 
@@ -111,7 +111,7 @@ static bool read_literal(struct scan *s, int64_t *out)
 {
     uint64_t hex;
 
-    skip_blanks(s);
+    text_skip_blanks(s);
     size_t from = s->at;
     while (s->at < s->text.n && (is_name(s->text.at[s->at]) || s->text.at[s->at] == '+'))
         s->at++;
@@ -159,13 +159,13 @@ static void read_arith(struct scan *s, struct str result, struct str op)
         v.is_dynamic = !read_literal(s, &v.number);
     } else if (read_ssa(s, &a)) {
         bool is_dynamic = false;
-        int64_t x = number_of(s, a, &is_dynamic);
+        int64_t x = text_number_of(s, a, &is_dynamic);
         if (str_starts(op, S("arith.index_cast")) || str_equal(op, S("arith.extsi")) ||
             str_equal(op, S("arith.extui")) || str_equal(op, S("arith.trunci"))) {
             v.number = x;
             v.is_dynamic = is_dynamic;
-        } else if (take(s, S(",")) && read_ssa(s, &b)) {
-            int64_t y = number_of(s, b, &is_dynamic);
+        } else if (text_take(s, S(",")) && read_ssa(s, &b)) {
+            int64_t y = text_number_of(s, b, &is_dynamic);
             v.is_dynamic = is_dynamic || !fold(op, x, y, &v.number);
         }
     }
@@ -177,14 +177,14 @@ static void read_addptr(struct scan *s, struct str result)
     struct value v = {.name = result, .kind = VALUE_POINTER};
     struct str base, offset;
 
-    if (!read_ssa(s, &base) || !take(s, S(",")) || !read_ssa(s, &offset))
+    if (!read_ssa(s, &base) || !text_take(s, S(",")) || !read_ssa(s, &offset))
         return;
     const struct value *from = look_up(s, base);
     if (from == NULL || from->kind != VALUE_POINTER)
         return;
     v.arg = from->arg;
     v.is_dynamic = from->is_dynamic;
-    v.number = num_most_sum(from->number, number_of(s, offset, &v.is_dynamic));
+    v.number = num_most_sum(from->number, text_number_of(s, offset, &v.is_dynamic));
     define(s, v);
 }
 
@@ -194,17 +194,17 @@ static bool read_list(struct scan *s, int64_t *out, size_t *n, bool *is_dynamic)
     struct str name;
 
     *n = 0;
-    if (!take(s, S("=")) || !take(s, S("[")))
+    if (!text_take(s, S("=")) || !text_take(s, S("[")))
         return false;
-    while (!take(s, S("]"))) {
+    while (!text_take(s, S("]"))) {
         int64_t number = GM_TEXT_UNKNOWN;
         if (read_ssa(s, &name))
-            number = number_of(s, name, is_dynamic);
+            number = text_number_of(s, name, is_dynamic);
         else if (!read_literal(s, &number))
             return false;
         if (*n < LIST_MAX)
             out[(*n)++] = number;
-        take(s, S(","));
+        text_take(s, S(","));
     }
     return true;
 }
@@ -216,11 +216,11 @@ static void read_view(struct scan *s)
     bool is_dynamic = false;
     struct str base;
 
-    if (!read_ssa(s, &base) || (take(s, S(",")), !take(s, S("shape"))) ||
+    if (!read_ssa(s, &base) || (text_take(s, S(",")), !text_take(s, S("shape"))) ||
         !read_list(s, shape, &n, &is_dynamic))
         return;
-    take(s, S(","));
-    if (take(s, S("strides")) && !read_list(s, strides, &n_strides, &is_dynamic))
+    text_take(s, S(","));
+    if (text_take(s, S("strides")) && !read_list(s, strides, &n_strides, &is_dynamic))
         return;
     const struct value *from = look_up(s, base);
     if (from == NULL || from->kind != VALUE_POINTER || !s->counts || from->arg >= s->out->n)
@@ -245,7 +245,7 @@ static struct str read_type(struct scan *s)
 {
     size_t from, depth = 0;
 
-    skip_blanks(s);
+    text_skip_blanks(s);
     for (from = s->at; s->at < s->text.n; s->at++) {
         char c = s->text.at[s->at];
         if (c == '<' || c == '(' || c == '[' || c == '{')
@@ -271,7 +271,7 @@ static struct str function_name(struct scan *s)
     while (str_equal(word, S("private")) || str_equal(word, S("public")) ||
            str_equal(word, S("nested")))
         word = read_word(s);
-    if (word.n > 0 || !take(s, S("@")))
+    if (word.n > 0 || !text_take(s, S("@")))
         return S("");
     return read_word(s);
 }
@@ -302,13 +302,13 @@ static void read_function(struct scan *s, struct str kernel)
     s->counts = kernel.n == 0 || is_of_kernel(func, kernel);
     if (s->counts && s->out->func.n == 0)
         s->out->func = func;
-    if (!take(s, S("(")))
+    if (!text_take(s, S("(")))
         return;
-    for (size_t i = 0; read_ssa(s, &name) && take(s, S(":")); i++) {
+    for (size_t i = 0; read_ssa(s, &name) && text_take(s, S(":")); i++) {
         add_arg(s, i, name, read_type(s));
-        if (take(s, S("{")))
+        if (text_take(s, S("{")))
             s->at += str_find_char(str_part(s->text, s->at, s->text.n), '}') + 1;
-        take(s, S(","));
+        text_take(s, S(","));
     }
 }
 
@@ -331,7 +331,7 @@ static void read_statement(struct scan *s, struct str kernel)
     struct str result, op;
 
     if (s->text.at[s->at] == '%') {
-        if (!read_ssa(s, &result) || !take(s, S("=")))
+        if (!read_ssa(s, &result) || !text_take(s, S("=")))
             return;
         op = read_word(s);
         if (str_starts(op, S("arith.")))
@@ -359,7 +359,7 @@ void gm_text_scan(struct arena *arena, struct str text, struct str kernel, struc
     if (!has_function(text, kernel))
         kernel.n = 0;
     for (;;) {
-        skip_blanks(&s);
+        text_skip_blanks(&s);
         if (s.at >= text.n)
             break;
         read_statement(&s, kernel);

@@ -230,7 +230,7 @@ static bool enter_scope(struct launch_scan *s, struct str head)
     return true;
 }
 
-static void read_all(struct launch_scan *s)
+static void launch_read_all(struct launch_scan *s)
 {
     struct str t = s->job->text;
     size_t begin = 0;
@@ -282,7 +282,8 @@ static bool is_named(struct str name, struct str wanted)
     return k == wanted.n;
 }
 
-static const struct launch_func *choose(const struct launch_scan *s, struct kernel_start *out)
+static const struct launch_func *launch_choose(const struct launch_scan *s,
+                                               struct kernel_start *out)
 {
     const struct launch_func *found = NULL;
     struct str file = str_basename(s->job->source);
@@ -333,9 +334,9 @@ enum status launch_find(const struct launch_job *job, struct arena *arena, struc
     enum status status = ST_OK;
 
     *out = (struct kernel_start){0};
-    read_all(&s);
+    launch_read_all(&s);
     out->has_slots = s.has_slots && job->wanted.n == 0;
-    const struct launch_func *f = out->has_slots ? NULL : choose(&s, out);
+    const struct launch_func *f = out->has_slots ? NULL : launch_choose(&s, out);
     if (f) {
         out->call = arena_format(arena, "%.*s%.*s", STR_ARGS(f->scope), STR_ARGS(f->name));
         out->n_params = entry_params(arena, f->params, &out->params);

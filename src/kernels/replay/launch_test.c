@@ -5,8 +5,8 @@
 static struct arena arena;
 
 /* Texts of what was found live until the next one. */
-static enum status find(const char *text, const char *wanted, bool is_cube,
-                        struct kernel_start *out)
+static enum status launch_test_find(const char *text, const char *wanted, bool is_cube,
+                                    struct kernel_start *out)
 {
     struct launch_job job = {.text = str_of(text),
                              .source = S("dir/k.cpp"),
@@ -25,9 +25,10 @@ TEST(kernel_entry_is_taken_as_it_is)
 {
     struct kernel_start l;
 
-    assert_int_equal(
-        find(AT_USER "extern \"C\" void kernel_entry(int64_t *args) { f(); }", "", false, &l),
-        ST_OK);
+    assert_int_equal(launch_test_find(AT_USER
+                                      "extern \"C\" void kernel_entry(int64_t *args) { f(); }",
+                                      "", false, &l),
+                     ST_OK);
     assert_true(l.has_slots);
 }
 
@@ -39,7 +40,7 @@ TEST(kernels_before_launchers)
                                " void go(float *x, half const* y, int32_t n)\n{ g(\"}\"); } } }\n"
                                "void launch(float *x) { a::go<<<8, nullptr, s>>>(x, x, 1); }\n";
 
-    assert_int_equal(find(text, "", false, &l), ST_OK);
+    assert_int_equal(launch_test_find(text, "", false, &l), ST_OK);
     assert_false(l.has_slots);
     assert_str(l.call, "a::go");
     assert_int_equal(l.n_params, 3);
@@ -47,9 +48,9 @@ TEST(kernels_before_launchers)
     assert_str(l.params[1].type, "half");
     assert_str(l.params[2].name, "n");
     assert_int_equal(l.n_entries, 1);
-    assert_int_equal(find(text, "launch", false, &l), ST_OK);
+    assert_int_equal(launch_test_find(text, "launch", false, &l), ST_OK);
     assert_str(l.call, "launch");
-    assert_int_equal(find(text, "help", false, &l), ST_NOT_FOUND);
+    assert_int_equal(launch_test_find(text, "help", false, &l), ST_NOT_FOUND);
 }
 
 TEST(halves_of_a_mixed_kernel_by_core)
@@ -58,9 +59,9 @@ TEST(halves_of_a_mixed_kernel_by_core)
     const char *text =
         AT_USER "void k_aic(float *x) { a(); }\nvoid k_aiv(float *x, int n) { b(); }";
 
-    assert_int_equal(find(text, "", true, &l), ST_OK);
+    assert_int_equal(launch_test_find(text, "", true, &l), ST_OK);
     assert_str(l.call, "k_aic");
-    assert_int_equal(find(text, "", false, &l), ST_OK);
+    assert_int_equal(launch_test_find(text, "", false, &l), ST_OK);
     assert_str(l.call, "k_aiv");
     assert_int_equal(l.n_params, 2);
 }
@@ -72,12 +73,12 @@ TEST(instances_of_templates)
                                "template void run<float, 4>(float *x);\n"
                                "template void run<half, (8 > 2)>(half *x);\n";
 
-    assert_int_equal(find(text, "", false, &l), ST_OK);
+    assert_int_equal(launch_test_find(text, "", false, &l), ST_OK);
     assert_str(l.call, "run<float, 4>");
     assert_int_equal(l.n_entries, 2);
-    assert_int_equal(find(text, "run<half,(8>2)>", false, &l), ST_OK);
+    assert_int_equal(launch_test_find(text, "run<half,(8>2)>", false, &l), ST_OK);
     assert_str(l.params[0].type, "half");
-    assert_int_equal(find(text, "run", false, &l), ST_OK);
+    assert_int_equal(launch_test_find(text, "run", false, &l), ST_OK);
     assert_str(l.call, "run<float, 4>");
 }
 
@@ -86,18 +87,21 @@ TEST(functions_of_headers_are_no_entries)
 {
     struct kernel_start l;
 
-    assert_int_equal(find("# 1 \"/ours/h.hpp\" 1\nvoid f(float *x) { }\n"
-                          "# 1 \"/usr/include/x\" 1 3\nvoid g(float *x) { }\n" AT_USER
-                          "static void h(float *x) { }\nint i(float *x) { return 0; }\n"
-                          "struct s { void j(float *x) { } };\nvoid declared(float *x);\n",
-                          "", false, &l),
-                     ST_NOT_FOUND);
-    assert_int_equal(find(AT_USER "void a(float *x) { }\nvoid k(float *x) { }\n", "", false, &l),
-                     ST_OK);
+    assert_int_equal(
+        launch_test_find("# 1 \"/ours/h.hpp\" 1\nvoid f(float *x) { }\n"
+                         "# 1 \"/usr/include/x\" 1 3\nvoid g(float *x) { }\n" AT_USER
+                         "static void h(float *x) { }\nint i(float *x) { return 0; }\n"
+                         "struct s { void j(float *x) { } };\nvoid declared(float *x);\n",
+                         "", false, &l),
+        ST_NOT_FOUND);
+    assert_int_equal(
+        launch_test_find(AT_USER "void a(float *x) { }\nvoid k(float *x) { }\n", "", false, &l),
+        ST_OK);
     assert_str(l.call, "k"); /* the name of the file */
-    assert_int_equal(find(AT_USER "void unfinished(float *x) { \"", "", false, &l), ST_OK);
-    assert_int_equal(find("", "", false, &l), ST_NOT_FOUND);
-    assert_int_equal(find("void f<<<(", "", false, &l), ST_NOT_FOUND);
+    assert_int_equal(launch_test_find(AT_USER "void unfinished(float *x) { \"", "", false, &l),
+                     ST_OK);
+    assert_int_equal(launch_test_find("", "", false, &l), ST_NOT_FOUND);
+    assert_int_equal(launch_test_find("void f<<<(", "", false, &l), ST_NOT_FOUND);
 }
 
 TEST(launches_become_calls)
@@ -123,8 +127,9 @@ TEST(parameters_become_slots)
     struct kernel_start l;
     struct slots slots = {0};
 
-    assert_int_equal(find(AT_USER LAUNCH_MARK " void k(half *x, float a, int n, void *stream) { }",
-                          "", false, &l),
+    assert_int_equal(launch_test_find(AT_USER LAUNCH_MARK
+                                      " void k(half *x, float a, int n, void *stream) { }",
+                                      "", false, &l),
                      ST_OK);
     launch_slots(&l, 64, &arena, &slots);
     assert_int_equal(slots.n, 4);

@@ -74,7 +74,7 @@ static void skip_expression(struct parser *p, bool is_lambda)
     }
 }
 
-static void take_number(struct parser *p, bool is_negative, struct tree *out)
+static void python_take_number(struct parser *p, bool is_negative, struct tree *out)
 {
     struct str text = p->lex.tok.text;
     char buf[64];
@@ -345,7 +345,7 @@ static void take_operand(struct parser *p, int depth, struct tree *out)
     if (is_negative || is_mark(p, '+'))
         advance(p);
     if (p->lex.tok.kind == TOK_NUMBER) {
-        take_number(p, is_negative, out);
+        python_take_number(p, is_negative, out);
         advance(p);
     } else if (p->lex.tok.kind == TOK_STRING && !is_negative) {
         take_strings(p, depth, out);

@@ -10,29 +10,29 @@ struct fixture {
     struct py_module module;
 };
 
-static enum status read(struct fixture *f, const char *text)
+static enum status python_read(struct fixture *f, const char *text)
 {
     arena_init(&f->arena);
     diag_init(&f->diag);
     return py_module_read(&f->arena, str_of(text), "m.py", &f->module, &f->diag);
 }
 
-static void done(struct fixture *f)
+static void python_done(struct fixture *f)
 {
     arena_free(&f->arena);
     diag_fini(&f->diag);
 }
 
 /* The value of X in the only class of a module. */
-static struct tree value_of(const char *expression)
+static struct tree python_value_of(const char *expression)
 {
     static char text[4096];
     static struct fixture f;
 
     if (f.arena.head != NULL)
-        done(&f);
+        python_done(&f);
     snprintf(text, sizeof(text), "class A:\n    X = %s\n    Y = 7\n", expression);
-    assert_int_equal(read(&f, text), ST_OK);
+    assert_int_equal(python_read(&f, text), ST_OK);
     assert_int_equal(f.module.n, 1);
     /* What follows is read, however odd the value was. */
     int64_t seven = 0;
@@ -44,21 +44,21 @@ static struct tree value_of(const char *expression)
 
 TEST(literals_of_every_kind)
 {
-    assert_int_equal(value_of("-0x10").i, -16);
-    assert_int_equal(value_of("0xFE_01").i, 0xfe01);
-    assert_true(value_of("0xffffffffffffffff").is_unsigned);
-    assert_true(value_of("-0x8000000000000000").i == INT64_MIN);
-    assert_int_equal(value_of("1_000").i, 1000);
-    assert_true(value_of("1.5e-3").f == 0.0015);
-    assert_int_equal(value_of("True").kind, TREE_BOOL);
-    assert_int_equal(value_of("None").kind, TREE_NULL);
-    assert_str(value_of("'a' \"b\\n\" r'\\c'").text, "ab\n\\c");
-    assert_str(value_of("'''two\nlines'''").text, "two\nlines");
-    assert_str(value_of("D . IN").text, "D.IN");
-    assert_int_equal(value_of("(1, 2,)").n, 2);
-    assert_int_equal(value_of("(3)").i, 3);
-    assert_int_equal(value_of("[\n  1, # one\n  [2]\n]").n, 2);
-    struct tree dict = value_of("{'a': {'b': [1]}, \"c\": ()}");
+    assert_int_equal(python_value_of("-0x10").i, -16);
+    assert_int_equal(python_value_of("0xFE_01").i, 0xfe01);
+    assert_true(python_value_of("0xffffffffffffffff").is_unsigned);
+    assert_true(python_value_of("-0x8000000000000000").i == INT64_MIN);
+    assert_int_equal(python_value_of("1_000").i, 1000);
+    assert_true(python_value_of("1.5e-3").f == 0.0015);
+    assert_int_equal(python_value_of("True").kind, TREE_BOOL);
+    assert_int_equal(python_value_of("None").kind, TREE_NULL);
+    assert_str(python_value_of("'a' \"b\\n\" r'\\c'").text, "ab\n\\c");
+    assert_str(python_value_of("'''two\nlines'''").text, "two\nlines");
+    assert_str(python_value_of("D . IN").text, "D.IN");
+    assert_int_equal(python_value_of("(1, 2,)").n, 2);
+    assert_int_equal(python_value_of("(3)").i, 3);
+    assert_int_equal(python_value_of("[\n  1, # one\n  [2]\n]").n, 2);
+    struct tree dict = python_value_of("{'a': {'b': [1]}, \"c\": ()}");
     assert_int_equal(tree_get(tree_get(&dict, S("a")), S("b"))->n, 1);
 }
 
@@ -93,7 +93,7 @@ TEST(what_would_have_to_run_is_computed)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        if (value_of(texts[i]).kind != TREE_COMPUTED)
+        if (python_value_of(texts[i]).kind != TREE_COMPUTED)
             fail_msg("%s is taken for a literal", texts[i]);
 }
 
@@ -118,13 +118,13 @@ TEST(sums_paths_and_lists_are_worked_out)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-        struct tree v = value_of(all[i].text);
+        struct tree v = python_value_of(all[i].text);
         if (v.kind != TREE_TEXT || !str_equal(v.text, str_of(all[i].expected)))
             fail_msg("%s is %.*s", all[i].text, STR_ARGS(v.text));
     }
-    assert_int_equal(value_of("7 // 2 - 4 * 2").i, -5);
-    assert_int_equal(value_of("-7 // 2").i, -4);
-    assert_int_equal(value_of("[[y for y in [1, 2]] for x in [1, 2, 3]]").n, 3);
+    assert_int_equal(python_value_of("7 // 2 - 4 * 2").i, -5);
+    assert_int_equal(python_value_of("-7 // 2").i, -4);
+    assert_int_equal(python_value_of("[[y for y in [1, 2]] for x in [1, 2, 3]]").n, 3);
 }
 
 TEST(comprehensions_have_a_limit)
@@ -135,12 +135,12 @@ TEST(comprehensions_have_a_limit)
     snprintf(text, sizeof(text),
              "[[[[[1 for a in %s] for b in %s] for c in %s] for d in %s] for e in %s]", list, list,
              list, list, list);
-    assert_int_equal(value_of(text).kind, TREE_COMPUTED);
+    assert_int_equal(python_value_of(text).kind, TREE_COMPUTED);
 }
 
 TEST(a_computed_part_leaves_the_rest)
 {
-    struct tree dict = value_of("{'a': f(x, (1, 2)), 'b': lambda q: {q: 1}, 'c': 3}");
+    struct tree dict = python_value_of("{'a': f(x, (1, 2)), 'b': lambda q: {q: 1}, 'c': 3}");
 
     assert_int_equal(dict.kind, TREE_MAP);
     assert_int_equal(tree_get(&dict, S("a"))->kind, TREE_COMPUTED);
@@ -152,12 +152,13 @@ TEST(names_stand_for_literals_assigned_before)
 {
     struct fixture f;
 
-    assert_int_equal(read(&f, "B = 16\nclass A:\n    C: int = B\n    D = [B, C, E]\n"), ST_OK);
+    assert_int_equal(python_read(&f, "B = 16\nclass A:\n    C: int = B\n    D = [B, C, E]\n"),
+                     ST_OK);
     const struct tree *list = tree_get(&f.module.at[0].body, S("D"));
     assert_int_equal(list->first->i, 16);
     assert_int_equal(list->first->next->i, 16);
     assert_int_equal(list->last->kind, TREE_NAME);
-    done(&f);
+    python_done(&f);
 }
 
 TEST(decorators_belong_to_the_class_below)
@@ -165,11 +166,12 @@ TEST(decorators_belong_to_the_class_below)
     struct fixture f;
     int64_t level = 0;
 
-    assert_int_equal(read(&f, "@other\n@scene_test(level=2,\n  runtime=\"r\")\nclass A(B, m=C):\n"
-                              "    def g(self):\n        X = 1\n    X = 2\n"
-                              "class Z: pass\n"
-                              "def h():\n    class N:\n        X = 3\n"),
-                     ST_OK);
+    assert_int_equal(
+        python_read(&f, "@other\n@scene_test(level=2,\n  runtime=\"r\")\nclass A(B, m=C):\n"
+                        "    def g(self):\n        X = 1\n    X = 2\n"
+                        "class Z: pass\n"
+                        "def h():\n    class N:\n        X = 3\n"),
+        ST_OK);
     assert_int_equal(f.module.n, 2);
     assert_str(f.module.at[0].name, "A");
     assert_true(tree_int(tree_get(&f.module.at[0].decorator, S("level")), &level) && level == 2);
@@ -177,7 +179,7 @@ TEST(decorators_belong_to_the_class_below)
     assert_int_equal(f.module.at[0].body.n, 1); /* the method's X is not the class's */
     assert_int_equal(tree_get(&f.module.at[0].body, S("X"))->i, 2);
     assert_int_equal(f.module.at[1].decorator.n, 0);
-    done(&f);
+    python_done(&f);
 }
 
 TEST(odd_brackets_end_and_deep_ones_are_refused)
@@ -189,14 +191,14 @@ TEST(odd_brackets_end_and_deep_ones_are_refused)
     struct fixture f;
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-        assert_int_equal(read(&f, texts[i]), ST_OK);
-        done(&f);
+        assert_int_equal(python_read(&f, texts[i]), ST_OK);
+        python_done(&f);
     }
     memset(deep, '[', sizeof(deep));
     memcpy(deep, "X = ", 4);
     deep[sizeof(deep) - 1] = '\0';
-    assert_int_equal(read(&f, deep), ST_LIMIT);
-    done(&f);
+    assert_int_equal(python_read(&f, deep), ST_LIMIT);
+    python_done(&f);
 }
 
 TEST_MAIN("kernels/replay/lit_python", T(literals_of_every_kind),

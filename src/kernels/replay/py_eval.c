@@ -63,7 +63,8 @@ bool py_eval_binary(struct arena *arena, char op, const struct tree *a, const st
     return true;
 }
 
-static bool join(struct arena *arena, struct str first, const struct tree *args, struct tree *out)
+static bool eval_join(struct arena *arena, struct str first, const struct tree *args,
+                      struct tree *out)
 {
     const char *path = arena_cstr(arena, first);
 
@@ -94,7 +95,7 @@ bool py_eval_call(struct arena *arena, struct str function, const struct tree *a
     if (first == NULL || !is_text(first))
         return false;
     if (str_is_one_of(function, joins, ARRAY_LEN(joins)))
-        return join(arena, S(""), args, out);
+        return eval_join(arena, S(""), args, out);
     if (args->n != 1)
         return false;
     if (str_is_one_of(function, same, ARRAY_LEN(same)))
@@ -120,7 +121,7 @@ bool py_eval_attribute(struct arena *arena, const struct tree *of, struct str na
     if (!is_text(of))
         return false;
     if (args != NULL && str_equal(name, S("joinpath")))
-        return join(arena, of->text, args, out);
+        return eval_join(arena, of->text, args, out);
     if (args != NULL && args->n == 0 && str_is_one_of(name, same, ARRAY_LEN(same)))
         set_text(out, of->text);
     else if (args == NULL && str_equal(name, S("parent")))

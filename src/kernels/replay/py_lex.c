@@ -22,7 +22,7 @@ static void new_line(struct py_lexer *p)
 }
 
 /* Blanks, comments, joined lines; stops in front of a line end that counts. */
-static void skip_blanks(struct py_lexer *p)
+static void py_lex_skip_blanks(struct py_lexer *p)
 {
     while (p->at < p->text.n) {
         char c = peek(p, 0);
@@ -150,7 +150,7 @@ static void take_word(struct py_lexer *p, enum py_kind kind)
 
 void py_next(struct py_lexer *p)
 {
-    skip_blanks(p);
+    py_lex_skip_blanks(p);
     char c = peek(p, 0);
     p->tok = (struct py_token){
         .line = p->line, .column = p->at - p->line_start, .text = str_part(p->text, p->at, 1)};

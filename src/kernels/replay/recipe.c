@@ -136,7 +136,7 @@ static struct template_value value(struct builder *b, const char *name, int64_t 
                                    .text = arena_format(b->arena, "%" PRId64, number)};
 }
 
-static enum status fill(struct builder *b, const char *recipe, struct slots *out)
+static enum status recipe_fill(struct builder *b, const char *recipe, struct slots *out)
 {
     static const char *const recipes[] = {"multiblock", "qk", "sf", "pv", "up", "parallel"};
     const struct numbers *v = &b->v;
@@ -177,7 +177,7 @@ enum status args_recipe(struct arena *arena, const struct scene *scene, const st
     if (!str_contains(folder, S("spmd_multiblock_mix")))
         recipe = take_attention(&b, kernel);
     TRY(b.status);
-    TRY(fill(&b, recipe, out));
+    TRY(recipe_fill(&b, recipe, out));
     struct str missing = slots_missing(out, kernel, arena);
     if (missing.n > 0)
         return diag_fail(d, ST_FORMAT, "replay.not-covered", (struct where){.path = scene->file},

@@ -8,7 +8,7 @@
 #include "base/files/mapfile.h"
 #include "report/record_file.h"
 
-static const char *text_of(const char *text)
+static const char *index_text_of(const char *text)
 {
     return text != NULL ? text : "";
 }
@@ -201,13 +201,13 @@ void run_index_summary(const char *run_root, const struct run_rows *rows, struct
                 rows->n, exported, rows->n - exported);
     for (size_t i = 0; i < rows->n; i++) {
         const struct run_row *r = &rows->at[i];
-        text_format(out, "%s\t%s\t%s\t%s\n", text_of(r->func), text_of(r->status),
-                    text_of(r->export_dir), text_of(r->message));
-        has_workload = has_workload || *text_of(r->workload) != '\0';
+        text_format(out, "%s\t%s\t%s\t%s\n", index_text_of(r->func), index_text_of(r->status),
+                    index_text_of(r->export_dir), index_text_of(r->message));
+        has_workload = has_workload || *index_text_of(r->workload) != '\0';
     }
     for (size_t i = 0; i < rows->n && has_workload; i++)
-        text_format(out, "%s%s\t%s\n", i == 0 ? "\nworkload:\n" : "", text_of(rows->at[i].func),
-                    text_of(rows->at[i].workload));
+        text_format(out, "%s%s\t%s\n", i == 0 ? "\nworkload:\n" : "",
+                    index_text_of(rows->at[i].func), index_text_of(rows->at[i].workload));
 }
 
 enum status run_index_readme(const char *run_root, const struct run_readme *r, struct arena *arena,
@@ -218,8 +218,9 @@ enum status run_index_readme(const char *run_root, const struct run_readme *r, s
     text_format(&out,
                 "repo_root=%s\nbuild_dir=%s\nsource_count=%zu\ncann_set_env=%s\nsoc_version=%s\n"
                 "generate_testcase=%s\npto_isa_root=%s\nsources:\n",
-                text_of(r->repo_root), text_of(r->build_dir), r->n, text_of(r->cann_set_env),
-                text_of(r->soc_version), text_of(r->generator), text_of(r->pto_isa_root));
+                index_text_of(r->repo_root), index_text_of(r->build_dir), r->n,
+                index_text_of(r->cann_set_env), index_text_of(r->soc_version),
+                index_text_of(r->generator), index_text_of(r->pto_isa_root));
     for (size_t i = 0; i < r->n; i++)
         text_format(&out, "%s\n", r->sources[i]);
     enum status st = outfile_save(fs_join(arena, run_root, "README.txt"), text_view(&out), d);

@@ -144,7 +144,7 @@ static enum status take_scalar(const struct taker *t, const struct tree *item)
     return ST_OK;
 }
 
-static const struct tree *list_of(const struct scene *scene, struct str key)
+static const struct tree *args_list_of(const struct scene *scene, struct str key)
 {
     const struct tree *list = tree_get(scene->doc, key);
 
@@ -153,14 +153,14 @@ static const struct tree *list_of(const struct scene *scene, struct str key)
 
 bool args_in_scene(const struct scene *scene)
 {
-    return list_of(scene, S("tensors")) != NULL || list_of(scene, S("scalars")) != NULL;
+    return args_list_of(scene, S("tensors")) != NULL || args_list_of(scene, S("scalars")) != NULL;
 }
 
 enum status args_scene(struct arena *arena, const struct scene *scene, struct slots *out,
                        struct diag *d)
 {
-    const struct tree *tensors = list_of(scene, S("tensors"));
-    const struct tree *scalars = list_of(scene, S("scalars")), *signature = scene->signature;
+    const struct tree *tensors = args_list_of(scene, S("tensors"));
+    const struct tree *scalars = args_list_of(scene, S("scalars")), *signature = scene->signature;
     struct taker t = {arena, scene, out, d};
     size_t n = tensors != NULL ? tensors->n : 0;
 

@@ -5,15 +5,15 @@
 
 static struct scene scene;
 
-static enum status load(const char *name, const char *text, const char *case_name)
+static enum status scene_load(const char *name, const char *text, const char *case_name)
 {
     forget();
     return scene_read(&arena, scratch_put(name, text), str_of(case_name), &scene, &diag);
 }
 
-static void refuse(const char *name, const char *text, const char *code)
+static void scene_refuse(const char *name, const char *text, const char *code)
 {
-    assert_true(load(name, text, "c") != ST_OK);
+    assert_true(scene_load(name, text, "c") != ST_OK);
     if (diag_count(&diag, code) != 1)
         fail_msg("%s: %s", text, diag.entries.at[0].code);
 }
@@ -22,13 +22,14 @@ TEST(a_module_in_python)
 {
     int64_t value;
 
-    assert_int_equal(load("a.py",
-                          "@scene_test(level=2, runtime='rt')\nclass A:\n"
-                          "    CALLABLE = {'orchestration': {'signature': [D.IN]},\n"
-                          "                'incores': [{'func_id': 1, 'source': 'k/x.y.cpp'}]}\n"
-                          "    CASES = [{'name': 'b'}, {'name': 'c', 'params': {'n': 4}}]\n",
-                          "c"),
-                     ST_OK);
+    assert_int_equal(
+        scene_load("a.py",
+                   "@scene_test(level=2, runtime='rt')\nclass A:\n"
+                   "    CALLABLE = {'orchestration': {'signature': [D.IN]},\n"
+                   "                'incores': [{'func_id': 1, 'source': 'k/x.y.cpp'}]}\n"
+                   "    CASES = [{'name': 'b'}, {'name': 'c', 'params': {'n': 4}}]\n",
+                   "c"),
+        ST_OK);
     assert_str(scene.runtime, "rt");
     assert_str(scene.incores[0].name, "x.y");
     assert_true(str_ends(str_of(scene.incores[0].path), S("/k/x.y.cpp")));
@@ -41,17 +42,17 @@ TEST(a_module_in_python)
 TEST(sources_by_names_tables_and_paths)
 {
     assert_int_equal(
-        load("a.py",
-             "HERE = Path(__file__).resolve().parent\nBASE = '../k'\n"
-             "TABLE = [(3, 'x', 'aiv'), (4, 'y', 'aic')]\n"
-             "@scene_test(level=3)\nclass A:\n"
-             "    CALLABLE = {'callables': [\n"
-             "        {'incores': [{'source': f'{BASE}/aiv/a.cpp'}, {'source': str(HERE / "
-             "'b.cpp')}]},\n"
-             "        {'incores': [{'func_id': n, 'source': f'{t}/{s}.cpp', 'core_type': t}\n"
-             "                     for n, s, t in TABLE]}]}\n"
-             "    CASES = [{'name': 'c'}]\n",
-             "c"),
+        scene_load("a.py",
+                   "HERE = Path(__file__).resolve().parent\nBASE = '../k'\n"
+                   "TABLE = [(3, 'x', 'aiv'), (4, 'y', 'aic')]\n"
+                   "@scene_test(level=3)\nclass A:\n"
+                   "    CALLABLE = {'callables': [\n"
+                   "        {'incores': [{'source': f'{BASE}/aiv/a.cpp'}, {'source': str(HERE / "
+                   "'b.cpp')}]},\n"
+                   "        {'incores': [{'func_id': n, 'source': f'{t}/{s}.cpp', 'core_type': t}\n"
+                   "                     for n, s, t in TABLE]}]}\n"
+                   "    CASES = [{'name': 'c'}]\n",
+                   "c"),
         ST_OK);
     assert_int_equal(scene.n_incores, 4);
     assert_str(scene.incores[0].source, "../k/aiv/a.cpp");
@@ -66,25 +67,27 @@ TEST(sources_by_names_tables_and_paths)
 
 TEST(of_several_classes_the_one_with_the_case_counts)
 {
-    assert_int_equal(load("a.py", SCENE("A", "b") SCENE("B", "c"), "c"), ST_OK);
-    refuse("a.py", SCENE("A", "c") SCENE("B", "c"), "replay.several-scenes");
-    refuse("a.py", "@s(level=3)\nclass A:\n  CALLABLE = {}\n  CASES = [{'name': 'd'}]\n",
-           "replay.no-scene");
+    assert_int_equal(scene_load("a.py", SCENE("A", "b") SCENE("B", "c"), "c"), ST_OK);
+    scene_refuse("a.py", SCENE("A", "c") SCENE("B", "c"), "replay.several-scenes");
+    scene_refuse("a.py", "@s(level=3)\nclass A:\n  CALLABLE = {}\n  CASES = [{'name': 'd'}]\n",
+                 "replay.no-scene");
 }
 
 TEST(scenes_that_cannot_be_used_say_why)
 {
-    refuse("a.py", "", "replay.no-scene");
-    refuse("a.py", "@s(level=2)\nclass A:\n  CALLABLE = f()\n  CASES = [{'name': 'c'}]\n",
-           "replay.computed");
-    refuse("a.py", "@s(level=2)\nclass A:\n  CALLABLE = {}\n  CASES = f()\n", "replay.computed");
-    refuse("a.json", "[]", "replay.bad-scene");
-    refuse("a.json", "{}", "replay.bad-scene");
-    refuse("a.json", "{\"case\": {\"name\": \"c\"}}", "replay.bad-scene");
-    refuse("a.json", "{\"case\": {\"name\": \"d\"}}", "replay.unknown-case");
-    refuse("a.json", "{\"case\": {\"name\": \"c\"}, \"incores\": [{}]}", "replay.bad-scene");
-    refuse("a.json", "{\"case\": {\"name\": \"c\"}, \"incores\": [{\"source\": \"a\\u0000b\"}]}",
-           "replay.bad-scene");
+    scene_refuse("a.py", "", "replay.no-scene");
+    scene_refuse("a.py", "@s(level=2)\nclass A:\n  CALLABLE = f()\n  CASES = [{'name': 'c'}]\n",
+                 "replay.computed");
+    scene_refuse("a.py", "@s(level=2)\nclass A:\n  CALLABLE = {}\n  CASES = f()\n",
+                 "replay.computed");
+    scene_refuse("a.json", "[]", "replay.bad-scene");
+    scene_refuse("a.json", "{}", "replay.bad-scene");
+    scene_refuse("a.json", "{\"case\": {\"name\": \"c\"}}", "replay.bad-scene");
+    scene_refuse("a.json", "{\"case\": {\"name\": \"d\"}}", "replay.unknown-case");
+    scene_refuse("a.json", "{\"case\": {\"name\": \"c\"}, \"incores\": [{}]}", "replay.bad-scene");
+    scene_refuse("a.json",
+                 "{\"case\": {\"name\": \"c\"}, \"incores\": [{\"source\": \"a\\u0000b\"}]}",
+                 "replay.bad-scene");
 }
 
 #define HEAD "{\"case\": {\"name\": \"c\"}, \"incores\": [], "
@@ -94,13 +97,13 @@ TEST(arguments_of_a_scene_file_get_roles_from_the_signature)
     struct slots slots = {0};
 
     assert_int_equal(
-        load("a.json",
-             HEAD "\"orchestration\": {\"signature\": [\"D.IN\", \"INOUT\"]}, \"tensors\": ["
-                  "{\"name\": \"a\", \"dtype\": \"torch.bfloat16\", \"shape\": [2]},"
-                  "{\"name\": \"b\", \"dtype\": \"int8\", \"shape\": [3]}], \"scalars\": ["
-                  "{\"name\": \"s\", \"value\": 2, \"dtype\": \"c_float\"},"
-                  "{\"name\": \"t\", \"value\": true}, {\"name\": \"u\", \"value\": 9}]}",
-             "c"),
+        scene_load("a.json",
+                   HEAD "\"orchestration\": {\"signature\": [\"D.IN\", \"INOUT\"]}, \"tensors\": ["
+                        "{\"name\": \"a\", \"dtype\": \"torch.bfloat16\", \"shape\": [2]},"
+                        "{\"name\": \"b\", \"dtype\": \"int8\", \"shape\": [3]}], \"scalars\": ["
+                        "{\"name\": \"s\", \"value\": 2, \"dtype\": \"c_float\"},"
+                        "{\"name\": \"t\", \"value\": true}, {\"name\": \"u\", \"value\": 9}]}",
+                   "c"),
         ST_OK);
     assert_true(args_in_scene(&scene));
     assert_int_equal(args_scene(&arena, &scene, &slots, &diag), ST_OK);
@@ -148,7 +151,7 @@ TEST(arguments_that_do_not_fit_the_signature_are_refused)
         struct slots slots = {0};
         char text[512];
         snprintf(text, sizeof(text), HEAD "%s", cases[i].rest);
-        assert_int_equal(load("a.json", text, "c"), ST_OK);
+        assert_int_equal(scene_load("a.json", text, "c"), ST_OK);
         assert_int_equal(args_scene(&arena, &scene, &slots, &diag), ST_FORMAT);
         assert_int_equal(diag_count(&diag, cases[i].code), 1);
         vec_free(&slots);

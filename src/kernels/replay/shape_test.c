@@ -2,7 +2,7 @@
 
 #include "base/testing.h"
 
-static void expect(const char *path, const char *type, const char *text, int want)
+static void shape_expect(const char *path, const char *type, const char *text, int want)
 {
     enum shape shape = SHAPE_AIC;
     bool is_known = shape_classify(str_of(path), str_of(text), str_of(type), &shape);
@@ -14,14 +14,14 @@ static void expect(const char *path, const char *type, const char *text, int wan
 
 TEST(the_first_rule_that_fires_decides)
 {
-    expect("/r/kernels/mix/a.cpp", "aic", "x", SHAPE_MIX);
-    expect("/r/k/a.cpp", "aiv", "a SPMD_GLOBAL_CONTEXT_INDEX b", SHAPE_MIX);
-    expect("/r/k/a.cpp", "aiv", "get_sub_block_id(args)", SHAPE_MIX);
-    expect("/r/k/a.cpp", "aiv", "args[49]", SHAPE_MIX);
-    expect("/r/kernels/aic/a.cpp", "aiv", "args[4]", SHAPE_AIV);
-    expect("/r/kernels/aic/a.cpp", "", "args[4]", SHAPE_AIC);
-    expect("/r/kernels/aiv/a.cpp", "other", "", SHAPE_AIV);
-    expect("/r/k/a.cpp", "", "get_block_idx()", -1);
+    shape_expect("/r/kernels/mix/a.cpp", "aic", "x", SHAPE_MIX);
+    shape_expect("/r/k/a.cpp", "aiv", "a SPMD_GLOBAL_CONTEXT_INDEX b", SHAPE_MIX);
+    shape_expect("/r/k/a.cpp", "aiv", "get_sub_block_id(args)", SHAPE_MIX);
+    shape_expect("/r/k/a.cpp", "aiv", "args[49]", SHAPE_MIX);
+    shape_expect("/r/kernels/aic/a.cpp", "aiv", "args[4]", SHAPE_AIV);
+    shape_expect("/r/kernels/aic/a.cpp", "", "args[4]", SHAPE_AIC);
+    shape_expect("/r/kernels/aiv/a.cpp", "other", "", SHAPE_AIV);
+    shape_expect("/r/k/a.cpp", "", "get_block_idx()", -1);
 }
 
 /* Two kernels of one file name, as a scene lists them. */

@@ -152,7 +152,7 @@ struct str slots_missing(const struct slots *slots, const struct kernel *kernel,
 
 /* ---- as records ---- */
 
-static struct field_value kind_of(const void *record, const struct record_env *env)
+static struct field_value slots_kind_of(const void *record, const struct record_env *env)
 {
     (void)env;
     return value_text(((const struct slot *)record)->is_tensor ? S("tensor") : S("scalar"));
@@ -164,7 +164,7 @@ static struct field_value dtype_of(const void *record, const struct record_env *
     return value_text(((const struct slot *)record)->dtype->name);
 }
 
-static struct field_value number_of(const void *record, const struct record_env *env)
+static struct field_value slots_number_of(const void *record, const struct record_env *env)
 {
     const struct slot *s = record;
 
@@ -217,11 +217,11 @@ static struct field_value pack_mode(const void *record, const struct record_env 
 
 static const struct field slot_fields[] = {
     FIELD(struct slot, index, "index"),
-    FIELD_CALC(FIELD_STR, "kind", kind_of),
+    FIELD_CALC(FIELD_STR, "kind", slots_kind_of),
     FIELD_CALC(FIELD_STR, "dtype", dtype_of),
     FIELD_VALUES(struct slot, shape, rank, "shape", .is_optional = true,
                  WHEN(struct slot, is_tensor)),
-    FIELD_CALC(FIELD_I64, "value", number_of, .is_optional = true),
+    FIELD_CALC(FIELD_I64, "value", slots_number_of, .is_optional = true),
     FIELD(struct slot, name, "name"),
     FIELD_CALC(FIELD_STR, "role", unusual_role, .is_optional = true),
     FIELD_CALC(FIELD_STR, "fill", unusual_fill, .is_optional = true),
@@ -229,7 +229,7 @@ static const struct field slot_fields[] = {
 const struct record slot_record = RECORD(struct slot, slot_fields);
 
 static const struct field told_fields[] = {
-    FIELD_CALC(FIELD_STR, "kind", kind_of),
+    FIELD_CALC(FIELD_STR, "kind", slots_kind_of),
     FIELD(struct slot, index, "index"),
     FIELD(struct slot, name, "name"),
     FIELD_CALC(FIELD_STR, "dtype", dtype_of),
@@ -239,7 +239,7 @@ static const struct field told_fields[] = {
                   WHEN(struct slot, is_tensor)),
     FIELD(struct slot, fill, "fill", .is_optional = true, WHEN(struct slot, is_tensor)),
     FIELD_CALC(FIELD_I64, "bytes", bytes_of, .is_optional = true),
-    FIELD_CALC(FIELD_I64, "value", number_of, .is_optional = true),
+    FIELD_CALC(FIELD_I64, "value", slots_number_of, .is_optional = true),
     FIELD_CALC(FIELD_STR, "pack_mode", pack_mode, .is_optional = true),
 };
 const struct record slot_told_record = RECORD(struct slot, told_fields);

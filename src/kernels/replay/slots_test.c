@@ -51,7 +51,7 @@ TEST(values_are_packed_by_type_and_mode)
     diag_fini(&d);
 }
 
-static enum status check(const struct slot *slots, size_t n, const char *text)
+static enum status slots_test_check(const struct slot *slots, size_t n, const char *text)
 {
     struct slots list = {0};
     struct diag d;
@@ -76,18 +76,22 @@ static enum status check(const struct slot *slots, size_t n, const char *text)
 
 TEST(indexes_are_sorted_unique_and_in_range)
 {
-    assert_int_equal(check((struct slot[]){NUMBER(47), NUMBER(0), NUMBER(5)}, 3, ""), ST_OK);
-    assert_int_equal(check(NULL, 0, ""), ST_OK);
+    assert_int_equal(slots_test_check((struct slot[]){NUMBER(47), NUMBER(0), NUMBER(5)}, 3, ""),
+                     ST_OK);
+    assert_int_equal(slots_test_check(NULL, 0, ""), ST_OK);
+    assert_int_equal(slots_test_check((struct slot[]){NUMBER(1), NUMBER(0), NUMBER(1)}, 3,
+                                      "Duplicate arg index 1"),
+                     ST_FORMAT);
     assert_int_equal(
-        check((struct slot[]){NUMBER(1), NUMBER(0), NUMBER(1)}, 3, "Duplicate arg index 1"),
+        slots_test_check((struct slot[]){NUMBER(48)}, 1,
+                         "Arg index 48 is reserved for context pointers (slots 48, 49)"),
         ST_FORMAT);
-    assert_int_equal(check((struct slot[]){NUMBER(48)}, 1,
-                           "Arg index 48 is reserved for context pointers (slots 48, 49)"),
-                     ST_FORMAT);
-    assert_int_equal(check((struct slot[]){NUMBER(-1)}, 1, "Arg index -1 exceeds max slots (50)"),
-                     ST_FORMAT);
-    assert_int_equal(check((struct slot[]){NUMBER(50)}, 1, "Arg index 50 exceeds max slots (50)"),
-                     ST_FORMAT);
+    assert_int_equal(
+        slots_test_check((struct slot[]){NUMBER(-1)}, 1, "Arg index -1 exceeds max slots (50)"),
+        ST_FORMAT);
+    assert_int_equal(
+        slots_test_check((struct slot[]){NUMBER(50)}, 1, "Arg index 50 exceeds max slots (50)"),
+        ST_FORMAT);
 }
 
 TEST(tensors_need_a_type_and_dimensions_that_fit)
@@ -97,19 +101,19 @@ TEST(tensors_need_a_type_and_dimensions_that_fit)
         .is_tensor = true, .dtype = dtype_find(S("FLOAT32")), .shape = dims, .rank = 1};
     int64_t bytes;
 
-    assert_int_equal(check(&tensor, 1, ""), ST_OK);
+    assert_int_equal(slots_test_check(&tensor, 1, ""), ST_OK);
     assert_true(slot_bytes(&tensor, &bytes));
     assert_int_equal(bytes, INT64_C(4294967295) * 4);
     tensor.rank = 3;
-    assert_int_equal(check(&tensor, 1, "more than 2^63 bytes"), ST_LIMIT);
+    assert_int_equal(slots_test_check(&tensor, 1, "more than 2^63 bytes"), ST_LIMIT);
     tensor.rank = 0;
-    assert_int_equal(check(&tensor, 1, "dimensions"), ST_FORMAT);
+    assert_int_equal(slots_test_check(&tensor, 1, "dimensions"), ST_FORMAT);
     tensor.rank = 1;
     dims[0] = 0;
-    assert_int_equal(check(&tensor, 1, "dimension 0"), ST_FORMAT);
+    assert_int_equal(slots_test_check(&tensor, 1, "dimension 0"), ST_FORMAT);
     dims[0] = 1;
     tensor.dtype = dtype_find(S("FLOAT32_BITS"));
-    assert_int_equal(check(&tensor, 1, "FLOAT32_BITS"), ST_FORMAT);
+    assert_int_equal(slots_test_check(&tensor, 1, "FLOAT32_BITS"), ST_FORMAT);
 }
 
 TEST(slots_the_kernel_reads_and_nobody_fills_are_listed)

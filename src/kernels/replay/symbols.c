@@ -36,7 +36,7 @@ static void skip(struct reader *r, size_t n)
     r->rest = str_part(r->rest, n, r->rest.n);
 }
 
-static bool take(struct reader *r, struct str text)
+static bool symbols_take(struct reader *r, struct str text)
 {
     if (!str_starts(r->rest, text))
         return false;
@@ -73,7 +73,7 @@ static bool read_nested(struct reader *r, bool is_type, struct str *out)
 {
     struct str word, all = {"", 0};
 
-    take(r, S("K"));
+    symbols_take(r, S("K"));
     while (read_word(r, &word)) {
         if (all.n > 0 && !is_type)
             remember(r, all);
@@ -85,7 +85,7 @@ static bool read_nested(struct reader *r, bool is_type, struct str *out)
             remember(r, all);
     }
     *out = all;
-    return all.n > 0 && take(r, S("E"));
+    return all.n > 0 && symbols_take(r, S("E"));
 }
 
 static const struct builtin {
@@ -125,7 +125,7 @@ static bool read_known(struct reader *r, struct str *out)
         k = (char_is_digit(c) ? (size_t)(c - '0') : (size_t)(c - 'A') + 10) + 1;
         skip(r, 1);
     }
-    if (!take(r, S("_")) || k >= r->n_known)
+    if (!symbols_take(r, S("_")) || k >= r->n_known)
         return false;
     *out = r->known[k];
     return true;
@@ -149,22 +149,22 @@ static bool read_type_here(struct reader *r, struct str *out)
 {
     struct str word;
 
-    if (take(r, S("P")))
+    if (symbols_take(r, S("P")))
         return read_derived(r, "*", out);
-    if (take(r, S("R")))
+    if (symbols_take(r, S("R")))
         return read_derived(r, "&", out);
-    if (take(r, S("O")))
+    if (symbols_take(r, S("O")))
         return read_derived(r, "&&", out);
-    if (take(r, S("K")))
+    if (symbols_take(r, S("K")))
         return read_derived(r, " const", out);
-    if (take(r, S("V")))
+    if (symbols_take(r, S("V")))
         return read_derived(r, " volatile", out);
-    if (take(r, S("U"))) /* a vendor's qualifier: an address space */
+    if (symbols_take(r, S("U"))) /* a vendor's qualifier: an address space */
         return read_word(r, &word) &&
                read_derived(r, arena_printf(r->arena, " %.*s", STR_ARGS(word)), out);
     if (peek(r) == 'S' && !str_starts(r->rest, S("St")))
         return read_known(r, out);
-    if (take(r, S("N")))
+    if (symbols_take(r, S("N")))
         return read_nested(r, true, out);
     if (char_is_digit(peek(r))) {
         if (!read_word(r, out))
@@ -172,10 +172,10 @@ static bool read_type_here(struct reader *r, struct str *out)
         remember(r, *out);
         return true;
     }
-    if (take(r, S("u"))) /* a vendor's own type */
+    if (symbols_take(r, S("u"))) /* a vendor's own type */
         return read_word(r, out);
     for (size_t i = 0; i < ARRAY_LEN(builtins); i++)
-        if (take(r, builtins[i].code)) {
+        if (symbols_take(r, builtins[i].code)) {
             *out = builtins[i].name;
             return true;
         }
@@ -197,13 +197,13 @@ struct str symbol_demangle(struct arena *arena, struct str name)
     struct reader r = {.arena = arena, .rest = name};
     struct str plain, type, all = {"", 0};
 
-    if (!take(&r, S("_Z")))
+    if (!symbols_take(&r, S("_Z")))
         return name;
-    if (take(&r, S("N"))) {
+    if (symbols_take(&r, S("N"))) {
         if (!read_nested(&r, false, &plain))
             return name;
     } else {
-        take(&r, S("L")); /* internal linkage */
+        symbols_take(&r, S("L")); /* internal linkage */
         if (!read_word(&r, &plain))
             return name;
     }
@@ -238,8 +238,8 @@ static bool is_function(Elf *elf, const GElf_Sym *sym)
            (shdr.sh_flags & SHF_EXECINSTR) != 0;
 }
 
-static void read_table(Elf *elf, Elf_Scn *scn, const GElf_Shdr *shdr, struct arena *arena,
-                       struct symbol_list *out)
+static void symbols_read_table(Elf *elf, Elf_Scn *scn, const GElf_Shdr *shdr, struct arena *arena,
+                               struct symbol_list *out)
 {
     Elf_Data *data = elf_getdata(scn, NULL);
     size_t count = data != NULL && shdr->sh_entsize > 0 ? data->d_size / shdr->sh_entsize : 0;
@@ -279,7 +279,7 @@ enum status symbols_read(struct arena *arena, const char *path, struct symbol_li
         Elf_Scn *scn = NULL;
         while ((scn = elf_nextscn(elf, scn)) != NULL)
             if (gelf_getshdr(scn, &shdr) != NULL && shdr.sh_type == SHT_DYNSYM) {
-                read_table(elf, scn, &shdr, arena, out);
+                symbols_read_table(elf, scn, &shdr, arena, out);
                 break;
             }
     }

@@ -71,7 +71,7 @@ static enum status take_dtype(const struct reader *r, const struct tree *record,
     return ST_OK;
 }
 
-static enum status take_record(struct reader *r, const struct tree *record, struct slots *out)
+static enum status dump_take_record(struct reader *r, const struct tree *record, struct slots *out)
 {
     const struct tree *shape = tree_get(record, S("shape"));
     struct slot slot = {.is_tensor = true, .fill = S("zero")};
@@ -102,7 +102,7 @@ static enum status take_record(struct reader *r, const struct tree *record, stru
     return ST_OK;
 }
 
-static enum status read_text(struct reader *r, struct str text, struct slots *out)
+static enum status dump_read_text(struct reader *r, struct str text, struct slots *out)
 {
     const struct tree *doc;
 
@@ -115,7 +115,7 @@ static enum status read_text(struct reader *r, struct str text, struct slots *ou
         return diag_fail(r->diag, ST_FORMAT, "replay.bad-dump", (struct where){.path = r->path},
                          "no list \"tensors\"");
     for (const struct tree *one = list->first; one != NULL; one = one->next)
-        TRY(take_record(r, one, out));
+        TRY(dump_take_record(r, one, out));
     struct str scalars = {"", 0};
     for (int i = 0; i < SLOT_COUNT; i++)
         if (r->is_scalar[i])
@@ -140,7 +140,7 @@ enum status args_dump(struct arena *arena, const char *folder, const char *task_
         return diag_fail(d, ST_NOT_FOUND, "replay.no-dump", (struct where){.path = folder},
                          "tensor_dump.json not found under %s", folder);
     TRY(mapfile_open(&map, r.path, d));
-    enum status st = read_text(&r, map.text, out);
+    enum status st = dump_read_text(&r, map.text, out);
     mapfile_close(&map);
     return st;
 }

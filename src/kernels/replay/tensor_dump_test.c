@@ -4,7 +4,7 @@
 
 static struct slots slots;
 
-static enum status load(const char *text, const char *task)
+static enum status dump_load(const char *text, const char *task)
 {
     vec_free(&slots);
     scratch_put("tensor_dump.json", text);
@@ -16,13 +16,13 @@ static enum status load(const char *text, const char *task)
 TEST(the_first_tensor_of_each_slot_before_the_dispatch)
 {
     assert_int_equal(
-        load("{\"tensors\": [{" BEFORE "\"arg_index\": 4, \"dtype\": \"bfloat16\", \"shape\": [2],"
-             " \"task_id\": \"0x0A\"}, {" BEFORE "\"arg_index\": 4, \"shape\": [9]},"
-             " {" BEFORE "\"arg_index\": 1, \"shape\": [3], \"task_id\": 10},"
-             " {\"stage\": \"after_dispatch\", \"arg_index\": 2, \"shape\": [3]},"
-             " {" BEFORE
-             "\"arg_index\": 6, \"shape\": [], \"bin_size\": 0, \"task_id\": \"0xa\"}]}",
-             "0xa"),
+        dump_load(
+            "{\"tensors\": [{" BEFORE "\"arg_index\": 4, \"dtype\": \"bfloat16\", \"shape\": [2],"
+            " \"task_id\": \"0x0A\"}, {" BEFORE "\"arg_index\": 4, \"shape\": [9]},"
+            " {" BEFORE "\"arg_index\": 1, \"shape\": [3], \"task_id\": 10},"
+            " {\"stage\": \"after_dispatch\", \"arg_index\": 2, \"shape\": [3]},"
+            " {" BEFORE "\"arg_index\": 6, \"shape\": [], \"bin_size\": 0, \"task_id\": \"0xa\"}]}",
+            "0xa"),
         ST_OK);
     assert_int_equal(slots.n, 2);
     assert_str(slots.at[0].dtype->name, "BFLOAT16");
@@ -44,7 +44,7 @@ TEST(dumps_that_are_wrong_are_refused)
         "["};
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-        assert_int_equal(load(texts[i], NULL), ST_FORMAT);
+        assert_int_equal(dump_load(texts[i], NULL), ST_FORMAT);
     }
     vec_free(&slots);
 }

@@ -77,8 +77,8 @@ int64_t spmd_blocks(const struct kernel *kernel, const struct platform *platform
     return sum;
 }
 
-static enum status write_file(const struct workspace *ws, size_t i, struct arena *arena,
-                              struct diag *d)
+static enum status workspace_write_file(const struct workspace *ws, size_t i, struct arena *arena,
+                                        struct diag *d)
 {
     const char *path = fs_join(arena, ws->folder, workspace_files[i]);
 
@@ -104,7 +104,7 @@ enum status workspace_write(const struct workspace *ws, struct diag *d)
     TRY(fs_mkdirs(ws->folder, d));
     arena_init(&arena);
     for (size_t i = 0; st == ST_OK && i < WORKSPACE_FILES; i++)
-        st = write_file(ws, i, &arena, d);
+        st = workspace_write_file(ws, i, &arena, d);
     arena_free(&arena);
     return st;
 }

@@ -177,7 +177,7 @@ static struct template_value tensors_of(const struct making *m, const char *name
     return (struct template_value){.name = name, .items = items, .n = n, .width = TENSOR_VALUES};
 }
 
-static struct str value_of(const struct slot *s, struct arena *arena)
+static struct str text_value_of(const struct slot *s, struct arena *arena)
 {
     if (s->is_unsigned)
         return arena_format(arena, "static_cast<int64_t>(UINT64_C(%" PRIu64 "))",
@@ -198,7 +198,7 @@ static struct template_value scalars_of(const struct making *m)
         if (s->is_tensor)
             continue;
         items[n++] = (struct template_value){.name = "index", .text = quantity(m->arena, s->index)};
-        items[n++] = (struct template_value){.name = "value", .text = value_of(s, m->arena)};
+        items[n++] = (struct template_value){.name = "value", .text = text_value_of(s, m->arena)};
     }
     return (struct template_value){.name = "scalars", .items = items, .n = n / 2, .width = 2};
 }
@@ -220,7 +220,7 @@ static struct template_value dispatches_of(const struct making *m)
         .name = "dispatches", .items = items, .n = spmd->n_dispatches, .width = 3};
 }
 
-static void fill(const struct making *m, struct str text, struct text *out)
+static void text_fill(const struct making *m, struct str text, struct text *out)
 {
     static const char *const guards[] = {[SHAPE_AIC] = "defined(__DAV_CUBE__)",
                                          [SHAPE_AIV] = "defined(__DAV_VEC__)",
@@ -367,7 +367,7 @@ struct str workspace_text(const struct workspace *ws, const char *name, struct a
         record_json(&w, &workspace_record, ws, NULL);
         json_write_finish(&w);
     } else {
-        fill(&m, embedded_file(arena_printf(arena, "replay/%s.in", name)), &out);
+        text_fill(&m, embedded_file(arena_printf(arena, "replay/%s.in", name)), &out);
     }
     struct str kept = arena_str(arena, text_view(&out));
     text_free(&out);

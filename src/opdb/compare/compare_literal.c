@@ -17,7 +17,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
 }
 
-static void skip_blanks(struct reader *r)
+static void literal_skip_blanks(struct reader *r)
 {
     while (r->at < r->end && is_blank(*r->at))
         r->at++;
@@ -25,11 +25,11 @@ static void skip_blanks(struct reader *r)
 
 static bool next_is(struct reader *r, char c)
 {
-    skip_blanks(r);
+    literal_skip_blanks(r);
     return r->at < r->end && *r->at == c;
 }
 
-static bool read_text(struct reader *r, struct literal *out)
+static bool literal_read_text(struct reader *r, struct literal *out)
 {
     /* The rarer escapes (\x41, \N{...}) do not occur in names of kernels. */
     static const char from[] = "\\'\"nrt", to[] = "\\'\"\n\r\t";
@@ -119,7 +119,7 @@ static bool read_value(struct reader *r, struct literal *out)
 {
     bool is_read = false;
 
-    skip_blanks(r);
+    literal_skip_blanks(r);
     if (r->at == r->end || r->depth == LITERAL_DEPTH)
         return false;
     r->depth++;
@@ -128,7 +128,7 @@ static bool read_value(struct reader *r, struct literal *out)
         out->kind = is_list ? LITERAL_LIST : LITERAL_TUPLE;
         is_read = read_items(r, is_list ? ']' : ')', out);
     } else if (*r->at == '\'' || *r->at == '"') {
-        is_read = read_text(r, out);
+        is_read = literal_read_text(r, out);
     } else {
         is_read = read_plain(r, out);
     }
@@ -146,7 +146,7 @@ const struct literal *literal_read(struct arena *arena, struct str text)
     struct literal *root = ARENA_NEW(arena, struct literal);
     if (!read_value(&r, root))
         return NULL;
-    skip_blanks(&r);
+    literal_skip_blanks(&r);
     return r.at == r.end ? root : NULL;
 }
 

@@ -9,7 +9,7 @@
     "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":" #pid ",\"args\":{\"name\":\"" name "\"}}"
 
 /* The events behind the names of two processes. */
-static struct metrics compute(const struct test_event *events, size_t n)
+static struct metrics compare_metrics_compute(const struct test_event *events, size_t n)
 {
     struct predicted p;
     struct arena arena;
@@ -38,7 +38,7 @@ TEST(shares_count_what_never_misses)
         {"add", 1, .source = "PARTIAL", .pid = 1},
         {"torch.ops.", 1, .pid = 1},
     };
-    struct metrics m = compute(events, ARRAY_LEN(events));
+    struct metrics m = compare_metrics_compute(events, ARRAY_LEN(events));
 
     assert_int_equal(m.invocations, 6);
     assert_true(m.m1 == 3.0 / 6);
@@ -56,7 +56,7 @@ TEST(members_of_a_fused_group_are_one_operator)
         {"x.mm", 1, .source = "EXTRAPOLATED", .pid = 1},
     };
 
-    assert_true(compute(events, ARRAY_LEN(events)).m2 == 0.5);
+    assert_true(compare_metrics_compute(events, ARRAY_LEN(events)).m2 == 0.5);
 }
 
 TEST(analytic_time_is_paired_in_order)
@@ -67,7 +67,7 @@ TEST(analytic_time_is_paired_in_order)
         {"b", 10, .pid = 0},
         {"b", 9, .pid = 1},
     };
-    struct metrics m = compute(events, ARRAY_LEN(events));
+    struct metrics m = compare_metrics_compute(events, ARRAY_LEN(events));
 
     assert_int_equal(m.invocations, 2);
     assert_true(m.m5 == 0.75);
@@ -75,7 +75,7 @@ TEST(analytic_time_is_paired_in_order)
 
 TEST(an_empty_trace_has_no_shares)
 {
-    struct metrics m = compute(NULL, 0);
+    struct metrics m = compare_metrics_compute(NULL, 0);
 
     assert_true(isnan(m.m1) && isnan(m.m2) && isnan(m.m3) && isnan(m.m4) && isnan(m.m5));
 }

@@ -35,7 +35,7 @@ void ops_rows_free(struct ops_rows *rows)
     arena_free(&rows->arena);
 }
 
-static struct ops_row *row_of(struct ops_rows *rows, struct str kernel)
+static struct ops_row *ops_row_of(struct ops_rows *rows, struct str kernel)
 {
     struct arena scratch;
 
@@ -87,9 +87,9 @@ enum status ops_passes(const char *path, double *passes, struct diag *d)
     return st;
 }
 
-static void measure(struct ops_rows *rows, struct str kernel, double us)
+static void ops_measure(struct ops_rows *rows, struct str kernel, double us)
 {
-    struct ops_row *row = row_of(rows, kernel);
+    struct ops_row *row = ops_row_of(rows, kernel);
 
     row->measured_us += us;
     row->measured_n++;
@@ -115,10 +115,10 @@ void ops_rows_measure(struct ops_rows *rows, const struct measured *m, double pa
         if (classify_is_collective(row.type))
             twins_put(&twins, time_or_0(row.start), row.type, S(""), us);
         else
-            measure(rows, row.type, us);
+            ops_measure(rows, row.type, us);
     }
     for (size_t i = 0; i < twins.at.n; i++)
-        measure(rows, twins.at.at[i].type, twins.at.at[i].us);
+        ops_measure(rows, twins.at.at[i].type, twins.at.at[i].us);
     twins_free(&twins);
     for (size_t i = 0; i < rows->at.n; i++) {
         rows->at.at[i].measured_us /= passes;
@@ -173,10 +173,10 @@ static struct compared_op look_up(const struct tree *mapping, struct str name)
 
 enum outcome { HIT, MISS };
 
-static void predict(struct ops_rows *rows, struct str kernel, double us,
-                    const struct compared_op *op, enum outcome outcome)
+static void ops_predict(struct ops_rows *rows, struct str kernel, double us,
+                        const struct compared_op *op, enum outcome outcome)
 {
-    struct ops_row *row = row_of(rows, kernel);
+    struct ops_row *row = ops_row_of(rows, kernel);
     size_t i = 0;
 
     row->predicted_us += us;
@@ -198,17 +198,17 @@ static void predict_hit(struct ops_rows *rows, const struct predicted_event *e,
 
     size_t n = literal_shares(scratch, e->args[TRACE_SUB_DURATIONS], &shares);
     for (size_t i = 0; i < n; i++)
-        predict(rows, shares[i].kernel, shares[i].us, op, HIT);
+        ops_predict(rows, shares[i].kernel, shares[i].us, op, HIT);
     if (n > 0)
         return;
     n = compare_trace_kernels(scratch, e->args[TRACE_KERNEL_TYPE], &kernels);
     for (size_t i = 0; i < n; i++) {
-        predict(rows, kernels[i], e->dur / (double)n, op, HIT);
+        ops_predict(rows, kernels[i], e->dur / (double)n, op, HIT);
         has_all_reduce = has_all_reduce || str_equal(kernels[i], S("hcom_allReduce_"));
     }
     /* A fused operator that also reduces: the collective is there, its time is in the sum. */
     if (op->is_all_reduce && !has_all_reduce)
-        predict(rows, S("hcom_allReduce_"), 0, op, HIT);
+        ops_predict(rows, S("hcom_allReduce_"), 0, op, HIT);
 }
 
 ORDER_BY(by_pid, struct predicted_process,
@@ -284,7 +284,7 @@ enum status ops_rows_predict(struct ops_rows *rows, const struct predicted *p,
         if (!op->is_free && type.n > 0 && !str_equal(type, S("?")))
             predict_hit(rows, e, op, &scratch);
         else if (!op->is_free)
-            predict(rows, op->fallback, e->dur, op, MISS);
+            ops_predict(rows, op->fallback, e->dur, op, MISS);
         arena_rewind(&scratch, mark);
     }
     arena_free(&scratch);
@@ -381,13 +381,13 @@ static void put_padded(struct text *out, struct str text, size_t width)
         text_repeat(out, ' ', width - str_chars(text));
 }
 
-static void put_line(struct text *out, char fill)
+static void ops_put_line(struct text *out, char fill)
 {
     text_repeat(out, fill, 115);
     text_char(out, '\n');
 }
 
-static void put_row(struct text *out, const struct ops_row *row, double all_us)
+static void ops_put_row(struct text *out, const struct ops_row *row, double all_us)
 {
     put_padded(out, row->kernel, 35);
     text_format(out, " %12.1f %7llu %12.1f %8.0f %8.1f%% %8.1f%% %7.1f%% ", row->predicted_us,
@@ -410,16 +410,16 @@ bool ops_rows_print(const struct ops_rows *rows, const char *scenario, struct si
         measured += num_round(rows->at.at[i].measured_us, 1);
     }
     text_char(&out, '\n');
-    put_line(&out, '=');
+    ops_put_line(&out, '=');
     text_format(&out, "%s — TC vs Profiling per-forward\n", scenario);
-    put_line(&out, '=');
+    ops_put_line(&out, '=');
     text_put(&out, S("kernel_type                               TC(μs)    "
                      "TC次数     Prof(μs)   Prof次数      "
                      "延迟误差      次数误差   "
                      "Prof占比 状态    \n"));
-    put_line(&out, '-');
+    ops_put_line(&out, '-');
     for (size_t i = 0; i < rows->at.n && i < SHOWN_ROWS; i++)
-        put_row(&out, &rows->at.at[i], measured);
+        ops_put_row(&out, &rows->at.at[i], measured);
     text_format(&out, "%-35s %12.1f %7s %12.1f\n", "TOTAL", predicted, "", measured);
     bool is_good = sink.write(sink.ctx, text_view(&out));
     text_free(&out);

@@ -7,7 +7,7 @@ static struct ops_rows rows;
 static struct predicted p;
 static struct measured m;
 
-static int begin(void **state)
+static int ops_begin(void **state)
 {
     ops_rows_init(&rows);
     p = (struct predicted){0};
@@ -15,7 +15,7 @@ static int begin(void **state)
     return arena_enter(state);
 }
 
-static int end(void **state)
+static int ops_end(void **state)
 {
     ops_rows_free(&rows);
     predicted_free(&p);
@@ -23,9 +23,9 @@ static int end(void **state)
     return arena_leave(state);
 }
 
-#define TW(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TW(name) cmocka_unit_test_setup_teardown(name, ops_begin, ops_end)
 
-static enum status predict(const struct test_event *events, size_t n, const char *yaml)
+static enum status compare_ops_predict(const struct test_event *events, size_t n, const char *yaml)
 {
     const struct tree *root = NULL;
 
@@ -34,7 +34,7 @@ static enum status predict(const struct test_event *events, size_t n, const char
     return ops_rows_predict(&rows, &p, root, &diag);
 }
 
-static const struct ops_row *find(const char *kernel)
+static const struct ops_row *compare_ops_find(const char *kernel)
 {
     for (size_t i = 0; i < rows.at.n; i++)
         if (str_equal(rows.at.at[i].kernel, str_of(kernel)))
@@ -53,15 +53,15 @@ TEST(hits_and_misses_make_the_status)
     const char *yaml = "a: 3\noperator_mappings:\n  b: {kernel_type: K}\n"
                        "free: {zero_cost: true}\n";
 
-    assert_int_equal(predict(events, ARRAY_LEN(events), yaml), ST_OK);
+    assert_int_equal(compare_ops_predict(events, ARRAY_LEN(events), yaml), ST_OK);
     assert_int_equal(rows.at.n, 2);
     ops_rows_sort(&rows);
-    assert_string_equal(find("K")->status, "PARTIAL");
-    assert_true(find("K")->predicted_us == 12);
-    assert_int_equal(find("K")->n_names, 2);
-    assert_str(find("K")->names[1], "b");
+    assert_string_equal(compare_ops_find("K")->status, "PARTIAL");
+    assert_true(compare_ops_find("K")->predicted_us == 12);
+    assert_int_equal(compare_ops_find("K")->n_names, 2);
+    assert_str(compare_ops_find("K")->names[1], "b");
     /* Without an entry a miss stands under its own full name. */
-    assert_string_equal(find("torch.ops.c")->status, "MISS");
+    assert_string_equal(compare_ops_find("torch.ops.c")->status, "MISS");
     /* The only process is taken, with a warning. */
     assert_int_equal(diag_count(&diag, "perfdb.process-unnamed"), 1);
 }
@@ -74,10 +74,10 @@ TEST(operator_mappings_come_before_the_top_level)
         "a: {kernel_type: TOP}\noperator_mappings:\n  a: {kernel_type: IN}\n"
         "  torch.ops.b: {kernel_type: FULL}\nn: {zero_cost: no, kernel_type: null}\n";
 
-    assert_int_equal(predict(events, ARRAY_LEN(events), yaml), ST_OK);
-    assert_non_null(find("IN"));
-    assert_non_null(find("FULL"));
-    assert_non_null(find("n"));
+    assert_int_equal(compare_ops_predict(events, ARRAY_LEN(events), yaml), ST_OK);
+    assert_non_null(compare_ops_find("IN"));
+    assert_non_null(compare_ops_find("FULL"));
+    assert_non_null(compare_ops_find("n"));
     assert_int_equal(rows.at.n, 3);
 }
 
@@ -89,10 +89,10 @@ TEST(a_fused_all_reduce_counts_as_one_more)
         {"x.all_reduce", 4, .kernel = "A", .parts = "[['A', 1]]"},
     };
 
-    assert_int_equal(predict(events, ARRAY_LEN(events), ""), ST_OK);
-    assert_true(find("A")->predicted_us == 4);
-    assert_int_equal(find("hcom_allReduce_")->predicted_n, 2);
-    assert_true(find("hcom_allReduce_")->predicted_us == 4);
+    assert_int_equal(compare_ops_predict(events, ARRAY_LEN(events), ""), ST_OK);
+    assert_true(compare_ops_find("A")->predicted_us == 4);
+    assert_int_equal(compare_ops_find("hcom_allReduce_")->predicted_n, 2);
+    assert_true(compare_ops_find("hcom_allReduce_")->predicted_us == 4);
 }
 
 TEST(measured_sums_are_those_of_one_pass)
@@ -105,12 +105,12 @@ TEST(measured_sums_are_those_of_one_pass)
     ops_rows_sort(&rows);
 
     assert_int_equal(rows.at.n, 2);
-    assert_true(find("A")->measured_us == 7.5);
-    assert_true(find("A")->measured_n == 1.5);
+    assert_true(compare_ops_find("A")->measured_us == 7.5);
+    assert_true(compare_ops_find("A")->measured_n == 1.5);
     /* A start that is no number is 0. */
-    assert_true(find("hcom_r")->measured_us == 3.5);
-    assert_true(find("hcom_r")->measured_n == 1);
-    assert_string_equal(find("A")->status, "TC未建模");
+    assert_true(compare_ops_find("hcom_r")->measured_us == 3.5);
+    assert_true(compare_ops_find("hcom_r")->measured_n == 1);
+    assert_string_equal(compare_ops_find("A")->status, "TC未建模");
     assert_true(ops_error(3, 0) == 0 && ops_error(3, 2) == 50);
 }
 
@@ -118,7 +118,7 @@ TEST(several_unnamed_processes_are_an_error_that_names_them)
 {
     const struct test_event events[] = {{.pid = 10}, {.pid = 9}};
 
-    assert_int_equal(predict(events, ARRAY_LEN(events), ""), ST_FORMAT);
+    assert_int_equal(compare_ops_predict(events, ARRAY_LEN(events), ""), ST_FORMAT);
     assert_non_null(strstr(diag.entries.at[0].first[0].text, "{9, 10}"));
 }
 
@@ -127,7 +127,7 @@ TEST(equal_times_as_written_are_in_order_of_names)
     const struct test_event events[] = {
         {.name = "b", .dur = 1.04}, {.name = "a", .dur = 1.01}, {.name = "c", .dur = 3}};
 
-    assert_int_equal(predict(events, ARRAY_LEN(events), ""), ST_OK);
+    assert_int_equal(compare_ops_predict(events, ARRAY_LEN(events), ""), ST_OK);
     ops_rows_sort(&rows);
     assert_str(rows.at.at[0].kernel, "c");
     assert_str(rows.at.at[1].kernel, "a");

@@ -2,7 +2,7 @@
 
 #include "base/testing.h"
 
-static struct text draw(struct plot_point *points, size_t n)
+static struct text plot_draw(struct plot_point *points, size_t n)
 {
     struct text out = {0};
     struct json_writer j;
@@ -25,7 +25,7 @@ TEST(points_with_both_times_are_drawn_and_the_furthest_come_first)
         {S_INIT("far"), S_INIT(""), 100, 50, 0},   /* -50 % opens the bin from -50 */
         {S_INIT("alone"), S_INIT(""), 0, 70, 0},
     };
-    struct text out = draw(points, 3);
+    struct text out = plot_draw(points, 3);
     struct str all = {out.at, out.n};
     size_t worst = str_find(all, S("\"worst\":[{\"kernel_type\":\"alone\""));
 
@@ -39,7 +39,7 @@ TEST(points_with_both_times_are_drawn_and_the_furthest_come_first)
 
 TEST(no_points_draw_nothing)
 {
-    struct text out = draw(NULL, 0);
+    struct text out = plot_draw(NULL, 0);
     struct str all = {out.at, out.n};
 
     assert_true(str_starts(all, S("{\"scatter\":[],\"error_histogram\":[")));

@@ -2,13 +2,13 @@
 
 #include "base/testing.h"
 
-static enum status parse(struct measured *m, struct diag *d, const char *text)
+static enum status rows_parse(struct measured *m, struct diag *d, const char *text)
 {
     diag_init(d);
     return measured_parse(m, "m.csv", str_of(text), d);
 }
 
-static void done(struct measured *m, struct diag *d)
+static void rows_done(struct measured *m, struct diag *d)
 {
     measured_free(m);
     diag_fini(d);
@@ -20,9 +20,9 @@ TEST(cells_are_trimmed_and_short_rows_are_padded)
     struct diag d;
     double us;
 
-    assert_int_equal(parse(&m, &d,
-                           "\xef\xbb\xbfType,Start Time(us),Duration(us),Input Shapes\r\n"
-                           " Add ,10.5\t, 3 ,\"\"\"1,2\"\"\"\r\nMul,4\r\nA,1,2,3,4,5\r\n"),
+    assert_int_equal(rows_parse(&m, &d,
+                                "\xef\xbb\xbfType,Start Time(us),Duration(us),Input Shapes\r\n"
+                                " Add ,10.5\t, 3 ,\"\"\"1,2\"\"\"\r\nMul,4\r\nA,1,2,3,4,5\r\n"),
                      ST_OK);
     assert_int_equal(m.table.n_rows, 3);
     struct measured_row row = measured_row(&m, 0);
@@ -34,7 +34,7 @@ TEST(cells_are_trimmed_and_short_rows_are_padded)
     assert_true(measured_time(row.duration, &us) && us == 0);
     assert_int_equal(row.line, 3);
     assert_str(measured_row(&m, 2).shapes, "3");
-    done(&m, &d);
+    rows_done(&m, &d);
 }
 
 TEST(a_file_without_the_columns_is_refused)
@@ -44,9 +44,9 @@ TEST(a_file_without_the_columns_is_refused)
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         struct measured m;
         struct diag d;
-        assert_int_equal(parse(&m, &d, texts[i]), ST_FORMAT);
+        assert_int_equal(rows_parse(&m, &d, texts[i]), ST_FORMAT);
         assert_int_equal(diag_count(&d, i == 0 ? "perfdb.no-header" : "perfdb.no-column"), 1);
-        done(&m, &d);
+        rows_done(&m, &d);
     }
 }
 

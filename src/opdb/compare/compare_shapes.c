@@ -111,8 +111,8 @@ static struct shape_row *add_time(struct shape_rows *rows, enum shape_side side,
     return row;
 }
 
-static void predict(struct shape_rows *rows, struct str kernel, struct str shapes, double us,
-                    struct str source)
+static void shapes_predict(struct shape_rows *rows, struct str kernel, struct str shapes, double us,
+                           struct str source)
 {
     add_time(rows, SHAPE_PREDICTED, kernel, shapes, us)->source = source;
 }
@@ -126,14 +126,14 @@ static void predict_event(struct shape_rows *rows, const struct predicted_event 
 
     size_t n = literal_shares(scratch, e->args[TRACE_SUB_DURATIONS], &shares);
     for (size_t i = 0; i < n; i++)
-        predict(rows, shares[i].kernel, shapes, shares[i].us, source);
+        shapes_predict(rows, shares[i].kernel, shapes, shares[i].us, source);
     if (n > 0)
         return;
     n = compare_trace_kernels(scratch, type, &kernels);
     for (size_t i = 0; i < n && n > 1; i++)
-        predict(rows, kernels[i], shapes, e->dur / (double)n, source);
+        shapes_predict(rows, kernels[i], shapes, e->dur / (double)n, source);
     if (n <= 1)
-        predict(rows, type, shapes, e->dur, source);
+        shapes_predict(rows, type, shapes, e->dur, source);
 }
 
 void shape_rows_predict(struct shape_rows *rows, const struct predicted *p)

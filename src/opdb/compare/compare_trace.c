@@ -27,7 +27,7 @@ struct reader {
     uint64_t odd;                 /* elements that are no events */
 };
 
-static struct str text_of(struct reader *r, const struct event_value *v)
+static struct str trace_text_of(struct reader *r, const struct event_value *v)
 {
     switch (v->token) {
     case JSON_STRING:
@@ -71,9 +71,9 @@ static bool read_args(void *ctx)
         if (!event_json_value(&r->j, &value))
             return false;
         if (is_name)
-            r->process_name = text_of(r, &value);
+            r->process_name = trace_text_of(r, &value);
         else
-            r->event.args[arg] = text_of(r, &value);
+            r->event.args[arg] = trace_text_of(r, &value);
     }
     return r->j.token == JSON_OBJECT_END;
 }
@@ -83,7 +83,7 @@ static uint32_t find_process(struct reader *r, const struct event_value *v)
     struct predicted *p = r->p;
     bool is_text = v->token == JSON_STRING,
          is_none = v->token == JSON_NONE || v->token == JSON_NULL;
-    struct str pid = is_none ? S("None") : text_of(r, v);
+    struct str pid = is_none ? S("None") : trace_text_of(r, v);
 
     if (p->last < p->processes.n && p->processes.at[p->last].is_text == is_text &&
         str_equal(p->processes.at[p->last].pid, pid))
@@ -103,13 +103,13 @@ static void keep_event(struct reader *r, const struct event_json *e)
     struct predicted_event *event = &r->event;
     struct predicted *p = r->p;
 
-    event->name = text_of(r, &e->member[EVENT_NAME]);
-    event->dur_text = dur->token == JSON_NONE ? S("0") : text_of(r, dur);
+    event->name = trace_text_of(r, &e->member[EVENT_NAME]);
+    event->dur_text = dur->token == JSON_NONE ? S("0") : trace_text_of(r, dur);
     if (dur->token != JSON_NUMBER || !num_f64(dur->text, &event->dur))
         event->dur = 0;
     if (e->member[EVENT_PH].token != JSON_STRING)
         return;
-    struct str phase = text_of(r, &e->member[EVENT_PH]);
+    struct str phase = trace_text_of(r, &e->member[EVENT_PH]);
     if (str_equal(phase, S("M")) && str_equal(event->name, S("process_name"))) {
         struct str name = r->process_name;
         uint32_t process = find_process(r, pid);
@@ -125,7 +125,7 @@ static void keep_event(struct reader *r, const struct event_json *e)
     }
 }
 
-static bool read_events(struct reader *r)
+static bool trace_read_events(struct reader *r)
 {
     struct event_args args = {read_args, r, &r->p->arena};
     struct event_json e;
@@ -151,7 +151,7 @@ static bool read_document(struct reader *r, bool *has_events)
     enum json_token token = json_next(&r->j);
     *has_events = token == JSON_ARRAY;
     if (token == JSON_ARRAY)
-        return read_events(r);
+        return trace_read_events(r);
     if (token != JSON_OBJECT)
         return token != JSON_ERROR && token != JSON_END;
     while (json_key(&r->j, &key)) {
@@ -162,13 +162,13 @@ static bool read_document(struct reader *r, bool *has_events)
         if (json_value(&r->j, &ignored))
             continue;
         *has_events = r->j.token == JSON_ARRAY;
-        if (*has_events && (json_next(&r->j) != JSON_ARRAY || !read_events(r)))
+        if (*has_events && (json_next(&r->j) != JSON_ARRAY || !trace_read_events(r)))
             return false;
     }
     return r->j.token == JSON_OBJECT_END;
 }
 
-static enum status refuse(const struct reader *r, struct diag *d)
+static enum status trace_refuse(const struct reader *r, struct diag *d)
 {
     uint64_t line = 0, column = 0;
     uint64_t at = r->j.token == JSON_ERROR ? r->j.error_at : json_offset(&r->j);
@@ -194,7 +194,7 @@ static void predicted_init(struct predicted *p, const char *path)
     intern_init(&p->pids);
 }
 
-static enum status parse(struct predicted *p, struct str text, struct diag *d)
+static enum status trace_parse(struct predicted *p, struct str text, struct diag *d)
 {
     struct reader r = {.p = p, .text = text};
     bool has_events = false;
@@ -202,7 +202,7 @@ static enum status parse(struct predicted *p, struct str text, struct diag *d)
     str_skip(&r.text, S("\xef\xbb\xbf"));
     json_open(&r.j, r.text, JSON_STRICT);
     if (!read_document(&r, &has_events) || json_next(&r.j) != JSON_END)
-        return refuse(&r, d);
+        return trace_refuse(&r, d);
     if (!has_events)
         diag_add(d, SEV_WARN, "perfdb.trace-no-events", (struct where){.path = p->path},
                  "no list traceEvents; the trace is treated as empty");
@@ -215,14 +215,14 @@ static enum status parse(struct predicted *p, struct str text, struct diag *d)
 enum status predicted_parse(struct predicted *p, const char *path, struct str text, struct diag *d)
 {
     predicted_init(p, path);
-    return parse(p, text, d);
+    return trace_parse(p, text, d);
 }
 
 enum status predicted_read(struct predicted *p, const char *path, struct diag *d)
 {
     predicted_init(p, path);
     TRY(mapfile_open(&p->map, path, d));
-    return parse(p, p->map.text, d);
+    return trace_parse(p, p->map.text, d);
 }
 
 void predicted_free(struct predicted *p)
@@ -256,7 +256,7 @@ size_t compare_trace_kernels(struct arena *arena, struct str kernel_type, struct
     return n;
 }
 
-static enum status find_columns(struct measured *m, struct diag *d)
+static enum status trace_find_columns(struct measured *m, struct diag *d)
 {
     const char *path = m->table.path;
 
@@ -281,14 +281,14 @@ enum status measured_read(struct measured *m, const char *path, struct diag *d)
 {
     *m = (struct measured){0};
     TRY(table_read(&m->table, path, d));
-    return find_columns(m, d);
+    return trace_find_columns(m, d);
 }
 
 enum status measured_parse(struct measured *m, const char *path, struct str text, struct diag *d)
 {
     *m = (struct measured){0};
     TRY(table_parse(&m->table, path, text, d));
-    return find_columns(m, d);
+    return trace_find_columns(m, d);
 }
 
 void measured_free(struct measured *m)

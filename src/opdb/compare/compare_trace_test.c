@@ -5,7 +5,7 @@
 static struct predicted p;
 static struct diag d;
 
-static int begin(void **state)
+static int compare_trace_begin(void **state)
 {
     (void)state;
     diag_init(&d);
@@ -13,7 +13,7 @@ static int begin(void **state)
     return 0;
 }
 
-static int end(void **state)
+static int compare_trace_end(void **state)
 {
     (void)state;
     predicted_free(&p);
@@ -21,9 +21,9 @@ static int end(void **state)
     return 0;
 }
 
-#define TW(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TW(name) cmocka_unit_test_setup_teardown(name, compare_trace_begin, compare_trace_end)
 
-static enum status parse(const char *text)
+static enum status compare_trace_parse(const char *text)
 {
     return predicted_parse(&p, "t.json", str_of(text), &d);
 }
@@ -31,10 +31,11 @@ static enum status parse(const char *text)
 TEST(values_are_copied_as_text)
 {
     assert_int_equal(
-        parse("\xef\xbb\xbf{\"traceEvents\":[{\"name\":\"a\\u00b5\",\"ph\":\"X\",\"dur\":1.50,"
-              "\"pid\":1,\"args\":{\"composite\":true,\"confidence\":0.9,\"source\":null,"
-              "\"zero_cost\":false,\"sub_kernel_shapes\":[ {\"k\": 1} ],\"kernel_type\":\"K\","
-              "\"kernel_type\":\"L\"}}]}"),
+        compare_trace_parse(
+            "\xef\xbb\xbf{\"traceEvents\":[{\"name\":\"a\\u00b5\",\"ph\":\"X\",\"dur\":1.50,"
+            "\"pid\":1,\"args\":{\"composite\":true,\"confidence\":0.9,\"source\":null,"
+            "\"zero_cost\":false,\"sub_kernel_shapes\":[ {\"k\": 1} ],\"kernel_type\":\"K\","
+            "\"kernel_type\":\"L\"}}]}"),
         ST_OK);
     assert_int_equal(p.events.n, 1);
     const struct predicted_event *e = &p.events.at[0];
@@ -51,9 +52,10 @@ TEST(values_are_copied_as_text)
 
 TEST(what_is_missing_is_empty_or_0)
 {
-    assert_int_equal(parse("{\"traceEvents\":[{\"ph\":\"X\"},{\"ph\":\"X\",\"args\":null,"
-                           "\"dur\":\"7\"},{\"ph\":\"B\",\"name\":\"b\"},{\"ph\":1}]}"),
-                     ST_OK);
+    assert_int_equal(
+        compare_trace_parse("{\"traceEvents\":[{\"ph\":\"X\"},{\"ph\":\"X\",\"args\":null,"
+                            "\"dur\":\"7\"},{\"ph\":\"B\",\"name\":\"b\"},{\"ph\":1}]}"),
+        ST_OK);
     assert_int_equal(p.events.n, 2);
     assert_str(p.events.at[0].name, "");
     assert_str(p.events.at[0].dur_text, "0");
@@ -64,7 +66,7 @@ TEST(what_is_missing_is_empty_or_0)
 TEST(the_first_process_with_a_telling_name_is_the_prediction)
 {
     assert_int_equal(
-        parse(
+        compare_trace_parse(
             "[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":4,\"args\":{\"name\":\"analytic\"}},"
             "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":\"4\",\"args\":{\"name\":\"My "
             "Empirical (PID: 1)\"}},"
@@ -89,21 +91,21 @@ TEST(damage_is_refused_with_its_line)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-        assert_int_equal(parse(texts[i]), ST_FORMAT);
+        assert_int_equal(compare_trace_parse(texts[i]), ST_FORMAT);
         predicted_free(&p);
     }
     assert_int_equal(diag_count(&d, "perfdb.trace-json"), ARRAY_LEN(texts));
-    parse("{\n\"traceEvents\":\n[}]}");
+    compare_trace_parse("{\n\"traceEvents\":\n[}]}");
     assert_int_equal(d.entries.at[0].first[0].where.line, 1);
     assert_int_equal(d.hints.n, 1); /* git lfs pull */
 }
 
 TEST(no_list_of_events_is_an_empty_trace_and_said_so)
 {
-    assert_int_equal(parse("{\"traceEvents\":3}"), ST_OK);
+    assert_int_equal(compare_trace_parse("{\"traceEvents\":3}"), ST_OK);
     assert_int_equal(diag_count(&d, "perfdb.trace-no-events"), 1);
     predicted_free(&p);
-    assert_int_equal(parse("{\"traceEvents\":[1,[2],{\"ph\":\"X\"}]}"), ST_OK);
+    assert_int_equal(compare_trace_parse("{\"traceEvents\":[1,[2],{\"ph\":\"X\"}]}"), ST_OK);
     assert_int_equal(p.events.n, 1);
     assert_int_equal(diag_count(&d, "perfdb.trace-odd-event"), 1);
 }

@@ -2,8 +2,8 @@
 
 #include "base/testing_arena.h"
 
-static struct coverage_axis measure(const struct coverage_rule *rule, const int64_t *points,
-                                    size_t n)
+static struct coverage_axis coverage_test_measure(const struct coverage_rule *rule,
+                                                  const int64_t *points, size_t n)
 {
     struct coverage_axis axis = {0};
 
@@ -18,7 +18,7 @@ TEST(neighbours_are_judged_by_the_segment_of_the_larger_one)
     const int64_t points[] = {1, 2, 4, 12, 20, 64, 128, 300, 1024};
     struct coverage_axis a;
 
-    a = measure(&rule, points, ARRAY_LEN(points));
+    a = coverage_test_measure(&rule, points, ARRAY_LEN(points));
     /* 2-4 by 2, 20-64 by 44, 128-300 and 300-1024 by more than twice. */
     assert_int_equal(a.gaps_n, 4);
     assert_int_equal(a.gaps[0].from, 2);
@@ -35,11 +35,11 @@ TEST(ends_of_the_range_and_required_values_must_be_there)
     const int64_t some[] = {16, 100};
     struct coverage_axis a;
 
-    a = measure(&rule, some, 2);
+    a = coverage_test_measure(&rule, some, 2);
     assert_int_equal(a.missing.n, 2);
     assert_int_equal(a.missing.at[0], 1);
     assert_int_equal(a.missing.at[1], 64); /* required, though 100 lies beyond the end */
-    assert_int_equal(measure(&rule, NULL, 0).missing.n, 3);
+    assert_int_equal(coverage_test_measure(&rule, NULL, 0).missing.n, 3);
 }
 
 /* What `db grid` makes must satisfy what `db coverage` asks for. */
@@ -58,7 +58,8 @@ TEST(the_grids_are_as_dense_as_their_rules)
             coverage_rules_axis(&rules, S(""), S(""), grids.grids[i].name, &rule, &is_there),
             ST_OK);
         assert_true(is_there);
-        struct coverage_axis a = measure(&rule, grids.grids[i].values.at, grids.grids[i].values.n);
+        struct coverage_axis a =
+            coverage_test_measure(&rule, grids.grids[i].values.at, grids.grids[i].values.n);
         assert_int_equal(a.missing.n, 0);
         assert_int_equal(a.gaps_n, 0);
         checked++;

@@ -54,7 +54,7 @@ static double tally_share(struct tally *t)
     return num_ratio((double)good, (double)n);
 }
 
-static struct str group_of(struct str name)
+static struct str m6_group_of(struct str name)
 {
     for (size_t i = 0; i < ARRAY_LEN(fused); i++)
         if (str_contains_nocase(name, fused[i].part))
@@ -113,10 +113,10 @@ struct metrics metrics_compute(const struct predicted *p)
         bool hit = is_hit(e), is_free = str_equal_nocase(e->args[TRACE_ZERO_COST], S("true"));
         m.invocations++;
         m.hits += hit;
-        tally_put(&operators, group_of(e->name), hit);
+        tally_put(&operators, m6_group_of(e->name), hit);
         if (!is_free) {
             struct str key = literal_shapes(&scratch, e->args[TRACE_SHAPES]);
-            tally_put(&costly, group_of(e->name), hit);
+            tally_put(&costly, m6_group_of(e->name), hit);
             tally_put(
                 &shapes,
                 arena_format(&scratch, "%zu:%.*s%.*s", e->name.n, STR_ARGS(e->name), STR_ARGS(key)),
@@ -147,7 +147,8 @@ struct str *m6_sources(struct arena *arena, struct str list, size_t *n)
     return words;
 }
 
-static void add_row(struct m6 *m, struct measured_row row, enum m6_times times, struct twins *twins)
+static void m6_add_row(struct m6 *m, struct measured_row row, enum m6_times times,
+                       struct twins *twins)
 {
     double start, us;
 
@@ -183,7 +184,7 @@ struct m6 m6_compute(const struct predicted *p, const struct measured *m, const 
     for (size_t i = 0; i < m->table.n_rows; i++) {
         struct measured_row row = measured_row(m, i);
         if (row.type.n > 0)
-            add_row(&result, row, times, &twins);
+            m6_add_row(&result, row, times, &twins);
     }
     twins_free(&twins);
     result.total_us = result.compute_us + result.hcom_us;

@@ -9,17 +9,17 @@
 static struct predicted p;
 static struct measured m;
 
-static int end(void **state)
+static int m6_end(void **state)
 {
     predicted_free(&p);
     measured_free(&m);
     return arena_leave(state);
 }
 
-#define TW(name) cmocka_unit_test_setup_teardown(name, arena_enter, end)
+#define TW(name) cmocka_unit_test_setup_teardown(name, arena_enter, m6_end)
 
-static struct m6 compute(const struct test_event *events, size_t n_events, const char *rows,
-                         const char *filter)
+static struct m6 m6_test_compute(const struct test_event *events, size_t n_events, const char *rows,
+                                 const char *filter)
 {
     struct str trace = test_trace(&arena, "", events, n_events);
     struct str table = arena_format(&arena, "Type,Start Time(us),Duration(us)\n%s", rows);
@@ -41,8 +41,8 @@ TEST(only_hits_of_the_chosen_sources_count)
         {.dur = -4, .source = "MEASURED", .kernel = "A"},
         {.dur = 7, .source = "MEASURED", .kernel = ""},
     };
-    struct m6 r =
-        compute(events, ARRAY_LEN(events), "A,0,102\n", " INTERPOLATED , MEASURED,MEASURED ");
+    struct m6 r = m6_test_compute(events, ARRAY_LEN(events), "A,0,102\n",
+                                  " INTERPOLATED , MEASURED,MEASURED ");
 
     assert_true(r.hit_us == 51);
     assert_true(r.ratio == 0.5);
@@ -53,7 +53,7 @@ TEST(only_hits_of_the_chosen_sources_count)
 /* 1000.9 + 82.5 - 1000.9 is 82.50000000000011 in doubles. */
 TEST(durations_of_the_public_tool_have_its_last_digit)
 {
-    struct m6 exact = compute(NULL, 0, "A,1000.9,82.5\nhcom_a,1000.9,82.5\n", "MEASURED");
+    struct m6 exact = m6_test_compute(NULL, 0, "A,1000.9,82.5\nhcom_a,1000.9,82.5\n", "MEASURED");
     struct m6 compat = m6_compute(&p, &m, NULL, 0, M6_COMPAT);
     volatile double end = 1000.9 + 82.5;
 
@@ -65,10 +65,11 @@ TEST(durations_of_the_public_tool_have_its_last_digit)
 TEST(twins_helpers_and_rows_without_times_are_left_out)
 {
     /* 10 + 3 + 0 of compute; the longer of two all-reduces, and one a microsecond later. */
-    struct m6 r = compute(NULL, 0,
-                          "A,1,10\nA,,3\nA,x,100\nA,2,y\nB,3\n,1,50\n"
-                          "hcom_a,1000.25,8\nhcom_a,1000.5,9\nhcom_a,1001,1\nxAicpuKernel,5,7\n",
-                          "MEASURED");
+    struct m6 r =
+        m6_test_compute(NULL, 0,
+                        "A,1,10\nA,,3\nA,x,100\nA,2,y\nB,3\n,1,50\n"
+                        "hcom_a,1000.25,8\nhcom_a,1000.5,9\nhcom_a,1001,1\nxAicpuKernel,5,7\n",
+                        "MEASURED");
 
     assert_true(r.compute_us == 13);
     assert_true(r.hcom_us == 10);
@@ -79,7 +80,7 @@ TEST(twins_helpers_and_rows_without_times_are_left_out)
 
 TEST(a_collective_lasts_from_start_to_end)
 {
-    struct m6 r = compute(NULL, 0, "hcom_a,1000.9,82.5\n", "MEASURED");
+    struct m6 r = m6_test_compute(NULL, 0, "hcom_a,1000.9,82.5\n", "MEASURED");
 
     assert_true(r.hcom_us == (1000.9 + 82.5) - 1000.9);
     assert_true(r.hcom_us != 82.5);
@@ -88,7 +89,7 @@ TEST(a_collective_lasts_from_start_to_end)
 TEST(nothing_measured_gives_0)
 {
     const struct test_event event = {.dur = 20, .source = "MEASURED", .kernel = "A"};
-    struct m6 r = compute(&event, 1, "", "MEASURED");
+    struct m6 r = m6_test_compute(&event, 1, "", "MEASURED");
 
     assert_true(r.ratio == 0);
 }
@@ -96,7 +97,7 @@ TEST(nothing_measured_gives_0)
 TEST(the_documents_have_their_fixed_shape)
 {
     const struct test_event event = {.dur = 1234.5, .source = "MEASURED", .kernel = "A"};
-    struct m6 r = compute(&event, 1, "A,0,2469\n", "MEASURED");
+    struct m6 r = m6_test_compute(&event, 1, "A,0,2469\n", "MEASURED");
     struct text json = {0}, text = {0};
 
     assert_true(m6_write_json(&r, text_sink(&json)));

@@ -40,7 +40,7 @@ static struct str number_list(struct arena *arena, int64_t count, int64_t first,
     return grid_shapes_text(arena, (struct grid_shapes){&list, 1});
 }
 
-static struct str number(struct arena *arena, int64_t value)
+static struct str attention_number(struct arena *arena, int64_t value)
 {
     return number_list(arena, 1, value, 0);
 }
@@ -126,19 +126,19 @@ static size_t fill_runtime(const struct attention_scene *s, int64_t b, int64_t l
         struct str text;
     } values[] = {
         {RT_SOURCE_PROFILE, scene_name(s)},
-        {RT_SEQ_SHAPE, number(arena, b)},
+        {RT_SEQ_SHAPE, attention_number(arena, b)},
         {RT_SEQ_VALUES, queries},
-        {RT_SEQ_KV_SHAPE, number(arena, b)},
+        {RT_SEQ_KV_SHAPE, attention_number(arena, b)},
         {RT_SEQ_KV_VALUES, keys},
         {RT_AVG_SEQ_LEN, arena_format(arena, "%lld.000000", (long long)length)},
         {RT_BLOCK_TABLE_SHAPE,
          has_table ? arena_format(arena, "%lld,%lld", (long long)b, (long long)blocks) : S("")},
         {RT_VALID_BLOCKS, has_table ? number_list(arena, b, blocks, 0) : S("")},
-        {RT_NUM_HEADS, number(arena, s->heads)},
-        {RT_NUM_KV_HEADS, number(arena, s->kv_heads)},
+        {RT_NUM_HEADS, attention_number(arena, s->heads)},
+        {RT_NUM_KV_HEADS, attention_number(arena, s->kv_heads)},
         {RT_SPARSE_MODE, s->is_mla && s->is_decode ? S("0") : S("3")},
         {RT_INPUT_LAYOUT, s->is_mla ? S("BNSD_NBSD") : S("TND")},
-        {RT_BLOCK_SIZE, number(arena, BLOCK)},
+        {RT_BLOCK_SIZE, attention_number(arena, BLOCK)},
         {RT_COMPLETENESS, S("shape_grid_scene_generated")},
     };
 

@@ -2,7 +2,7 @@
 
 #include "base/testing_folder.h"
 
-static enum status read_text(const char *text, struct grid_facts *facts)
+static enum status facts_read_text(const char *text, struct grid_facts *facts)
 {
     scratch_put("op_mapping.yaml", text);
     return grid_facts_read(facts, scratch, &diag);
@@ -12,16 +12,16 @@ TEST(kernels_get_the_facts_of_the_first_entry_that_names_them)
 {
     struct grid_facts f;
 
-    assert_int_equal(read_text("operator_mappings:\n"
-                               "  a: {kernel_type: Add, query_mode: elementwise,\n"
-                               "      alternate_kernel_types: [AddX, Mul]}\n"
-                               "  b: {kernel_type: Mul, zero_cost: true}\n"
-                               "  c: {kernel_type: Comm, category: communication}\n"
-                               "  d: {kernel_type: Parts, composite: yes}\n"
-                               "  e: {kernel_type: No, zero_cost: off, composite: 0}\n"
-                               "  f: {zero_cost: true}\n"
-                               "  g: 5\n",
-                               &f),
+    assert_int_equal(facts_read_text("operator_mappings:\n"
+                                     "  a: {kernel_type: Add, query_mode: elementwise,\n"
+                                     "      alternate_kernel_types: [AddX, Mul]}\n"
+                                     "  b: {kernel_type: Mul, zero_cost: true}\n"
+                                     "  c: {kernel_type: Comm, category: communication}\n"
+                                     "  d: {kernel_type: Parts, composite: yes}\n"
+                                     "  e: {kernel_type: No, zero_cost: off, composite: 0}\n"
+                                     "  f: {zero_cost: true}\n"
+                                     "  g: 5\n",
+                                     &f),
                      ST_OK);
     assert_true(f.is_there);
     assert_true(grid_facts_of(&f, S("Add")).is_elementwise);
@@ -39,7 +39,7 @@ TEST(entries_may_stand_at_the_top)
 {
     struct grid_facts f;
 
-    assert_int_equal(read_text("aten.add: {kernel_type: Add, zero_cost: true}\n", &f), ST_OK);
+    assert_int_equal(facts_read_text("aten.add: {kernel_type: Add, zero_cost: true}\n", &f), ST_OK);
     assert_true(grid_facts_of(&f, S("Add")).is_free);
     grid_facts_free(&f);
 }
@@ -51,7 +51,7 @@ TEST(no_file_is_no_facts_and_a_broken_one_is_refused)
     assert_int_equal(grid_facts_read(&f, scratch, &diag), ST_OK);
     assert_false(f.is_there);
     grid_facts_free(&f);
-    assert_int_not_equal(read_text("a: [", &f), ST_OK);
+    assert_int_not_equal(facts_read_text("a: [", &f), ST_OK);
     grid_facts_free(&f);
 }
 

@@ -159,7 +159,7 @@ static const struct generator {
     {S_INIT("fused_attention"), S_INIT("_theory_fused_attention"), grid_make_attention},
 };
 
-static const struct generator *find(struct str name)
+static const struct generator *gen_find(struct str name)
 {
     for (size_t i = 0; i < ARRAY_LEN(generators); i++)
         if (str_equal(generators[i].name, name) || str_equal(generators[i].other, name))
@@ -169,7 +169,7 @@ static const struct generator *find(struct str name)
 
 bool grid_gen_is_known(struct str generator)
 {
-    return find(generator) != NULL;
+    return gen_find(generator) != NULL;
 }
 
 int64_t grid_share(int64_t whole, int64_t parts)
@@ -237,7 +237,7 @@ enum status grid_take(struct grid_out *out, const struct grid_row *row)
 
 static enum status pass(struct grid_out *out)
 {
-    const struct generator *g = find(out->pattern->generator);
+    const struct generator *g = gen_find(out->pattern->generator);
 
     out->n = 0;
     arena_init(&out->scratch);

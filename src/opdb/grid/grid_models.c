@@ -236,7 +236,7 @@ bool grid_model_is_moe(const struct grid_model *m)
     return m->experts > 0;
 }
 
-static int64_t share(int64_t whole, int64_t parts)
+static int64_t models_share(int64_t whole, int64_t parts)
 {
     return whole / parts > 1 ? whole / parts : 1;
 }
@@ -246,7 +246,7 @@ struct pairs {
 };
 
 /* A model without one of the two low ranks has no matrix of that size. */
-static void add(struct pairs *p, int64_t n, int64_t k)
+static void models_add(struct pairs *p, int64_t n, int64_t k)
 {
     if (n > 0 && k > 0)
         vec_push(&p->list, ((struct grid_pair){n, k}));
@@ -277,18 +277,18 @@ struct grid_pairs grid_models_pairs(struct arena *arena, const struct grid_model
         for (size_t t = 0; t < m->tp_sizes.n; t++) {
             int64_t tp = m->tp_sizes.at[t];
             if (grid_model_is_mla(m)) {
-                int64_t up = share(m->heads * m->head_dim, tp);
-                add(&p, m->q_lora, m->hidden);
-                add(&p, up, m->q_lora);
-                add(&p, m->kv_lora + m->rope_dim, m->hidden);
-                add(&p, up, m->kv_lora);
+                int64_t up = models_share(m->heads * m->head_dim, tp);
+                models_add(&p, m->q_lora, m->hidden);
+                models_add(&p, up, m->q_lora);
+                models_add(&p, m->kv_lora + m->rope_dim, m->hidden);
+                models_add(&p, up, m->kv_lora);
             } else {
-                add(&p, share(m->hidden, tp), m->hidden);
-                add(&p, m->hidden, share(m->hidden, tp));
+                models_add(&p, models_share(m->hidden, tp), m->hidden);
+                models_add(&p, m->hidden, models_share(m->hidden, tp));
             }
             if (m->ffn_inter > 0) {
-                add(&p, share(m->ffn_inter, tp), m->hidden);
-                add(&p, m->hidden, share(m->ffn_inter, tp));
+                models_add(&p, models_share(m->ffn_inter, tp), m->hidden);
+                models_add(&p, m->hidden, models_share(m->ffn_inter, tp));
             }
         }
     }
@@ -302,10 +302,10 @@ struct grid_pairs grid_models_expert_pairs(struct arena *arena, const struct gri
     for (size_t i = 0; i < models->n; i++) {
         const struct grid_model *m = &models->at[i];
         for (size_t t = 0; grid_model_is_moe(m) && t < m->tp_sizes.n; t++) {
-            int64_t n = share(m->expert_inter, m->tp_sizes.at[t]);
-            int64_t k = share(m->hidden, m->tp_sizes.at[t]);
-            add(&p, n, k);
-            add(&p, k, n);
+            int64_t n = models_share(m->expert_inter, m->tp_sizes.at[t]);
+            int64_t k = models_share(m->hidden, m->tp_sizes.at[t]);
+            models_add(&p, n, k);
+            models_add(&p, k, n);
         }
     }
     return as_set(arena, &p);

@@ -2,7 +2,7 @@
 
 #include "opdb/grid_testing.h"
 
-static const struct grid_model *find(const char *name, bool *is_alias)
+static const struct grid_model *models_find(const char *name, bool *is_alias)
 {
     return grid_models_find(&models, str_of(name), is_alias);
 }
@@ -11,20 +11,20 @@ TEST(names_are_found_however_they_are_spelt)
 {
     bool is_alias;
 
-    assert_str(find("deepseek-ai/DeepSeek-V3", &is_alias)->key, "deepseekv3");
+    assert_str(models_find("deepseek-ai/DeepSeek-V3", &is_alias)->key, "deepseekv3");
     assert_false(is_alias);
-    assert_str(find("Deepseek_AI deepseek.v3", &is_alias)->key, "deepseekv3");
-    assert_str(find("DSV3", &is_alias)->key, "deepseekv3");
+    assert_str(models_find("Deepseek_AI deepseek.v3", &is_alias)->key, "deepseekv3");
+    assert_str(models_find("DSV3", &is_alias)->key, "deepseekv3");
     assert_true(is_alias);
-    assert_str(find("glm5.1", &is_alias)->id, "zai-org/GLM-5.1");
+    assert_str(models_find("glm5.1", &is_alias)->id, "zai-org/GLM-5.1");
     assert_true(is_alias);
-    assert_null(find("gpt", &is_alias));
+    assert_null(models_find("gpt", &is_alias));
 }
 
 TEST(pairs_are_cut_by_every_parallelism)
 {
     bool is_alias;
-    struct grid_models one = {find("qwen3-32b", &is_alias), 1};
+    struct grid_models one = {models_find("qwen3-32b", &is_alias), 1};
     struct grid_pairs pairs = grid_models_pairs(&arena, &one);
 
     /* Five sizes of 5120 and of 25600, each both ways round; (5120,5120) comes twice. */
@@ -35,7 +35,7 @@ TEST(pairs_are_cut_by_every_parallelism)
     assert_int_equal(grid_models_expert_pairs(&arena, &one).n, 0);
     assert_false(grid_model_is_mla(one.at) || grid_model_is_moe(one.at));
 
-    one.at = find("glm52", &is_alias);
+    one.at = models_find("glm52", &is_alias);
     assert_true(grid_model_is_mla(one.at) && grid_model_is_moe(one.at));
     /* max(1, 2048 / 16) and 6144 / 16. */
     assert_int_equal(grid_models_expert_pairs(&arena, &one).at[0].n, 128);

@@ -463,7 +463,7 @@ static bool is_yes(const struct tree *node)
     return !num_f64(node->text, &value) || value != 0;
 }
 
-static void add(struct grid_facts *f, struct str kernel, struct grid_fact fact)
+static void rules_add(struct grid_facts *f, struct str kernel, struct grid_fact fact)
 {
     size_t before = f->kernels.strings.n;
 
@@ -494,11 +494,11 @@ static void take_entry(struct grid_facts *f, const struct tree *entry)
 
     if (kernel.n == 0)
         return;
-    add(f, kernel, fact);
+    rules_add(f, kernel, fact);
     fact.alternates_of = kernel;
     for (const struct tree *o = others != NULL ? others->first : NULL; o != NULL; o = o->next)
         if (o->kind == TREE_TEXT)
-            add(f, o->text, fact);
+            rules_add(f, o->text, fact);
 }
 
 enum status grid_facts_read(struct grid_facts *facts, const char *dir, struct diag *d)

@@ -45,7 +45,7 @@ struct filler {
     VEC_OF(struct fresh) fresh;
 };
 
-static enum grid_source source_of(struct str column)
+static enum grid_source run_source_of(struct str column)
 {
     static const struct str measured[] = {
         S_INIT("duration"), S_INIT("latency"), S_INIT("time"),        S_INIT("cycles"),
@@ -93,7 +93,7 @@ static bool is_new(struct filler *f, const struct signature_row *row)
 }
 
 /* The first row, for what new rows do not bring, and the signatures of all. */
-static void read_table(struct filler *f)
+static void run_read_table(struct filler *f)
 {
     struct op_table *t = f->t;
     size_t n = t->columns.n;
@@ -102,7 +102,7 @@ static void read_table(struct filler *f)
     f->source = ARENA_ARRAY(&f->arena, enum grid_source, n);
     for (size_t c = 0; c < n; c++) {
         f->template[c] = table_cell(t, 0, (int)c);
-        f->source[c] = source_of(t->columns.at[c]);
+        f->source[c] = run_source_of(t->columns.at[c]);
     }
     f->in = side_of(f, COL_INPUT_SHAPES, COL_INPUT_DTYPES, COL_INPUT_FORMATS);
     f->out = side_of(f, COL_OUTPUT_SHAPES, COL_OUTPUT_DTYPES, COL_OUTPUT_FORMATS);
@@ -149,8 +149,8 @@ static struct str shapes_cell(struct filler *f, struct grid_shapes shapes)
     return (struct str){at, text.n + 2};
 }
 
-static void take_row(struct filler *f, struct grid_row *row, int64_t budget, size_t order,
-                     struct grid_fill *out)
+static void run_take_row(struct filler *f, struct grid_row *row, int64_t budget, size_t order,
+                         struct grid_fill *out)
 {
     row->in = fit_slots(f, &f->in, row, row->in);
     row->out = fit_slots(f, &f->out, row, row->out);
@@ -178,7 +178,7 @@ static void take_row(struct filler *f, struct grid_row *row, int64_t budget, siz
 ORDER_BY(by_input_shapes, struct fresh,
          grid_shapes_compare(x->row->in, y->row->in) ?: ORDER(x->order, y->order));
 
-static void append(struct filler *f, const struct fresh *fresh)
+static void run_append(struct filler *f, const struct fresh *fresh)
 {
     struct op_table *t = f->t;
     size_t row = table_add_row(t);
@@ -218,13 +218,13 @@ enum status grid_fill(struct op_table *t, const struct grid_job *job,
     /* All rows of a generator bring the same cells. */
     for (size_t k = 0; rows.n > 0 && k < rows.at[0].cells_n; k++)
         table_add_column(t, rows.at[0].cells[k].column);
-    read_table(&f);
+    run_read_table(&f);
     for (size_t i = 0; i < rows.n; i++)
-        take_row(&f, &rows.at[i], budget, i, out);
+        run_take_row(&f, &rows.at[i], budget, i, out);
     if (f.fresh.n > 0)
         qsort(f.fresh.at, f.fresh.n, sizeof(*f.fresh.at), by_input_shapes);
     for (size_t i = 0; i < f.fresh.n; i++)
-        append(&f, &f.fresh.at[i]);
+        run_append(&f, &f.fresh.at[i]);
     out->appended = f.fresh.n;
     signature_index_free(&f.seen);
     vec_free(&f.fresh);

@@ -4,7 +4,7 @@
 
 #include "base/testing_arena.h"
 
-static struct grid_shapes parse(const char *cell)
+static struct grid_shapes shapes_parse(const char *cell)
 {
     struct grid_shapes shapes;
 
@@ -14,16 +14,16 @@ static struct grid_shapes parse(const char *cell)
 
 TEST(slots_are_kept_but_for_an_empty_last_one)
 {
-    assert_int_equal(parse("\"16,5120;5120;\"").n, 2);
-    assert_int_equal(parse("16,5120;;5120").n, 3);
-    assert_int_equal(parse("16;;;").n, 3);
-    assert_int_equal(parse(";").n, 1);
-    assert_int_equal(parse("\"\"").n, 0);
-    assert_int_equal(parse("\" N/A \"").n, 0);
-    assert_str(grid_shapes_text(&arena, parse("\"1,2\";\"3\"")), "1,2;3");
-    assert_int_equal(parse(" n/a ").n, 0);
-    assert_int_equal(parse("(2, 3);();NULL;(4)").n, 4);
-    assert_str(grid_shapes_text(&arena, parse("(2, 3);();NULL;(4 5)")), "2,3;;;4,5");
+    assert_int_equal(shapes_parse("\"16,5120;5120;\"").n, 2);
+    assert_int_equal(shapes_parse("16,5120;;5120").n, 3);
+    assert_int_equal(shapes_parse("16;;;").n, 3);
+    assert_int_equal(shapes_parse(";").n, 1);
+    assert_int_equal(shapes_parse("\"\"").n, 0);
+    assert_int_equal(shapes_parse("\" N/A \"").n, 0);
+    assert_str(grid_shapes_text(&arena, shapes_parse("\"1,2\";\"3\"")), "1,2;3");
+    assert_int_equal(shapes_parse(" n/a ").n, 0);
+    assert_int_equal(shapes_parse("(2, 3);();NULL;(4)").n, 4);
+    assert_str(grid_shapes_text(&arena, shapes_parse("(2, 3);();NULL;(4 5)")), "2,3;;;4,5");
 }
 
 TEST(numbers_are_printed_to_their_ends)
@@ -46,7 +46,7 @@ TEST(a_cell_that_holds_no_numbers_is_told_and_counted)
 
 static int order(const char *a, const char *b)
 {
-    return grid_shapes_compare(parse(a), parse(b));
+    return grid_shapes_compare(shapes_parse(a), shapes_parse(b));
 }
 
 TEST(order_goes_by_slot_and_by_dimension)

@@ -58,7 +58,7 @@ static size_t slots_of(const char *text, struct op_slot *out)
     return n;
 }
 
-static struct op_row row_of(const char *in, const char *out)
+static struct op_row ascend_row_of(const char *in, const char *out)
 {
     struct op_row row = {.runtime = {-1, -1, -1, -1, -1, {0}, {0}, {0}, {0}}};
 
@@ -172,7 +172,7 @@ TEST(every_operator_becomes_its_calls)
         skip();
     assert_null(backend_ascend.open(&npu, &o.libraries));
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct op_row row = row_of(cases[i].in, cases[i].out);
+        struct op_row row = ascend_row_of(cases[i].in, cases[i].out);
         long before = alive();
         log_of();
         struct measure_result r = measure_row(npu, &o, op_find(str_of(cases[i].op)), &row, NULL);
@@ -197,9 +197,9 @@ TEST(results_come_back_from_the_device)
 {
     struct measure_options o = {
         .backend = &backend_ascend, .libraries = {.ascend = stand_in()}, .repeats = 1};
-    struct op_row sum = row_of("5x7:f32 5x7:f32", "5x7:f32");
-    struct op_row product = row_of("5x7:f32 3x7:f32", "5x3:f32");
-    struct op_row other = row_of("5x7:f32 5x7:f32", "5x7:f32");
+    struct op_row sum = ascend_row_of("5x7:f32 5x7:f32", "5x7:f32");
+    struct op_row product = ascend_row_of("5x7:f32 3x7:f32", "5x3:f32");
+    struct op_row other = ascend_row_of("5x7:f32 5x7:f32", "5x7:f32");
     void *npu;
 
     if (!open_stand_in())

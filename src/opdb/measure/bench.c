@@ -110,8 +110,8 @@ static void find_gaps(struct bench_plan *plan)
         qsort(plan->gaps.at, plan->gaps.n, sizeof(*plan->gaps.at), by_severity);
 }
 
-static void put_line(struct text *out, const struct str *cells, size_t n, const size_t *widths,
-                     char fill)
+static void bench_put_line(struct text *out, const struct str *cells, size_t n,
+                           const size_t *widths, char fill)
 {
     for (size_t i = 0; i < n; i++) {
         text_put(out, i == 0 ? S("| ") : S(" | "));
@@ -145,10 +145,10 @@ static void put_records(struct text *out, struct arena *arena, const char *title
         if (str_width(cells[i]) > widths[i % r->n])
             widths[i % r->n] = str_width(cells[i]);
     }
-    put_line(out, cells, r->n, widths, ' ');
-    put_line(out, none, r->n, widths, '-');
+    bench_put_line(out, cells, r->n, widths, ' ');
+    bench_put_line(out, none, r->n, widths, '-');
     for (size_t i = 1; i <= n; i++)
-        put_line(out, &cells[i * r->n], r->n, widths, ' ');
+        bench_put_line(out, &cells[i * r->n], r->n, widths, ' ');
 }
 
 /* A table in one of the lists, which are sorted by two numbers, descending, and by name. */

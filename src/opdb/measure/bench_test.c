@@ -31,7 +31,7 @@ static void replay(const char *rows)
                 arena_format(&arena, HEAD "%s", rows).at);
 }
 
-static struct str cell(const struct op_table *t, size_t row, const char *column)
+static struct str bench_cell(const struct op_table *t, size_t row, const char *column)
 {
     return table_cell(t, row, table_column(t, str_of(column)));
 }
@@ -52,11 +52,11 @@ TEST(the_shortest_sample_is_written_back)
            "Add,d,V,9,7,F,ND,7,F,ND,1\n,d,V,1,1,F,ND,1,F,ND,1\n");
     assert_int_equal(plan_of(&plan, UPDATE_ALL, false), ST_OK);
     const struct update *u = &plan.updates.at[0];
-    assert_str(cell(&u->table, 0, "Average Duration(us)"), "3.000000");
-    assert_str(cell(&u->table, 0, "MicroBench aiv_time(us)"), "3.000000");
-    assert_str(cell(&u->table, 0, "Mine"), "x");
+    assert_str(bench_cell(&u->table, 0, "Average Duration(us)"), "3.000000");
+    assert_str(bench_cell(&u->table, 0, "MicroBench aiv_time(us)"), "3.000000");
+    assert_str(bench_cell(&u->table, 0, "Mine"), "x");
     assert_int_equal(u->table.n_rows, 4);
-    assert_str(cell(&u->table, 3, "Input Shapes"), "7");
+    assert_str(bench_cell(&u->table, 3, "Input Shapes"), "7");
     assert_int_equal(u->updated, 1);
     assert_int_equal(u->added, 1);
     assert_int_equal(u->missing.n, 1);
@@ -81,7 +81,7 @@ TEST(missing_only_leaves_measured_rows_alone)
     assert_int_equal(u->missing.n, 1);
     assert_int_equal(u->deleted.n, 1); /* the second of the two equal rows has no duration */
     assert_int_equal(u->table.n_rows, 2);
-    assert_str(cell(&u->table, 1, "Average Duration(us)"), "6.000000");
+    assert_str(bench_cell(&u->table, 1, "Average Duration(us)"), "6.000000");
     bench_plan_free(&plan);
 }
 
@@ -96,7 +96,7 @@ TEST(matrix_products_match_across_their_family_and_are_never_added)
     assert_int_equal(plan_of(&plan, UPDATE_ALL, false), ST_OK);
     const struct update *u = &plan.updates.at[0];
     assert_int_equal(u->table.n_rows, 1);
-    assert_str(cell(&u->table, 0, "Average Duration(us)"), "5.000000");
+    assert_str(bench_cell(&u->table, 0, "Average Duration(us)"), "5.000000");
     assert_str(said,
                "[WARN] match-only profiling row did not match MatMulV2.csv: 7,7;7,7 -> 7,7\n");
     bench_plan_free(&plan);

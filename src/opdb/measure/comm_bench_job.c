@@ -142,8 +142,8 @@ static enum status time_rows(struct bench *b, const struct coll_group *g,
     return ST_OK;
 }
 
-static enum status measure(struct bench *b, const struct coll_group *g,
-                           const struct comm_config *at, size_t n)
+static enum status job_measure(struct bench *b, const struct coll_group *g,
+                               const struct comm_config *at, size_t n)
 {
     VEC_OF(struct timed_row) rows = {0};
     struct coll_buffers buffers;
@@ -192,7 +192,7 @@ static enum status run_group(struct bench *b, const struct comm_config *at, size
     enum status st = coll_group_open(&group, b->mpi, b->job->links, b->device, (int)at[0].ranks,
                                      &is_member, b->diag);
     if (st == ST_OK && is_member)
-        st = measure(b, &group, at, n);
+        st = job_measure(b, &group, at, n);
     if (st == ST_OK)
         st = write_table(b, first, at[0].op);
     if (st == ST_OK)

@@ -8,22 +8,22 @@
 
 static struct comm_bench bench;
 
-static int begin(void **state)
+static int bench_begin(void **state)
 {
     comm_bench_init(&bench);
     bench.dtype = "DT_BF16";
     return enter(state);
 }
 
-static int end(void **state)
+static int bench_end(void **state)
 {
     comm_bench_free(&bench);
     return leave(state);
 }
 
-#define TB(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TB(name) cmocka_unit_test_setup_teardown(name, bench_begin, bench_end)
 
-static void add(enum collective op, int64_t bytes, int64_t ranks, double us)
+static void bench_add(enum collective op, int64_t bytes, int64_t ranks, double us)
 {
     double seconds[] = {us * 3e-6, us * 1e-6, us * 0.5e-6};
 
@@ -32,7 +32,7 @@ static void add(enum collective op, int64_t bytes, int64_t ranks, double us)
 
 TEST(a_row_is_the_median)
 {
-    add(COMM_ALL_REDUCE, 1024, 4, 12.344);
+    bench_add(COMM_ALL_REDUCE, 1024, 4, 12.344);
     assert_true(bench.results.at[0].us == 12.34);
     assert_true(bench.results.at[0].gbps == 0.08);
     assert_true(bench.results.at[0].dispatch_us == 0);
@@ -43,7 +43,7 @@ TEST(a_row_is_the_median)
 TEST(the_time_of_the_launch_is_added_for_one_device)
 {
     bench.device = COMM_CALIBRATED_DEVICE;
-    add(COMM_ALL_REDUCE, 1000000, 16, 92.3);
+    bench_add(COMM_ALL_REDUCE, 1000000, 16, 92.3);
     assert_true(bench.results.at[0].us == 100.0);
     assert_true(bench.results.at[0].gbps == 10.0);
     assert_true(bench.results.at[0].dispatch_us == 7.7);
@@ -54,10 +54,10 @@ TEST(rows_are_appended_below_one_header)
     const char *path = scratch_path("hcom_allReduce_.csv");
     struct mapfile file;
 
-    add(COMM_ALL_REDUCE, 1024, 4, 10);
-    add(COMM_ALL_GATHER, 1024, 4, 10);
+    bench_add(COMM_ALL_REDUCE, 1024, 4, 10);
+    bench_add(COMM_ALL_GATHER, 1024, 4, 10);
     assert_int_equal(comm_bench_append(&bench, 0, COMM_ALL_REDUCE, path, &diag), ST_OK);
-    add(COMM_ALL_REDUCE, 2048, 4, 20);
+    bench_add(COMM_ALL_REDUCE, 2048, 4, 20);
     assert_int_equal(comm_bench_append(&bench, 2, COMM_ALL_REDUCE, path, &diag), ST_OK);
     assert_int_equal(mapfile_open(&file, path, &diag), ST_OK);
     assert_str(file.text,
@@ -70,7 +70,7 @@ TEST(rows_are_appended_below_one_header)
 TEST(another_file_is_left_alone)
 {
     scratch_put("other.csv", "a,b\n1,2\n");
-    add(COMM_ALL_REDUCE, 1024, 4, 10);
+    bench_add(COMM_ALL_REDUCE, 1024, 4, 10);
     assert_int_equal(
         comm_bench_append(&bench, 0, COMM_ALL_REDUCE, scratch_path("other.csv"), &diag), ST_FORMAT);
 }
@@ -78,7 +78,7 @@ TEST(another_file_is_left_alone)
 TEST(a_line_through_exact_rows_explains_all)
 {
     for (int64_t bytes = 1000; bytes <= 1000000; bytes *= 10)
-        add(COMM_BROADCAST, bytes, 4, 5 + (double)bytes / 1000);
+        bench_add(COMM_BROADCAST, bytes, 4, 5 + (double)bytes / 1000);
     comm_bench_fit(&bench);
     assert_int_equal(bench.model.fits.n, 1);
     assert_true(fabs(bench.model.fits.at[0].line.alpha_us - 5) < 1e-6);

@@ -8,23 +8,23 @@
 
 static struct comm_model model;
 
-static int begin(void **state)
+static int model_begin(void **state)
 {
     (void)state;
     comm_model_init(&model);
     return 0;
 }
 
-static int end(void **state)
+static int model_end(void **state)
 {
     (void)state;
     comm_model_free(&model);
     return 0;
 }
 
-#define TW(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TW(name) cmocka_unit_test_setup_teardown(name, model_begin, model_end)
 
-static double predict(enum collective op, int64_t bytes, int64_t ranks, int64_t tier)
+static double model_predict(enum collective op, int64_t bytes, int64_t ranks, int64_t tier)
 {
     double us = -1;
 
@@ -40,21 +40,21 @@ static void assert_near(double found, double expected)
 TEST(each_collective_takes_the_faster_way)
 {
     /* B is 137.2e3 bytes a microsecond within a pod. */
-    assert_near(predict(COMM_ALL_GATHER, 1024, 8, 1), 1.5 + 7 * 1024 / 137.2e3);
-    assert_near(predict(COMM_ALL_REDUCE, 1024, 8, 1), 3 + 2 * 1024 / 137.2e3);
-    assert_near(predict(COMM_ALL_REDUCE, 1 << 28, 8, 1), 7 + 1.75 * (1 << 28) / 137.2e3);
-    assert_near(predict(COMM_REDUCE_SCATTER, 8192, 8, 1), 1.5 + 7.0 / 8 * 8192 / 137.2e3);
-    assert_near(predict(COMM_ALL_TO_ALL, 8192, 2, 2), 0.2 + 8192 / 156.8e3);
-    assert_near(predict(COMM_ALL_TO_ALL, 8192, 2, 0), 5.5 + 8192 / 137.2e3);
+    assert_near(model_predict(COMM_ALL_GATHER, 1024, 8, 1), 1.5 + 7 * 1024 / 137.2e3);
+    assert_near(model_predict(COMM_ALL_REDUCE, 1024, 8, 1), 3 + 2 * 1024 / 137.2e3);
+    assert_near(model_predict(COMM_ALL_REDUCE, 1 << 28, 8, 1), 7 + 1.75 * (1 << 28) / 137.2e3);
+    assert_near(model_predict(COMM_REDUCE_SCATTER, 8192, 8, 1), 1.5 + 7.0 / 8 * 8192 / 137.2e3);
+    assert_near(model_predict(COMM_ALL_TO_ALL, 8192, 2, 2), 0.2 + 8192 / 156.8e3);
+    assert_near(model_predict(COMM_ALL_TO_ALL, 8192, 2, 0), 5.5 + 8192 / 137.2e3);
 }
 
 TEST(one_rank_takes_no_time_and_a_tier_must_be_known)
 {
-    assert_true(predict(COMM_ALL_GATHER, 1024, 1, 1) == 0);
-    assert_true(predict(COMM_ALL_GATHER, 1024, 0, 2) == 0);
-    assert_true(predict(COMM_ALL_GATHER, 1024, 8, 3) == -1);
-    assert_true(predict(COMM_ALL_GATHER, 1024, 8, -1) == -1);
-    assert_true(predict(COMM_ALL_GATHER, 1024, 8, INT64_MAX) == -1);
+    assert_true(model_predict(COMM_ALL_GATHER, 1024, 1, 1) == 0);
+    assert_true(model_predict(COMM_ALL_GATHER, 1024, 0, 2) == 0);
+    assert_true(model_predict(COMM_ALL_GATHER, 1024, 8, 3) == -1);
+    assert_true(model_predict(COMM_ALL_GATHER, 1024, 8, -1) == -1);
+    assert_true(model_predict(COMM_ALL_GATHER, 1024, 8, INT64_MAX) == -1);
 }
 
 TEST(a_fit_finds_the_line_behind_the_points)
@@ -65,10 +65,10 @@ TEST(a_fit_finds_the_line_behind_the_points)
     };
 
     comm_model_fit(&model, COMM_ALL_REDUCE, points, 5);
-    assert_near(predict(COMM_ALL_REDUCE, 50000, 4, 1), 52);
-    assert_near(predict(COMM_ALL_REDUCE, 77, 8, 1), 5);
-    assert_true(predict(COMM_ALL_REDUCE, 77, 16, 1) == -1);
-    assert_true(predict(COMM_ALL_GATHER, 77, 8, 1) == -1);
+    assert_near(model_predict(COMM_ALL_REDUCE, 50000, 4, 1), 52);
+    assert_near(model_predict(COMM_ALL_REDUCE, 77, 8, 1), 5);
+    assert_true(model_predict(COMM_ALL_REDUCE, 77, 16, 1) == -1);
+    assert_true(model_predict(COMM_ALL_GATHER, 77, 8, 1) == -1);
 }
 
 TEST(a_fit_has_no_negative_part)
@@ -82,7 +82,7 @@ TEST(a_fit_has_no_negative_part)
     assert_true(model.fits.at[0].line.beta_us > 0);
 }
 
-static enum status read_text(const char *text, struct diag *d)
+static enum status model_read_text(const char *text, struct diag *d)
 {
     char path[] = "/tmp/strata-links-XXXXXX";
     int fd = mkstemp(path);
@@ -100,13 +100,13 @@ TEST(a_file_gives_links_or_lines)
     struct diag d;
 
     diag_init(&d);
-    assert_int_equal(read_text("tier,bandwidth,latency_us\n0,1e9,10\n", &d), ST_OK);
-    assert_near(predict(COMM_ALL_TO_ALL, 7000, 2, 0), 10 + 10);
-    assert_true(predict(COMM_ALL_TO_ALL, 7000, 2, 1) == -1);
-    assert_int_equal(read_text("collective,alpha_us,beta_us_per_byte\nall_gather,3,0.5\n", &d),
-                     ST_OK);
-    assert_near(predict(COMM_ALL_GATHER, 10, 2, 99), 8);
-    assert_true(predict(COMM_ALL_REDUCE, 10, 2, 1) == -1);
+    assert_int_equal(model_read_text("tier,bandwidth,latency_us\n0,1e9,10\n", &d), ST_OK);
+    assert_near(model_predict(COMM_ALL_TO_ALL, 7000, 2, 0), 10 + 10);
+    assert_true(model_predict(COMM_ALL_TO_ALL, 7000, 2, 1) == -1);
+    assert_int_equal(
+        model_read_text("collective,alpha_us,beta_us_per_byte\nall_gather,3,0.5\n", &d), ST_OK);
+    assert_near(model_predict(COMM_ALL_GATHER, 10, 2, 99), 8);
+    assert_true(model_predict(COMM_ALL_REDUCE, 10, 2, 1) == -1);
     diag_fini(&d);
 }
 
@@ -126,7 +126,7 @@ TEST(a_file_that_is_neither_is_refused)
 
     diag_init(&d);
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        assert_int_equal(read_text(texts[i], &d), ST_FORMAT);
+        assert_int_equal(model_read_text(texts[i], &d), ST_FORMAT);
     diag_fini(&d);
 }
 

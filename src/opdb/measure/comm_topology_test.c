@@ -4,13 +4,13 @@
 
 static struct comm_grid grid;
 
-static int begin(void **state)
+static int topology_begin(void **state)
 {
     assert_true(comm_grid_set(&grid, (const int64_t[]){48, 8, 2}, 3));
     return arena_enter(state);
 }
 
-#define TW(name) cmocka_unit_test_setup_teardown(name, begin, arena_leave)
+#define TW(name) cmocka_unit_test_setup_teardown(name, topology_begin, arena_leave)
 
 TEST(coordinates_come_from_the_inside)
 {

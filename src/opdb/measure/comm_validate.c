@@ -17,7 +17,7 @@ struct columns {
     int bytes, ranks, tier, duration;
 };
 
-static struct columns find_columns(const struct op_table *t)
+static struct columns validate_find_columns(const struct op_table *t)
 {
     struct columns c = {
         .bytes = table_column(t, S("message_bytes")),
@@ -69,7 +69,7 @@ static enum status judge_row(struct comm_validation *v, enum collective op, cons
 static enum status judge_table(struct comm_validation *v, enum collective op,
                                const struct op_table *t, struct diag *d)
 {
-    struct columns columns = find_columns(t);
+    struct columns columns = validate_find_columns(t);
     VEC_OF(struct comm_point) points = {0};
     VEC_OF(uint64_t) lines = {0};
     enum status st = ST_OK;

@@ -6,21 +6,21 @@
 
 static struct comm_validation v;
 
-static int begin(void **state)
+static int validate_begin(void **state)
 {
     v = (struct comm_validation){0};
     return enter(state);
 }
 
-static int end(void **state)
+static int validate_end(void **state)
 {
     comm_validation_free(&v);
     return leave(state);
 }
 
-#define TW(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TW(name) cmocka_unit_test_setup_teardown(name, validate_begin, validate_end)
 
-static void put(enum collective op, const char *text)
+static void validate_put(enum collective op, const char *text)
 {
     scratch_put(comm_kinds[op].file, text);
 }
@@ -43,8 +43,9 @@ TEST(the_ratio_decides)
 {
     struct comm_job job = {.dir = scratch, .tolerance = 2};
 
-    put(COMM_ALL_TO_ALL, HEAD "0,2,1,0.25\n0,2,1,1\n0,2,1,0.2\n0,2,1,2\n0,2,1,2.1\n0,2,1,0.1\n"
-                              "0,1,1,7\n");
+    validate_put(COMM_ALL_TO_ALL,
+                 HEAD "0,2,1,0.25\n0,2,1,1\n0,2,1,0.2\n0,2,1,2\n0,2,1,2.1\n0,2,1,0.1\n"
+                      "0,1,1,7\n");
     assert_int_equal(comm_validate(&v, &job, &diag), ST_OK);
     assert_int_equal(v.counts[COMM_PASS], 2);
     assert_int_equal(v.counts[COMM_WARN], 2);
@@ -60,8 +61,8 @@ TEST(rows_that_do_not_parse_are_dropped)
 {
     struct comm_job job = {.dir = scratch, .tolerance = 2, .lists_all = true};
 
-    put(COMM_ALL_TO_ALL, HEAD "x,2,1,1\n0,2.0,1,1\n0,2,,1\n0,2,1,\n0,2\n0,2,1,0.5\n");
-    put(COMM_ALL_REDUCE, "");
+    validate_put(COMM_ALL_TO_ALL, HEAD "x,2,1,1\n0,2.0,1,1\n0,2,,1\n0,2,1,\n0,2\n0,2,1,0.5\n");
+    validate_put(COMM_ALL_REDUCE, "");
     assert_int_equal(comm_validate(&v, &job, &diag), ST_OK);
     assert_int_equal(v.rows, 1);
     assert_int_equal(v.checks[COMM_ALL_TO_ALL].rows_read, 6);
@@ -73,8 +74,8 @@ TEST(the_average_comes_first_and_the_tier_may_be_missing)
 {
     struct comm_job job = {.dir = scratch, .tolerance = 1.5};
 
-    put(COMM_ALL_TO_ALL,
-        "Duration(us),Average Duration(us),num_devices,message_bytes\n9,0.5,2,0\n");
+    validate_put(COMM_ALL_TO_ALL,
+                 "Duration(us),Average Duration(us),num_devices,message_bytes\n9,0.5,2,0\n");
     assert_int_equal(comm_validate(&v, &job, &diag), ST_OK);
     assert_int_equal(v.counts[COMM_PASS], 1);
     assert_true(prints("  tolerance : 1.5x\n"));
@@ -84,7 +85,7 @@ TEST(an_unknown_tier_ends_it_with_its_line)
 {
     struct comm_job job = {.dir = scratch, .tolerance = 2};
 
-    put(COMM_ALL_GATHER, HEAD "0,2,1,1\n0,2,7,1\n");
+    validate_put(COMM_ALL_GATHER, HEAD "0,2,1,1\n0,2,7,1\n");
     assert_int_equal(comm_validate(&v, &job, &diag), ST_FORMAT);
     assert_int_equal(diag.entries.at[0].first[0].where.line, 3);
     assert_true(v.checks[COMM_ALL_REDUCE].was_visited);
@@ -96,7 +97,7 @@ TEST(the_part_of_one_rank_can_be_made_the_total)
     struct comm_job job = {.dir = scratch, .tolerance = 2, .scatter_total = true};
 
     /* 1.5 us + 7/8 of 8 * 1372 bytes at 137.2e3 bytes a microsecond: 1.57 us. */
-    put(COMM_REDUCE_SCATTER, HEAD "1372,8,1,1.57\n");
+    validate_put(COMM_REDUCE_SCATTER, HEAD "1372,8,1,1.57\n");
     assert_int_equal(comm_validate(&v, &job, &diag), ST_OK);
     assert_true(fabs(v.checks[COMM_REDUCE_SCATTER].rows.at[0].ratio - 1) < 1e-9);
 }
@@ -105,12 +106,12 @@ TEST(a_fit_follows_the_rows)
 {
     struct comm_job job = {.dir = scratch, .tolerance = 1.01, .links = "fit"};
 
-    put(COMM_ALL_REDUCE, HEAD "1000,4,9,101\n9000,4,9,109\n50000,4,9,150\n");
+    validate_put(COMM_ALL_REDUCE, HEAD "1000,4,9,101\n9000,4,9,109\n50000,4,9,150\n");
     assert_int_equal(comm_validate(&v, &job, &diag), ST_OK);
     assert_int_equal(v.counts[COMM_PASS], 3);
     assert_true(prints("  tolerance : 1.01x\n  links     : fitted"));
     comm_validation_free(&v);
-    put(COMM_ALL_REDUCE, HEAD "1000,4,9,101\n9000,4,9,109\n50000,4,9,1500\n");
+    validate_put(COMM_ALL_REDUCE, HEAD "1000,4,9,101\n9000,4,9,109\n50000,4,9,1500\n");
     assert_int_equal(comm_validate(&v, &job, &diag), ST_OK);
     assert_true(v.counts[COMM_WARN] > 0 && v.counts[COMM_FAIL] == 0);
 }

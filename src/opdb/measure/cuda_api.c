@@ -86,7 +86,7 @@ const char *cuda_type(enum tensor_dtype type)
 }
 
 /* What the kernels of a file are made of. */
-static char *source_of(const char *file)
+static char *api_source_of(const char *file)
 {
     char path[64];
     snprintf(path, sizeof(path), "cuda/%s.cu", file);
@@ -194,7 +194,7 @@ static const char *load_module(struct cuda_state *c, const char *file, const cha
     snprintf(path, sizeof(path), "%s/%s-%016llx.cubin", c->cache, file, (unsigned long long)key);
     char *cubin = c->cache[0] != 0 ? read_whole(path) : NULL;
     if (cubin == NULL) {
-        char *source = source_of(file);
+        char *source = api_source_of(file);
         if (source == NULL)
             return cuda_fail(c, "no kernels %s.cu", file);
         problem = compile(c, file, source, defines, &cubin, &size);
@@ -209,10 +209,10 @@ static const char *load_module(struct cuda_state *c, const char *file, const cha
 }
 
 /* The same source, architecture and definitions. */
-static uint64_t key_of(const struct cuda_state *c, const char *file, const char *defines)
+static uint64_t api_key_of(const struct cuda_state *c, const char *file, const char *defines)
 {
     char text[64];
-    char *source = source_of(file);
+    char *source = api_source_of(file);
     uint64_t key = source != NULL ? hash_bytes(str_of(source)) : 0;
 
     free(source);
@@ -224,7 +224,7 @@ static uint64_t key_of(const struct cuda_state *c, const char *file, const char 
 const char *cuda_function(struct cuda_state *c, const char *file, const char *defines,
                           const char *name, void **out)
 {
-    uint64_t key = key_of(c, file, defines);
+    uint64_t key = api_key_of(c, file, defines);
     void *module = NULL;
 
     for (size_t i = 0; i < c->modules.n; i++)

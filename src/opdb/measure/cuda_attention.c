@@ -50,7 +50,7 @@ static const char *upload_lists(struct cuda_state *c, struct device_attention *d
     return upload(c, a->kv_len, a->seqs, &d->kv_len);
 }
 
-static const char *fill(struct cuda_state *c, struct device_attention *d)
+static const char *attention_fill(struct cuda_state *c, struct device_attention *d)
 {
     const struct op_call *o = c->call;
     const struct op_attention *a = &o->attention;
@@ -118,8 +118,8 @@ static const char *make_map(struct cuda_state *c, cuda_pointer at, enum tensor_d
 }
 
 /* Rows that follow each other over all sequences, or units of rows. */
-static struct tile_shape shape_of(const struct tensor *t, const struct op_view *view, int64_t dim,
-                                  int64_t heads, uint32_t rows)
+static struct tile_shape attention_shape_of(const struct tensor *t, const struct op_view *view,
+                                            int64_t dim, int64_t heads, uint32_t rows)
 {
     int64_t all = tensor_count(t) / (dim * heads);
     bool is_flat = view->unit == view->pos;
@@ -134,8 +134,9 @@ static const char *key_maps(struct cuda_state *c, uint32_t rows, struct cuda_til
     const struct op_attention *a = &c->call->attention;
     enum tensor_dtype type = cuda_in(c, ATTN_KEY)->dtype;
     uint32_t box = a->block > 0 && a->block < rows ? (uint32_t)a->block : rows;
-    struct tile_shape k = shape_of(cuda_in(c, ATTN_KEY), &a->k, a->dim, a->kv_heads, box);
-    struct tile_shape v = shape_of(cuda_in(c, ATTN_VALUE), &a->v, a->value, a->kv_heads, box);
+    struct tile_shape k = attention_shape_of(cuda_in(c, ATTN_KEY), &a->k, a->dim, a->kv_heads, box);
+    struct tile_shape v =
+        attention_shape_of(cuda_in(c, ATTN_VALUE), &a->v, a->value, a->kv_heads, box);
 
     CUDA_TRY(make_map(c, c->in[ATTN_KEY], type, &k, &out[0]));
     return make_map(c, c->in[ATTN_VALUE], type, &v, &out[1]);
@@ -159,7 +160,8 @@ static const char *build_flash(struct cuda_state *c, struct device_attention *d)
     const struct op_attention *a = &c->call->attention;
     enum tensor_dtype type = cuda_in(c, ATTN_QUERY)->dtype;
     int64_t most = longest(a->q_len, a->seqs);
-    struct tile_shape q = shape_of(cuda_in(c, ATTN_QUERY), &a->q, a->dim, a->heads, FLASH_ROWS);
+    struct tile_shape q =
+        attention_shape_of(cuda_in(c, ATTN_QUERY), &a->q, a->dim, a->heads, FLASH_ROWS);
     struct cuda_tile_map map[3];
     void *f;
 
@@ -304,7 +306,7 @@ const char *cuda_build_attention(struct cuda_state *c)
     const struct op_call *o = c->call;
     const struct op_attention *a = &o->attention;
     struct device_attention d;
-    const char *problem = fill(c, &d);
+    const char *problem = attention_fill(c, &d);
     bool is_even = a->dim % 64 == 0 && a->rope % 64 == 0 && a->value % 64 == 0 && a->dim > 0;
     bool is_latent = o->in[ATTN_VALUE].t.data == o->in[ATTN_KEY].t.data && a->value == a->dim;
 

@@ -75,7 +75,7 @@ void cuda_product_free(struct cuda_state *c, struct cuda_product *p)
         c->api.lt_layout_free(p->d);
 }
 
-static int describe(struct cuda_state *c, const struct cuda_matmul *m, struct cuda_product *p)
+static int gemm_describe(struct cuda_state *c, const struct cuda_matmul *m, struct cuda_product *p)
 {
     int32_t transposed = LT_TRANSPOSED;
     bool ta = m->is_a_transposed, tb = m->is_b_transposed;
@@ -99,7 +99,7 @@ static int describe(struct cuda_state *c, const struct cuda_matmul *m, struct cu
     return code;
 }
 
-static int choose(struct cuda_state *c, struct cuda_product *p)
+static int gemm_choose(struct cuda_state *c, struct cuda_product *p)
 {
     size_t workspace = LT_WORKSPACE;
     struct lt_choice choice = {0};
@@ -121,10 +121,10 @@ static int choose(struct cuda_state *c, struct cuda_product *p)
 const char *cuda_matmul(struct cuda_state *c, const struct cuda_matmul *m)
 {
     struct cuda_step step = {.kind = STEP_PRODUCT, .a = m->a, .b = m->b, .d = m->d};
-    int code = describe(c, m, &step.product);
+    int code = gemm_describe(c, m, &step.product);
 
     if (code == 0)
-        code = choose(c, &step.product);
+        code = gemm_choose(c, &step.product);
     if (code != 0) {
         cuda_product_free(c, &step.product);
         return cuda_fail(c, "cuBLASLt has no product for these shapes and types (status %d)", code);

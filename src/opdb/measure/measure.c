@@ -64,8 +64,8 @@ static int64_t sample_size(const struct op_call *c, const struct measure_options
 }
 
 /* Compares what the back end computed with the reference. */
-static const char *check(void *state, const struct measure_options *o, const struct op_call *call,
-                         struct measure_result *r)
+static const char *measure_check(void *state, const struct measure_options *o,
+                                 const struct op_call *call, struct measure_result *r)
 {
     struct op_call got = *call;
     int64_t bytes = 0, at = 0;
@@ -108,7 +108,7 @@ static struct measure_result run_loaded(void *state, const struct measure_option
             problem = b->time(state, o->repeats, us);
         r.stats = measure_stats(us, problem == NULL ? o->repeats : 0);
         if (problem == NULL && !o->is_unchecked)
-            problem = check(state, o, call, &r);
+            problem = measure_check(state, o, call, &r);
         b->unload(state);
     }
     free(us);

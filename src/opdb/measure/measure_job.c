@@ -344,7 +344,7 @@ static enum status measure_file(struct run *run, const char *path, struct diag *
     return st;
 }
 
-static uint64_t count_rows(const struct measure_db_job *job, const struct bench_files *files)
+static uint64_t job_count_rows(const struct measure_db_job *job, const struct bench_files *files)
 {
     uint64_t n = 0;
 
@@ -436,7 +436,7 @@ enum status measure_db(const struct measure_db_job *given, struct measured_db *o
         TRY(journal_replay(&out->arena, out->dir, d));
         run.journal = fs_join(&out->arena, out->dir, JOURNAL);
     }
-    run.total = count_rows(&job, &files);
+    run.total = job_count_rows(&job, &files);
     run.clocks = clocks_open(&out->arena, out->backend, out->facts.bus);
     for (size_t i = 0; i < files.n && st == ST_OK && !out->is_stopped; i++)
         st = cancelled() ? ST_CANCELLED : measure_file(&run, files.at[i], d);

@@ -9,13 +9,13 @@
 
 static struct measured_db m;
 
-static int done(void **state)
+static int job_done(void **state)
 {
     measured_db_free(&m);
     return leave(state);
 }
 
-#define TM(name) cmocka_unit_test_setup_teardown(name, enter, done)
+#define TM(name) cmocka_unit_test_setup_teardown(name, enter, job_done)
 
 static struct measure_db_job job_in(const char *dir)
 {

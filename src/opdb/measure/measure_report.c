@@ -58,8 +58,8 @@ static const struct field op_fields[] = {
 };
 static const struct record op_record = RECORD(struct measured_op, op_fields);
 
-static struct field_value device_of(const void *record,
-                                    const struct record_env *env __attribute__((unused)))
+static struct field_value report_device_of(const void *record,
+                                           const struct record_env *env __attribute__((unused)))
 {
     const struct measured_db *m = record;
 
@@ -89,7 +89,7 @@ static const struct record clock_record = RECORD(struct measured_clocks, clock_f
 
 static const struct field measure_fields[] = {
     FIELD(struct measured_db, backend, "backend"),
-    FIELD_CALC(FIELD_STR, "device", device_of),
+    FIELD_CALC(FIELD_STR, "device", report_device_of),
     FIELD(struct measured_db, facts.copy_gbps, "copy_gbps", .missing = MISSING_NOT_POSITIVE),
     FIELD(struct measured_db, facts.matrix_tflops, "matrix_tflops",
           .missing = MISSING_NOT_POSITIVE),

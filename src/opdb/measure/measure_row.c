@@ -51,7 +51,7 @@ static struct str cell_of(const struct op_table *t, size_t row, struct str colum
     return cell_bare(table_cell(t, row, table_column(t, column)));
 }
 
-static int64_t number_of(const struct op_table *t, size_t row, struct str column)
+static int64_t row_number_of(const struct op_table *t, size_t row, struct str column)
 {
     int64_t value;
 
@@ -59,8 +59,8 @@ static int64_t number_of(const struct op_table *t, size_t row, struct str column
 }
 
 /* "1,2,3" or "1;2;3"; nothing when it is no list of numbers. */
-static struct op_list list_of(struct arena *arena, const struct op_table *t, size_t row,
-                              struct str column)
+static struct op_list row_list_of(struct arena *arena, const struct op_table *t, size_t row,
+                                  struct str column)
 {
     struct str rest = cell_of(t, row, column), part;
     int64_t *at = ARENA_ARRAY(arena, int64_t, rest.n / 2 + 1);
@@ -86,14 +86,14 @@ void measure_db_row(struct arena *arena, const struct op_table *t, size_t row, s
     out->n_out = take_slots(arena, cell_of(t, row, COL_OUTPUT_SHAPES),
                             cell_of(t, row, COL_OUTPUT_DTYPES), S(""), out->out, OP_OUTPUTS);
     out->runtime = (struct op_runtime){
-        .heads = number_of(t, row, column_runtime[RT_NUM_HEADS]),
-        .kv_heads = number_of(t, row, column_runtime[RT_NUM_KV_HEADS]),
-        .sparse_mode = number_of(t, row, column_runtime[RT_SPARSE_MODE]),
-        .block_size = number_of(t, row, column_runtime[RT_BLOCK_SIZE]),
-        .ep_size = number_of(t, row, COL_EP_SIZE),
+        .heads = row_number_of(t, row, column_runtime[RT_NUM_HEADS]),
+        .kv_heads = row_number_of(t, row, column_runtime[RT_NUM_KV_HEADS]),
+        .sparse_mode = row_number_of(t, row, column_runtime[RT_SPARSE_MODE]),
+        .block_size = row_number_of(t, row, column_runtime[RT_BLOCK_SIZE]),
+        .ep_size = row_number_of(t, row, COL_EP_SIZE),
         .layout = arena_str(arena, cell_of(t, row, column_runtime[RT_INPUT_LAYOUT])),
-        .query = list_of(arena, t, row, column_runtime[RT_SEQ_VALUES]),
-        .kv = list_of(arena, t, row, column_runtime[RT_SEQ_KV_VALUES]),
-        .valid_blocks = list_of(arena, t, row, column_runtime[RT_VALID_BLOCKS]),
+        .query = row_list_of(arena, t, row, column_runtime[RT_SEQ_VALUES]),
+        .kv = row_list_of(arena, t, row, column_runtime[RT_SEQ_KV_VALUES]),
+        .valid_blocks = row_list_of(arena, t, row, column_runtime[RT_VALID_BLOCKS]),
     };
 }

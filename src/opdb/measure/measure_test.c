@@ -72,7 +72,7 @@ static const struct backend_entry fake = {.name = "fake",
                                           .fetch = fake_fetch,
                                           .unload = fake_close};
 
-static struct op_row row_of(int64_t rows)
+static struct op_row measure_row_of(int64_t rows)
 {
     struct op_row row = {.n_in = 1};
 
@@ -85,7 +85,7 @@ struct seen {
     size_t n, most;
 };
 
-static bool take(void *ctx, size_t i, const struct measure_result *result)
+static bool measure_take(void *ctx, size_t i, const struct measure_result *result)
 {
     struct seen *seen = ctx;
 
@@ -94,13 +94,13 @@ static bool take(void *ctx, size_t i, const struct measure_result *result)
     return seen->n < seen->most;
 }
 
-static enum status run(const struct op_row *rows, size_t n, struct seen *seen)
+static enum status measure_test_run(const struct op_row *rows, size_t n, struct seen *seen)
 {
     struct measure_job job = {.op = op_find(S("Add")),
                               .rows = rows,
                               .n = n,
                               .options = {.backend = &fake, .repeats = 5, .limit_ms = 700},
-                              .done = take,
+                              .done = measure_take,
                               .ctx = seen};
 
     return measure_run(&job, &diag);
@@ -117,8 +117,8 @@ TEST(a_row_that_goes_wrong_costs_that_row)
     struct seen seen = {.most = 16};
 
     for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
-        rows[i] = row_of(sizes[i]);
-    assert_int_equal(run(rows, ARRAY_LEN(sizes), &seen), ST_OK);
+        rows[i] = measure_row_of(sizes[i]);
+    assert_int_equal(measure_test_run(rows, ARRAY_LEN(sizes), &seen), ST_OK);
     assert_int_equal(seen.n, ARRAY_LEN(sizes));
     for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
         assert_string_equal(measure_state_name(seen.at[i].state), measure_state_name(states[i]));
@@ -133,12 +133,13 @@ TEST(a_row_that_goes_wrong_costs_that_row)
 static bool lose_device(void *ctx, size_t i, const struct measure_result *result)
 {
     is_missing = result->state == MEASURE_FAILED && !is_missing;
-    return take(ctx, i, result);
+    return measure_take(ctx, i, result);
 }
 
 TEST(a_device_that_is_gone_costs_its_rows)
 {
-    const struct op_row rows[] = {row_of(FINE), row_of(REPORTS), row_of(FINE), row_of(FINE)};
+    const struct op_row rows[] = {measure_row_of(FINE), measure_row_of(REPORTS),
+                                  measure_row_of(FINE), measure_row_of(FINE)};
     struct seen seen = {.most = 16};
     struct measure_job job = {.op = op_find(S("Add")),
                               .rows = rows,
@@ -158,16 +159,16 @@ TEST(a_device_that_is_gone_costs_its_rows)
 
 TEST(the_caller_can_stop_it)
 {
-    const struct op_row rows[] = {row_of(FINE), row_of(FINE), row_of(FINE)};
+    const struct op_row rows[] = {measure_row_of(FINE), measure_row_of(FINE), measure_row_of(FINE)};
     struct seen seen = {.most = 2};
 
-    assert_int_equal(run(rows, 3, &seen), ST_CANCELLED);
+    assert_int_equal(measure_test_run(rows, 3, &seen), ST_CANCELLED);
     assert_int_equal(seen.n, 2);
 }
 
 TEST(a_device_that_is_not_there_is_told)
 {
-    const struct op_row rows[] = {row_of(FINE)};
+    const struct op_row rows[] = {measure_row_of(FINE)};
     struct measure_options o = {.backend = &fake};
     struct backend_facts facts;
     struct seen seen = {.most = 2};
@@ -175,7 +176,7 @@ TEST(a_device_that_is_not_there_is_told)
     assert_int_equal(measure_facts(&o, &facts, &diag), ST_OK);
     assert_true(facts.copy_gbps == 100);
     is_missing = true;
-    assert_int_equal(run(rows, 1, &seen), ST_TOOL);
+    assert_int_equal(measure_test_run(rows, 1, &seen), ST_TOOL);
     assert_int_equal(measure_facts(&o, &facts, &diag), ST_TOOL);
     assert_string_equal(diag.entries.at[0].first[0].text, "no fake device: nobody is here");
     is_missing = false;

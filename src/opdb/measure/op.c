@@ -298,7 +298,7 @@ static void fill_part(void *ctx, size_t i)
                 f->n - from < f->part ? f->n - from : f->part);
 }
 
-static void fill(const struct op_arg *arg, uint64_t seed, struct pool *pool)
+static void measure_op_fill(const struct op_arg *arg, uint64_t seed, struct pool *pool)
 {
     struct filling f = {arg, seed, tensor_count(&arg->t), 1 << 18};
 
@@ -325,7 +325,7 @@ bool op_make(struct op_call *call, uint64_t seed, struct pool *pool)
         }
         arg->t.data = at;
         at += room(&arg->t);
-        fill(arg, tensor_random(seed, i), pool);
+        measure_op_fill(arg, tensor_random(seed, i), pool);
     }
     return true;
 }
@@ -390,8 +390,8 @@ static double allowed(const struct op_call *c, const struct tensor *t, double ex
     }
 }
 
-static void compare(struct op_check *check, const struct op_call *c, const struct op_call *got,
-                    int64_t unit, const struct op_span *span, struct arena *scratch)
+static void op_compare(struct op_check *check, const struct op_call *c, const struct op_call *got,
+                       int64_t unit, const struct op_span *span, struct arena *scratch)
 {
     const struct tensor *t = &c->out[span->out].t;
     bool is_place = c->op->worth != NULL && !tensor_dtype_is_float(t->dtype);
@@ -429,7 +429,7 @@ struct op_check op_check(const struct op_call *call, const struct op_call *got, 
         struct arena_mark mark = arena_mark(&scratch);
         size_t n = call->op->unit(call, unit, spans, &scratch);
         for (size_t k = 0; k < n; k++)
-            compare(&check, call, got, unit, &spans[k], &scratch);
+            op_compare(&check, call, got, unit, &spans[k], &scratch);
         arena_rewind(&scratch, mark);
     }
     arena_free(&scratch);

@@ -58,7 +58,7 @@ static int64_t pairs(const struct op_attention *a)
     return sum;
 }
 
-static int64_t sum_of(const int32_t *list, int64_t n)
+static int64_t attention_sum_of(const int32_t *list, int64_t n)
 {
     int64_t sum = 0;
 
@@ -68,12 +68,12 @@ static int64_t sum_of(const int32_t *list, int64_t n)
 }
 
 /* Units, first tokens, and the operations that P pairs take. */
-static void finish(struct op_call *c, int64_t p)
+static void attention_finish(struct op_call *c, int64_t p)
 {
     struct op_attention *a = &c->attention;
 
     a->q_first = begins(c, a->q_len, a->seqs);
-    c->units = sum_of(a->q_len, a->seqs) * a->heads;
+    c->units = attention_sum_of(a->q_len, a->seqs) * a->heads;
     c->cost.cube = num_most_product(2 * a->heads * (a->dim + a->rope + a->value), p);
     c->cost.vector = num_most_product(5 * a->heads, p);
 }
@@ -304,11 +304,11 @@ const char *op_fia_prepare(struct op_call *c, const struct op_row *row)
     if (a->has_lse)
         OP_OUT(c, row, DTYPE_F32, tensor_count(q) / (a->heads * a->dim), a->heads, 1)->t.dtype =
             DTYPE_F32;
-    finish(c, pairs(a));
+    attention_finish(c, pairs(a));
     int64_t width = a->rope > 0 ? a->dim + a->rope : a->kv_heads * (a->dim + a->value);
-    c->cost.read =
-        tensor_bytes(q) + (has_rope ? tensor_bytes(&row->in[FIA_QUERY_ROPE].t) : 0) +
-        sum_of(a->kv_len, a->seqs) * width * (int64_t)tensor_dtype_size(row->in[FIA_KEY].t.dtype);
+    c->cost.read = tensor_bytes(q) + (has_rope ? tensor_bytes(&row->in[FIA_QUERY_ROPE].t) : 0) +
+                   attention_sum_of(a->kv_len, a->seqs) * width *
+                       (int64_t)tensor_dtype_size(row->in[FIA_KEY].t.dtype);
     return NULL;
 }
 
@@ -379,7 +379,7 @@ const char *op_ring_prepare(struct op_call *c, const struct op_row *row)
     c->scale = 1 / sqrt((double)(a->dim + a->rope));
     OP_OUT(c, row, q->dtype, q->dim[0], n, a->value);
     OP_OUT(c, row, DTYPE_F32, n, q->dim[0])->t.dtype = DTYPE_F32;
-    finish(c, pairs(a));
+    attention_finish(c, pairs(a));
     if (a->is_merging)
         c->cost.vector += 6 * q->dim[0] * n * a->value;
     return NULL;
@@ -452,13 +452,13 @@ const char *op_indexer_prepare(struct op_call *c, const struct op_row *row)
     if (tensor_count(&c->in[ATTN_TABLE].t) != a->seqs * a->width || a->top_k < 1)
         return op_refuse(c, "the block table does not fit the sequences");
     int64_t p = pairs(a), e = (int64_t)tensor_dtype_size(cache->dtype);
-    finish(c, p);
+    attention_finish(c, p);
     c->units = q->dim[0];
     c->depth = a->dim * a->heads;
     c->cost.cube = num_most_product(2 * a->heads * a->dim, p);
     c->cost.vector = num_most_product(3 * a->heads, p);
-    c->cost.read =
-        tensor_bytes(q) + tensor_bytes(&row->in[WEIGHTS].t) + sum_of(kv, a->seqs) * a->dim * e;
+    c->cost.read = tensor_bytes(q) + tensor_bytes(&row->in[WEIGHTS].t) +
+                   attention_sum_of(kv, a->seqs) * a->dim * e;
     c->cost.written = q->dim[0] * a->top_k * 4;
     OP_OUT(c, row, DTYPE_I32, q->dim[0], 1, a->top_k);
     if (row->n_out > 1 && row->out[1].is_given)
@@ -531,7 +531,7 @@ const char *op_sparse_prepare(struct op_call *c, const struct op_row *row)
         c->in[ATTN_VALUE].alias = 1 + ATTN_KEY;
     fill_list(c, listed);
     int64_t p = listed_pairs(a, length, listed);
-    finish(c, p);
+    attention_finish(c, p);
     c->scale = 1 / sqrt((double)(a->dim + a->rope));
     c->cost.read = tensor_bytes(q) + tensor_bytes(&row->in[Q_ROPE].t) +
                    p * (a->dim + a->rope) * (int64_t)tensor_dtype_size(key->dtype);

@@ -118,7 +118,7 @@ static enum tensor_dtype output_type(const struct tree *v, struct str name)
     return tensor_dtype_of(type);
 }
 
-static struct op_list list_of(const struct tree *v, struct str name)
+static struct op_list op_list_of(const struct tree *v, struct str name)
 {
     const struct tree *data = tree_get(tree_get(tree_get(v, S("inputs")), name), S("data"));
     int64_t *at = ARENA_ARRAY(&arena, int64_t, 64);
@@ -126,7 +126,7 @@ static struct op_list list_of(const struct tree *v, struct str name)
     return data != NULL ? (struct op_list){at, read_dims(data, at)} : (struct op_list){0};
 }
 
-static void row_of(struct op_row *row, const struct tree *v)
+static void op_row_of(struct op_row *row, const struct tree *v)
 {
     struct str op = tree_get_text(v, S("op"), S(""));
     int at = 0;
@@ -157,8 +157,8 @@ static void row_of(struct op_row *row, const struct tree *v)
     }
     for (const struct tree *o = tree_get(v, S("outputs"))->first; o != NULL; o = o->next)
         slot_of(&row->out[row->n_out++], o, output_type(v, o->key));
-    row->runtime.query = list_of(v, S("actual_seq_lengths"));
-    row->runtime.kv = list_of(v, S("actual_seq_lengths_kv"));
+    row->runtime.query = op_list_of(v, S("actual_seq_lengths"));
+    row->runtime.kv = op_list_of(v, S("actual_seq_lengths_kv"));
     tree_int(tree_get(tree_get(v, S("attrs")), S("sparse_mode")), &row->runtime.sparse_mode);
     tree_int(tree_get(tree_get(v, S("attrs")), S("num_key_value_heads")), &row->runtime.kv_heads);
 }
@@ -176,12 +176,12 @@ static void put_data(const struct tensor *t, const struct tree *value)
 static void set_lengths(struct op_call *call, const struct tree *v)
 {
     struct op_attention *a = &call->attention;
-    struct op_list q = list_of(v, S("actual_seq_lengths_query"));
-    struct op_list kv = list_of(v, S("actual_seq_lengths_key"));
+    struct op_list q = op_list_of(v, S("actual_seq_lengths_query"));
+    struct op_list kv = op_list_of(v, S("actual_seq_lengths_key"));
     int32_t *q_len, *q_row, *kv_len;
 
     if (kv.at == NULL)
-        kv = list_of(v, S("actual_seq_lengths_kv"));
+        kv = op_list_of(v, S("actual_seq_lengths_kv"));
     if (q.at == NULL || kv.n < q.n)
         return;
     q_len = ARENA_ARRAY(&arena, int32_t, q.n);
@@ -232,7 +232,7 @@ static void check_vector(const struct tree *v)
     int at = 0;
     size_t out = 0;
 
-    row_of(&row, v);
+    op_row_of(&row, v);
     assert_non_null(op_find(name));
     const char *problem = op_prepare(&call, op_find(name), &row, &arena);
     /* The vectors of this one are smaller than the device takes. */
@@ -322,7 +322,7 @@ static struct op_list values_of(const struct tree *runtime, struct str name)
     return (struct op_list){at, n};
 }
 
-static int64_t number_of(const struct tree *runtime, struct str name)
+static int64_t op_number_of(const struct tree *runtime, struct str name)
 {
     int64_t value = -1;
 
@@ -353,9 +353,9 @@ static void check_fia(const struct tree *item)
     }
     row.runtime = (struct op_runtime){
         .heads = -1,
-        .kv_heads = number_of(runtime, S("Runtime num_key_value_heads")),
-        .sparse_mode = number_of(runtime, S("Runtime sparse_mode")),
-        .block_size = number_of(runtime, S("Runtime block_size")),
+        .kv_heads = op_number_of(runtime, S("Runtime num_key_value_heads")),
+        .sparse_mode = op_number_of(runtime, S("Runtime sparse_mode")),
+        .block_size = op_number_of(runtime, S("Runtime block_size")),
         .layout = tree_get_text(runtime, S("Runtime input_layout"), S("")),
         .query = values_of(runtime, S("Runtime actual_seq_lengths_values")),
         .kv = values_of(runtime, S("Runtime actual_seq_lengths_kv_values")),

@@ -193,7 +193,7 @@ void tensor_load_f32(const struct tensor *t, int64_t from, int64_t n, float *out
 }
 
 /* The nearest whole number between the ends; ties to even. */
-static double whole(double value, double least, double most)
+static double tensor_whole(double value, double least, double most)
 {
     double r = nearbyint(value);
 
@@ -222,15 +222,15 @@ void tensor_store(const struct tensor *t, int64_t from, int64_t n, const double 
     case DTYPE_F8:
         STORE(uint8_t, to_small(in[i], 4, 3, 0x7e, 0x7e))
     case DTYPE_I8:
-        STORE(int8_t, whole(in[i], INT8_MIN, INT8_MAX))
+        STORE(int8_t, tensor_whole(in[i], INT8_MIN, INT8_MAX))
     case DTYPE_U8:
-        STORE(uint8_t, whole(in[i], 0, UINT8_MAX))
+        STORE(uint8_t, tensor_whole(in[i], 0, UINT8_MAX))
     case DTYPE_I16:
-        STORE(int16_t, whole(in[i], INT16_MIN, INT16_MAX))
+        STORE(int16_t, tensor_whole(in[i], INT16_MIN, INT16_MAX))
     case DTYPE_I32:
-        STORE(int32_t, whole(in[i], INT32_MIN, INT32_MAX))
+        STORE(int32_t, tensor_whole(in[i], INT32_MIN, INT32_MAX))
     case DTYPE_I64:
-        STORE(int64_t, whole(in[i], -0x1p62, 0x1p62))
+        STORE(int64_t, tensor_whole(in[i], -0x1p62, 0x1p62))
     case DTYPE_BOOL:
         STORE(uint8_t, in[i] != 0)
     case DTYPE_NONE:

@@ -29,7 +29,7 @@ struct child {
     int from; /* the end we read */
 };
 
-static void say(int to, const struct word *word)
+static void worker_say(int to, const struct word *word)
 {
     if (write_all(to, word, sizeof(*word)) != 0)
         _exit(1);
@@ -57,17 +57,17 @@ static _Noreturn void work(const struct measure_job *job, size_t first, int to)
     }
     if (problem != NULL) {
         snprintf(word.result.text, sizeof(word.result.text), "%s", problem);
-        say(to, &word);
+        worker_say(to, &word);
         _exit(0);
     }
     word.kind = job->op == NULL ? WORD_FACTS : WORD_OPEN;
-    say(to, &word);
+    worker_say(to, &word);
     for (size_t i = first; job->op != NULL && i < job->n; i++) {
         word = (struct word){.kind = WORD_BEGIN, .row = i};
-        say(to, &word);
+        worker_say(to, &word);
         word.kind = WORD_DONE;
         word.result = measure_row(state, &o, job->op, &job->rows[i], pool);
-        say(to, &word);
+        worker_say(to, &word);
         if (word.result.state == MEASURE_FAILED)
             break; /* a fault may leave the device useless to this process */
     }
@@ -75,8 +75,8 @@ static _Noreturn void work(const struct measure_job *job, size_t first, int to)
     _exit(0);
 }
 
-static enum status start(struct child *child, const struct measure_job *job, size_t first,
-                         struct diag *d)
+static enum status worker_start(struct child *child, const struct measure_job *job, size_t first,
+                                struct diag *d)
 {
     static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM};
     int ends[2];
@@ -202,7 +202,7 @@ enum status measure_run(const struct measure_job *job, struct diag *d)
         struct child child;
         r.is_open = r.is_begun = false;
         r.text[0] = 0;
-        TRY(start(&child, job, r.next, d));
+        TRY(worker_start(&child, job, r.next, d));
         enum heard heard = round_of(&child, job, &r);
         int how = stop(&child);
         if (heard == HEARD_STOP)
@@ -239,7 +239,7 @@ enum status measure_facts(const struct measure_options *o, struct backend_facts 
     struct child child;
     struct word word = {.kind = WORD_NO};
 
-    TRY(start(&child, &job, 0, d));
+    TRY(worker_start(&child, &job, 0, d));
     enum heard heard = listen_for(&child, &word, INT64_C(1000000) * MEASURE_LIMIT_MS, &job);
     stop(&child);
     if (heard == HEARD_STOP)

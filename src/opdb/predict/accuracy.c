@@ -29,7 +29,7 @@ static void add_error(struct accuracy_errors *e, double error, bool is_covered, 
     }
 }
 
-static struct accuracy_judged judge(struct accuracy_errors *e)
+static struct accuracy_judged accuracy_judge(struct accuracy_errors *e)
 {
     struct accuracy_judged j = {.n = e->at.n, .worst = e->worst, .worst_shapes = e->worst_shapes};
 
@@ -117,7 +117,7 @@ static void judge_regime(struct accuracy *a, const struct opset *s, const struct
                 vec_push(&a->points, ((struct accuracy_point){op.kernel, shapes, measured, t->us,
                                                               t->low_us, t->high_us}));
         }
-        *(is_block ? &op.block : &op.one) = judge(&errors);
+        *(is_block ? &op.block : &op.one) = accuracy_judge(&errors);
     }
     estimate_fit(&model, r->points.at, r->points.n, s->cores);
     op.model = model_of(a, &model);
@@ -149,8 +149,8 @@ enum status accuracy_find(struct accuracy *a, const struct place_files *tree, co
         }
         opset_free(&s);
     }
-    a->one = judge(&all[0]);
-    a->block = judge(&all[1]);
+    a->one = accuracy_judge(&all[0]);
+    a->block = accuracy_judge(&all[1]);
     return st;
 }
 

@@ -237,7 +237,7 @@ static double quantile(const struct estimate_trial *trials, size_t n, bool is_in
 }
 
 /* The same without each trial in turn: its neighbour in the order takes its place. */
-static void judge(struct estimate_trial *trials, size_t n)
+static void estimate_judge(struct estimate_trial *trials, size_t n)
 {
     double *scores = mem_grow(NULL, sizeof(double), n + 1);
 
@@ -295,7 +295,7 @@ static size_t try_groups(const struct trying *t, const uint8_t *group, unsigned 
                 try_point(&f, &span, &fit, i, &out[count++]);
     }
     mem_free(is_out);
-    judge(out, count);
+    estimate_judge(out, count);
     return count;
 }
 

@@ -47,7 +47,7 @@ static void near_add(struct estimate_near *near, uint32_t point, double far)
     near->at[i] = point;
 }
 
-static double kernel(const struct estimate_kriging *k, double far2)
+static double near_kernel(const struct estimate_kriging *k, double far2)
 {
     double far = sqrt(far2);
 
@@ -96,9 +96,9 @@ double estimate_krige(const struct estimate_field *f, const struct estimate_near
     double mean = 0, known = 0;
 
     for (unsigned i = 0; i < near->n; i++) {
-        weight[i] = like[i] = kernel(k, near->far[i]);
+        weight[i] = like[i] = near_kernel(k, near->far[i]);
         for (unsigned j = 0; j < i; j++)
-            a[i][j] = kernel(k, distance2(k, f->place[near->at[i]], f->place[near->at[j]]));
+            a[i][j] = near_kernel(k, distance2(k, f->place[near->at[i]], f->place[near->at[j]]));
         a[i][i] = 1 + k->noise;
     }
     solve(a, weight, near->n);

@@ -8,7 +8,7 @@
 
 static uint64_t seed = 11;
 
-static double next(void)
+static double hull_next(void)
 {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
     return (double)(seed >> 40) / (double)(1 << 24);
@@ -22,7 +22,7 @@ TEST(linear_functions_are_reproduced)
         for (size_t j = 0; j < 60; j++) {
             values[j] = 5;
             for (size_t i = 0; i < dims; i++) {
-                points[j * dims + i] = 1000 * next();
+                points[j * dims + i] = 1000 * hull_next();
                 values[j] += (double)(i + 1) * points[j * dims + i];
             }
         }

@@ -102,7 +102,8 @@ static void add_error(struct predicting *x, const struct predict_row *row)
     x->errors.at[i].high_us += row->high_us - row->us;
 }
 
-static void add_row(struct predicting *x, const struct op_cells *c, const struct query_result *r)
+static void job_add_row(struct predicting *x, const struct op_cells *c,
+                        const struct query_result *r)
 {
     struct predict_step *s = x->step;
     double times = (double)c->times, kernels = r->n_near > 0 ? r->near[0].kernels : 1;
@@ -145,10 +146,10 @@ static void predict_call(void *ctx, const struct op_cells *c)
     else
         ask_call(x, c, &r);
     if (x->status == ST_OK)
-        add_row(x, c, &r);
+        job_add_row(x, c, &r);
 }
 
-static struct predict_op *op_of(struct predict_step *s, struct str op)
+static struct predict_op *job_op_of(struct predict_step *s, struct str op)
 {
     for (size_t i = 0; i < s->ops.n; i++)
         if (str_equal(s->ops.at[i].op, op))
@@ -171,21 +172,21 @@ static uint64_t steps_in(const struct predict_step *s, const struct capture_op *
     return 1;
 }
 
-static enum status compare(struct predict *p, struct predict_step *s, const char *path,
-                           struct diag *d)
+static enum status predict_job_compare(struct predict *p, struct predict_step *s, const char *path,
+                                       struct diag *d)
 {
     struct capture_op *ops;
     size_t n;
 
     TRY(capture_ops(path, &p->arena, &ops, &n, d));
     for (size_t i = 0; i < s->rows.n; i++) {
-        struct predict_op *op = op_of(s, s->rows.at[i].op);
+        struct predict_op *op = job_op_of(s, s->rows.at[i].op);
         op->calls += s->rows.at[i].calls;
         op->us += s->rows.at[i].us;
     }
     s->measured_steps = steps_in(s, ops, n);
     for (size_t i = 0; i < n; i++) {
-        struct predict_op *op = op_of(s, ops[i].op);
+        struct predict_op *op = job_op_of(s, ops[i].op);
         op->measured_calls = ops[i].calls / s->measured_steps;
         op->measured_us = ops[i].us / (double)s->measured_steps;
         s->measured_us += op->measured_us;
@@ -227,7 +228,7 @@ enum status predict_run(struct predict *p, struct query_db *db, const struct pre
     s->high_us = s->missed == 0 ? s->us + sqrt(high) : NAN;
     vec_free(&x.errors);
     TRY(x.status);
-    return job->against != NULL ? compare(p, s, job->against, d) : ST_OK;
+    return job->against != NULL ? predict_job_compare(p, s, job->against, d) : ST_OK;
 }
 
 void predict_init(struct predict *p, struct str model)

@@ -76,7 +76,8 @@ static nanos ns_of(double us)
     return (nanos)llround(us * 1e3);
 }
 
-static void add_slice(struct capture *cap, lane_id lane, const struct predict_row *r, double at)
+static void report_add_slice(struct capture *cap, lane_id lane, const struct predict_row *r,
+                             double at)
 {
     struct attr list[] = {
         attr_text(capture_key(cap, KEY_TYPE), capture_intern(cap, r->op)),
@@ -111,7 +112,7 @@ static void add_step(struct capture *cap, const struct predict_step *s, int32_t 
         for (uint64_t k = 0; k < times; k++)
             for (size_t i = first; i < last; i++)
                 if (s->rows.at[i].source != NULL) {
-                    add_slice(cap, lane, &s->rows.at[i], at);
+                    report_add_slice(cap, lane, &s->rows.at[i], at);
                     at += s->rows.at[i].each_us + gap;
                 }
     }
@@ -130,7 +131,7 @@ struct capture *predict_capture(const struct predict *p)
 
 /* ---- the report ---- */
 
-static void describe(struct report *r, const struct predict *p, const struct predict_step *s)
+static void report_describe(struct report *r, const struct predict *p, const struct predict_step *s)
 {
     const char *phase = s->phase[0] == 'p' ? "Prefill" : "Decode";
 
@@ -164,6 +165,6 @@ struct report *predict_report(const struct predict *p)
     struct report *r = report_new(LANG_EN, S(""));
 
     for (size_t i = 0; i < p->n_steps; i++)
-        describe(r, p, &p->steps[i]);
+        report_describe(r, p, &p->steps[i]);
     return r;
 }

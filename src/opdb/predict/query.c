@@ -16,7 +16,7 @@ static bool is_yes(struct str text)
     return str_equal_nocase(text, S("true")) || str_equal_nocase(text, S("yes"));
 }
 
-static struct str text_of(const struct tree *entry, const char *key)
+static struct str query_text_of(const struct tree *entry, const char *key)
 {
     return tree_get_text(entry, str_of(key), S(""));
 }
@@ -69,14 +69,14 @@ bool query_entry(struct query_db *db, struct str op, struct query_entry *out)
         .n_kernels = add_texts(others, kernels, n),
         .sub_kernels = sub_kernels,
         .n_sub_kernels = add_texts(subs, sub_kernels, 0),
-        .is_communication = str_equal(text_of(e, "category"), S("communication")),
-        .is_composite = is_yes(text_of(e, "composite")),
-        .is_zero_cost = is_yes(text_of(e, "zero_cost")),
-        .accepted_miss = text_of(e, "accepted_miss"),
-        .mode = mode_of(text_of(e, "query_mode")),
+        .is_communication = str_equal(query_text_of(e, "category"), S("communication")),
+        .is_composite = is_yes(query_text_of(e, "composite")),
+        .is_zero_cost = is_yes(query_text_of(e, "zero_cost")),
+        .accepted_miss = query_text_of(e, "accepted_miss"),
+        .mode = mode_of(query_text_of(e, "query_mode")),
         .input_count = -1,
     };
-    num_i64(text_of(e, "tc_input_count"), &out->input_count);
+    num_i64(query_text_of(e, "tc_input_count"), &out->input_count);
     return true;
 }
 
@@ -177,7 +177,7 @@ static const char *find_file(struct query_db *db, struct str kernel)
         str_find_char(kernel, '\0') < kernel.n)
         return NULL;
     const char *file = arena_format(&db->arena, "%.*s.csv", STR_ARGS(kernel)).at;
-    struct str ref = text_of(db->map, "communication_data_ref");
+    struct str ref = query_text_of(db->map, "communication_data_ref");
     const char *folders[] = {
         db->dir,
         ref.n > 0 ? fs_join(&db->arena, db->dir, arena_cstr(&db->arena, ref)) : db->dir,
@@ -291,7 +291,7 @@ struct columns {
     struct latency_columns latency;
 };
 
-static struct columns find_columns(const struct op_table *t)
+static struct columns query_find_columns(const struct op_table *t)
 {
     return (struct columns){table_column(t, COL_INPUT_SHAPES), table_column(t, COL_INPUT_DTYPES),
                             table_column(t, COL_INPUT_FORMATS), latency_columns(t)};
@@ -301,7 +301,7 @@ static void match_table(struct query_db *db, const struct op_table *t, struct st
                         size_t index, struct query_inputs inputs, int64_t count, struct best *best,
                         struct query_result *out)
 {
-    struct columns c = find_columns(t);
+    struct columns c = query_find_columns(t);
 
     for (size_t row = 0; row < t->n_rows; row++) {
         struct arena_mark mark = arena_mark(&db->arena);
@@ -335,7 +335,7 @@ static void match_table(struct query_db *db, const struct op_table *t, struct st
 static const char *miss_reason(struct query_db *db, const struct op_table *t, struct str kernel,
                                struct query_inputs inputs, int64_t count)
 {
-    struct columns c = find_columns(t);
+    struct columns c = query_find_columns(t);
     struct query_row stored;
 
     if (t->n_rows == 0)
@@ -492,8 +492,8 @@ static enum status ask_op(struct query_db *db, const struct query *q, struct que
     return ask_compute(db, q, e.kernels, e.n_kernels, e.mode == MODE_ELEMENTWISE, count, out, d);
 }
 
-static enum status ask(struct query_db *db, const struct query *q, struct query_result *out,
-                       struct diag *d)
+static enum status query_ask(struct query_db *db, const struct query *q, struct query_result *out,
+                             struct diag *d)
 {
     struct str kernel = str_of(q->kernel);
 
@@ -512,7 +512,7 @@ static enum status ask(struct query_db *db, const struct query *q, struct query_
 enum status query_run(struct query_db *db, const struct query *q, struct query_result *out,
                       struct diag *d)
 {
-    TRY(ask(db, q, out, d));
+    TRY(query_ask(db, q, out, d));
     out->is_hit = out->miss == NULL;
     out->is_composite = out->n_parts > 0;
     return ST_OK;

@@ -35,7 +35,7 @@ struct columns {
     struct latency_columns latency;
 };
 
-static struct columns find_columns(const struct op_table *t)
+static struct columns attention_find_columns(const struct op_table *t)
 {
     int seq = table_column(t, column_runtime[RT_AVG_SEQ_LEN]);
 
@@ -83,8 +83,9 @@ static bool read_row(struct query_db *db, struct str kernel, const struct op_tab
            query_latency(db, kernel, t, at, &c->latency, &out->latency, &out->rank);
 }
 
-static bool fits(const struct op_table *t, size_t at, const struct columns *c,
-                 const struct query *q, const struct head_shape *want, const struct row *row)
+static bool attention_fits(const struct op_table *t, size_t at, const struct columns *c,
+                           const struct query *q, const struct head_shape *want,
+                           const struct row *row)
 {
     int64_t sparse = q->sparse_mode >= 0 ? q->sparse_mode : SPARSE_DENSE;
 
@@ -97,12 +98,12 @@ static void find_nearest(struct query_db *db, const struct query *q, struct str 
                          const struct op_table *t, const struct head_shape *want, double *nearest,
                          struct query_result *out)
 {
-    struct columns c = find_columns(t);
+    struct columns c = attention_find_columns(t);
 
     for (size_t at = 0; at < t->n_rows; at++) {
         struct row row;
         if (!read_row(db, kernel, t, at, &c, q, want->size, &row) ||
-            !fits(t, at, &c, q, want, &row) ||
+            !attention_fits(t, at, &c, q, want, &row) ||
             (want->tokens != row.shape.tokens && !query_is_padded(want->tokens, row.shape.tokens) &&
              !query_is_padded(row.shape.tokens, want->tokens)))
             continue;
@@ -139,7 +140,7 @@ static void find_between(struct query_db *db, const struct query *q, struct str 
                          struct query_result *out)
 {
     static const unsigned masks[] = {2, 1, 3}; /* the length, the batch, both */
-    struct columns c = find_columns(t);
+    struct columns c = attention_find_columns(t);
     struct query_points points = {0};
     bool has_root = uses_root(db, kernel);
     double seq = has_root ? sqrt((double)q->avg_seq) : (double)q->avg_seq, latency;
@@ -148,7 +149,7 @@ static void find_between(struct query_db *db, const struct query *q, struct str 
     for (size_t at = 0; at < t->n_rows; at++) {
         struct row row;
         if (!read_row(db, kernel, t, at, &c, q, want->size, &row) ||
-            !fits(t, at, &c, q, want, &row) || (row.shape.batch > 0) != (want->batch > 0))
+            !attention_fits(t, at, &c, q, want, &row) || (row.shape.batch > 0) != (want->batch > 0))
             continue;
         struct query_point p = {{size_axis(&row.shape), has_root ? sqrt(row.seq) : row.seq},
                                 row.latency};

@@ -20,7 +20,8 @@ struct place {
     struct str regime;
 };
 
-static enum kind kind_of(const struct query_db *db, struct str kernel, bool is_mapped_elementwise)
+static enum kind compute_kind_of(const struct query_db *db, struct str kernel,
+                                 bool is_mapped_elementwise)
 {
     static const struct str elementwise[] = {
         S_INIT("Add"),        S_INIT("Sub"),    S_INIT("Mul"),        S_INIT("Div"),
@@ -274,8 +275,8 @@ struct target {
     struct place place;
 };
 
-static void gather(struct query_db *db, const struct op_table *t, const struct target *target,
-                   struct query_groups *out)
+static void compute_gather(struct query_db *db, const struct op_table *t,
+                           const struct target *target, struct query_groups *out)
 {
     struct latency_columns lat = latency_columns(t);
     int shapes = table_column(t, COL_INPUT_SHAPES), dtypes = table_column(t, COL_INPUT_DTYPES);
@@ -340,13 +341,13 @@ enum status query_between(struct query_db *db, const struct query *q, struct str
         return ST_OK;
     if (count >= 0 && target.inputs.n > (size_t)count)
         target.inputs.n = (size_t)count;
-    target.kind = kind_of(db, kernel, is_mapped_elementwise);
+    target.kind = compute_kind_of(db, kernel, is_mapped_elementwise);
     target.inputs = query_normal(&db->arena, kernel, target.inputs,
                                  str_equal(kernel, S("SwiGlu")) ? 1 : target.inputs.n + 1);
     struct cell_dims output = output_of(&db->arena, q, target.kind, kernel, target.inputs);
     if (!find_place(&db->arena, target.kind, kernel, target.inputs, output, &target.place))
         return ST_OK;
-    gather(db, t, &target, &groups);
+    compute_gather(db, t, &target, &groups);
     answer(db, &target, &groups, out);
     for (size_t i = 0; i < groups.at.n; i++)
         vec_free(&groups.at.at[i].points.points);

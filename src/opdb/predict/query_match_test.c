@@ -102,7 +102,7 @@ TEST(rows_with_odd_cells_do_not_match)
         "unreadable");
 }
 
-static int end(void **state __attribute__((unused)))
+static int match_end(void **state __attribute__((unused)))
 {
     arena_free(&arena);
     return 0;
@@ -118,5 +118,5 @@ int main(void)
     };
 
     arena_init(&arena);
-    return cmocka_run_group_tests_name("opdb/predict/query_match", tests, NULL, end);
+    return cmocka_run_group_tests_name("opdb/predict/query_match", tests, NULL, match_end);
 }

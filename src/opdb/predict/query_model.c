@@ -53,8 +53,8 @@ bool query_work(struct query_db *db, const struct query *q, struct str kernel, i
                    is_attention ? &lengths : NULL, S(""), out);
 }
 
-static void add_row(const struct opset *set, uint32_t row, double us, const char *differs,
-                    struct query_result *out)
+static void model_add_row(const struct opset *set, uint32_t row, double us, const char *differs,
+                          struct query_result *out)
 {
     const struct op_table *t = &set->table;
     double kernels = 0;
@@ -105,8 +105,8 @@ static void add_missed(const struct opset *set, const struct call_work *w, struc
             return;
         limit = best;
         bool is_other_type = found->work.regime != w->regime && found->work.kind == w->kind;
-        add_row(set, row, found->us, is_other_type ? COL_INPUT_DTYPES.at : COL_INPUT_SHAPES.at,
-                out);
+        model_add_row(set, row, found->us,
+                      is_other_type ? COL_INPUT_DTYPES.at : COL_INPUT_SHAPES.at, out);
     }
 }
 
@@ -157,7 +157,7 @@ void query_answer(struct opset *set, const struct call_work *w, bool is_exact,
         *out = answered(set, QUERY_MEASURED, "identity", p->us);
         out->low_us = p->us / noise;
         out->high_us = p->us * noise;
-        add_row(set, row, p->us, NULL, out);
+        model_add_row(set, row, p->us, NULL, out);
     } else if (r != NULL && !is_exact) {
         estimate_call(&r->model, w, ESTIMATE_NONE, &e);
         *out = answered(set, e.is_inside ? QUERY_INTERPOLATED : QUERY_EXTRAPOLATED,
@@ -165,7 +165,7 @@ void query_answer(struct opset *set, const struct call_work *w, bool is_exact,
         out->low_us = e.low_us;
         out->high_us = e.high_us;
         for (unsigned i = 0; i < e.n_near; i++)
-            add_row(set, r->rows.at[e.near[i]], r->points.at[e.near[i]].us, NULL, out);
+            model_add_row(set, r->rows.at[e.near[i]], r->points.at[e.near[i]].us, NULL, out);
     } else {
         *out = (struct query_result){.miss = "shape_mismatch", .kernel = set->kernel};
         add_missed(set, w, out);

@@ -267,8 +267,8 @@ static void join_doubles(struct spots *s)
     s->list.n = kept;
 }
 
-static void choose(const struct query_points *p, struct query_axes axes, const double *target,
-                   struct spots *out, double *where)
+static void points_choose(const struct query_points *p, struct query_axes axes,
+                          const double *target, struct spots *out, double *where)
 {
     for (size_t i = 0; i < axes.n_axes; i++)
         if (axes.mask >> i & 1)
@@ -331,7 +331,7 @@ bool query_points_value(const struct query_points *p, struct query_axes axes, co
     struct spots spots = {0};
     double where[POINT_AXES] = {0};
 
-    choose(p, axes, target, &spots, where);
+    points_choose(p, axes, target, &spots, where);
     bool is_found = spots.dims == 1   ? spots.list.n >= 2 && on_line(&spots, where[0], out)
                     : spots.dims <= 3 ? in_hull(&spots, where, out)
                                       : false;

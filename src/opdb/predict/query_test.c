@@ -66,7 +66,7 @@ static struct query question(const char *kernel, const char *op, const char *sha
     return q;
 }
 
-static struct query_result ask(const struct query *q)
+static struct query_result query_test_ask(const struct query *q)
 {
     struct query_db db;
     struct query_result r;
@@ -83,7 +83,7 @@ static struct query_result ask_op(const char *op, const char *shapes)
 {
     struct query q = question(NULL, op, shapes);
 
-    return ask(&q);
+    return query_test_ask(&q);
 }
 
 TEST(rows_that_fit_come_first)
@@ -100,22 +100,22 @@ TEST(rows_that_fit_come_first)
 TEST(values_between_rows_take_the_median_of_doubles)
 {
     struct query q = question("MatMulV2", NULL, "40,64;64,32");
-    struct query_result r = ask(&q);
+    struct query_result r = query_test_ask(&q);
 
     /* Three quarters of the way from 10 to the median of 30 and 40. */
     assert_true(fabs(r.latency_us - 28.75) < 1e-12 && r.confidence == 0.70);
     assert_int_equal(r.source, QUERY_INTERPOLATED);
     q.is_exact = true;
-    assert_string_equal(ask(&q).miss, "shape_mismatch");
+    assert_string_equal(query_test_ask(&q).miss, "shape_mismatch");
 }
 
 TEST(two_axes_need_leave)
 {
     struct query q = question("MatMulV2", NULL, "32,96;96,32");
 
-    assert_string_equal(ask(&q).miss, "shape_mismatch");
+    assert_string_equal(query_test_ask(&q).miss, "shape_mismatch");
     q.max_dims = 2;
-    struct query_result r = ask(&q);
+    struct query_result r = query_test_ask(&q);
     /* The middle of the four corners 10, 35, 50, 70: on one diagonal 40, on the other 42.5. */
     assert_null(r.miss);
     assert_true(fabs(r.latency_us - 40) < 1e-9 || fabs(r.latency_us - 42.5) < 1e-9);
@@ -140,7 +140,7 @@ TEST(operators_without_a_kernel)
     assert_string_equal(ask_op("text.default", "").miss, "unmapped");
     assert_string_equal(ask_op("hollow.default", "1").miss, "no_sub_kernels");
     struct query q = question("../db/Add", NULL, "1");
-    assert_string_equal(ask(&q).miss, "csv_not_found");
+    assert_string_equal(query_test_ask(&q).miss, "csv_not_found");
 }
 
 TEST(composite_operators_are_summed)
@@ -148,10 +148,10 @@ TEST(composite_operators_are_summed)
     struct query q = question(NULL, "both.default", "16,64;64,32");
 
     q.message = (struct comm_query){100, 4, -1, COMM_ALPHA_BETA};
-    struct query_result r = ask(&q);
+    struct query_result r = query_test_ask(&q);
     assert_true(r.latency_us == 17 && r.confidence == 0.9);
     q.message.bytes = 1;
-    r = ask(&q);
+    r = query_test_ask(&q);
     assert_int_equal(r.source, QUERY_PARTIAL);
     assert_true(r.latency_us == 10 && r.confidence == 0.5);
 }
@@ -161,24 +161,24 @@ TEST(attention_goes_by_the_length_of_the_cache)
     struct query q = question(NULL, "attn.default", "16,4,128");
 
     q.avg_seq = 90;
-    assert_true(ask(&q).latency_us == 10);
+    assert_true(query_test_ask(&q).latency_us == 10);
     q.avg_seq = 225; /* its root is 15, between 10 and 20 */
-    assert_true(fabs(ask(&q).latency_us - 15) < 1e-12);
+    assert_true(fabs(query_test_ask(&q).latency_us - 15) < 1e-12);
     q.avg_seq = 401;
-    assert_true(ask(&q).latency_us == 20);
+    assert_true(query_test_ask(&q).latency_us == 20);
     q.sparse_mode = 0;
-    assert_true(ask(&q).latency_us == 77);
+    assert_true(query_test_ask(&q).latency_us == 77);
     q.kv_heads = 2;
-    assert_string_equal(ask(&q).miss, "shape_mismatch");
+    assert_string_equal(query_test_ask(&q).miss, "shape_mismatch");
 }
 
 TEST(outliers_of_the_host_are_cut_to_the_cores)
 {
     struct query q = question("Fused", NULL, "4");
 
-    assert_true(ask(&q).latency_us == 20); /* 50 / 20 is above 2 */
+    assert_true(query_test_ask(&q).latency_us == 20); /* 50 / 20 is above 2 */
     q = question("Fused", NULL, "5");
-    assert_true(ask(&q).latency_us == 30);
+    assert_true(query_test_ask(&q).latency_us == 30);
 }
 
 TEST_MAIN("opdb/predict/query", TS(rows_that_fit_come_first),

@@ -26,9 +26,9 @@ static void add_cells(struct builder *b, const char *op, struct op_cells c)
 }
 
 /* "in | types | out | types of out" as printf makes it, numbers being int64_t. */
-static void add(struct builder *b, const char *op, const char *format, ...)
+static void rows_add(struct builder *b, const char *op, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static void add(struct builder *b, const char *op, const char *format, ...)
+static void rows_add(struct builder *b, const char *op, const char *format, ...)
 {
     struct op_cells c = {0};
     va_list args;
@@ -51,10 +51,10 @@ typedef long long count;
 
 static void add_matmul(struct builder *b, count m, count n, count k)
 {
-    add(b, "MatMulV2", "%lld,%lld;%lld,%lld|" BF162 "|%lld,%lld|" BF16, m, k, n, k, m, n);
+    rows_add(b, "MatMulV2", "%lld,%lld;%lld,%lld|" BF162 "|%lld,%lld|" BF16, m, k, n, k, m, n);
 }
 
-static count share(const struct builder *b, count whole)
+static count rows_share(const struct builder *b, count whole)
 {
     count part = whole / b->sizes->tp;
 
@@ -62,7 +62,7 @@ static count share(const struct builder *b, count whole)
 }
 
 /* Numbers with commas: the same one, or its multiples. */
-static struct str list_of(struct builder *b, count n, count value, bool is_sums)
+static struct str rows_list_of(struct builder *b, count n, count value, bool is_sums)
 {
     struct str text = S("");
 
@@ -82,9 +82,9 @@ static struct str fia_slots(struct builder *b, struct str query, struct str key,
                         STR_ARGS(table), STR_ARGS(q_rope), STR_ARGS(k_rope));
 }
 
-static struct str text_of(struct builder *b, const char *format, ...)
+static struct str build_rows_text_of(struct builder *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-static struct str text_of(struct builder *b, const char *format, ...)
+static struct str build_rows_text_of(struct builder *b, const char *format, ...)
 {
     va_list args;
 
@@ -98,21 +98,22 @@ static struct str text_of(struct builder *b, const char *format, ...)
 static void add_attention(struct builder *b, count batch, count length, bool is_decode)
 {
     const struct grid_model *m = b->m;
-    count heads = share(b, m->heads), kv = share(b, m->kv_heads), d = m->head_dim;
+    count heads = rows_share(b, m->heads), kv = rows_share(b, m->kv_heads), d = m->head_dim;
     count tokens = is_decode ? batch : batch * length, width = (length + BLOCK - 1) / BLOCK;
-    struct str n = text_of(b, "%lld", batch), none = S("");
-    struct str query = text_of(b, "%lld,%lld,%lld", tokens, heads, d);
-    struct str key = is_decode ? text_of(b, "%lld,%lld,%d,%lld", batch * width, kv, BLOCK, d)
-                               : text_of(b, "%lld,%lld,%lld", tokens, kv, d);
-    struct str table = is_decode ? text_of(b, "%lld,%lld", batch, width) : none;
+    struct str n = build_rows_text_of(b, "%lld", batch), none = S("");
+    struct str query = build_rows_text_of(b, "%lld,%lld,%lld", tokens, heads, d);
+    struct str key = is_decode
+                         ? build_rows_text_of(b, "%lld,%lld,%d,%lld", batch * width, kv, BLOCK, d)
+                         : build_rows_text_of(b, "%lld,%lld,%lld", tokens, kv, d);
+    struct str table = is_decode ? build_rows_text_of(b, "%lld,%lld", batch, width) : none;
     struct op_cells c = {
         .in = fia_slots(b, query, key, n, table, none, none),
         .types =
             fia_slots(b, S(BF16), S(BF16), S("INT64"), is_decode ? S("INT32") : none, none, none),
         .out = query,
         .out_types = S(BF16),
-        .lengths = list_of(b, batch, is_decode ? 1 : length, true),
-        .kv_lengths = list_of(b, batch, length, !is_decode),
+        .lengths = rows_list_of(b, batch, is_decode ? 1 : length, true),
+        .kv_lengths = rows_list_of(b, batch, length, !is_decode),
         .kv_heads = kv,
         .sparse_mode = 3,
     };
@@ -124,19 +125,20 @@ static void add_attention(struct builder *b, count batch, count length, bool is_
 static void add_latent(struct builder *b, count batch, count length)
 {
     const struct grid_model *m = b->m;
-    count heads = share(b, m->heads), width = (length + BLOCK - 1) / BLOCK;
-    struct str n = text_of(b, "%lld", batch);
+    count heads = rows_share(b, m->heads), width = (length + BLOCK - 1) / BLOCK;
+    struct str n = build_rows_text_of(b, "%lld", batch);
     struct op_cells c = {
-        .in = fia_slots(b, text_of(b, "%lld,%lld,1,%lld", batch, heads, (count)m->kv_lora),
-                        text_of(b, "%lld,1,%d,%lld", batch * width, BLOCK, (count)m->kv_lora), n,
-                        text_of(b, "%lld,%lld", batch, width),
-                        text_of(b, "%lld,%lld,1,%lld", batch, heads, (count)m->rope_dim),
-                        text_of(b, "%lld,1,%d,%lld", batch * width, BLOCK, (count)m->rope_dim)),
+        .in = fia_slots(
+            b, build_rows_text_of(b, "%lld,%lld,1,%lld", batch, heads, (count)m->kv_lora),
+            build_rows_text_of(b, "%lld,1,%d,%lld", batch * width, BLOCK, (count)m->kv_lora), n,
+            build_rows_text_of(b, "%lld,%lld", batch, width),
+            build_rows_text_of(b, "%lld,%lld,1,%lld", batch, heads, (count)m->rope_dim),
+            build_rows_text_of(b, "%lld,1,%d,%lld", batch * width, BLOCK, (count)m->rope_dim)),
         .types = fia_slots(b, S(BF16), S(BF16), S("INT64"), S("INT32"), S(BF16), S(BF16)),
-        .out = text_of(b, "%lld,%lld,1,%lld", heads, batch, (count)m->kv_lora),
+        .out = build_rows_text_of(b, "%lld,%lld,1,%lld", heads, batch, (count)m->kv_lora),
         .out_types = S(BF16),
-        .lengths = list_of(b, batch, 1, false),
-        .kv_lengths = list_of(b, batch, length, false),
+        .lengths = rows_list_of(b, batch, 1, false),
+        .kv_lengths = rows_list_of(b, batch, length, false),
         .kv_heads = 1,
     };
 
@@ -145,57 +147,59 @@ static void add_latent(struct builder *b, count batch, count length)
 
 static void add_norm(struct builder *b, count t, count hidden)
 {
-    add(b, "RmsNorm", "%lld,%lld;%lld|" BF162 "|%lld,%lld;%lld,1|" BF16 ";FLOAT", t, hidden, hidden,
-        t, hidden, t);
+    rows_add(b, "RmsNorm", "%lld,%lld;%lld|" BF162 "|%lld,%lld;%lld,1|" BF16 ";FLOAT", t, hidden,
+             hidden, t, hidden, t);
 }
 
 static void add_add_norm(struct builder *b, count t, count hidden)
 {
-    add(b, "AddRmsNormBias",
-        "%lld,%lld;%lld,%lld;%lld;|" BF163 ";DT_UNDEFINED|%lld,%lld;%lld,1;%lld,%lld|" BF16
-        ";FLOAT;" BF16,
-        t, hidden, t, hidden, hidden, t, hidden, t, t, hidden);
+    rows_add(b, "AddRmsNormBias",
+             "%lld,%lld;%lld,%lld;%lld;|" BF163 ";DT_UNDEFINED|%lld,%lld;%lld,1;%lld,%lld|" BF16
+             ";FLOAT;" BF16,
+             t, hidden, t, hidden, hidden, t, hidden, t, t, hidden);
 }
 
 static void add_pick(struct builder *b, count rows, count width, count picked)
 {
-    add(b, "GatherV2", "%lld,%lld;%lld|" BF16 ";INT64|%lld,%lld|" BF16, rows, width, picked, picked,
-        width);
+    rows_add(b, "GatherV2", "%lld,%lld;%lld|" BF16 ";INT64|%lld,%lld|" BF16, rows, width, picked,
+             picked, width);
 }
 
 /* Queries, keys and values of `t` tokens, and what follows attention. */
 static void add_heads(struct builder *b, count t, count places)
 {
     const struct grid_model *m = b->m;
-    count q = share(b, m->heads) * m->head_dim, kv = share(b, m->kv_heads) * m->head_dim;
-    count blocks = (places + BLOCK - 1) / BLOCK, heads = share(b, m->kv_heads), d = m->head_dim;
+    count q = rows_share(b, m->heads) * m->head_dim, kv = rows_share(b, m->kv_heads) * m->head_dim;
+    count blocks = (places + BLOCK - 1) / BLOCK, heads = rows_share(b, m->kv_heads),
+          d = m->head_dim;
 
     add_matmul(b, t, q + 2 * kv, m->hidden);
-    add(b, "split_qkv_rmsnorm_rope_kernel",
-        "%lld,%lld;%lld|" BF162 "|%lld,%lld;%lld,%lld;%lld,%lld|" BF163, t, q + 2 * kv, d, t, q, t,
-        kv, t, kv);
-    add(b, "ReshapeAndCacheNdKernel",
-        "%lld,%lld,%lld;%lld,%lld,%lld;%lld,%d,%lld,%lld;%lld,%d,%lld,%lld;%lld|" BF163 ";" BF16
-        ";INT32|%lld,%d,%lld,%lld;%lld,%d,%lld,%lld|" BF162,
-        t, heads, d, t, heads, d, blocks, BLOCK, heads, d, blocks, BLOCK, heads, d, t, blocks,
-        BLOCK, heads, d, blocks, BLOCK, heads, d);
+    rows_add(b, "split_qkv_rmsnorm_rope_kernel",
+             "%lld,%lld;%lld|" BF162 "|%lld,%lld;%lld,%lld;%lld,%lld|" BF163, t, q + 2 * kv, d, t,
+             q, t, kv, t, kv);
+    rows_add(b, "ReshapeAndCacheNdKernel",
+             "%lld,%lld,%lld;%lld,%lld,%lld;%lld,%d,%lld,%lld;%lld,%d,%lld,%lld;%lld|" BF163
+             ";" BF16 ";INT32|%lld,%d,%lld,%lld;%lld,%d,%lld,%lld|" BF162,
+             t, heads, d, t, heads, d, blocks, BLOCK, heads, d, blocks, BLOCK, heads, d, t, blocks,
+             BLOCK, heads, d, blocks, BLOCK, heads, d);
     add_matmul(b, t, m->hidden, q);
 }
 
 static void add_latent_heads(struct builder *b, count t)
 {
     const struct grid_model *m = b->m;
-    count heads = share(b, m->heads), q = heads * (m->nope_dim + m->rope_dim);
+    count heads = rows_share(b, m->heads), q = heads * (m->nope_dim + m->rope_dim);
     count latent = m->kv_lora, rope = m->rope_dim, blocks = (t + BLOCK - 1) / BLOCK;
 
     add_matmul(b, t, m->q_lora > 0 ? m->q_lora : q, m->hidden);
     if (m->q_lora > 0)
         add_matmul(b, t, q, m->q_lora);
     add_matmul(b, t, latent + rope, m->hidden);
-    add(b, "InterleaveRope",
-        "%lld,%lld,1,%lld;%lld,1,1,%lld;%lld,1,1,%lld|" BF163 "|%lld,%lld,1,%lld|" BF16, t, heads,
-        rope, t, rope, t, rope, t, heads, rope);
-    add(b, "KvRmsNormRopeCache",
+    rows_add(b, "InterleaveRope",
+             "%lld,%lld,1,%lld;%lld,1,1,%lld;%lld,1,1,%lld|" BF163 "|%lld,%lld,1,%lld|" BF16, t,
+             heads, rope, t, rope, t, rope, t, heads, rope);
+    rows_add(
+        b, "KvRmsNormRopeCache",
         "%lld,1,1,%lld;%lld;%lld,1,1,%lld;%lld,1,1,%lld;%lld;%lld,%d,1,%lld;%lld,%d,1,%lld;;;;;"
         "|" BF163 ";" BF16 ";INT64;" BF162
         ";;;;;|%lld,%d,1,%lld;%lld,%d,1,%lld;%lld,1,1,%lld;%lld,1,1,%lld|" BF163 ";" BF16,
@@ -209,7 +213,7 @@ static void add_ffn(struct builder *b, count t, count inter)
     count hidden = b->m->hidden;
 
     add_matmul(b, t, 2 * inter, hidden);
-    add(b, "SwiGlu", "%lld,%lld|" BF16 "|%lld,%lld|" BF16, t, 2 * inter, t, inter);
+    rows_add(b, "SwiGlu", "%lld,%lld|" BF16 "|%lld,%lld|" BF16, t, 2 * inter, t, inter);
     add_matmul(b, t, hidden, inter);
 }
 
@@ -220,17 +224,19 @@ static void add_experts(struct builder *b, count t)
     count e = m->experts_per_card > 0 ? m->experts_per_card : m->experts, inter = m->expert_inter;
 
     add_matmul(b, t, m->experts, h);
-    add(b, "MoeTokenPermute", "%lld,%lld;%lld,%lld|" BF16 ";INT32|%lld,%lld;%lld|" BF16 ";INT32", t,
-        h, t, k, slots, h, slots);
-    add(b, "GroupedMatmul",
-        "%lld,%lld;%lld,%lld,%lld;;;;;;%lld|" BF162 ";;;;;;INT64|%lld,%lld|" BF16, slots, h, e, h,
-        2 * inter, e, slots, 2 * inter);
-    add(b, "SwiGlu", "%lld,%lld|" BF16 "|%lld,%lld|" BF16, slots, 2 * inter, slots, inter);
-    add(b, "GroupedMatmul",
-        "%lld,%lld;%lld,%lld,%lld;;;;;;%lld|" BF162 ";;;;;;INT64|%lld,%lld|" BF16, slots, inter, e,
-        inter, h, e, slots, h);
-    add(b, "MoeTokenUnpermute", "%lld,%lld;%lld;%lld,%lld|" BF16 ";INT32;" BF16 "|%lld,%lld|" BF16,
-        slots, h, slots, t, k, t, h);
+    rows_add(b, "MoeTokenPermute",
+             "%lld,%lld;%lld,%lld|" BF16 ";INT32|%lld,%lld;%lld|" BF16 ";INT32", t, h, t, k, slots,
+             h, slots);
+    rows_add(b, "GroupedMatmul",
+             "%lld,%lld;%lld,%lld,%lld;;;;;;%lld|" BF162 ";;;;;;INT64|%lld,%lld|" BF16, slots, h, e,
+             h, 2 * inter, e, slots, 2 * inter);
+    rows_add(b, "SwiGlu", "%lld,%lld|" BF16 "|%lld,%lld|" BF16, slots, 2 * inter, slots, inter);
+    rows_add(b, "GroupedMatmul",
+             "%lld,%lld;%lld,%lld,%lld;;;;;;%lld|" BF162 ";;;;;;INT64|%lld,%lld|" BF16, slots,
+             inter, e, inter, h, e, slots, h);
+    rows_add(b, "MoeTokenUnpermute",
+             "%lld,%lld;%lld;%lld,%lld|" BF16 ";INT32;" BF16 "|%lld,%lld|" BF16, slots, h, slots, t,
+             k, t, h);
 }
 
 /* What a layer does with `t` tokens, but for attention itself. */
@@ -247,7 +253,7 @@ static void add_tokens(struct builder *b, count t, count places)
     if (grid_model_is_moe(m))
         add_experts(b, t);
     if (m->ffn_inter > 0)
-        add_ffn(b, t, share(b, m->ffn_inter));
+        add_ffn(b, t, rows_share(b, m->ffn_inter));
 }
 
 static void add_point(struct builder *b, count batch, count length)
@@ -263,8 +269,8 @@ static void add_point(struct builder *b, count batch, count length)
         add_attention(b, batch, length, true);
     }
     add_pick(b, b->sizes->vocab, m->hidden, batch);
-    add_matmul(b, batch, share(b, b->sizes->vocab), m->hidden);
-    add(b, "ArgMaxV2", "%lld,%lld|" BF16 "|%lld|INT64", batch, (count)b->sizes->vocab, batch);
+    add_matmul(b, batch, rows_share(b, b->sizes->vocab), m->hidden);
+    rows_add(b, "ArgMaxV2", "%lld,%lld|" BF16 "|%lld|INT64", batch, (count)b->sizes->vocab, batch);
 }
 
 /* The rows of a model go into tables. */
@@ -273,7 +279,7 @@ struct filling {
     struct build_count *count;
 };
 
-static void fill(void *ctx, const struct op_cells *c)
+static void rows_fill(void *ctx, const struct op_cells *c)
 {
     struct filling *f = ctx;
     size_t row;
@@ -286,7 +292,7 @@ enum status build_rows(const char *dir, const struct grid_model *model,
                        const struct build_sizes *sizes, struct build_count *out, struct diag *d)
 {
     struct filling filling = {.count = out};
-    struct builder b = {.m = model, .sizes = sizes, .emit = fill, .ctx = &filling, .times = 1};
+    struct builder b = {.m = model, .sizes = sizes, .emit = rows_fill, .ctx = &filling, .times = 1};
 
     *out = (struct build_count){0};
     arena_init(&b.arena);
@@ -331,7 +337,7 @@ static void add_layer(struct builder *b, count t, count batch, count length, boo
         add_collective(b, "all_to_all", b->sizes->ep, slots);
     }
     if (m->ffn_inter > 0)
-        add_ffn(b, t, share(b, m->ffn_inter));
+        add_ffn(b, t, rows_share(b, m->ffn_inter));
     add_collective(b, "all_reduce", b->sizes->tp, bytes);
 }
 
@@ -354,8 +360,8 @@ void build_step(const struct grid_model *model, const struct build_sizes *sizes,
     b.times = 1;
     if (!step->is_decode)
         add_pick(&b, t, h, step->batch);
-    add_matmul(&b, step->batch, share(&b, sizes->vocab), h);
-    add(&b, "ArgMaxV2", "%lld,%lld|" BF16 "|%lld|INT64", (count)step->batch, (count)sizes->vocab,
-        (count)step->batch);
+    add_matmul(&b, step->batch, rows_share(&b, sizes->vocab), h);
+    rows_add(&b, "ArgMaxV2", "%lld,%lld|" BF16 "|%lld|INT64", (count)step->batch,
+             (count)sizes->vocab, (count)step->batch);
     arena_free(&b.arena);
 }

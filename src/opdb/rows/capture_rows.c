@@ -354,7 +354,7 @@ static bool take_kernel(struct gathering *g, const struct capture *cap, size_t s
            !str_equal_nocase(out->in, S("N/A")) && str_find_char(out->op, '/') == out->op.n;
 }
 
-static void gather(struct gathering *g, const struct capture *cap)
+static void capture_rows_gather(struct gathering *g, const struct capture *cap)
 {
     struct open_call open = {0};
     struct study st;
@@ -434,7 +434,7 @@ static void add_comm_row(struct op_tables *tables, struct call_group *g)
     set_figures(t, row, g);
 }
 
-static enum status write_rows(struct gathering *g, const char *dir, bool is_dry_run, struct diag *d)
+static enum status rows_write(struct gathering *g, const char *dir, bool is_dry_run, struct diag *d)
 {
     struct op_tables tables;
     size_t row;
@@ -474,7 +474,7 @@ static bool take_capture(struct gathering *g, const char *path, struct diag *d, 
     diag_init(&own);
     bool is_read = input_load(path, &options, is_alone ? d : &own, &cap) == ST_OK;
     if (is_read) {
-        gather(g, cap);
+        capture_rows_gather(g, cap);
         capture_free(cap);
     } else if (!is_alone) {
         diag_add(d, SEV_LOSS, "perfdb.capture-skipped", (struct where){.path = path},
@@ -575,7 +575,7 @@ enum status capture_rows(const char *path, const char *dir, bool is_dry_run,
         st = diag_fail(d, ST_NOT_FOUND, "perfdb.no-captures", (struct where){.path = path},
                        "no capture that can be read");
     if (st == ST_OK)
-        st = write_rows(&g, dir, is_dry_run, d);
+        st = rows_write(&g, dir, is_dry_run, d);
     gathering_free(&g);
     return st;
 }

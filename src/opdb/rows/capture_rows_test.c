@@ -4,7 +4,7 @@
 #include "base/testing_folder.h"
 #include "opdb/rows/table.h"
 
-static struct capture_rows_count parse(const char *path)
+static struct capture_rows_count capture_rows_parse(const char *path)
 {
     const char *dir = scratch_path("db");
     struct capture_rows_count count;
@@ -14,7 +14,7 @@ static struct capture_rows_count parse(const char *path)
     return count;
 }
 
-static const char *cell(const char *table, const char *column)
+static const char *capture_rows_cell(const char *table, const char *column)
 {
     struct op_table t;
 
@@ -50,14 +50,16 @@ TEST(ranges_of_pytorch_have_shapes_in_nsys)
         "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (50000,60000,33554437,101,1);"
         "CREATE TABLE NVTX_EVENTS(start, end, eventType, text, textId, globalTid);"
         "INSERT INTO NVTX_EVENTS VALUES (40000,70000,59,NULL,3,33554437);");
-    struct capture_rows_count count = parse(put_bytes("run.sqlite", bytes));
+    struct capture_rows_count count = capture_rows_parse(put_bytes("run.sqlite", bytes));
 
     free((void *)(uintptr_t)bytes.at);
     assert_int_equal(count.kernels, 1);
     assert_int_equal(count.placed, 1);
-    assert_string_equal(cell("db/MatMulV2.csv", "Input Shapes"), "\"16,64;64,32\"");
-    assert_string_equal(cell("db/MatMulV2.csv", "Input Data Types"), "DT_BF16;DT_BF16");
-    assert_string_equal(cell("db/MatMulV2.csv", "Profiling Average Duration(us)"), "12.000000");
+    assert_string_equal(capture_rows_cell("db/MatMulV2.csv", "Input Shapes"), "\"16,64;64,32\"");
+    assert_string_equal(capture_rows_cell("db/MatMulV2.csv", "Input Data Types"),
+                        "DT_BF16;DT_BF16");
+    assert_string_equal(capture_rows_cell("db/MatMulV2.csv", "Profiling Average Duration(us)"),
+                        "12.000000");
 }
 
 /* Tables and small files of one folder describe the same kernels: they count once. */
@@ -67,12 +69,12 @@ TEST(files_of_a_rank_are_one_capture)
                 "Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),"
                 "Block Dim\n0,aclnnMatmul_MatMulCommon_MatMulV2,N/A,N/A,50.000\t,8.000,0.0,0\n");
     scratch_put("run/rank0_ascend_pt/profiler_info_0.json", "{}");
-    struct capture_rows_count count = parse(scratch_path("run"));
+    struct capture_rows_count count = capture_rows_parse(scratch_path("run"));
 
     assert_int_equal(count.captures, 1);
     assert_int_equal(count.kernels, 1);
     assert_int_equal(count.placed, 0); /* nothing here has its shapes */
-    count = parse(scratch_path("run/rank0_ascend_pt"));
+    count = capture_rows_parse(scratch_path("run/rank0_ascend_pt"));
     assert_int_equal(count.captures, 1);
 }
 

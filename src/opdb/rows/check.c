@@ -51,7 +51,7 @@ __attribute__((format(printf, 5, 6))) static void found(struct check *c,
 
 enum kind { COLUMN_OTHER, COLUMN_DURATION, COLUMN_RATIO, COLUMN_SHAPES };
 
-static enum kind kind_of(struct str name)
+static enum kind check_kind_of(struct str name)
 {
     name = cell_trim(name);
     if (str_ends(name, S("Duration(us)")))
@@ -108,7 +108,7 @@ static void check_cells(struct check *c, const struct place_file *file, const st
     enum kind *kinds = ARENA_ARRAY(&c->arena, enum kind, t->columns.n + 1);
 
     for (size_t i = 0; i < t->columns.n; i++)
-        kinds[i] = kind_of(t->columns.at[i]);
+        kinds[i] = check_kind_of(t->columns.at[i]);
     for (size_t row = 0; row < t->n_rows; row++)
         for (size_t i = 0; i < t->columns.n; i++)
             if (kinds[i] != COLUMN_OTHER)
@@ -235,7 +235,7 @@ enum status check_all(struct check *c, const struct place_files *tree)
     return ST_OK;
 }
 
-static struct field_value share(const void *of, const struct record_env *env)
+static struct field_value check_share(const void *of, const struct record_env *env)
 {
     const struct check_table *t = of;
 
@@ -247,7 +247,7 @@ static const struct field summary_fields[] = {
     FIELD(struct check_table, op, "operator", .head = "operator"),
     FIELD(struct check_table, rows, "rows", .head = "rows"),
     FIELD(struct check_table, valid, "valid", .head = "valid"),
-    FIELD_CALC(FIELD_F64, "share", share, .head = "share %", .unit = UNIT_RATIO),
+    FIELD_CALC(FIELD_F64, "share", check_share, .head = "share %", .unit = UNIT_RATIO),
 };
 const struct record check_summary = RECORD(struct check_table, summary_fields);
 

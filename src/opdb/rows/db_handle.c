@@ -176,7 +176,7 @@ static bool parse_dims(struct parsed *p, struct str text)
     return true;
 }
 
-static bool parse(struct parsed *p, const struct db_question *q)
+static bool handle_parse(struct parsed *p, const struct db_question *q)
 {
     struct str shapes = q->shapes, types = q->dtypes, shape, type = S("");
 
@@ -323,7 +323,7 @@ static struct db_reply answer(struct db_handle *h, const struct db_plan *plan,
     for (size_t i = 0; i < plan->n; i++)
         *(plan->parts[i].is_comm ? &has_comm : &has_compute) = true;
     p.n = p.n_dims = 0;
-    if (!parse(&p, q) && (!has_comm || has_compute))
+    if (!handle_parse(&p, q) && (!has_comm || has_compute))
         return miss(plan->n == 1 && plan->parts[0].sets[0] == NULL ? "csv_not_found"
                                                                    : "invalid_args");
     struct query asked = {

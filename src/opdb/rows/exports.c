@@ -43,7 +43,8 @@ struct columns {
 };
 
 /* Kernel details and summaries call some columns differently. */
-static struct columns find_columns(const struct csv *csv, struct str type, struct str duration)
+static struct columns exports_find_columns(const struct csv *csv, struct str type,
+                                           struct str duration)
 {
     struct columns c = {.type = csv_column(csv, type),
                         .duration = csv_column(csv, duration),
@@ -142,8 +143,8 @@ static uint32_t new_group(struct kernels *k, uint32_t type, struct str in, struc
     return (uint32_t)k->groups.n - 1;
 }
 
-static struct kernel_group *group_of(struct kernels *k, struct str type, struct str in,
-                                     struct str out)
+static struct kernel_group *exports_group_of(struct kernels *k, struct str type, struct str in,
+                                             struct str out)
 {
     uint32_t id = type_id(k, type);
     uint64_t key = hash_mix(hash_mix(hash_bytes(in), hash_bytes(out)), id);
@@ -191,7 +192,8 @@ static void take_kernel(void *ctx, const struct rows *rows, const struct columns
         note_fia(k, in, out);
     if (str_equal_nocase(cell_bare(in), S("N/A")) || str_equal_nocase(cell_bare(out), S("N/A")))
         return;
-    struct kernel_group *g = group_of(k, renamed(rows_cell(rows, c->type, scratch)), in, out);
+    struct kernel_group *g =
+        exports_group_of(k, renamed(rows_cell(rows, c->type, scratch)), in, out);
     double duration = cell_f64(csv_cell(&rows->csv, c->duration));
     for (size_t i = 0; i < IDENTITY_N; i++) { /* from the first row that has them */
         if (g->cells[i].n > 0)
@@ -215,7 +217,7 @@ enum status kernels_read(struct kernels *k, const char *path, struct diag *d)
     k->fia.n = 0;
     k->n_fia = 0;
     TRY(rows_open(&rows, path, d));
-    struct columns c = find_columns(&rows->csv, S("Type"), COL_DURATION);
+    struct columns c = exports_find_columns(&rows->csv, S("Type"), COL_DURATION);
     enum status st = check_columns(rows, &c);
     if (st == ST_OK)
         return each_row(rows, &c, &k->types.n, take_kernel, k);
@@ -402,7 +404,7 @@ enum status summary_read(struct summary *s, const char *path, int64_t ep_size, s
 
     s->ep_size = ep_size;
     TRY(rows_open(&rows, path, d));
-    struct columns c = find_columns(&rows->csv, COL_OP_TYPE, S("Task Duration(us)"));
+    struct columns c = exports_find_columns(&rows->csv, COL_OP_TYPE, S("Task Duration(us)"));
     c.identity[ID_CORE] = csv_column(&rows->csv, S("Task Type"));
     return each_row(rows, &c, &s->types.n, take_sample, s);
 }

@@ -122,7 +122,7 @@ static enum status take_slots(struct fia_meta *m, struct arena *arena, struct st
     return ST_OK;
 }
 
-static uint64_t key_of(struct str input_shapes, struct str output_shapes)
+static uint64_t fia_key_of(struct str input_shapes, struct str output_shapes)
 {
     return hash_mix(hash_bytes(input_shapes), hash_bytes(output_shapes));
 }
@@ -149,7 +149,8 @@ enum status fia_meta_add(struct fia_metas *metas, struct kernels *k, const char 
                              .profile = arena_str(&k->arena, profile)};
         struct str shapes = row->index < calls.at.n ? calls.at.at[row->index] : row->input_shapes;
         st = take_slots(&m, &k->arena, shapes, path, d);
-        hash_put(&metas->by_shapes, key_of(m.input_shapes, m.output_shapes), (uint32_t)metas->at.n);
+        hash_put(&metas->by_shapes, fia_key_of(m.input_shapes, m.output_shapes),
+                 (uint32_t)metas->at.n);
         vec_push(&metas->at, m);
     }
     vec_free(&calls.at);
@@ -161,7 +162,7 @@ const struct fia_meta *fia_meta_find(const struct fia_metas *metas, struct str i
 {
     uint32_t at;
 
-    if (!hash_get(&metas->by_shapes, key_of(input_shapes, output_shapes), &at))
+    if (!hash_get(&metas->by_shapes, fia_key_of(input_shapes, output_shapes), &at))
         return NULL;
     const struct fia_meta *m = &metas->at.at[at];
     return str_equal(m->input_shapes, input_shapes) && str_equal(m->output_shapes, output_shapes)
@@ -461,8 +462,8 @@ static size_t copy_row(struct fia_fill *fill, size_t from)
     return row;
 }
 
-static enum status join(struct fia_fill *fill, const struct fia_records *records, struct str tag,
-                        struct diag *d)
+static enum status fia_join(struct fia_fill *fill, const struct fia_records *records,
+                            struct str tag, struct diag *d)
 {
     int columns[FIA_PAYLOAD + 1], input = table_column(&fill->old, COL_INPUT_SHAPES);
     struct str key;
@@ -512,7 +513,7 @@ enum status fia_fill(struct fia_fill *fill, const char *csv, const char *jsonl, 
                        "CSV header is empty: %s", csv);
     if (st == ST_OK) {
         table_init(&fill->table, csv);
-        st = join(fill, &records, tag, d);
+        st = fia_join(fill, &records, tag, d);
     }
     fia_records_free(&records);
     return st;

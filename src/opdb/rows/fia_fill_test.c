@@ -7,7 +7,7 @@
     "\"\"\"16,4;8;8;;2;;2\"\"\",p\n"                                                               \
     "\"9,9;8;8\",q\n"
 
-static struct str cell(const struct op_table *t, size_t row, const char *column)
+static struct str fill_cell(const struct op_table *t, size_t row, const char *column)
 {
     return table_cell(t, row, table_column(t, str_of(column)));
 }
@@ -31,14 +31,14 @@ TEST(a_row_expands_to_the_records_that_fit)
     assert_int_equal(fill.matched, 1);
     assert_int_equal(fill.table.n_rows, 3);
     /* The last record with the same values gives the payload, the first its place. */
-    assert_str(cell(&fill.table, 0, "Runtime num_heads"), "8");
-    assert_str(cell(&fill.table, 0, "Runtime input_layout"), "TND");
-    assert_str(cell(&fill.table, 0, "Runtime avg_seq_len"), "15.000000");
-    assert_str(cell(&fill.table, 0, "Runtime source_profile"), "p");
-    assert_str(cell(&fill.table, 1, "Runtime actual_seq_lengths_kv_values"), "10,21");
-    assert_str(cell(&fill.table, 1, "Runtime num_heads"), "");
-    assert_str(cell(&fill.table, 1, "Runtime metadata_completeness"), "tag");
-    assert_str(cell(&fill.table, 2, "Runtime metadata_completeness"), "");
+    assert_str(fill_cell(&fill.table, 0, "Runtime num_heads"), "8");
+    assert_str(fill_cell(&fill.table, 0, "Runtime input_layout"), "TND");
+    assert_str(fill_cell(&fill.table, 0, "Runtime avg_seq_len"), "15.000000");
+    assert_str(fill_cell(&fill.table, 0, "Runtime source_profile"), "p");
+    assert_str(fill_cell(&fill.table, 1, "Runtime actual_seq_lengths_kv_values"), "10,21");
+    assert_str(fill_cell(&fill.table, 1, "Runtime num_heads"), "");
+    assert_str(fill_cell(&fill.table, 1, "Runtime metadata_completeness"), "tag");
+    assert_str(fill_cell(&fill.table, 2, "Runtime metadata_completeness"), "");
     fia_fill_free(&fill);
 }
 

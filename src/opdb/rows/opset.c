@@ -122,7 +122,7 @@ static void add_call(struct opset *s, const struct opset_row *rows, size_t n)
     vec_push(&r->rows, first);
 }
 
-static void gather(struct opset *s)
+static void opset_gather(struct opset *s)
 {
     struct opset_columns c = columns_of(&s->table);
     VEC_OF(struct opset_row) rows = {0};
@@ -158,7 +158,7 @@ enum status opset_read(struct opset *s, struct str kernel, const char *path, str
     *s = (struct opset){.kernel = kernel};
     TRY(table_read(&s->table, path, d));
     s->is_comm = table_column(&s->table, S("message_bytes")) >= 0;
-    gather(s);
+    opset_gather(s);
     return ST_OK;
 }
 

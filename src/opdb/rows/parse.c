@@ -21,7 +21,7 @@ static struct keys key_columns(const struct op_table *t)
     return (struct keys){table_column(t, COL_INPUT_SHAPES), table_column(t, COL_OUTPUT_SHAPES)};
 }
 
-static uint64_t key_of(const struct op_table *t, size_t row, struct keys c)
+static uint64_t parse_key_of(const struct op_table *t, size_t row, struct keys c)
 {
     return hash_mix(hash_bytes(cell_trim(table_cell(t, row, c.input))),
                     hash_bytes(cell_trim(table_cell(t, row, c.output))));
@@ -31,13 +31,13 @@ static uint64_t key_of(const struct op_table *t, size_t row, struct keys c)
 static void index_rows(const struct op_table *t, struct keys c, struct hash *index)
 {
     for (size_t row = 0; row < t->n_rows; row++)
-        hash_put(index, key_of(t, row, c), (uint32_t)row);
+        hash_put(index, parse_key_of(t, row, c), (uint32_t)row);
 }
 
 static bool find_row(const struct hash *index, const struct op_table *fresh, struct keys y,
                      const struct op_table *old, size_t row, struct keys x, uint32_t *out)
 {
-    return hash_get(index, key_of(old, row, x), out) &&
+    return hash_get(index, parse_key_of(old, row, x), out) &&
            str_equal(cell_trim(table_cell(old, row, x.input)),
                      cell_trim(table_cell(fresh, *out, y.input))) &&
            str_equal(cell_trim(table_cell(old, row, x.output)),
@@ -66,8 +66,8 @@ static void note_losses(struct parse_file *f, struct arena *arena)
     }
 }
 
-static enum status refuse(const struct parse_file *f, const char *what, struct str names,
-                          struct diag *d)
+static enum status parse_refuse(const struct parse_file *f, const char *what, struct str names,
+                                struct diag *d)
 {
     diag_fail(d, ST_UNSUPPORTED, "perfdb.would-lose", (struct where){.path = f->path},
               "replacing this table would drop %s%.*s", what, STR_ARGS(names));
@@ -96,14 +96,16 @@ static enum status check_losses(const struct parse_file *f, struct arena *arena,
         n_filled += values.n > 0 && !str_equal(values, S("profile_shapes_only"));
     }
     if (n_measured > 0)
-        return refuse(f, "",
-                      arena_format(arena, "%zu rows with a measured %.*s and the columns %.*s",
-                                   n_measured, STR_ARGS(COL_AVERAGE), STR_ARGS(unknown)),
-                      d);
+        return parse_refuse(f, "",
+                            arena_format(arena,
+                                         "%zu rows with a measured %.*s and the columns %.*s",
+                                         n_measured, STR_ARGS(COL_AVERAGE), STR_ARGS(unknown)),
+                            d);
     if (unknown.n > 0)
-        return refuse(f, "the columns ", unknown, d);
+        return parse_refuse(f, "the columns ", unknown, d);
     if (n_filled > 0)
-        return refuse(f, "", arena_format(arena, "the runtime values of %zu rows", n_filled), d);
+        return parse_refuse(f, "", arena_format(arena, "the runtime values of %zu rows", n_filled),
+                            d);
     return ST_OK;
 }
 
@@ -142,8 +144,8 @@ static struct targets find_targets(const struct parse_file *f, const struct op_t
 }
 
 /* Puts an imported row over `row` of the merged table. */
-static void put_row(struct op_table *to, size_t row, const struct parse_file *f,
-                    const struct targets *t, size_t from, bool is_new)
+static void parse_put_row(struct op_table *to, size_t row, const struct parse_file *f,
+                          const struct targets *t, size_t from, bool is_new)
 {
     for (size_t i = 0; i < f->fresh.columns.n; i++)
         if (is_new || !t->is_kept[i])
@@ -178,12 +180,12 @@ static void merge(struct parse_file *f, struct arena *arena)
     index_rows(&f->fresh, y, &index);
     for (size_t row = 0; row < f->old.n_rows; row++)
         if (find_row(&index, &f->fresh, y, &f->old, row, x, &at)) {
-            put_row(&out, row, f, &targets, at, false);
+            parse_put_row(&out, row, f, &targets, at, false);
             is_used[at] = true;
         }
     for (size_t row = 0; row < f->fresh.n_rows; row++)
         if (!is_used[row])
-            put_row(&out, table_add_row(&out), f, &targets, row, true);
+            parse_put_row(&out, table_add_row(&out), f, &targets, row, true);
     hash_free(&index);
     /* The texts of the import stay with the merged table. */
     struct arena texts = f->fresh.arena;

@@ -29,7 +29,7 @@ static enum status plan_onto(struct parse_plan *plan, enum parse_mode mode)
     return parse_plan(plan, scratch_path("in"), scratch_path("db"), mode, &diag);
 }
 
-static struct str cell(const struct op_table *t, size_t row, const char *column)
+static struct str parse_cell(const struct op_table *t, size_t row, const char *column)
 {
     return table_cell(t, row, table_column(t, str_of(column)));
 }
@@ -110,14 +110,14 @@ TEST(merging_keeps_rows_and_cells)
     assert_int_equal(t->n_rows, 3);
     assert_str(t->columns.at[0], "Mine");
     assert_int_equal(t->columns.n, 2 + PARSED_N);
-    assert_str(cell(t, 0, "Mine"), "x");
-    assert_str(cell(t, 0, "OP State"), "old");
-    assert_str(cell(t, 1, "Mine"), "y");
-    assert_str(cell(t, 1, "Average Duration(us)"), "6");
-    assert_str(cell(t, 1, "OP State"), "d");
-    assert_str(cell(t, 1, "Profiling Average Duration(us)"), "8.000000");
-    assert_str(cell(t, 2, "Input Shapes"), "5");
-    assert_str(cell(t, 2, "Mine"), "");
+    assert_str(parse_cell(t, 0, "Mine"), "x");
+    assert_str(parse_cell(t, 0, "OP State"), "old");
+    assert_str(parse_cell(t, 1, "Mine"), "y");
+    assert_str(parse_cell(t, 1, "Average Duration(us)"), "6");
+    assert_str(parse_cell(t, 1, "OP State"), "d");
+    assert_str(parse_cell(t, 1, "Profiling Average Duration(us)"), "8.000000");
+    assert_str(parse_cell(t, 2, "Input Shapes"), "5");
+    assert_str(parse_cell(t, 2, "Mine"), "");
     parse_plan_free(&plan);
 }
 

@@ -327,7 +327,7 @@ static const char *family_of(const char *device)
     return strcmp(device, "HOST_CPU") == 0 ? "cpu" : "vllm_ascend";
 }
 
-static const char *device_of(const struct place_args *args)
+static const char *place_device_of(const struct place_args *args)
 {
     return args->device != NULL ? args->device : PLACE_DEFAULT_DEVICE;
 }
@@ -344,7 +344,7 @@ const char *place_problem(struct arena *arena, const struct place_args *args)
     };
     struct str version;
 
-    if (family_of(device_of(args)) == NULL)
+    if (family_of(place_device_of(args)) == NULL)
         return arena_printf(
             arena, "--device: unknown device \"%s\"; known are %.*s and NVIDIA_*", args->device,
             STR_ARGS(arena_join(arena, known_devices, ARRAY_LEN(known_devices), S(", "))));
@@ -400,7 +400,7 @@ static enum status ascend_version(struct arena *arena, const struct place_args *
 enum status place_resolve(struct arena *arena, const struct place_args *args, const char **dir,
                           struct diag *d)
 {
-    const char *device = device_of(args), *family = family_of(device);
+    const char *device = place_device_of(args), *family = family_of(device);
     struct str version = str_of(args->stack_version);
 
     if (args->database_path != NULL) {

@@ -26,7 +26,7 @@ bool signature_is_matmul(struct str op)
 }
 
 /* Slots without those at the end that are empty, joined with ';'. */
-static struct str join(struct arena *arena, const struct str *slots, size_t n)
+static struct str signature_join(struct arena *arena, const struct str *slots, size_t n)
 {
     while (n > 0 && slots[n - 1].n == 0)
         n--;
@@ -40,7 +40,7 @@ static struct str normal_shapes(struct arena *arena, struct cell_slots *shapes)
 {
     for (size_t i = 0; i < shapes->n; i++)
         shapes->at[i] = cell_shape(arena, shapes->at[i]);
-    return join(arena, shapes->at, shapes->n);
+    return signature_join(arena, shapes->at, shapes->n);
 }
 
 static struct str paired(struct arena *arena, struct cell_slots shapes, struct cell_slots attrs)
@@ -48,7 +48,7 @@ static struct str paired(struct arena *arena, struct cell_slots shapes, struct c
     for (size_t i = 0; i < attrs.n; i++)
         if (i >= shapes.n || shapes.at[i].n == 0)
             attrs.at[i] = S("");
-    return join(arena, attrs.at, attrs.n);
+    return signature_join(arena, attrs.at, attrs.n);
 }
 
 /* The inner dimension of a product [m,n] of two matrices, however they are transposed. */
@@ -247,7 +247,7 @@ static struct signature_slot *find_slot(const struct signature_index *index,
     return &index->slots[i];
 }
 
-static void grow(struct signature_index *index)
+static void signature_grow(struct signature_index *index)
 {
     struct signature_index old = *index;
 
@@ -266,7 +266,7 @@ uint32_t signature_index_add(struct signature_index *index, const struct signatu
     uint64_t hash = signature_hash(s);
 
     if (index->n * 2 >= index->cap)
-        grow(index);
+        signature_grow(index);
     struct signature_slot *slot = find_slot(index, s, hash);
     bool is_free = slot->key.n == 0;
     if (is_free) {

@@ -99,7 +99,7 @@ TEST(rows_are_shown_by_their_shapes)
     assert_str(signature_text(&arena, S("\"1\""), S("")), "\"1\" -> N/A");
 }
 
-static int end(void **state __attribute__((unused)))
+static int signature_end(void **state __attribute__((unused)))
 {
     arena_free(&arena);
     return 0;
@@ -118,5 +118,5 @@ int main(void)
     };
 
     arena_init(&arena);
-    return cmocka_run_group_tests_name("opdb/rows/signature", tests, NULL, end);
+    return cmocka_run_group_tests_name("opdb/rows/signature", tests, NULL, signature_end);
 }

@@ -148,7 +148,7 @@ static enum status insert(struct view *v, const struct view_shape *s, const stru
 }
 
 /* The files of one operator, from number `first` on, as one SQL table. */
-static enum status load(struct view *v, size_t first, bool with_rows)
+static enum status sqlview_load(struct view *v, size_t first, bool with_rows)
 {
     const struct place_file *files = v->tree->at;
     struct view_shape s = {files[first].op, ARENA_ARRAY(&v->arena, struct str, COLUMNS_MAX), 0};
@@ -189,7 +189,7 @@ static enum status open_view(struct view *v, struct str statement)
         for (size_t k = 0; k < i && is_first; k++)
             is_first = !str_equal_nocase(v->tree->at[k].op, op);
         if (is_first && (is_named || wants_list) && !str_starts_nocase(op, S("sqlite_")))
-            TRY(load(v, i, is_named));
+            TRY(sqlview_load(v, i, is_named));
     }
     return execute(v, S("COMMIT"));
 }
@@ -212,7 +212,7 @@ static int look_for_end(void *ctx __attribute__((unused)))
     return cancelled();
 }
 
-static struct field_value value_of(sqlite3_stmt *stmt, int i)
+static struct field_value sqlview_value_of(sqlite3_stmt *stmt, int i)
 {
     switch (sqlite3_column_type(stmt, i)) {
     case SQLITE_NULL:
@@ -242,7 +242,7 @@ static enum status deliver(struct view *v, sqlite3_stmt *stmt, const struct sqlv
         return ST_OK;
     while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         for (int i = 0; i < n; i++)
-            cells[i] = value_of(stmt, i);
+            cells[i] = sqlview_value_of(stmt, i);
         if (!sink->row(sink->ctx, cells, (size_t)n))
             return ST_OK;
     }
@@ -261,7 +261,8 @@ static bool is_blank(struct view *v, const char *text)
     return is_rest;
 }
 
-static enum status run(struct view *v, struct str statement, const struct sqlview_sink *sink)
+static enum status rows_sqlview_run(struct view *v, struct str statement,
+                                    const struct sqlview_sink *sink)
 {
     const char *text = arena_cstr(&v->arena, statement), *rest;
     sqlite3_stmt *stmt = NULL;
@@ -294,7 +295,7 @@ enum status sqlview_run(const struct place_files *tree, struct str statement,
 
     enum status st = statement.n > 0 ? open_view(&v, statement) : open_view(&v, S(" "));
     if (st == ST_OK)
-        st = run(&v, statement, sink);
+        st = rows_sqlview_run(&v, statement, sink);
     db_engine_close(v.db);
     arena_free(&v.arena);
     return st;

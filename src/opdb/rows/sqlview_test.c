@@ -5,7 +5,7 @@
 
 static struct str heard;
 
-static bool take_head(void *ctx __attribute__((unused)), const char *const *names, size_t n)
+static bool sqlview_take_head(void *ctx __attribute__((unused)), const char *const *names, size_t n)
 {
     heard = S("");
     for (size_t i = 0; i < n; i++)
@@ -13,7 +13,8 @@ static bool take_head(void *ctx __attribute__((unused)), const char *const *name
     return true;
 }
 
-static bool take_row(void *ctx __attribute__((unused)), const struct field_value *cells, size_t n)
+static bool sqlview_take_row(void *ctx __attribute__((unused)), const struct field_value *cells,
+                             size_t n)
 {
     heard = arena_format(&arena, "%.*s\n", STR_ARGS(heard));
     for (size_t i = 0; i < n; i++)
@@ -36,9 +37,9 @@ static bool take_row(void *ctx __attribute__((unused)), const struct field_value
     return true;
 }
 
-static enum status run(const char *sql)
+static enum status sqlview_test_run(const char *sql)
 {
-    const struct sqlview_sink sink = {take_head, take_row, NULL};
+    const struct sqlview_sink sink = {sqlview_take_head, sqlview_take_row, NULL};
     struct place_files tree;
 
     scratch_put("A/s/v1/Mul.csv", "Input Shapes,us,us\n\"\"\"4,5\"\"\",2.5\t,x\n7,,y\n");
@@ -78,28 +79,30 @@ TEST(all_tables_make_a_file)
 
 TEST(files_of_one_operator_are_one_table)
 {
-    assert_int_equal(run("SELECT _device, _line, us, Mine FROM Mul ORDER BY _device, _line"),
-                     ST_OK);
+    assert_int_equal(
+        sqlview_test_run("SELECT _device, _line, us, Mine FROM Mul ORDER BY _device, _line"),
+        ST_OK);
     assert_string_equal(heard.at, "_device|_line|us|Mine|\n'A'|2|2.5|null|\n'A'|3|null|null|\n"
                                   "'B'|2|3|'m'|");
-    assert_int_equal(run("SELECT \"Input Shapes\" FROM mul WHERE us > 2.4 AND _stack = 's' "
+    assert_int_equal(
+        sqlview_test_run("SELECT \"Input Shapes\" FROM mul WHERE us > 2.4 AND _stack = 's' "
                          "AND _version = 'v1' ORDER BY us -- done"),
-                     ST_OK);
+        ST_OK);
     assert_string_equal(heard.at, "Input Shapes|\n'\"4,5\"'|\nnull|");
-    assert_int_equal(run("SELECT name FROM sqlite_master"), ST_OK);
+    assert_int_equal(sqlview_test_run("SELECT name FROM sqlite_master"), ST_OK);
     assert_string_equal(heard.at, "name|\n'Mul'|");
 }
 
 TEST(nothing_but_one_select_is_taken)
 {
-    assert_int_equal(run("DELETE FROM Mul"), ST_UNSUPPORTED);
-    assert_int_equal(run("SELECT 1; SELECT 2"), ST_UNSUPPORTED);
-    assert_int_equal(run("SELECT 1; DROP TABLE Mul"), ST_UNSUPPORTED);
-    assert_int_equal(run("ATTACH '/tmp/x' AS x"), ST_UNSUPPORTED);
-    assert_int_equal(run("PRAGMA user_version"), ST_UNSUPPORTED);
-    assert_int_equal(run("SELECT load_extension('x')"), ST_UNSUPPORTED);
-    assert_int_equal(run("SELECT nothing FROM Mul"), ST_UNSUPPORTED);
-    assert_int_equal(run(" -- "), ST_UNSUPPORTED);
+    assert_int_equal(sqlview_test_run("DELETE FROM Mul"), ST_UNSUPPORTED);
+    assert_int_equal(sqlview_test_run("SELECT 1; SELECT 2"), ST_UNSUPPORTED);
+    assert_int_equal(sqlview_test_run("SELECT 1; DROP TABLE Mul"), ST_UNSUPPORTED);
+    assert_int_equal(sqlview_test_run("ATTACH '/tmp/x' AS x"), ST_UNSUPPORTED);
+    assert_int_equal(sqlview_test_run("PRAGMA user_version"), ST_UNSUPPORTED);
+    assert_int_equal(sqlview_test_run("SELECT load_extension('x')"), ST_UNSUPPORTED);
+    assert_int_equal(sqlview_test_run("SELECT nothing FROM Mul"), ST_UNSUPPORTED);
+    assert_int_equal(sqlview_test_run(" -- "), ST_UNSUPPORTED);
 }
 
 TEST_MAIN("opdb/rows/sqlview", TS(all_tables_make_a_file), TS(files_of_one_operator_are_one_table),

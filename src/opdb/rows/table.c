@@ -273,7 +273,7 @@ static uint64_t hash_row(const struct op_table *t, size_t row)
 }
 
 /* How often each row comes. */
-static void count_rows(const struct op_table *t, struct hash *counts)
+static void table_count_rows(const struct op_table *t, struct hash *counts)
 {
     for (size_t row = 0; row < t->n_rows; row++) {
         uint64_t hash = hash_row(t, row);
@@ -314,8 +314,8 @@ static void diff_rows(const struct op_table *old, const struct op_table *fresh, 
     struct hash in_old = {0}, in_fresh = {0};
     size_t a = 0, b = 0;
 
-    count_rows(old, &in_old);
-    count_rows(fresh, &in_fresh);
+    table_count_rows(old, &in_old);
+    table_count_rows(fresh, &in_fresh);
     while (a < old->n_rows || b < fresh->n_rows) {
         uint64_t x = a < old->n_rows ? hash_row(old, a) : 0;
         uint64_t y = b < fresh->n_rows ? hash_row(fresh, b) : 0;

@@ -8,13 +8,13 @@
 
 static struct op_table table;
 
-static enum status parse(struct str text)
+static enum status table_test_parse(struct str text)
 {
     diag_init(&diag);
     return table_parse(&table, "t.csv", text, &diag);
 }
 
-static void done(void)
+static void table_test_done(void)
 {
     table_free(&table);
     diag_fini(&diag);
@@ -22,17 +22,18 @@ static void done(void)
 
 TEST(a_mark_after_blank_lines_is_no_part_of_the_name)
 {
-    assert_int_equal(parse(S("\n\n\xef\xbb\xbf"
-                             "Input Shapes,B\n1,2\n")),
+    assert_int_equal(table_test_parse(S("\n\n\xef\xbb\xbf"
+                                        "Input Shapes,B\n1,2\n")),
                      ST_OK);
     assert_int_equal(table_column(&table, COL_INPUT_SHAPES), 0);
-    done();
+    table_test_done();
 }
 
 TEST(the_dialect_of_exporters_is_read)
 {
     assert_int_equal(
-        parse(S("\xef\xbb\xbfInput Shapes,B\r\n\"\"\"16,5120\"\"\",1\t\n\na\"b,\"x\ny\"\n")),
+        table_test_parse(
+            S("\xef\xbb\xbfInput Shapes,B\r\n\"\"\"16,5120\"\"\",1\t\n\na\"b,\"x\ny\"\n")),
         ST_OK);
     assert_true(table.has_bom);
     assert_int_equal(table.n_rows, 2);
@@ -44,40 +45,41 @@ TEST(the_dialect_of_exporters_is_read)
     assert_int_equal(table.lines.at[1], 4);
     assert_int_equal(table_column(&table, S("none")), -1);
     assert_str(table_cell(&table, 0, -1), "");
-    done();
+    table_test_done();
 }
 
 TEST(rows_may_be_ragged)
 {
-    assert_int_equal(parse(S("a,b,c\n1\n1,2,3,4\n1,2,3\n")), ST_OK);
+    assert_int_equal(table_test_parse(S("a,b,c\n1\n1,2,3,4\n1,2,3\n")), ST_OK);
     assert_int_equal(table.n_rows, 3);
     assert_str(table_cell(&table, 0, 2), "");
     assert_str(table_cell(&table, 1, 2), "3");
     assert_int_equal(table.ragged.n, 2);
     assert_int_equal(table.ragged.at[1].line, 3);
     assert_int_equal(table.ragged.at[1].cells, 4);
-    done();
+    table_test_done();
 }
 
 TEST(what_is_no_table_is_refused)
 {
-    assert_int_equal(parse(S("version https://git-lfs.github.com/spec/v1\noid sha256:1\n")),
-                     ST_FORMAT);
+    assert_int_equal(
+        table_test_parse(S("version https://git-lfs.github.com/spec/v1\noid sha256:1\n")),
+        ST_FORMAT);
     assert_int_equal(diag_count(&diag, "perfdb.lfs-pointer"), 1);
-    done();
-    assert_int_equal(parse(S("a,b\n1,\"2\n3,4\n")), ST_FORMAT);
+    table_test_done();
+    assert_int_equal(table_test_parse(S("a,b\n1,\"2\n3,4\n")), ST_FORMAT);
     assert_int_equal(diag_count(&diag, "perfdb.cut-off"), 1);
-    done();
-    assert_int_equal(parse(S("")), ST_OK);
+    table_test_done();
+    assert_int_equal(table_test_parse(S("")), ST_OK);
     assert_int_equal(table.columns.n, 0);
-    done();
+    table_test_done();
 }
 
 TEST(columns_are_moved_with_their_cells)
 {
     const struct str wanted[] = {S_INIT("new"), S_INIT("c"), S_INIT("a"), S_INIT("a")};
 
-    assert_int_equal(parse(S("a,b,c,a\n1,2,3,4\n5,6,7,8\n")), ST_OK);
+    assert_int_equal(table_test_parse(S("a,b,c,a\n1,2,3,4\n5,6,7,8\n")), ST_OK);
     table_arrange(&table, wanted, 4);
     assert_int_equal(table.columns.n, 4);
     assert_str(table_cell(&table, 1, 0), "");
@@ -94,19 +96,19 @@ TEST(columns_are_moved_with_their_cells)
     assert_int_equal(table.n_rows, 2);
     assert_str(table_cell(&table, 0, 1), "7");
     assert_str(table_cell(&table, 1, 4), "last");
-    done();
+    table_test_done();
 }
 
 TEST(writing_quotes_only_what_must_be)
 {
     struct text out = {0};
 
-    assert_int_equal(parse(S("a,b\n\"\"\"1,2\"\"\", x \n\"l\nf\",\"\"\n")), ST_OK);
+    assert_int_equal(table_test_parse(S("a,b\n\"\"\"1,2\"\"\", x \n\"l\nf\",\"\"\n")), ST_OK);
     assert_true(table_print(&table, TABLE_BOM, text_sink(&out)));
     assert_str(((struct str){out.at, out.n}), "\xef\xbb\xbf"
                                               "a,b\r\n\"\"\"1,2\"\"\", x \r\n\"l\nf\",\r\n");
     text_free(&out);
-    done();
+    table_test_done();
 }
 
 TEST(a_file_is_replaced_as_a_whole)
@@ -115,7 +117,7 @@ TEST(a_file_is_replaced_as_a_whole)
     struct fs_list list;
 
     const char *path = scratch_path("Add.csv");
-    assert_int_equal(parse(S("a,b\n1,2\n")), ST_OK);
+    assert_int_equal(table_test_parse(S("a,b\n1,2\n")), ST_OK);
     assert_int_equal(table_write(&table, path, TABLE_NO_BOM, &diag), ST_OK);
     assert_int_equal(chmod(path, 0640), 0);
     table_set(&table, 0, 0, S("3"));
@@ -137,7 +139,7 @@ TEST(a_file_with_the_same_bytes_is_left_alone)
     struct stat before, after;
     const char *path = scratch_path("Add.csv");
 
-    assert_int_equal(parse(S("a,b\n1,2\n")), ST_OK);
+    assert_int_equal(table_test_parse(S("a,b\n1,2\n")), ST_OK);
     assert_false(table_is_at(&table, TABLE_NO_BOM, path));
     assert_int_equal(table_write(&table, path, TABLE_NO_BOM, &diag), ST_OK);
     assert_int_equal(stat(path, &before), 0);

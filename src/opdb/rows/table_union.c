@@ -32,7 +32,8 @@ static void add_columns(struct joined *j, const struct op_table *t)
     }
 }
 
-static void write_rows(struct joined *j, const struct place_file *file, const struct op_table *t)
+static void union_write_rows(struct joined *j, const struct place_file *file,
+                             const struct op_table *t)
 {
     size_t n = j->columns.n;
     struct place_origin origin = place_origin(file->path);
@@ -67,7 +68,7 @@ static enum status go_through(struct joined *j, const struct place_files *tree, 
         if (st == ST_OK && !is_second)
             add_columns(j, &t);
         else if (st == ST_OK)
-            write_rows(j, &tree->at[i], &t);
+            union_write_rows(j, &tree->at[i], &t);
         table_free(&t);
         if (st == ST_OK && cancelled())
             st = ST_CANCELLED;

@@ -49,7 +49,7 @@ static void find_types(struct typed_csv *t, struct str text)
         t->info[i].type = has_number[i] && !has_text[i] ? COLUMN_REAL : COLUMN_TEXT;
 }
 
-static void put_cell(struct typed_csv *t, struct column_data *c, size_t i)
+static void dataset_put_cell(struct typed_csv *t, struct column_data *c, size_t i)
 {
     struct arena_mark mark = arena_mark(&t->arena);
     struct str cell = csv_cell(&t->csv, (int)i);
@@ -68,8 +68,8 @@ static void put_cell(struct typed_csv *t, struct column_data *c, size_t i)
     arena_rewind(&t->arena, mark);
 }
 
-static bool write_rows(struct typed_csv *t, struct str text, const struct dataset_form *form,
-                       struct sink out)
+static bool dataset_write_rows(struct typed_csv *t, struct str text,
+                               const struct dataset_form *form, struct sink out)
 {
     struct dataset_layout layout = {.table = "operators", .columns = t->info, .n = t->n};
     struct column_chunk chunk;
@@ -82,7 +82,7 @@ static bool write_rows(struct typed_csv *t, struct str text, const struct datase
     do {
         is_more = csv_next(&t->csv);
         for (size_t i = 0; i < t->n && is_more; i++)
-            put_cell(t, &chunk.at[i], i);
+            dataset_put_cell(t, &chunk.at[i], i);
         if (columns_rows(&chunk) < (is_more ? COLUMNS_ROWS : 1))
             continue;
         if (form->pack != NULL)
@@ -105,7 +105,7 @@ enum status union_dataset_write(const struct place_files *tree, const struct dat
     enum status st = table_union_write(tree, false, text_sink(&text), d);
     if (st == ST_OK) {
         find_types(t, text_view(&text));
-        if (!write_rows(t, text_view(&text), form, out))
+        if (!dataset_write_rows(t, text_view(&text), form, out))
             st = ST_IO;
     }
     text_free(&text);

@@ -110,7 +110,7 @@ struct work {
     int identity[IDENTITY_N], counters[COUNTER_N];
 };
 
-static void say(struct work *w, struct str line)
+static void update_say(struct work *w, struct str line)
 {
     w->how->say.write(w->how->say.ctx, line);
     w->how->say.write(w->how->say.ctx, S("\n"));
@@ -160,13 +160,14 @@ static void add_ep_size(struct work *w, const struct update_offer *offer)
         return;
     for (size_t row = 0; row < u->table.n_rows; row++)
         table_set(&u->table, row, column, ep);
-    say(w, arena_format(&u->arena,
+    update_say(
+        w, arena_format(&u->arena,
                         "[WARN] %.*s has no EP Size column; using incoming EP Size=%.*s for legacy "
                         "row matching.",
                         STR_ARGS(u->file), STR_ARGS(ep)));
 }
 
-static void find_columns(struct work *w)
+static void update_find_columns(struct work *w)
 {
     const struct op_table *t = &w->u->table;
 
@@ -231,8 +232,9 @@ static void no_match(struct work *w, const struct summary_case *c, const struct 
         signature_text(&u->arena, c->cells[ID_INPUT_SHAPES], c->cells[ID_OUTPUT_SHAPES]);
 
     if (!may_add) {
-        say(w, arena_format(&u->arena, "[WARN] match-only profiling row did not match %.*s: %.*s",
-                            STR_ARGS(u->file), STR_ARGS(shapes)));
+        update_say(w, arena_format(&u->arena,
+                                   "[WARN] match-only profiling row did not match %.*s: %.*s",
+                                   STR_ARGS(u->file), STR_ARGS(shapes)));
         return;
     }
     list_add(&u->missing, shapes);
@@ -345,7 +347,7 @@ enum status update_make(struct update *u, const char *path, const struct update_
         update_columns(&u->table);
     }
     add_ep_size(&w, offer);
-    find_columns(&w);
+    update_find_columns(&w);
     index_rows(&w);
     u->is_changed = u->is_new;
     if (how->keep_old)

@@ -138,7 +138,7 @@ static void fit_all(struct fit *f)
 }
 
 /* Which fit a measurement belongs to: 0 none, else ordered as the results are. */
-static uint32_t group_of(const struct pto_costs *c, const struct pto_work *w)
+static uint32_t calibrate_group_of(const struct pto_costs *c, const struct pto_work *w)
 {
     enum { PATHS = 1 << 16, ARCH = 1 << 20 };
     uint32_t arch = (uint32_t)w->arch * ARCH;
@@ -279,7 +279,7 @@ void pto_calibrate(const struct pto_costs *costs, const struct pto_measures *mea
     arena_init(&scratch);
     struct member *members = ARENA_ARRAY(&scratch, struct member, measures->rows.n);
     for (size_t i = 0; i < measures->rows.n; i++) {
-        uint32_t group = group_of(costs, &measures->rows.at[i].work);
+        uint32_t group = calibrate_group_of(costs, &measures->rows.at[i].work);
         if (group != 0)
             members[n++] = (struct member){group, (uint32_t)i};
     }
@@ -350,21 +350,21 @@ static const struct field residual_fields[] = {
 };
 static const struct record residual_record = RECORD(struct pto_residual, residual_fields);
 
-static struct field_value name_of(const void *record, const struct record_env *env)
+static struct field_value calibrate_name_of(const void *record, const struct record_env *env)
 {
     (void)env;
     return value_text(str_of(record)); /* the name is the first member of both */
 }
 
 static const struct field key_fields[] = {
-    FIELD_CALC(FIELD_STR, "key", name_of, .about = "as in a cost file"),
+    FIELD_CALC(FIELD_STR, "key", calibrate_name_of, .about = "as in a cost file"),
     FIELD(struct pto_refit_key, before, "before"),
     FIELD(struct pto_refit_key, after, "after"),
 };
 static const struct record key_record = RECORD(struct pto_refit_key, key_fields);
 
 static const struct field refit_fields[] = {
-    FIELD_CALC(FIELD_STR, "name", name_of, .about = "an operation or a path"),
+    FIELD_CALC(FIELD_STR, "name", calibrate_name_of, .about = "an operation or a path"),
     FIELD(struct pto_refit, points, "points"),
     FIELD_INSIDE(struct pto_refit, before, "before", &residual_record),
     FIELD_INSIDE(struct pto_refit, after, "after", &residual_record),

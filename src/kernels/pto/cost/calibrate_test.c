@@ -7,7 +7,7 @@
 #include "kernels/pto/testing_cost.h"
 #include "report/record.h"
 
-static void add(struct pto_measures *m, struct pto_work w, double measured)
+static void calibrate_add(struct pto_measures *m, struct pto_work w, double measured)
 {
     vec_push(&m->rows, ((struct pto_measure){.work = w, .cycles = measured}));
 }
@@ -16,7 +16,7 @@ static void add(struct pto_measures *m, struct pto_work w, double measured)
 static void add_slow_chip(struct pto_measures *m)
 {
     for (int32_t rows = 8; rows <= 128; rows *= 2)
-        add(m, tile(PTO_TADDS, PTO_F32, rows, 64), 1.5 * rows + 40);
+        calibrate_add(m, tile(PTO_TADDS, PTO_F32, rows, 64), 1.5 * rows + 40);
 }
 
 static double after(const struct pto_calibration *cal, const char *name)
@@ -41,7 +41,7 @@ TEST(constants_that_made_the_points_are_found_again)
 
     add_slow_chip(&m);
     for (int32_t rows = 8; rows <= 128; rows *= 2) /* f16: 3 a repeat, the same fixed part */
-        add(&m, tile(PTO_TADDS, PTO_F16, rows, 128), 3.0 * rows + 40);
+        calibrate_add(&m, tile(PTO_TADDS, PTO_F16, rows, 128), 3.0 * rows + 40);
     pto_calibrate(c, &m, &cal);
     assert_int_equal(cal.refits.n, 1);
     assert_string_equal(cal.refits.at[0].name, "a2a3.tadds");
@@ -63,8 +63,8 @@ TEST(one_wild_point_does_not_bend_the_law)
 
     add_slow_chip(&m);
     for (int32_t rows = 12; rows <= 96; rows *= 2)
-        add(&m, tile(PTO_TADDS, PTO_F32, rows, 64), 1.5 * rows + 40);
-    add(&m, tile(PTO_TADDS, PTO_F32, 64, 64), 5000);
+        calibrate_add(&m, tile(PTO_TADDS, PTO_F32, rows, 64), 1.5 * rows + 40);
+    calibrate_add(&m, tile(PTO_TADDS, PTO_F32, 64, 64), 5000);
     pto_calibrate(c, &m, &cal);
     assert_true(fabs(after(&cal, "a2a3.tadds.f32") - 1.5) < 0.03);
     assert_true(fabs(after(&cal, "a2a3.tadds.bias") - 40) < 1);
@@ -80,7 +80,7 @@ TEST(slopes_are_never_negative)
     struct pto_calibration cal = {0};
 
     for (int32_t rows = 8; rows <= 128; rows *= 2)
-        add(&m, tile(PTO_TADDS, PTO_F32, rows, 64), 300 - rows);
+        calibrate_add(&m, tile(PTO_TADDS, PTO_F32, rows, 64), 300 - rows);
     pto_calibrate(c, &m, &cal);
     assert_true(after(&cal, "a2a3.tadds.f32") == 0);
     assert_true(after(&cal, "a2a3.tadds.bias") > 100);
@@ -95,7 +95,7 @@ TEST(a_single_point_is_met_with_the_least_change)
     struct pto_measures m = {0};
     struct pto_calibration cal = {0};
 
-    add(&m, tile(PTO_TADDS, PTO_F32, 64, 64), 100); /* the law says 89 */
+    calibrate_add(&m, tile(PTO_TADDS, PTO_F32, 64, 64), 100); /* the law says 89 */
     pto_calibrate(c, &m, &cal);
     assert_true(cal.after.worst < 0.1);
     assert_true(after(&cal, "a2a3.tadds.f32") >= 1 && after(&cal, "a2a3.tadds.f32") < 1.2);
@@ -112,7 +112,7 @@ TEST(paths_get_rate_and_latency)
     struct pto_work w = {.op = PTO_TLOAD, .src_space = PTO_GM, .dst_space = PTO_MAT};
 
     for (w.bytes = 1 << 10; w.bytes <= 1 << 18; w.bytes *= 4)
-        add(&m, w, 300 + (double)w.bytes / 50);
+        calibrate_add(&m, w, 300 + (double)w.bytes / 50);
     pto_calibrate(c, &m, &cal);
     assert_true(is_near(after(&cal, "a2a3.gm.mat.rate"), 50));
     assert_true(is_near(after(&cal, "a2a3.gm.mat.latency"), 300));
@@ -130,9 +130,9 @@ TEST(functions_of_a5_and_products)
     for (int32_t n = 1; n <= 64; n *= 2) { /* the closed form of tmax is 54 + n - 1 */
         struct pto_work w = tile(PTO_TMAX, PTO_F32, 1, 64 * n);
         w.arch = PTO_A5;
-        add(&m, w, 2.0 * (n - 1) + 60);
+        calibrate_add(&m, w, 2.0 * (n - 1) + 60);
     }
-    add(&m, (struct pto_work){.op = PTO_TMATMUL, .m = 16, .k = 16, .n = 16}, 7);
+    calibrate_add(&m, (struct pto_work){.op = PTO_TMATMUL, .m = 16, .k = 16, .n = 16}, 7);
     pto_calibrate(c, &m, &cal);
     assert_true(is_near(after(&cal, "a5.tmax.f32"), 2));
     assert_true(is_near(after(&cal, "a5.tmax.bias"), 6));

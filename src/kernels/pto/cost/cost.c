@@ -13,7 +13,7 @@
 /* ---- the fitted A2/A3 table: cycles by operation, type and columns ---- */
 
 /* "any" is 0 in both places. */
-static uint64_t key_of(enum pto_opcode op, enum pto_dtype t, uint64_t cols)
+static uint64_t cost_key_of(enum pto_opcode op, enum pto_dtype t, uint64_t cols)
 {
     return cols << 32 | (uint64_t)op << 8 | (uint64_t)t;
 }
@@ -37,7 +37,7 @@ bool pto_table_load(struct pto_costs *c, struct str text)
             !num_f64(csv_cell(&csv, column[3]), &fit.per_element) ||
             !num_f64(csv_cell(&csv, column[4]), &fit.fixed))
             return false;
-        hash_put(&c->fit_index, key_of(op, t, cols), (uint32_t)c->fits.n);
+        hash_put(&c->fit_index, cost_key_of(op, t, cols), (uint32_t)c->fits.n);
         vec_push(&c->fits, fit);
     }
     return true;
@@ -55,7 +55,8 @@ bool pto_table_find(const struct pto_costs *c, const struct pto_work *w, struct 
         (w->src_dtype != PTO_F32 && w->src_dtype != PTO_F16))
         return false;
     for (size_t i = 0; i < ARRAY_LEN(tries); i++) {
-        if (hash_get(&c->fit_index, key_of(w->op, tries[i].dtype, (uint64_t)tries[i].cols), &at)) {
+        if (hash_get(&c->fit_index, cost_key_of(w->op, tries[i].dtype, (uint64_t)tries[i].cols),
+                     &at)) {
             *out = c->fits.at[at];
             return true;
         }

@@ -26,7 +26,7 @@ struct curve_key {
     enum variant variant;
 };
 
-static uint64_t pack(struct curve_key k)
+static uint64_t a5_pack(struct curve_key k)
 {
     return (uint64_t)k.op << 24 | (uint64_t)k.from << 16 | (uint64_t)k.to << 8 |
            (uint64_t)k.variant << 1 | (k.is_flat ? 1 : 0);
@@ -69,7 +69,7 @@ bool pto_curves_load(struct pto_costs *c, struct str text)
             !num_f64(csv_cell(&csv, column[6]), &curve.per_row) ||
             !num_f64(csv_cell(&csv, column[7]), &curve.fixed))
             return false;
-        hash_put(&c->curve_index, pack(key), (uint32_t)c->curves.n);
+        hash_put(&c->curve_index, a5_pack(key), (uint32_t)c->curves.n);
         vec_push(&c->curves, curve);
     }
     return true;
@@ -132,7 +132,7 @@ static bool find_curve(const struct pto_costs *c, struct curve_key key, struct p
 {
     uint32_t at;
 
-    if (!hash_get(&c->curve_index, pack(key), &at)) {
+    if (!hash_get(&c->curve_index, a5_pack(key), &at)) {
         if (key.op == PTO_TCVT)
             return false;
         /* The type whose curve stands in for one without: of the same size. */
@@ -140,7 +140,7 @@ static bool find_curve(const struct pto_costs *c, struct curve_key key, struct p
         key.from = size == 1 ? PTO_I8 : PTO_F32;
         if (size == 2)
             key.from = PTO_F16;
-        if (!hash_get(&c->curve_index, pack(key), &at))
+        if (!hash_get(&c->curve_index, a5_pack(key), &at))
             return false;
     }
     *out = c->curves.at[at];

@@ -44,7 +44,7 @@ enum pto_opcode pto_cost_op(struct str name)
     return n > 0 && (size_t)n < sizeof(full) ? pto_op_find(str_of(full)) : PTO_OP_NONE;
 }
 
-static enum pto_shape shape_of(struct str name)
+static enum pto_shape load_shape_of(struct str name)
 {
     for (size_t i = 1; i < PTO_SHAPE_COUNT; i++)
         if (str_equal(name, pto_shape_names[i]))
@@ -52,7 +52,7 @@ static enum pto_shape shape_of(struct str name)
     return PTO_SHAPE_NONE;
 }
 
-static struct str cell(const struct csv *csv, const char *column)
+static struct str load_cell(const struct csv *csv, const char *column)
 {
     return csv_cell(csv, csv_column(csv, str_of(column)));
 }
@@ -74,15 +74,15 @@ static bool load_vector(struct pto_costs *c, struct str text)
 
     csv_open(&csv, text);
     while (csv_next(&csv)) {
-        enum pto_opcode op = pto_cost_op(cell(&csv, "op"));
-        struct pto_law law = {.shape = shape_of(cell(&csv, "shape"))};
+        enum pto_opcode op = pto_cost_op(load_cell(&csv, "op"));
+        struct pto_law law = {.shape = load_shape_of(load_cell(&csv, "shape"))};
         bool given[PTO_RATE_COUNT];
 
         if (op == PTO_OP_NONE || law.shape == PTO_SHAPE_NONE ||
             !read_numbers(&csv, "bias", &law.bias))
             return false;
         for (int r = 0; r < PTO_RATE_COUNT; r++)
-            given[r] = num_f64(cell(&csv, pto_rate_names[r]), &law.slope[r]);
+            given[r] = num_f64(load_cell(&csv, pto_rate_names[r]), &law.slope[r]);
         if (!given[PTO_RATE_F32])
             return false;
         /* Slopes that a row leaves out follow from others. */
@@ -103,8 +103,8 @@ static bool load_programs(struct pto_costs *c, struct str text)
 
     csv_open(&csv, text);
     while (csv_next(&csv)) {
-        enum pto_opcode op = pto_cost_op(cell(&csv, "op"));
-        enum pto_shape shape = shape_of(cell(&csv, "shape"));
+        enum pto_opcode op = pto_cost_op(load_cell(&csv, "op"));
+        enum pto_shape shape = load_shape_of(load_cell(&csv, "shape"));
         double n[6];
 
         if (op == PTO_OP_NONE || shape == PTO_SHAPE_NONE ||
@@ -137,11 +137,13 @@ static bool load_paths(struct pto_costs *c, struct str text)
         enum pto_space from, to;
         double n[3], miss[2] = {0};
 
-        if (!find_arch(cell(&csv, "arch"), &arch) || !pto_space_find(cell(&csv, "from"), &from) ||
-            !pto_space_find(cell(&csv, "to"), &to) || !read_numbers(&csv, "latency rate issue", n))
+        if (!find_arch(load_cell(&csv, "arch"), &arch) ||
+            !pto_space_find(load_cell(&csv, "from"), &from) ||
+            !pto_space_find(load_cell(&csv, "to"), &to) ||
+            !read_numbers(&csv, "latency rate issue", n))
             return false;
-        (void)(num_f64(cell(&csv, "miss_latency"), &miss[0]) &&
-               num_f64(cell(&csv, "miss_rate"), &miss[1]));
+        (void)(num_f64(load_cell(&csv, "miss_latency"), &miss[0]) &&
+               num_f64(load_cell(&csv, "miss_rate"), &miss[1]));
         c->path[arch][from][to] = (struct pto_path){n[0], n[1], n[2], miss[0], miss[1]};
     }
     return true;

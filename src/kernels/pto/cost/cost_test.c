@@ -119,7 +119,7 @@ TEST(an_empty_valid_shape_costs_the_issue)
     pto_costs_free(c);
 }
 
-static enum status read(struct pto_costs *c, struct diag *d, const char *text)
+static enum status cost_read(struct pto_costs *c, struct diag *d, const char *text)
 {
     return pto_costs_read(c, str_of(text), "x.csv", d);
 }
@@ -134,12 +134,12 @@ TEST(a_cost_file_replaces_single_constants)
 
     diag_init(&d);
     assert_int_equal(cycles(c, w), 153);
-    assert_int_equal(read(c, &d,
-                          "key,value,origin\n"
-                          "a2a3.tsub.f32,3,mine\n"
-                          "a2a3.gm.mat.rate,100,mine\n"
-                          "a2a3.gm.mat.latency,50,mine\n"
-                          "launch,7,mine\n"),
+    assert_int_equal(cost_read(c, &d,
+                               "key,value,origin\n"
+                               "a2a3.tsub.f32,3,mine\n"
+                               "a2a3.gm.mat.rate,100,mine\n"
+                               "a2a3.gm.mat.latency,50,mine\n"
+                               "launch,7,mine\n"),
                      ST_OK);
     /* The fitted row of 64 columns no longer speaks for tsub: 3*64 + 25. */
     assert_int_equal(cycles(c, w), 217);
@@ -174,7 +174,7 @@ TEST(mistakes_in_a_cost_file_name_the_line)
         struct diag d;
 
         diag_init(&d);
-        assert_int_equal(read(c, &d, cases[i].text), ST_FORMAT);
+        assert_int_equal(cost_read(c, &d, cases[i].text), ST_FORMAT);
         assert_int_equal(d.entries.n, 1);
         assert_string_equal(d.entries.at[0].code, cases[i].code);
         assert_int_equal(d.entries.at[0].first[0].where.line, cases[i].line);

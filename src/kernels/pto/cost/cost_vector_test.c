@@ -3,7 +3,7 @@
 #include "base/testing.h"
 #include "kernels/pto/testing_cost.h"
 
-static double sum_of(const struct pto_costs *c, struct pto_work w)
+static double vector_sum_of(const struct pto_costs *c, struct pto_work w)
 {
     struct pto_cost cost = pto_cost_of(c, &w);
 
@@ -16,7 +16,7 @@ static double cycles_of(struct pto_work w)
     struct pto_costs *c = pto_costs_new();
 
     c->use_table = false;
-    double sum = sum_of(c, w);
+    double sum = vector_sum_of(c, w);
     pto_costs_free(c);
     return sum;
 }
@@ -120,8 +120,9 @@ TEST(more_rows_never_cost_less)
     for (unsigned op = PTO_TADD; op <= PTO_TMRGSORT; op++)
         for (size_t i = 0; i < ARRAY_LEN(cols); i++)
             for (int32_t rows = 1; rows < 300; rows += 7)
-                assert_true(sum_of(c, tile((enum pto_opcode)op, PTO_F16, rows + 7, cols[i])) >=
-                            sum_of(c, tile((enum pto_opcode)op, PTO_F16, rows, cols[i])));
+                assert_true(
+                    vector_sum_of(c, tile((enum pto_opcode)op, PTO_F16, rows + 7, cols[i])) >=
+                    vector_sum_of(c, tile((enum pto_opcode)op, PTO_F16, rows, cols[i])));
     pto_costs_free(c);
 }
 

@@ -2,7 +2,7 @@
 
 #include "base/testing.h"
 
-static enum status read(struct pto_measures *m, struct diag *d, const char *text)
+static enum status measure_read(struct pto_measures *m, struct diag *d, const char *text)
 {
     return pto_measures_read(m, str_of(text), "m.csv", d);
 }
@@ -13,10 +13,10 @@ TEST(rows_become_work)
     struct diag d;
 
     diag_init(&d);
-    assert_int_equal(read(&m, &d,
-                          "op,dtype,dst_dtype,rows,cols,valid_rows,valid_cols,cycles,arch\n"
-                          "TADD,f32,,64,64,0,0,160,\n"
-                          "pto.tcvt,Half,fp32,4,64,3,60,33.5,A5\n"),
+    assert_int_equal(measure_read(&m, &d,
+                                  "op,dtype,dst_dtype,rows,cols,valid_rows,valid_cols,cycles,arch\n"
+                                  "TADD,f32,,64,64,0,0,160,\n"
+                                  "pto.tcvt,Half,fp32,4,64,3,60,33.5,A5\n"),
                      ST_OK);
     assert_int_equal(m.rows.n, 2);
     assert_int_equal(m.rows.at[0].work.op, PTO_TADD);
@@ -37,10 +37,10 @@ TEST(transfers_and_products_have_columns_of_their_own)
     struct diag d;
 
     diag_init(&d);
-    assert_int_equal(read(&m, &d,
-                          "op,dtype,rows,cols,cycles,from,to,bytes,m,k,n\n"
-                          "tload,f16,0,0,500,gm,mat,65536,,,\n"
-                          "tmatmul,f16,0,0,54,,,,40,50,60\n"),
+    assert_int_equal(measure_read(&m, &d,
+                                  "op,dtype,rows,cols,cycles,from,to,bytes,m,k,n\n"
+                                  "tload,f16,0,0,500,gm,mat,65536,,,\n"
+                                  "tmatmul,f16,0,0,54,,,,40,50,60\n"),
                      ST_OK);
     assert_int_equal(m.rows.at[0].work.dst_space, PTO_MAT);
     assert_int_equal(m.rows.at[0].work.bytes, 65536);
@@ -55,19 +55,19 @@ TEST(rows_that_make_no_sense_are_counted)
     struct diag d;
 
     diag_init(&d);
-    assert_int_equal(read(&m, &d,
-                          "op,dtype,rows,cols,cycles,arch,valid_cols,from,to,bytes\n"
-                          "TNOTHING,f32,8,8,1,,,,,\n"
-                          "TADD,f64,8,8,1,,,,,\n"
-                          "TADD,f32,-8,8,1,,,,,\n"
-                          "TADD,f32,8,99999999999,1,,,,,\n"
-                          "TADD,f32,8,8,0,,,,,\n"
-                          "TADD,f32,8,8,nan,,,,,\n"
-                          "TADD,f32,8,8,1,a9,,,,\n"
-                          "TADD,f32,8,8,1,,9,,,\n"
-                          "TLOAD,f32,8,8,1,,,gm,moon,5\n"
-                          "TLOAD,f32,8,8,1,,,gm,vec,\n"
-                          "TADD,f32,8,8,30,,,,,\n"),
+    assert_int_equal(measure_read(&m, &d,
+                                  "op,dtype,rows,cols,cycles,arch,valid_cols,from,to,bytes\n"
+                                  "TNOTHING,f32,8,8,1,,,,,\n"
+                                  "TADD,f64,8,8,1,,,,,\n"
+                                  "TADD,f32,-8,8,1,,,,,\n"
+                                  "TADD,f32,8,99999999999,1,,,,,\n"
+                                  "TADD,f32,8,8,0,,,,,\n"
+                                  "TADD,f32,8,8,nan,,,,,\n"
+                                  "TADD,f32,8,8,1,a9,,,,\n"
+                                  "TADD,f32,8,8,1,,9,,,\n"
+                                  "TLOAD,f32,8,8,1,,,gm,moon,5\n"
+                                  "TLOAD,f32,8,8,1,,,gm,vec,\n"
+                                  "TADD,f32,8,8,30,,,,,\n"),
                      ST_OK);
     assert_int_equal(m.rows.n, 1);
     assert_int_equal(m.lost, 10);
@@ -86,7 +86,7 @@ TEST(a_table_without_measurements_is_an_error)
         struct pto_measures m = {0};
         struct diag d;
         diag_init(&d);
-        assert_int_equal(read(&m, &d, texts[i]), ST_FORMAT);
+        assert_int_equal(measure_read(&m, &d, texts[i]), ST_FORMAT);
         diag_fini(&d);
         pto_measures_free(&m);
     }

@@ -27,7 +27,7 @@ static const struct {
     {PTO_COMM_TNOTIFY, "Communication between ranks"},
 };
 
-static struct str group_of(enum pto_opcode op)
+static struct str reference_group_of(enum pto_opcode op)
 {
     size_t i = ARRAY_LEN(groups) - 1;
 
@@ -129,7 +129,7 @@ static struct str operands_of(enum pto_opcode op, struct arena *arena)
     return pto_op_facts[op].ins > 0 || op >= PTO_TLOAD ? counted(op, arena) : S("see the example");
 }
 
-static struct str cell(struct csv *csv, const char *name, struct arena *arena)
+static struct str reference_cell(struct csv *csv, const char *name, struct arena *arena)
 {
     return arena_str(arena, csv_unquote(csv_cell(csv, csv_column(csv, str_of(name))), arena));
 }
@@ -141,19 +141,19 @@ struct pto_references pto_references(const struct pto_costs *costs, struct arena
 
     csv_open(&csv, embedded_file("pto/ops.csv"));
     while (csv_next(&csv) && list.n < PTO_OP_COUNT) {
-        enum pto_opcode op = pto_op_find(cell(&csv, "op", arena));
-        struct str frame = cell(&csv, "frame", arena);
+        enum pto_opcode op = pto_op_find(reference_cell(&csv, "op", arena));
+        struct str frame = reference_cell(&csv, "frame", arena);
         list.at[list.n++] = (struct pto_reference){
             .name = pto_op_facts[op].name,
-            .group = group_of(op),
+            .group = reference_group_of(op),
             .operands = operands_of(op, arena),
             .pipe = str_of(pto_pipe_words(op)),
-            .types = cell(&csv, "types", arena),
-            .meaning = cell(&csv, "meaning", arena),
-            .rules = cell(&csv, "rules", arena),
+            .types = reference_cell(&csv, "types", arena),
+            .meaning = reference_cell(&csv, "meaning", arena),
+            .rules = reference_cell(&csv, "rules", arena),
             .cost_a2a3 = pto_cost_words(costs, PTO_A2A3, op, arena),
             .cost_a5 = pto_cost_words(costs, PTO_A5, op, arena),
-            .example = cell(&csv, "example", arena),
+            .example = reference_cell(&csv, "example", arena),
             .frame = frame,
             .is_simulated = !str_equal(frame, S("read")),
         };

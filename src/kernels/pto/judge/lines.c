@@ -49,7 +49,7 @@ static bool is_own_pipe(const struct pto_core *c, const struct pto_record *r)
     return r->is_sync == PTO_MARK_NONE && r->pipe < PTO_PIPE_COUNT;
 }
 
-static struct site_sum *sum_of(const struct core_sums *s, uint32_t core, uint32_t record)
+static struct site_sum *lines_sum_of(const struct core_sums *s, uint32_t core, uint32_t record)
 {
     const struct pto_core *c = &s->sim->cores[core];
     const struct pto_record *r = &c->queues.records.at[record];
@@ -62,14 +62,14 @@ static struct site_sum *sum_of(const struct core_sums *s, uint32_t core, uint32_
 static void add_piece(void *ctx, const struct pto_path_piece *piece)
 {
     if (piece->record != PTO_NO_RECORD)
-        sum_of(ctx, piece->core, piece->record)->path += piece->end - piece->begin;
+        lines_sum_of(ctx, piece->core, piece->record)->path += piece->end - piece->begin;
 }
 
 static void add_records(const struct core_sums *s, const struct pto_core *c)
 {
     for (uint32_t i = 0; i < c->queues.records.n; i++) {
         const struct pto_record *r = &c->queues.records.at[i];
-        struct site_sum *sum = sum_of(s, c->number, i);
+        struct site_sum *sum = lines_sum_of(s, c->number, i);
         if (r->is_sync == PTO_MARK_NONE) {
             sum->count++;
             sum->busy += r->end - r->start;

@@ -104,7 +104,7 @@ static enum pto_reason reason_of(struct path_walk *w, const struct pto_core *c, 
     }
 }
 
-static void put(const struct path_walk *w, struct pto_path_piece piece)
+static void path_put(const struct path_walk *w, struct pto_path_piece piece)
 {
     if (piece.end <= piece.begin)
         return;
@@ -126,12 +126,12 @@ static void put_record(const struct path_walk *w, uint32_t core, uint32_t record
     x.sort = PTO_PATH_LATENCY;
     x.begin = end;
     x.end = until;
-    put(w, x);
+    path_put(w, x);
     x.sort = r->is_sync ? PTO_PATH_SYNC : PTO_PATH_WORK;
     x.cause = r->is_sync ? (enum pto_cause)r->cause : PTO_CAUSE_NONE;
     x.begin = r->start;
     x.end = end;
-    put(w, x);
+    path_put(w, x);
 }
 
 /* Times only fall, and every step goes to an earlier record of its core or to another core's
@@ -156,7 +156,7 @@ static void walk(struct path_walk *w)
         gap.core = waiter;
         gap.begin = r->ready;
         gap.end = now;
-        put(w, gap);
+        path_put(w, gap);
         put_record(w, core, record, now);
         now = now < r->start ? now : r->start;
         w->reason = reason_of(w, &sim->cores[core], record);
@@ -169,12 +169,12 @@ static void walk(struct path_walk *w)
     gap.core = waiter;
     gap.begin = start;
     gap.end = now;
-    put(w, gap);
+    path_put(w, gap);
     gap.pipe = PTO_PIPE_S;
     gap.cause = PTO_CAUSE_START;
     gap.begin = 0;
     gap.end = now < start ? now : start;
-    put(w, gap);
+    path_put(w, gap);
 }
 
 void pto_path_walk(const struct pto_sim *sim, pto_piece_fn *take, void *ctx)

@@ -19,7 +19,7 @@ static void forget_tokens(struct pto_race_tokens *t, bool is_last)
 }
 
 /* Empties what a run was told; the last time it frees it. */
-static void forget(struct pto_races *r, bool is_last)
+static void race_forget(struct pto_races *r, bool is_last)
 {
     for (size_t i = 0; i < (size_t)PTO_RACE_SEMAPHORES * PTO_RACE_CORES * PTO_RACE_CORES; i++)
         forget_tokens(&(&r->token[0][0][0])[i], is_last);
@@ -55,7 +55,7 @@ static void forget(struct pto_races *r, bool is_last)
 
 void pto_races_free(struct pto_races *r)
 {
-    forget(r, true);
+    race_forget(r, true);
     vec_free(&r->found);
     arena_free(&r->arena);
     memset(r, 0, sizeof(*r));
@@ -89,7 +89,7 @@ void pto_races_restart(struct pto_races *r, enum pto_arch arch,
     memset(r->dispatched, 0, sizeof(r->dispatched));
     memset(r->over, 0, sizeof(r->over));
     memset(r->buffer, 0, sizeof(r->buffer));
-    forget(r, false);
+    race_forget(r, false);
     memset(r->has_barriers, 0, sizeof(r->has_barriers));
     for (size_t core = 0; core < PTO_RACE_CORES; core++) {
         const struct pto_program *p = r->program[core] = programs[core];
@@ -146,7 +146,7 @@ static void tap(struct pto_races *r, struct pto_race_event e)
 
 /* ---- clocks ---- */
 
-static inline void join(struct pto_clock *to, const struct pto_clock *from)
+static inline void race_join(struct pto_clock *to, const struct pto_clock *from)
 {
     for (size_t i = 0; i < PTO_RACE_LANES; i++)
         to->at[i] = from->at[i] > to->at[i] ? from->at[i] : to->at[i];
@@ -160,9 +160,9 @@ static void learn(struct pto_races *r, uint32_t core, enum pto_pipe pipe,
 
     if (from->at[lane] > r->over[lane])
         r->over[lane] = from->at[lane];
-    join(&r->lane[lane], from);
+    race_join(&r->lane[lane], from);
     if (pipe == PTO_PIPE_S)
-        join(&r->dispatched[core], from);
+        race_join(&r->dispatched[core], from);
 }
 
 static void learn_all(struct pto_races *r, uint32_t core, const struct pto_clock *from)
@@ -178,7 +178,7 @@ uint32_t pto_race_next(struct pto_races *r, uint32_t core, enum pto_pipe pipe)
     if (pipe != PTO_PIPE_S) {
         if (r->dispatched[core].at[lane] > r->over[lane])
             r->over[lane] = r->dispatched[core].at[lane];
-        join(&r->lane[lane], &r->dispatched[core]);
+        race_join(&r->lane[lane], &r->dispatched[core]);
     }
     return ++r->lane[lane].at[lane];
 }
@@ -188,9 +188,9 @@ static struct pto_clock clock_of(struct pto_races *r, uint32_t core, enum pto_pi
 {
     struct pto_clock all = r->lane[pto_race_lane(core, pipe)];
 
-    join(&all, &r->dispatched[core]);
+    race_join(&all, &r->dispatched[core]);
     for (int p = 0; pipe == PTO_PIPE_ALL && p < PTO_PIPE_COUNT; p++)
-        join(&all, &r->lane[pto_race_lane(core, (enum pto_pipe)p)]);
+        race_join(&all, &r->lane[pto_race_lane(core, (enum pto_pipe)p)]);
     return all;
 }
 
@@ -353,5 +353,5 @@ void pto_race_rls_buffer(struct pto_races *r, uint32_t core, enum pto_pipe pipe,
 {
     struct pto_clock now = clock_of(r, core, pipe);
 
-    join(&r->buffer[core][id], &now);
+    race_join(&r->buffer[core][id], &now);
 }

@@ -53,7 +53,7 @@ static bool is_split(const struct pto_sim *s, const struct pto_binding *bindings
     return has_number;
 }
 
-static void keep(const struct pto_races *r, struct pasts *out)
+static void blocks_keep(const struct pto_races *r, struct pasts *out)
 {
     for (uint32_t root = 0; root < PTO_RACE_ROOTS - 1; root++)
         for (uint32_t lane = 0; r->gm[root] && lane < PTO_RACE_LANES; lane++)
@@ -70,7 +70,7 @@ static struct pto_race_end end_of(const struct pto_races *r, const struct past *
                                  (uint8_t)(p->lane % PTO_PIPE_COUNT)};
 }
 
-static void compare(struct pto_races *r, const struct past *a, const struct past *b)
+static void blocks_compare(struct pto_races *r, const struct past *a, const struct past *b)
 {
     const struct pto_gm_window *x = &a->access.window, *y = &b->access.window;
 
@@ -101,11 +101,11 @@ void pto_race_blocks(struct pto_races *r, struct pto_sim *s, const struct pto_co
         options.block = block;
         is_sure = pto_sim_run(s, costs, &options, bindings, n, path, &quiet) == ST_OK;
         diag_fini(&quiet);
-        keep(r, &past[block]);
+        blocks_keep(r, &past[block]);
     }
     for (size_t i = 0; i < past[0].n && is_sure; i++)
         for (size_t k = 0; k < past[1].n; k++)
-            compare(r, &past[0].at[i], &past[1].at[k]);
+            blocks_compare(r, &past[0].at[i], &past[1].at[k]);
     vec_free(&past[0]);
     vec_free(&past[1]);
 }

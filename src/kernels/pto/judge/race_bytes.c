@@ -373,8 +373,8 @@ static void touch_gm(const struct visit *v, const struct pto_gm_window *w,
 
 /* ---- instructions ---- */
 
-static void start(struct visit *v, struct pto_races *r, const struct pto_core *c,
-                  const struct pto_site *s, enum pto_pipe pipe)
+static void bytes_start(struct visit *v, struct pto_races *r, const struct pto_core *c,
+                        const struct pto_site *s, enum pto_pipe pipe)
 {
     *v = (struct visit){.r = r,
                         .program = c->program,
@@ -402,7 +402,7 @@ void pto_race_run(struct pto_races *r, struct pto_core *c, const struct pto_site
     for (uint8_t phase = 0; phase < s->n_phases; phase++) {
         if (phase > 0) /* a phase begins when the one before is over */
             pto_race_follow(r, c->number, v.pipe, (enum pto_pipe)s->phases[phase]);
-        start(&v, r, c, s, (enum pto_pipe)s->phases[phase]);
+        bytes_start(&v, r, c, s, (enum pto_pipe)s->phases[phase]);
         for (uint32_t i = 0; i < s->use_count; i++) {
             v.use = i;
             v.is_scratch = uses[i].is_read && uses[i].is_written && uses[i].role != PTO_ROLE_OUT;
@@ -431,7 +431,7 @@ void pto_race_scalar(struct pto_races *r, const struct pto_core *c, const struct
 {
     struct visit v;
 
-    start(&v, r, c, s, PTO_PIPE_S);
+    bytes_start(&v, r, c, s, PTO_PIPE_S);
     v.is_read = !is_write;
     v.is_written = is_write;
     touch_gm(&v, w, NULL);
@@ -443,7 +443,7 @@ void pto_race_popped(struct pto_races *r, const struct pto_core *c, const struct
     struct visit v;
     bool has_data = true;
 
-    start(&v, r, c, s, t->pipe);
+    bytes_start(&v, r, c, s, t->pipe);
     v.is_written = true;
     touch(&v, t->space, t->lo, t->hi, &has_data);
     if (t->pipe != PTO_PIPE_S)

@@ -338,7 +338,7 @@ static bool may_move(const struct rewriter *w, uint32_t loop_at, enum pto_space 
 }
 
 /* Grows a range to all tiles of the loop that reach into it. */
-static void grow(const struct rewriter *w, enum pto_space space, int64_t *lo, int64_t *hi)
+static void rewrite_grow(const struct rewriter *w, enum pto_space space, int64_t *lo, int64_t *hi)
 {
     for (bool is_larger = true; is_larger;) {
         is_larger = false;
@@ -365,7 +365,7 @@ static uint32_t move_loop(struct rewriter *w, uint32_t loop_at, const struct rew
         if (!p->is_loops || p->moved >= 0)
             continue;
         int64_t lo = p->lo, hi = p->hi;
-        grow(w, p->space, &lo, &hi);
+        rewrite_grow(w, p->space, &lo, &hi);
         int64_t to = may_move(w, loop_at, p->space, lo, hi) ? room_for(w, p->space, lo, hi) : -1;
         for (size_t k = 0; to >= 0 && k < w->places.n; k++) {
             struct rewrite_place *q = &w->places.at[k];

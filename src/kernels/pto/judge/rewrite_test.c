@@ -25,7 +25,7 @@ static void close_case(struct change_case *c)
     arena_free(&c->arena);
 }
 
-static size_t count(const struct change_case *c, enum pto_rewrite_kind kind)
+static size_t rewrite_count(const struct change_case *c, enum pto_rewrite_kind kind)
 {
     size_t n = 0;
 
@@ -55,7 +55,7 @@ TEST(a_loop_that_writes_first_is_doubled)
     struct change_case c;
 
     open_case(&c, LOOP "%t = pto.alloc_tile addr = %z : " TILE "\n" FILL("%t") ADD("%t", "%t") "}");
-    assert_int_equal(count(&c, PTO_REWRITE_DOUBLE), 1);
+    assert_int_equal(rewrite_count(&c, PTO_REWRITE_DOUBLE), 1);
     assert_int_equal(c.out.list.at[0].tiles, 1);
     assert_str(c.out.list.at[0].name, "%t");
     assert_true(str_contains(c.out.list.at[0].text, S("%s2_t = pto.alloc_tile addr = %s2_addr")));
@@ -74,7 +74,7 @@ TEST(tiles_from_before_a_loop_are_doubled_when_each_round_writes_them_whole)
     struct change_case c;
 
     open_case(&c, BEFORE(COPY("%s", "%t") ADD("%t", "%t") "}"));
-    assert_int_equal(count(&c, PTO_REWRITE_DOUBLE), 1);
+    assert_int_equal(rewrite_count(&c, PTO_REWRITE_DOUBLE), 1);
     assert_int_equal(c.out.list.at[0].tiles, 1);
     assert_str(c.out.list.at[0].name, "%t");
     assert_true(str_contains(c.out.list.at[0].text, S("%s2_t = pto.alloc_tile addr = %s2_addr")));
@@ -83,15 +83,15 @@ TEST(tiles_from_before_a_loop_are_doubled_when_each_round_writes_them_whole)
     close_case(&c);
     /* used behind the loop; written in some rounds only; not written whole */
     open_case(&c, BEFORE(COPY("%s", "%t") ADD("%t", "%t") "}\n" ADD("%t", "%t")));
-    assert_int_equal(count(&c, PTO_REWRITE_DOUBLE), 0);
+    assert_int_equal(rewrite_count(&c, PTO_REWRITE_DOUBLE), 0);
     close_case(&c);
     open_case(&c, BEFORE("%q = arith.cmpi eq, %i, %c0 : index\nscf.if %q {\n" COPY(
                       "%s", "%t") "}\n" ADD("%t", "%t") "}"));
-    assert_int_equal(count(&c, PTO_REWRITE_DOUBLE), 0);
+    assert_int_equal(rewrite_count(&c, PTO_REWRITE_DOUBLE), 0);
     close_case(&c);
     open_case(&c, BEFORE("pto.tsetval ins(%c0, %f : index, f32) outs(%t : " TILE
                          ")\n" ADD("%t", "%t") "}"));
-    assert_int_equal(count(&c, PTO_REWRITE_DOUBLE), 0);
+    assert_int_equal(rewrite_count(&c, PTO_REWRITE_DOUBLE), 0);
     close_case(&c);
 }
 
@@ -100,7 +100,7 @@ TEST(what_one_round_leaves_for_the_next_stays)
     struct change_case c;
 
     open_case(&c, LOOP "%t = pto.alloc_tile addr = %z : " TILE "\n" ADD("%t", "%t") "}");
-    assert_int_equal(count(&c, PTO_REWRITE_DOUBLE), 0);
+    assert_int_equal(rewrite_count(&c, PTO_REWRITE_DOUBLE), 0);
     close_case(&c);
 }
 
@@ -110,8 +110,8 @@ TEST(bytes_that_are_read_behind_the_loop_stay)
 
     open_case(&c, LOOP "%t = pto.alloc_tile addr = %z : " TILE "\n" FILL(
                       "%t") "}\n%u = pto.alloc_tile addr = %z : " TILE "\n" ADD("%u", "%u"));
-    assert_int_equal(count(&c, PTO_REWRITE_DOUBLE), 0);
-    assert_int_equal(count(&c, PTO_REWRITE_APART), 0);
+    assert_int_equal(rewrite_count(&c, PTO_REWRITE_DOUBLE), 0);
+    assert_int_equal(rewrite_count(&c, PTO_REWRITE_APART), 0);
     close_case(&c);
 }
 
@@ -121,7 +121,7 @@ TEST(tiles_in_the_same_bytes_are_set_apart)
 
     open_case(&c, "%f = arith.constant 1.0 : f32\n%t = pto.alloc_tile addr = %z : " TILE
                   "\n%u = pto.alloc_tile addr = %z : " TILE "\n" FILL("%t") FILL("%u"));
-    assert_int_equal(count(&c, PTO_REWRITE_APART), 3); /* both, and each */
+    assert_int_equal(rewrite_count(&c, PTO_REWRITE_APART), 3); /* both, and each */
     check_all(&c);
     close_case(&c);
 }
@@ -142,7 +142,7 @@ TEST(loads_are_swapped_over_views)
     struct change_case c;
 
     open_case(&c, LOADS);
-    assert_int_equal(count(&c, PTO_REWRITE_SWAP), 1);
+    assert_int_equal(rewrite_count(&c, PTO_REWRITE_SWAP), 1);
     check_all(&c);
     close_case(&c);
 }
@@ -154,8 +154,8 @@ TEST(flags_move_over_one_instruction_of_their_pipe)
     open_case(&c, LOADS "pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n"
                         "pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n"
                         "%f = arith.constant 1.0 : f32\n" ADD("%t", "%t"));
-    assert_int_equal(count(&c, PTO_REWRITE_SET), 1);
-    assert_int_equal(count(&c, PTO_REWRITE_WAIT), 1);
+    assert_int_equal(rewrite_count(&c, PTO_REWRITE_SET), 1);
+    assert_int_equal(rewrite_count(&c, PTO_REWRITE_WAIT), 1);
     check_all(&c);
     close_case(&c);
 }
@@ -205,10 +205,10 @@ TEST(what_works_across_the_rows_keeps_its_size)
     open_case(&c, ROWS_LOOP("%s = pto.alloc_tile addr = %z : !pto.tile_buf<vec, 1x64xf32>\n"
                             "pto.tcolsum ins(%t : " TILE
                             ") outs(%s : !pto.tile_buf<vec, 1x64xf32>)\n"));
-    assert_int_equal(count(&c, PTO_REWRITE_SIZE), 0);
+    assert_int_equal(rewrite_count(&c, PTO_REWRITE_SIZE), 0);
     close_case(&c);
     open_case(&c, ROWS_LOOP(ADD("%t", "%t") "%o = arith.addi %i, %c1 : index\n"));
-    assert_int_equal(count(&c, PTO_REWRITE_SIZE), 0); /* the counter is used otherwise */
+    assert_int_equal(rewrite_count(&c, PTO_REWRITE_SIZE), 0); /* the counter is used otherwise */
     close_case(&c);
 }
 

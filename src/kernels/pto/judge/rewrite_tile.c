@@ -31,7 +31,7 @@ static const struct pto_op *op_at(const struct tiling *t, uint32_t i)
     return &t->w->m->ops.at[i];
 }
 
-static const struct pto_type *type_of(const struct tiling *t, uint32_t value)
+static const struct pto_type *tile_type_of(const struct tiling *t, uint32_t value)
 {
     return pto_value_type(t->w->m, t->w->f, value);
 }
@@ -56,7 +56,7 @@ static bool has_size(const struct tiling *t, const struct pto_type *type, int d)
 
 static void tie(struct tiling *t, uint32_t value, int d)
 {
-    const struct pto_type *type = type_of(t, value);
+    const struct pto_type *type = tile_type_of(t, value);
 
     if (t->dim[value] == d)
         return;
@@ -144,7 +144,7 @@ static void tie_operation(struct tiling *t, const struct pto_op *op)
                (d == COLS && code >= PTO_TCOLEXPANDADD && code <= PTO_TCOLEXPANDEXPDIF)) {
         for (uint32_t k = 0; k < op->operand_count; k++) {
             uint32_t v = pto_operands(t->w->m, op)[k].value;
-            enum pto_type_kind kind = type_of(t, v)->kind;
+            enum pto_type_kind kind = tile_type_of(t, v)->kind;
             if (kind == PTO_TYPE_TILE || kind == PTO_TYPE_PART)
                 tie(t, v, d);
         }
@@ -171,7 +171,7 @@ static bool is_closed(struct tiling *t)
     }
     uint32_t tiles = 0;
     for (uint32_t v = 0; v < w->f->value_count; v++)
-        tiles += t->dim[v] != NOT_TIED && type_of(t, v)->kind == PTO_TYPE_TILE;
+        tiles += t->dim[v] != NOT_TIED && tile_type_of(t, v)->kind == PTO_TYPE_TILE;
     return tiles == t->tiles && tiles > 0; /* all have an address that the text tells */
 }
 
@@ -261,7 +261,7 @@ static void resize(struct pto_type *type, int d, int64_t from, int64_t to)
 static bool has_good_shape(const struct tiling *t)
 {
     for (size_t i = 0; i < t->w->places.n; i++) {
-        const struct pto_type *type = type_of(t, t->w->places.at[i].value);
+        const struct pto_type *type = tile_type_of(t, t->w->places.at[i].value);
         int d = t->dim[t->w->places.at[i].value];
         int64_t bytes = t->to * pto_dtype_size(type->dtype);
         bool is_boxed = type->tile.slayout != PTO_NONE_BOX;
@@ -285,7 +285,7 @@ static bool place_all(struct tiling *t)
         for (size_t k = 0; k < w->places.n; k++)
             if (rewrite_overlap(p, &w->places.at[k]))
                 return false;
-        struct pto_type type = *type_of(t, p->value);
+        struct pto_type type = *tile_type_of(t, p->value);
         if (t->dim[p->value] != NOT_TIED)
             resize(&type, t->dim[p->value], t->size, t->to);
         p->moved = end[p->space] + p->lo % ALIGN;

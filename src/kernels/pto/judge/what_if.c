@@ -80,7 +80,7 @@ struct str pto_what_if_evidence(const struct pto_what_if *w, enum lang lang, str
     return MESSAGE(lang, arena, &pto_text.path_through, PLACE("cycles", w->evidence));
 }
 
-static struct field_value change_of(const void *record, const struct record_env *env)
+static struct field_value if_change_of(const void *record, const struct record_env *env)
 {
     enum limit what = ((const struct pto_what_if *)record)->what;
 
@@ -100,7 +100,7 @@ static struct field_value title_of(const void *record, const struct record_env *
 }
 
 static const struct field fields[] = {
-    FIELD_CALC(FIELD_STR, "change", change_of),
+    FIELD_CALC(FIELD_STR, "change", if_change_of),
     FIELD_OF_ENUM(struct pto_what_if, what, "limit", limit_name, LIMITS),
     FIELD_CALC(FIELD_STR, "title", title_of),
     FIELD(struct pto_what_if, evidence, "evidence_cycles",

@@ -11,7 +11,7 @@ static int64_t cycles_without(struct testing_run *r, enum limit what)
     return r->sim.total;
 }
 
-static const struct limiter *find(const struct limit_list *l, enum limit what)
+static const struct limiter *if_find(const struct limit_list *l, enum limit what)
 {
     for (size_t i = 0; i < l->n; i++)
         if (l->at[i].what == what)
@@ -30,11 +30,11 @@ TEST(only_what_the_path_leads_through_is_asked_about)
     struct testing_run r;
 
     open_loop(&r, true);
-    assert_non_null(find(&r.outcome.limits, LIMIT_BUFFERS));
-    assert_non_null(find(&r.outcome.limits, LIMIT_READ));
-    assert_non_null(find(&r.outcome.limits, LIMIT_LATENCY));
-    assert_null(find(&r.outcome.limits, LIMIT_CUBE));
-    assert_null(find(&r.outcome.limits, LIMIT_SYNC));
+    assert_non_null(if_find(&r.outcome.limits, LIMIT_BUFFERS));
+    assert_non_null(if_find(&r.outcome.limits, LIMIT_READ));
+    assert_non_null(if_find(&r.outcome.limits, LIMIT_LATENCY));
+    assert_null(if_find(&r.outcome.limits, LIMIT_CUBE));
+    assert_null(if_find(&r.outcome.limits, LIMIT_SYNC));
     testing_run_close(&r);
 }
 
@@ -54,9 +54,9 @@ TEST(a_pipe_and_latency_save_their_part_of_the_path)
 
     open_loop(&r, true);
     assert_int_equal(r.outcome.total - cycles_without(&r, LIMIT_READ), 8 * 51);
-    assert_int_equal(find(&r.outcome.limits, LIMIT_READ)->path, 8 * 51);
+    assert_int_equal(if_find(&r.outcome.limits, LIMIT_READ)->path, 8 * 51);
     assert_int_equal(r.outcome.total - cycles_without(&r, LIMIT_LATENCY),
-                     find(&r.outcome.limits, LIMIT_LATENCY)->path);
+                     if_find(&r.outcome.limits, LIMIT_LATENCY)->path);
     testing_run_close(&r);
 }
 
@@ -67,7 +67,7 @@ TEST(a_start_that_takes_no_time_saves_itself)
     testing_run_open(&r, true);
     r.options.start = 500;
     testing_run_body(&r, testing_loop(&r.arena, ""));
-    assert_int_equal(find(&r.outcome.limits, LIMIT_LAUNCH)->path, 500);
+    assert_int_equal(if_find(&r.outcome.limits, LIMIT_LAUNCH)->path, 500);
     assert_int_equal(r.outcome.total - cycles_without(&r, LIMIT_LAUNCH), 500);
     testing_run_close(&r);
 }

@@ -86,7 +86,7 @@ static void bind_scalar(struct pto_core *c, uint32_t arg, const struct pto_type 
         n->v.i = pto_wrap(b->number, type->dtype);
 }
 
-static int64_t whole(const struct pto_costs *costs, enum pto_cost_key key)
+static int64_t core_whole(const struct pto_costs *costs, enum pto_cost_key key)
 {
     return pto_whole_cycles(pto_costs_get(costs, key));
 }
@@ -134,10 +134,10 @@ void pto_core_start(struct pto_core *c, struct pto_machine *m, const struct pto_
     pto_queues_reset(&c->queues, m->options->start);
     c->queues.races = m->options->races;
     c->queues.core = number;
-    c->queues.issue = whole(m->costs, PTO_COST_SYNC_ISSUE);
-    c->queues.flag_latency = m->options->no_latency ? 0 : whole(m->costs, PTO_COST_SYNC_FLAG);
+    c->queues.issue = core_whole(m->costs, PTO_COST_SYNC_ISSUE);
+    c->queues.flag_latency = m->options->no_latency ? 0 : core_whole(m->costs, PTO_COST_SYNC_FLAG);
     c->queues.no_latency = m->options->no_latency;
-    c->queues.slack = whole(m->costs, PTO_COST_HBM_SLACK);
+    c->queues.slack = core_whole(m->costs, PTO_COST_HBM_SLACK);
     c->plain = scalar_cycles(m, PTO_COST_SCALAR_OP);
     c->division = scalar_cycles(m, PTO_COST_SCALAR_DIV);
     c->scalar_hit = scalar_cycles(m, PTO_COST_SCALAR_HIT);
@@ -209,7 +209,7 @@ void pto_core_assume(struct pto_core *c, uint32_t origin, uint32_t line, int kin
         vec_push(&c->assumptions, a);
 }
 
-static const struct pto_op *op_of(const struct pto_core *c, const struct pto_step *s)
+static const struct pto_op *core_op_of(const struct pto_core *c, const struct pto_step *s)
 {
     return &c->program->module->ops.at[s->op];
 }
@@ -227,7 +227,7 @@ static const struct pto_use *use_of(const struct pto_core *c, const struct pto_s
 static struct pto_number *element(struct pto_core *c, const struct pto_step *s)
 {
     const struct pto_use *base = use_of(c, s, PTO_SLOT_ARRAY, PTO_ROLE_COUNT);
-    int64_t at = pto_op_int(c->program->module, op_of(c, s), PTO_KEY_FIELD, 0);
+    int64_t at = pto_op_int(c->program->module, core_op_of(c, s), PTO_KEY_FIELD, 0);
     uint32_t dim = 0;
 
     if (!base)
@@ -252,7 +252,7 @@ static bool array_step(struct pto_core *c, const struct pto_step *s)
                   s->code == PTO_EVENTID_ARRAY_SET;
 
     if (!e)
-        return pto_core_fail(c, op_of(c, s)->line, "pto-run.index-range",
+        return pto_core_fail(c, core_op_of(c, s)->line, "pto-run.index-range",
                              "%s: the index is outside the array",
                              pto_op_name((enum pto_opcode)s->code));
     const struct pto_use *value = use_of(c, s, PTO_SLOT_NUMBER, PTO_ROLE_VALUE);
@@ -287,14 +287,14 @@ static void tile_number(struct pto_core *c, const struct pto_step *s)
         col.v.i = c->slots.tiles[from->slot].v_col;
     }
     c->slots.numbers[s->dst] = s->code == PTO_TILE_VALID_COLS ? col : row;
-    if (s->code == PTO_GET_VALIDSHAPE && op_of(c, s)->result_count > 1)
+    if (s->code == PTO_GET_VALIDSHAPE && core_op_of(c, s)->result_count > 1)
         c->slots.numbers[s->dst + 1] = col;
 }
 
 static bool init_fifo(struct pto_core *c, const struct pto_step *s)
 {
     const struct pto_module *m = c->program->module;
-    const struct pto_op *op = op_of(c, s);
+    const struct pto_op *op = core_op_of(c, s);
     int64_t id = pto_fifo_number(m, op), mask = pto_op_int(m, op, PTO_KEY_DIR_MASK, 1);
     int64_t slots = pto_op_int(m, op, PTO_KEY_SLOT_NUM, mask == 3 ? 4 : 8);
     int64_t local = pto_op_int(m, op, PTO_KEY_LOCAL_SLOT_NUM, slots);
@@ -337,7 +337,7 @@ static bool other_step(struct pto_core *c, const struct pto_step *s)
     case PTO_CLASS_PART:
     case PTO_CLASS_POINTER:
         if (!pto_step_view(c->program, s, c->slots))
-            return pto_core_fail(c, op_of(c, s)->line, "pto-run.view-shape",
+            return pto_core_fail(c, core_op_of(c, s)->line, "pto-run.view-shape",
                                  "%s: a size or offset is negative or too large",
                                  pto_op_name(code));
         return true;
@@ -348,7 +348,7 @@ static bool other_step(struct pto_core *c, const struct pto_step *s)
     case PTO_CLASS_RETYPE:
     case PTO_CLASS_ASSIGN:
         if (!pto_step_tile(c->program, s, c->slots))
-            return pto_core_fail(c, op_of(c, s)->line, "pto-run.tile-range",
+            return pto_core_fail(c, core_op_of(c, s)->line, "pto-run.tile-range",
                                  "%s: the tile leaves its space, or its valid part the tile",
                                  pto_op_name(code));
         return true;
@@ -385,7 +385,7 @@ static bool other_step(struct pto_core *c, const struct pto_step *s)
         *dst = (struct pto_number){.v.i = 2};
         return true;
     case PTO_TRAP:
-        return pto_core_fail(c, op_of(c, s)->line, "pto-run.trap", "the program trapped");
+        return pto_core_fail(c, core_op_of(c, s)->line, "pto-run.trap", "the program trapped");
     case PTO_PRINT:
     case PTO_TPRINT:
         c->prints++;
@@ -407,13 +407,13 @@ static bool slow_arith(struct pto_core *c, const struct pto_step *s)
                   &n[s->c], &n[s->dst], &high);
 
     if (result == PTO_ARITH_DIV_ZERO && b->taint != 0) { /* read from an input nobody supplied */
-        pto_core_assume(c, b->taint, op_of(c, s)->line, PTO_ASSUMED_DIVISOR);
+        pto_core_assume(c, b->taint, core_op_of(c, s)->line, PTO_ASSUMED_DIVISOR);
         one.taint = b->taint;
         result = pto_arith(code, (enum pto_dtype)s->from, (enum pto_dtype)s->dtype, s->flag,
                            &n[s->a], &one, &n[s->c], &n[s->dst], &high);
     }
     if (result == PTO_ARITH_DIV_ZERO)
-        return pto_core_fail(c, op_of(c, s)->line, "pto-run.div-zero", "%s: division by zero",
+        return pto_core_fail(c, core_op_of(c, s)->line, "pto-run.div-zero", "%s: division by zero",
                              pto_op_name(code));
     if (pto_class_of(code) == PTO_CLASS_EXTENDED)
         n[s->target] = high;
@@ -454,7 +454,7 @@ static inline bool arith(struct pto_core *c, const struct pto_step *s)
 static void note_branch(struct pto_core *c, const struct pto_step *s, uint32_t taint, int kind)
 {
     if (taint != 0)
-        pto_core_assume(c, taint, op_of(c, s)->line, kind);
+        pto_core_assume(c, taint, core_op_of(c, s)->line, kind);
 }
 
 static bool next_round(struct pto_core *c, const struct pto_step *s)
@@ -463,7 +463,7 @@ static bool next_round(struct pto_core *c, const struct pto_step *s)
     const struct pto_number *by = &c->slots.numbers[s->c];
 
     if (by->v.i <= 0)
-        return pto_core_fail(c, op_of(c, s)->line, "pto-run.endless",
+        return pto_core_fail(c, core_op_of(c, s)->line, "pto-run.endless",
                              "the step of the loop is %lld: it never ends", (long long)by->v.i);
     if (__builtin_add_overflow(iv->v.i, by->v.i, &iv->v.i))
         iv->v.i = INT64_MAX;

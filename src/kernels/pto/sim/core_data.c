@@ -11,7 +11,7 @@ struct gathered {
     size_t n_ins, n_outs, n_scalars;
 };
 
-static void gather(struct pto_core *c, const struct pto_site *s, struct gathered *g)
+static void data_gather(struct pto_core *c, const struct pto_site *s, struct gathered *g)
 {
     for (uint32_t i = 0; i < s->use_count; i++) {
         const struct pto_use *u = &c->program->uses.at[s->use_first + i];
@@ -47,7 +47,7 @@ bool pto_core_compute(struct pto_core *c, const struct pto_site *s)
 
     if (!pto_func_knows(s->code))
         return true; /* moves no data: prefetches, cache hints */
-    gather(c, s, &g);
+    data_gather(c, s, &g);
     if (s->code == PTO_TGETVAL) {
         g.outs[0] = (struct pto_arg){.kind = PTO_OPERAND_VALUE, .u.value = &result};
         g.n_outs = 1;

@@ -16,7 +16,7 @@ void pto_ring_free(struct pto_ring *r)
     r->entries = NULL;
 }
 
-static enum status make(struct pto_ring *r, struct where where, struct diag *d)
+static enum status ring_make(struct pto_ring *r, struct where where, struct diag *d)
 {
     if (r->slot_size <= 0)
         return diag_fail(d, ST_FORMAT, "pto-run.fifo", where, "the FIFO has no slot size");
@@ -51,7 +51,7 @@ enum status pto_ring_push(struct pto_ring *r, size_t number, const struct pto_ti
                           bool to_vector, int32_t split, int32_t half, struct where where,
                           struct diag *d)
 {
-    TRY(make(r, where, d));
+    TRY(ring_make(r, where, d));
     size_t slot = number % (size_t)r->slots;
     struct pto_tile entry =
         entry_of(from, r->data + slot * (size_t)r->slot_size, r->slot_size, to_vector ? 0 : split);
@@ -74,7 +74,7 @@ enum status pto_ring_pop(struct pto_ring *r, size_t number, const struct pto_til
                          bool to_vector, int32_t split, int32_t half, struct where where,
                          struct diag *d)
 {
-    TRY(make(r, where, d));
+    TRY(ring_make(r, where, d));
     struct pto_tile entry = r->entries[number % (size_t)r->slots], target = *to;
     if (to_vector && split > 0)
         entry = pto_tile_half(&entry, split, half);

@@ -99,7 +99,7 @@ static size_t first_segment(struct pto_hazards *h, const struct pto_touch *t)
     return first;
 }
 
-static void join(struct pto_moment *wait, struct pto_moment m, enum pto_cause cause)
+static void hazards_join(struct pto_moment *wait, struct pto_moment m, enum pto_cause cause)
 {
     if (m.at <= wait->at)
         return;
@@ -127,19 +127,19 @@ void pto_hazards_look(struct pto_hazards *h, const struct pto_touch *t, struct p
         const struct pto_segment *s = &at[i];
         if (!t->is_write) {
             if (!streams(h, s, t))
-                join(wait, s->write, PTO_CAUSE_RAW);
+                hazards_join(wait, s->write, PTO_CAUSE_RAW);
             continue;
         }
         if (h->ignore_reuse)
             continue;
         if (s->write.from != t->pipe)
-            join(wait, s->write, PTO_CAUSE_WAW);
+            hazards_join(wait, s->write, PTO_CAUSE_WAW);
         /* Reads on other pipes; those of the same pipe are over when its queue is free. */
         uint32_t readers = s->readers & ~(1U << t->pipe);
         while (readers != 0) {
             unsigned p = (unsigned)__builtin_ctz(readers);
             readers &= readers - 1;
-            join(wait, s->read[p], PTO_CAUSE_WAR);
+            hazards_join(wait, s->read[p], PTO_CAUSE_WAR);
         }
     }
 }
@@ -197,7 +197,10 @@ void pto_hazards_look_gm(struct pto_hazards *h, enum pto_pipe pipe, const struct
         if (is_write && (a->ready.from == pipe || h->ignore_reuse))
             continue;
         if (pto_gm_windows_meet(&a->window, w))
-            join(wait, a->ready, is_war ? PTO_CAUSE_WAR : is_write ? PTO_CAUSE_WAW : PTO_CAUSE_RAW);
+            hazards_join(wait, a->ready,
+                         is_war     ? PTO_CAUSE_WAR
+                         : is_write ? PTO_CAUSE_WAW
+                                    : PTO_CAUSE_RAW);
     }
 }
 

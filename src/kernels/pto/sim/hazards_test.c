@@ -15,7 +15,7 @@ static void note(struct pto_hazards *h, struct pto_touch t, int64_t ready)
     pto_hazards_note(h, &t, (struct pto_moment){.at = ready, .record = (uint32_t)ready});
 }
 
-static struct pto_moment look(struct pto_hazards *h, struct pto_touch t)
+static struct pto_moment hazards_look(struct pto_hazards *h, struct pto_touch t)
 {
     struct pto_moment wait = {.record = PTO_NO_RECORD};
 
@@ -29,16 +29,16 @@ TEST(a_read_waits_for_the_write_of_its_bytes)
 
     pto_hazards_init(&h);
     note(&h, touch(PTO_PIPE_MTE2, 1000, 2000, true), 50);
-    struct pto_moment m = look(&h, touch(PTO_PIPE_V, 1999, 3000, false));
+    struct pto_moment m = hazards_look(&h, touch(PTO_PIPE_V, 1999, 3000, false));
     assert_int_equal(m.at, 50);
     assert_int_equal(m.cause, PTO_CAUSE_RAW);
     assert_int_equal(m.from, PTO_PIPE_MTE2);
-    assert_int_equal(look(&h, touch(PTO_PIPE_V, 2000, 3000, false)).at, 0);
-    assert_int_equal(look(&h, touch(PTO_PIPE_V, 0, 1000, false)).at, 0);
-    assert_int_equal(look(&h, touch(PTO_PIPE_V, 1500, 1500, false)).at, 0);
+    assert_int_equal(hazards_look(&h, touch(PTO_PIPE_V, 2000, 3000, false)).at, 0);
+    assert_int_equal(hazards_look(&h, touch(PTO_PIPE_V, 0, 1000, false)).at, 0);
+    assert_int_equal(hazards_look(&h, touch(PTO_PIPE_V, 1500, 1500, false)).at, 0);
     struct pto_touch other = touch(PTO_PIPE_V, 1000, 2000, false);
     other.space = PTO_MAT;
-    assert_int_equal(look(&h, other).at, 0);
+    assert_int_equal(hazards_look(&h, other).at, 0);
     pto_hazards_free(&h);
 }
 
@@ -50,15 +50,15 @@ TEST(a_write_waits_for_reads_and_writes_of_other_pipes)
     note(&h, touch(PTO_PIPE_MTE2, 0, 100, true), 50);
     note(&h, touch(PTO_PIPE_V, 0, 100, false), 80);
     note(&h, touch(PTO_PIPE_MTE3, 50, 100, false), 90);
-    struct pto_moment m = look(&h, touch(PTO_PIPE_MTE2, 60, 70, true));
+    struct pto_moment m = hazards_look(&h, touch(PTO_PIPE_MTE2, 60, 70, true));
     assert_int_equal(m.at, 90);
     assert_int_equal(m.cause, PTO_CAUSE_WAR);
     assert_int_equal(m.from, PTO_PIPE_MTE3);
-    m = look(&h, touch(PTO_PIPE_V, 0, 10, true)); /* its own read is over */
+    m = hazards_look(&h, touch(PTO_PIPE_V, 0, 10, true)); /* its own read is over */
     assert_int_equal(m.at, 50);
     assert_int_equal(m.cause, PTO_CAUSE_WAW);
     h.ignore_reuse = true;
-    assert_int_equal(look(&h, touch(PTO_PIPE_MTE2, 60, 70, true)).at, 0);
+    assert_int_equal(hazards_look(&h, touch(PTO_PIPE_MTE2, 60, 70, true)).at, 0);
     pto_hazards_free(&h);
 }
 
@@ -69,12 +69,12 @@ TEST(the_latest_of_all_pieces_counts)
     pto_hazards_init(&h);
     for (int64_t i = 0; i < 10; i++)
         note(&h, touch(PTO_PIPE_MTE2, i * 10, i * 10 + 10, true), 100 + (i * 7) % 10);
-    assert_int_equal(look(&h, touch(PTO_PIPE_V, 0, 100, false)).at, 109);
-    assert_int_equal(look(&h, touch(PTO_PIPE_V, 25, 35, false)).at, 104);
+    assert_int_equal(hazards_look(&h, touch(PTO_PIPE_V, 0, 100, false)).at, 109);
+    assert_int_equal(hazards_look(&h, touch(PTO_PIPE_V, 25, 35, false)).at, 104);
     note(&h, touch(PTO_PIPE_V, 5, 95, true), 200);
-    assert_int_equal(look(&h, touch(PTO_PIPE_MTE3, 0, 5, false)).at, 100);
-    assert_int_equal(look(&h, touch(PTO_PIPE_MTE3, 95, 96, false)).at, 103);
-    assert_int_equal(look(&h, touch(PTO_PIPE_MTE3, 94, 95, false)).at, 200);
+    assert_int_equal(hazards_look(&h, touch(PTO_PIPE_MTE3, 0, 5, false)).at, 100);
+    assert_int_equal(hazards_look(&h, touch(PTO_PIPE_MTE3, 95, 96, false)).at, 103);
+    assert_int_equal(hazards_look(&h, touch(PTO_PIPE_MTE3, 94, 95, false)).at, 200);
     pto_hazards_free(&h);
 }
 
@@ -87,20 +87,20 @@ TEST(the_vector_pipe_reads_behind_a_long_write_of_the_same_bytes)
     pto_hazards_init(&h);
     write.is_stream = read.is_stream = true;
     note(&h, write, 100);
-    assert_int_equal(look(&h, read).at, 0);
+    assert_int_equal(hazards_look(&h, read).at, 0);
     read.hi = 4000; /* not the same bytes */
-    assert_int_equal(look(&h, read).at, 100);
+    assert_int_equal(hazards_look(&h, read).at, 100);
     read.hi = 4096;
     read.is_stream = false; /* scratch */
-    assert_int_equal(look(&h, read).at, 100);
+    assert_int_equal(hazards_look(&h, read).at, 100);
     read.is_stream = true;
     read.pipe = PTO_PIPE_MTE3;
-    assert_int_equal(look(&h, read).at, 100);
+    assert_int_equal(hazards_look(&h, read).at, 100);
     read.pipe = PTO_PIPE_V;
     note(&h, touch(PTO_PIPE_V, 0, 256, true), 99); /* a short one, ready earlier, was the last */
-    assert_int_equal(look(&h, read).at, 100);
+    assert_int_equal(hazards_look(&h, read).at, 100);
     h.keeps_vector_order = true;
-    assert_int_equal(look(&h, read).at, 0);
+    assert_int_equal(hazards_look(&h, read).at, 0);
     pto_hazards_free(&h);
 }
 
@@ -113,15 +113,15 @@ TEST(a_place_is_found_again_until_something_is_cut)
     pto_hazards_init(&h);
     t.place = &place;
     note(&h, touch(PTO_PIPE_MTE2, 100, 200, true), 50);
-    assert_int_equal(look(&h, t).at, 50);
+    assert_int_equal(hazards_look(&h, t).at, 50);
     uint32_t version = place.version;
-    assert_int_equal(look(&h, t).at, 50);
+    assert_int_equal(hazards_look(&h, t).at, 50);
     assert_int_equal(place.version, version);
     note(&h, touch(PTO_PIPE_MTE2, 0, 150, true), 70);
-    assert_int_equal(look(&h, t).at, 70);
+    assert_int_equal(hazards_look(&h, t).at, 70);
     assert_true(place.version != version);
     pto_hazards_reset(&h);
-    assert_int_equal(look(&h, t).at, 0);
+    assert_int_equal(hazards_look(&h, t).at, 0);
     pto_hazards_free(&h);
 }
 

@@ -33,7 +33,7 @@ void pto_host_fail(struct pto_host_core *c, const char *code, struct strata_pto_
 }
 
 /* A message of the engine becomes that of the run. */
-static void check(struct pto_host_core *c, enum status status, struct strata_pto_place place)
+static void host_check(struct pto_host_core *c, enum status status, struct strata_pto_place place)
 {
     struct diag *d = &c->host->diag;
 
@@ -141,7 +141,7 @@ static struct pto_view view_of(struct pto_host_core *c, const struct strata_pto_
     memcpy(out.shape, v->shape, sizeof(out.shape));
     memcpy(out.stride, v->stride, sizeof(out.stride));
     struct where where = {place.file, (uint64_t)place.line, 0};
-    check(c, pto_view_check(&out, where, &c->host->diag), place);
+    host_check(c, pto_view_check(&out, where, &c->host->diag), place);
     size_t n = pto_view_ranges(&out, ranges);
     if (n > 0 && (size_t)ranges[n - 1].end > b->reached)
         b->reached = (size_t)ranges[n - 1].end;
@@ -157,8 +157,8 @@ struct call_operands {
     struct text names, types;
 };
 
-static void take(struct pto_host_core *c, const struct strata_pto_call *call,
-                 const struct strata_pto_operand *from, int32_t n, struct call_operands *o)
+static void host_take(struct pto_host_core *c, const struct strata_pto_call *call,
+                      const struct strata_pto_operand *from, int32_t n, struct call_operands *o)
 {
     bool is_comm = str_starts(str_of(call->op), S("pto.comm."));
 
@@ -198,7 +198,7 @@ static void take(struct pto_host_core *c, const struct strata_pto_call *call,
     }
 }
 
-static void release(struct call_operands *o)
+static void host_release(struct call_operands *o)
 {
     text_free(&o->names);
     text_free(&o->types);
@@ -238,7 +238,7 @@ static void execute(struct pto_host_core *c, enum pto_opcode code,
                             .where = {call->place.file, (uint64_t)call->place.line, 0}};
 
     if (pto_func_knows(code))
-        check(c, pto_func(code, &args, &c->host->diag), call->place);
+        host_check(c, pto_func(code, &args, &c->host->diag), call->place);
     for (int32_t i = 0; i < call->n_outs; i++)
         if (call->outs[i].kind == STRATA_PTO_RESULT)
             *call->outs[i].u.result = outs->scalars[i].bits;
@@ -308,14 +308,14 @@ static void on_call(void *core, const struct strata_pto_call *call)
         pto_host_fail(c, "pto-cpp.call", call->place, "no such instruction: %s", call->op);
     if (code >= PTO_COMM_TNOTIFY && c->host->setup.mark->between_ranks++ == 0)
         c->host->setup.mark->rank_line = call->place.line;
-    take(c, call, call->ins, call->n_ins, &ins);
-    take(c, call, call->outs, call->n_outs, &outs);
+    host_take(c, call, call->ins, call->n_ins, &ins);
+    host_take(c, call, call->outs, call->n_outs, &outs);
     take_attrs(call, &attrs, &told);
     execute(c, code, call, &ins, &outs, &attrs);
     write_down(c, code, call, &ins, &outs, &attrs, text_view(&told));
     text_free(&told);
-    release(&ins);
-    release(&outs);
+    host_release(&ins);
+    host_release(&outs);
     arena_rewind(&c->host->arena, mark);
 }
 
@@ -335,7 +335,7 @@ static uint64_t on_get(void *core, const struct strata_pto_tile *tile, int64_t i
                             .where = {place.file, (uint64_t)place.line, 0}};
 
     pto_host_mark_call(c, "pto.tgetval", place);
-    check(c, pto_func(PTO_TGETVAL, &args, &c->host->diag), place);
+    host_check(c, pto_func(PTO_TGETVAL, &args, &c->host->diag), place);
     struct str name = pto_host_tile_name(c, &t);
     struct str number = pto_host_value_name(c, PTO_INDEX, (uint64_t)index);
     pto_host_line(c, place, "%%v.%u = pto.tgetval ins(%.*s, %.*s : %.*s, index) outs : %s",
@@ -471,7 +471,7 @@ void pto_host_yield(struct pto_host_core *c, bool is_waiting, struct strata_pto_
     c->is_waiting = false;
 }
 
-static void enter(unsigned low, unsigned high)
+static void host_enter(unsigned low, unsigned high)
 {
     struct pto_host_core *c = (struct pto_host_core *)((uintptr_t)low | (uintptr_t)high << 32);
 
@@ -481,7 +481,7 @@ static void enter(unsigned low, unsigned high)
     swapcontext(&c->context, &c->host->main);
 }
 
-static void begin(struct pto_host_core *c)
+static void host_begin(struct pto_host_core *c)
 {
     unsigned char *stack = mmap(NULL, STACK_GUARD + STACK_BYTES, PROT_NONE,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -495,7 +495,7 @@ static void begin(struct pto_host_core *c)
     c->context.uc_stack.ss_sp = c->stack + STACK_GUARD;
     c->context.uc_stack.ss_size = STACK_BYTES;
     c->context.uc_link = NULL;
-    makecontext(&c->context, (void (*)(void))enter, 2, (unsigned)(uintptr_t)c,
+    makecontext(&c->context, (void (*)(void))host_enter, 2, (unsigned)(uintptr_t)c,
                 (unsigned)((uintptr_t)c >> 32));
 }
 
@@ -515,7 +515,7 @@ void pto_host_run(struct pto_host *h)
 
     for (size_t i = 0; i < PTO_CORES; i++)
         if (h->cores[i])
-            begin(h->cores[i]);
+            host_begin(h->cores[i]);
     while (is_left) {
         is_left = false;
         for (uint32_t i = 0; i < PTO_CORES; i++) {

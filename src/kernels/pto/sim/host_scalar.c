@@ -6,7 +6,7 @@
 enum { POLLS = 64 }; /* reads of one address after which another core may be waited for */
 
 /* The element type of an access: the tensor's, or integers of that size. */
-static enum pto_dtype type_of(const struct pto_host_buffer *b, size_t n)
+static enum pto_dtype scalar_type_of(const struct pto_host_buffer *b, size_t n)
 {
     if (pto_dtype_size(b->dtype) == n)
         return b->dtype;
@@ -41,7 +41,7 @@ void pto_host_settle(struct pto_host_core *c)
     if (s.at == NULL)
         return;
     c->stored.at = NULL;
-    enum pto_dtype dtype = type_of(&c->host->setup.buffers[s.buffer], s.n);
+    enum pto_dtype dtype = scalar_type_of(&c->host->setup.buffers[s.buffer], s.n);
     memcpy(&bits, s.at, pto_dtype_size(dtype));
     struct str value = pto_host_value_name(c, dtype, bits);
     struct str place = place_name(c, s.buffer, s.at, dtype);
@@ -51,9 +51,9 @@ void pto_host_settle(struct pto_host_core *c)
     arena_rewind(&c->host->arena, mark);
 }
 
-static void load(struct pto_host_core *c, size_t buffer, const unsigned char *at, size_t n)
+static void scalar_load(struct pto_host_core *c, size_t buffer, const unsigned char *at, size_t n)
 {
-    enum pto_dtype dtype = type_of(&c->host->setup.buffers[buffer], n);
+    enum pto_dtype dtype = scalar_type_of(&c->host->setup.buffers[buffer], n);
     struct arena_mark mark = arena_mark(&c->host->arena);
     struct str place = place_name(c, buffer, at, dtype);
 
@@ -102,5 +102,5 @@ void pto_host_access(void *core, const void *at, int64_t n, int is_store)
     else if (is_store)
         c->stored = (struct pto_host_store){at, buffer, (size_t)n};
     else
-        load(c, buffer, at, (size_t)n);
+        scalar_load(c, buffer, at, (size_t)n);
 }

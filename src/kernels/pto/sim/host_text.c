@@ -24,7 +24,7 @@ void pto_host_line(struct pto_host_core *c, struct strata_pto_place place, const
 
 /* "%t.3" for the text that defines it behind the "="; a line is added when it is new. Names of
  * arguments have no dot. */
-static struct str name_of(struct pto_host_core *c, char letter, struct str definition)
+static struct str text_name_of(struct pto_host_core *c, char letter, struct str definition)
 {
     struct pto_host_script *s = &c->script;
     size_t before = s->names.strings.n;
@@ -51,7 +51,7 @@ struct str pto_host_value_name(struct pto_host_core *c, enum pto_dtype dtype, ui
         else
             value = arena_format(arena, "0x%llX", (unsigned long long)bits);
     }
-    return name_of(
+    return text_name_of(
         c, 'c',
         arena_format(arena, "arith.constant %.*s : %s", STR_ARGS(value), pto_dtype_name(dtype)));
 }
@@ -86,9 +86,10 @@ struct str pto_host_tile_name(struct pto_host_core *c, const struct pto_tile *t)
         rows = arena_format(arena, " valid_row = %s", arena_cstr(arena, index_name(c, t->v_row)));
     if (t->v_col != t->type.cols)
         cols = arena_format(arena, " valid_col = %s", arena_cstr(arena, index_name(c, t->v_col)));
-    return name_of(c, 't',
-                   arena_format(arena, "pto.alloc_tile addr = %.*s%.*s%.*s : %.*s", STR_ARGS(addr),
-                                STR_ARGS(rows), STR_ARGS(cols), STR_ARGS(type)));
+    return text_name_of(c, 't',
+                        arena_format(arena, "pto.alloc_tile addr = %.*s%.*s%.*s : %.*s",
+                                     STR_ARGS(addr), STR_ARGS(rows), STR_ARGS(cols),
+                                     STR_ARGS(type)));
 }
 
 struct str pto_host_valid(struct pto_host_core *c, const struct pto_tile *t)
@@ -112,15 +113,15 @@ struct str pto_host_pointer_name(struct pto_host_core *c, enum pto_dtype dtype, 
     struct str name = arena_format(arena, "%%%.*s", STR_ARGS(b->name));
 
     if (b->dtype != dtype)
-        name = name_of(c, 'p',
-                       arena_format(arena, "pto.castptr %.*s : !pto.ptr<%s> -> !pto.ptr<%s>",
-                                    STR_ARGS(name), pto_dtype_name(b->dtype), type));
+        name = text_name_of(c, 'p',
+                            arena_format(arena, "pto.castptr %.*s : !pto.ptr<%s> -> !pto.ptr<%s>",
+                                         STR_ARGS(name), pto_dtype_name(b->dtype), type));
     if (offset == 0)
         return name;
     struct str steps = index_name(c, offset);
-    return name_of(c, 'p',
-                   arena_format(arena, "pto.addptr %.*s, %.*s : !pto.ptr<%s> -> !pto.ptr<%s>",
-                                STR_ARGS(name), STR_ARGS(steps), type, type));
+    return text_name_of(c, 'p',
+                        arena_format(arena, "pto.addptr %.*s, %.*s : !pto.ptr<%s> -> !pto.ptr<%s>",
+                                     STR_ARGS(name), STR_ARGS(steps), type, type));
 }
 
 static void put_numbers(struct pto_host_core *c, struct text *t, const int64_t *at, int32_t n)
@@ -153,7 +154,7 @@ struct str pto_host_view_name(struct pto_host_core *c, const struct pto_view *v,
     }
     struct str pointer = pto_host_pointer_name(c, v->dtype, v->offset, buffer);
     const char *dtype = pto_dtype_name(v->dtype);
-    struct str whole = name_of(
+    struct str whole = text_name_of(
         c, 'w',
         arena_format(arena,
                      "pto.make_tensor_view %.*s, shape = [%.*s], strides = [%.*s] {layout = "
@@ -162,7 +163,7 @@ struct str pto_host_view_name(struct pto_host_core *c, const struct pto_view *v,
                      layouts[v->layout], STR_ARGS(text_view(&open)), dtype));
     *type = arena_format(arena, "!pto.partition_tensor_view<%.*s%s>", STR_ARGS(text_view(&dims)),
                          dtype);
-    struct str name = name_of(
+    struct str name = text_name_of(
         c, 'q',
         arena_format(arena,
                      "pto.partition_view %.*s, offsets = [%.*s], sizes = [%.*s] : "
@@ -185,7 +186,7 @@ struct script_writer {
     struct str file;
 };
 
-static void put_line(struct script_writer *w, struct str line, struct strata_pto_place place)
+static void text_put_line(struct script_writer *w, struct str line, struct strata_pto_place place)
 {
     bool is_ours = place.line > 0 && str_equal(str_of(place.file), w->file);
 
@@ -196,7 +197,7 @@ static void put_line(struct script_writer *w, struct str line, struct strata_pto
 
 static void put_plain(struct script_writer *w, struct str line)
 {
-    put_line(w, line, (struct strata_pto_place){"", 0});
+    text_put_line(w, line, (struct strata_pto_place){"", 0});
 }
 
 /* In front of everything: two vector cores that go different ways share them. */
@@ -207,7 +208,7 @@ static void put_fifos(struct script_writer *w, const struct pto_host_core *c)
         if (pto_host_fifo_text(c, id, &text)) {
             struct str rest = text_view(&text), line;
             while (rest.n > 0 && str_split(&rest, '\n', &line))
-                put_line(w, line, c->fifo_place[id]);
+                text_put_line(w, line, c->fifo_place[id]);
         }
         text_free(&text);
     }
@@ -219,13 +220,13 @@ static void put_script(struct script_writer *w, const struct pto_host_script *s)
 
     for (size_t i = 0; i < s->places.n; i++) {
         size_t end = str_find_char(rest, '\n');
-        put_line(w, str_part(rest, 0, end), s->places.at[i]);
+        text_put_line(w, str_part(rest, 0, end), s->places.at[i]);
         rest = str_part(rest, end + 1, rest.n);
     }
 }
 
-static void put_head(struct pto_host *h, struct script_writer *w, struct str name,
-                     const char *suffix, bool is_cube)
+static void text_put_head(struct pto_host *h, struct script_writer *w, struct str name,
+                          const char *suffix, bool is_cube)
 {
     struct text t = {0};
 
@@ -248,7 +249,7 @@ static void put_vector(struct pto_host *h, struct script_writer *w, struct str n
     const struct pto_host_core *a = h->cores[PTO_AIV0], *b = h->cores[PTO_AIV1];
     bool is_one = !b || str_equal(text_view(&a->script.body), text_view(&b->script.body));
 
-    put_head(h, w, name, suffix, false);
+    text_put_head(h, w, name, suffix, false);
     put_fifos(w, a);
     if (!is_one) {
         put_plain(w, S("    %.lane = pto.get_subblock_idx -> i64"));
@@ -276,7 +277,7 @@ void pto_host_text(struct pto_host *h, struct str name, struct str file, struct 
     put_plain(&w, arena_format(&h->arena, "module attributes {pto.target_arch = \"%s\"} {",
                                pto_arch_name(h->setup.arch)));
     if (h->cores[PTO_AIC]) {
-        put_head(h, &w, name, is_mixed ? "_aic" : "", true);
+        text_put_head(h, &w, name, is_mixed ? "_aic" : "", true);
         put_fifos(&w, h->cores[PTO_AIC]);
         put_script(&w, &h->cores[PTO_AIC]->script);
         put_plain(&w, S("    return"));

@@ -163,7 +163,7 @@ static uint32_t touch_window(struct pto_l2 *l2, const struct pto_gm_window *w, u
 }
 
 /* Bytes that come in take the place of those that came one room before. */
-static void fill(struct pto_l2 *l2, double bytes, bool is_write)
+static void l2_fill(struct pto_l2 *l2, double bytes, bool is_write)
 {
     double share = fmax((double)l2->room * CLOCK / PTO_L2_SHARES, 1);
     double from = floor(l2->filled / share), to = floor((l2->filled + bytes) / share);
@@ -202,6 +202,6 @@ int64_t pto_l2_touch(struct pto_l2 *l2, const struct pto_gm_window *w, int64_t b
     uint64_t missing = is_even(w, length, rows) ? touch_even_rows(l2, w, length, rows, at, least)
                                                 : touch_odd_rows(l2, w, length, rows, at, least);
     int64_t missed = missing < (uint64_t)bytes / LINE ? (int64_t)missing * LINE : bytes;
-    fill(l2, (double)missed * part, is_write);
+    l2_fill(l2, (double)missed * part, is_write);
     return missed;
 }

@@ -46,7 +46,7 @@
     MODULE(PART("cube", "cube", cube) PART("vector", "vector", vector)                             \
                ENTRY("k", CALL("cube") CALL("vector")))
 
-static int64_t run(const char *text, uint32_t present)
+static int64_t mixed_run(const char *text, uint32_t present)
 {
     struct testing_sim t;
 
@@ -79,8 +79,8 @@ TEST(an_entry_and_its_private_functions_are_one_kernel)
 
 TEST(lowered_fifos_take_as_long_as_plain_ones)
 {
-    assert_int_equal(run(MIXED(LOWERED_CUBE, LOWERED_VECTOR), 7),
-                     run(MIXED(PLAIN_CUBE, PLAIN_VECTOR), 7));
+    assert_int_equal(mixed_run(MIXED(LOWERED_CUBE, LOWERED_VECTOR), 7),
+                     mixed_run(MIXED(PLAIN_CUBE, PLAIN_VECTOR), 7));
 }
 
 TEST(entries_are_chosen_by_name)
@@ -135,10 +135,11 @@ TEST(modules_in_modules_and_places_are_read)
 
 TEST(the_scale_of_a_store_is_read)
 {
-    (void)run(MODULE(PART("c", "cube",
-                          "%s = arith.constant 2.0 : f32\npto.set_quant_scalar ins(%s : f32)\n"
-                          "return\n") ENTRY("k", CALL("c"))),
-              1);
+    (void)mixed_run(
+        MODULE(PART("c", "cube",
+                    "%s = arith.constant 2.0 : f32\npto.set_quant_scalar ins(%s : f32)\n"
+                    "return\n") ENTRY("k", CALL("c"))),
+        1);
 }
 
 /* ---- entries that are views of slots in global memory ---- */

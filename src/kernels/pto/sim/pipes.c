@@ -33,8 +33,8 @@ static struct pto_phases two(enum pto_pipe a, enum pto_pipe b)
     return (struct pto_phases){.at = {a, b}, .n = 2};
 }
 
-static const struct pto_type *type_of(const struct pto_module *m, const struct pto_function *f,
-                                      uint32_t value)
+static const struct pto_type *pipes_type_of(const struct pto_module *m,
+                                            const struct pto_function *f, uint32_t value)
 {
     static const struct pto_type none = {.kind = PTO_TYPE_OPAQUE};
 
@@ -44,7 +44,7 @@ static const struct pto_type *type_of(const struct pto_module *m, const struct p
 static enum pto_space space_of(const struct pto_module *m, const struct pto_function *f,
                                const struct pto_op *op, enum pto_role role)
 {
-    return type_of(m, f, pto_operand(m, op, role))->space;
+    return pipes_type_of(m, f, pto_operand(m, op, role))->space;
 }
 
 enum pto_pipe pto_sync_pipe(int64_t sync_op_type)
@@ -212,8 +212,8 @@ struct pto_phases pto_phases_of(const struct pto_module *m, const struct pto_fun
     case RULE_FIX:
         return one(PTO_PIPE_FIX);
     case RULE_MOVE:
-        return one(move(m, op->code, type_of(m, f, pto_operand(m, op, PTO_ROLE_IN)),
-                        type_of(m, f, pto_operand(m, op, PTO_ROLE_OUT))));
+        return one(move(m, op->code, pipes_type_of(m, f, pto_operand(m, op, PTO_ROLE_IN)),
+                        pipes_type_of(m, f, pto_operand(m, op, PTO_ROLE_OUT))));
     case RULE_STORE:
         return one(space_of(m, f, op, PTO_ROLE_IN) == PTO_ACC ? PTO_PIPE_FIX : PTO_PIPE_MTE3);
     case RULE_FIFO:

@@ -149,7 +149,7 @@ TEST(a_scalar_that_was_stored_is_loaded_also_without_a_buffer)
 
 /* ---- what is refused ---- */
 
-static void assert_refused(const char *arch, const char *body, const char *code)
+static void program_assert_refused(const char *arch, const char *body, const char *code)
 {
     struct testing_sim t;
     struct arena arena;
@@ -167,33 +167,36 @@ static void assert_refused(const char *arch, const char *body, const char *code)
 
 TEST(what_cannot_run_is_told_with_its_line)
 {
-    assert_refused("a2a3",
-                   "%p = arith.extsi %n : i32 to i64\n%o = arith.constant -1 : i64\n"
-                   "%q = arith.addi %p, %o : i64\n%t = pto.alloc_tile addr = %q : " VEC,
-                   "pto-run.tile-range");
-    assert_refused("a2a3",
-                   "%m = pto.alloc_multi_tile addr = %z : !pto.multi_tile_buf<vec, 16x64xf32, "
-                   "count=2>\n%i = arith.index_cast %n : i32 to index\n"
-                   "%c2 = arith.constant 2 : index\n%k = arith.addi %i, %c2 : index\n"
-                   "%t = pto.multi_tile_get %m[%k] : !pto.multi_tile_buf<vec, 16x64xf32, "
-                   "count=2> -> " VEC,
-                   "pto-run.tile-range");
-    assert_refused("a2a3",
-                   "%by = arith.index_cast %n : i32 to index\n"
-                   "scf.for %i = %c0 to %c1 step %by {\n}",
-                   "pto-run.endless");
-    assert_refused("a2a3",
-                   "%t = pto.declare_local_array -> !pto.local_array<4xi32>\n"
-                   "%i = arith.index_cast %n : i32 to index\n%c4 = arith.constant 4 : index\n"
-                   "%k = arith.addi %i, %c4 : index\n"
-                   "%x = pto.local_array_get %t[%k] : !pto.local_array<4xi32> -> i32",
-                   "pto-run.index-range");
-    assert_refused("a2a3",
-                   "%minus = arith.constant -2 : index\n"
-                   "%g = pto.make_tensor_view %a, shape = [%minus, %c1], strides = [%c1, %c1] "
-                   ": !pto.tensor_view<?x?xf32>",
-                   "pto-run.view-shape");
-    assert_refused("a2a3", "pto.trap", "pto-run.trap");
+    program_assert_refused("a2a3",
+                           "%p = arith.extsi %n : i32 to i64\n%o = arith.constant -1 : i64\n"
+                           "%q = arith.addi %p, %o : i64\n%t = pto.alloc_tile addr = %q : " VEC,
+                           "pto-run.tile-range");
+    program_assert_refused(
+        "a2a3",
+        "%m = pto.alloc_multi_tile addr = %z : !pto.multi_tile_buf<vec, 16x64xf32, "
+        "count=2>\n%i = arith.index_cast %n : i32 to index\n"
+        "%c2 = arith.constant 2 : index\n%k = arith.addi %i, %c2 : index\n"
+        "%t = pto.multi_tile_get %m[%k] : !pto.multi_tile_buf<vec, 16x64xf32, "
+        "count=2> -> " VEC,
+        "pto-run.tile-range");
+    program_assert_refused("a2a3",
+                           "%by = arith.index_cast %n : i32 to index\n"
+                           "scf.for %i = %c0 to %c1 step %by {\n}",
+                           "pto-run.endless");
+    program_assert_refused(
+        "a2a3",
+        "%t = pto.declare_local_array -> !pto.local_array<4xi32>\n"
+        "%i = arith.index_cast %n : i32 to index\n%c4 = arith.constant 4 : index\n"
+        "%k = arith.addi %i, %c4 : index\n"
+        "%x = pto.local_array_get %t[%k] : !pto.local_array<4xi32> -> i32",
+        "pto-run.index-range");
+    program_assert_refused(
+        "a2a3",
+        "%minus = arith.constant -2 : index\n"
+        "%g = pto.make_tensor_view %a, shape = [%minus, %c1], strides = [%c1, %c1] "
+        ": !pto.tensor_view<?x?xf32>",
+        "pto-run.view-shape");
+    program_assert_refused("a2a3", "pto.trap", "pto-run.trap");
 }
 
 TEST(a_window_of_a_tile_has_its_own_valid_part)

@@ -101,8 +101,8 @@ static int64_t memory_end(struct pto_queues *q, int64_t start, int64_t end,
 }
 
 /* One entry of a queue: it starts when everything lets it and holds the queue for `occupied`. */
-static inline struct pto_record *enter(struct pto_queues *q, enum pto_pipe p, uint32_t site,
-                                       struct pto_moment wait, const struct pto_issue *issue)
+static inline struct pto_record *queues_enter(struct pto_queues *q, enum pto_pipe p, uint32_t site,
+                                              struct pto_moment wait, const struct pto_issue *issue)
 {
     struct pto_queue *pipe = &q->pipe[p];
     struct pto_moment m = start_moment(q, pipe, p, wait);
@@ -139,7 +139,8 @@ struct pto_moment pto_queues_run(struct pto_queues *q, const struct pto_issue *i
                                  struct pto_moment wait)
 {
     struct pto_queue *pipe = &q->pipe[issue->pipe];
-    const struct pto_record *r = enter(q, (enum pto_pipe)issue->pipe, issue->site, wait, issue);
+    const struct pto_record *r =
+        queues_enter(q, (enum pto_pipe)issue->pipe, issue->site, wait, issue);
 
     pipe->busy += r->end - r->start;
     if (issue->pipe == PTO_PIPE_V)
@@ -176,7 +177,8 @@ struct queue_mark {
 static uint32_t sync_record(struct pto_queues *q, uint32_t site, enum pto_pipe p,
                             struct pto_moment wait, struct queue_mark mark)
 {
-    struct pto_record *r = enter(q, p, site, wait, &(struct pto_issue){.occupied = q->issue});
+    struct pto_record *r =
+        queues_enter(q, p, site, wait, &(struct pto_issue){.occupied = q->issue});
 
     r->is_sync = (uint8_t)mark.is;
     r->peer = (uint8_t)mark.peer;

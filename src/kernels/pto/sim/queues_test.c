@@ -2,8 +2,8 @@
 
 #include "base/testing.h"
 
-static struct pto_moment run(struct pto_queues *q, enum pto_pipe pipe, int64_t occupied,
-                             int64_t latency, struct pto_moment wait)
+static struct pto_moment queues_run(struct pto_queues *q, enum pto_pipe pipe, int64_t occupied,
+                                    int64_t latency, struct pto_moment wait)
 {
     struct pto_issue issue = {.site = 7,
                               .pipe = (uint8_t)pipe,
@@ -24,8 +24,8 @@ TEST(independent_instructions_stream_and_pay_the_latency_once)
     struct pto_queues q;
 
     pto_queues_init(&q, 100);
-    assert_int_equal(run(&q, PTO_PIPE_V, 16, 25, none()).at, 41);
-    assert_int_equal(run(&q, PTO_PIPE_V, 16, 25, none()).at, 57);
+    assert_int_equal(queues_run(&q, PTO_PIPE_V, 16, 25, none()).at, 41);
+    assert_int_equal(queues_run(&q, PTO_PIPE_V, 16, 25, none()).at, 57);
     assert_int_equal(q.records.at[1].start, 16);
     assert_int_equal(q.records.at[1].before, 0);
     assert_int_equal(q.records.at[1].stall, 0);
@@ -39,9 +39,9 @@ TEST(a_wait_stalls_the_queue_and_is_kept_as_the_cause)
     struct pto_queues q;
 
     pto_queues_init(&q, 100);
-    struct pto_moment load = run(&q, PTO_PIPE_MTE2, 30, 200, none());
+    struct pto_moment load = queues_run(&q, PTO_PIPE_MTE2, 30, 200, none());
     load.cause = PTO_CAUSE_RAW;
-    run(&q, PTO_PIPE_V, 16, 25, load);
+    queues_run(&q, PTO_PIPE_V, 16, 25, load);
     const struct pto_record *r = &q.records.at[1];
     assert_int_equal(r->start, 230);
     assert_int_equal(r->stall, 230);
@@ -59,12 +59,13 @@ TEST(the_vector_queue_is_busy_as_long_as_something_is_under_way)
     struct pto_queues q;
 
     pto_queues_init(&q, 100);
-    run(&q, PTO_PIPE_V, 10, 25, none());                                                 /* 0..35 */
-    run(&q, PTO_PIPE_V, 10, 25, (struct pto_moment){.at = 12, .record = PTO_NO_RECORD}); /* ..47 */
-    run(&q, PTO_PIPE_V, 10, 25,
-        (struct pto_moment){.at = 100, .record = PTO_NO_RECORD}); /* 100..135 */
+    queues_run(&q, PTO_PIPE_V, 10, 25, none()); /* 0..35 */
+    queues_run(&q, PTO_PIPE_V, 10, 25,
+               (struct pto_moment){.at = 12, .record = PTO_NO_RECORD}); /* ..47 */
+    queues_run(&q, PTO_PIPE_V, 10, 25,
+               (struct pto_moment){.at = 100, .record = PTO_NO_RECORD}); /* 100..135 */
     assert_int_equal(q.pipe[PTO_PIPE_V].busy + q.pipe[PTO_PIPE_V].burst_latency, 47 + 35);
-    run(&q, PTO_PIPE_MTE2, 10, 200, none());
+    queues_run(&q, PTO_PIPE_MTE2, 10, 200, none());
     assert_int_equal(q.pipe[PTO_PIPE_MTE2].busy, 10);
     pto_queues_free(&q);
 }
@@ -75,11 +76,11 @@ TEST(the_scalar_unit_dispatches_in_program_order)
 
     pto_queues_init(&q, 100);
     pto_queues_scalar(&q, 5);
-    run(&q, PTO_PIPE_V, 10, 0, none());
+    queues_run(&q, PTO_PIPE_V, 10, 0, none());
     assert_int_equal(q.records.at[0].start, 5);
     assert_int_equal(q.records.at[0].cause, PTO_CAUSE_SCALAR);
-    run(&q, PTO_PIPE_S, 100, 20, none()); /* blocks until its result is there */
-    run(&q, PTO_PIPE_MTE2, 10, 0, none());
+    queues_run(&q, PTO_PIPE_S, 100, 20, none()); /* blocks until its result is there */
+    queues_run(&q, PTO_PIPE_MTE2, 10, 0, none());
     assert_int_equal(q.records.at[2].start, 125);
     pto_queues_free(&q);
 }
@@ -91,15 +92,15 @@ TEST(a_flag_fires_when_everything_before_it_is_ready)
     pto_queues_init(&q, 100);
     q.issue = 1;
     q.flag_latency = 3;
-    run(&q, PTO_PIPE_MTE2, 30, 200, none());
+    queues_run(&q, PTO_PIPE_MTE2, 30, 200, none());
     pto_queues_set(&q, 1, PTO_PIPE_MTE2, PTO_PIPE_V, 2);
-    run(&q, PTO_PIPE_MTE2, 30, 200, none());
+    queues_run(&q, PTO_PIPE_MTE2, 30, 200, none());
     assert_int_equal(q.records.at[2].start, 31); /* the set takes one cycle, no more */
     assert_false(pto_queues_wait(&q, 1, PTO_PIPE_MTE2, PTO_PIPE_V, 1));
     assert_false(pto_queues_wait(&q, 1, PTO_PIPE_V, PTO_PIPE_MTE2, 2));
     assert_true(pto_queues_wait(&q, 1, PTO_PIPE_MTE2, PTO_PIPE_V, 2));
     assert_false(pto_queues_wait(&q, 1, PTO_PIPE_MTE2, PTO_PIPE_V, 2));
-    run(&q, PTO_PIPE_V, 10, 0, none());
+    queues_run(&q, PTO_PIPE_V, 10, 0, none());
     const struct pto_record *wait = &q.records.at[3];
     assert_int_equal(wait->start, 233);
     assert_int_equal(wait->cause, PTO_CAUSE_FLAG);
@@ -115,9 +116,9 @@ TEST(flags_of_one_name_are_taken_in_the_order_they_were_set)
     struct pto_queues q;
 
     pto_queues_init(&q, 100);
-    run(&q, PTO_PIPE_MTE2, 10, 0, none());
+    queues_run(&q, PTO_PIPE_MTE2, 10, 0, none());
     pto_queues_set(&q, 0, PTO_PIPE_MTE2, PTO_PIPE_V, 0);
-    run(&q, PTO_PIPE_MTE2, 10, 0, none());
+    queues_run(&q, PTO_PIPE_MTE2, 10, 0, none());
     pto_queues_set(&q, 0, PTO_PIPE_MTE2, PTO_PIPE_V, 0);
     assert_true(pto_queues_wait(&q, 0, PTO_PIPE_MTE2, PTO_PIPE_V, 0));
     assert_int_equal(q.pipe[PTO_PIPE_V].free, 10);
@@ -132,13 +133,13 @@ TEST(a_barrier_drains_its_pipe_or_all_of_them)
 
     pto_queues_init(&q, 100);
     q.issue = 1;
-    run(&q, PTO_PIPE_V, 10, 25, none());
-    run(&q, PTO_PIPE_MTE2, 10, 300, none());
+    queues_run(&q, PTO_PIPE_V, 10, 25, none());
+    queues_run(&q, PTO_PIPE_MTE2, 10, 300, none());
     pto_queues_barrier(&q, 0, PTO_PIPE_V);
-    run(&q, PTO_PIPE_V, 10, 25, none());
+    queues_run(&q, PTO_PIPE_V, 10, 25, none());
     assert_int_equal(q.records.at[3].start, 36);
     pto_queues_barrier(&q, 0, PTO_PIPE_ALL);
-    run(&q, PTO_PIPE_MTE3, 10, 0, none());
+    queues_run(&q, PTO_PIPE_MTE3, 10, 0, none());
     assert_int_equal(q.records.at[5].start, 311);
     pto_queues_free(&q);
 }
@@ -149,16 +150,16 @@ TEST(tokens_of_other_cores_take_their_turn)
 
     pto_queues_init(&q, 100);
     q.issue = 1;
-    run(&q, PTO_PIPE_V, 10, 25, none());
+    queues_run(&q, PTO_PIPE_V, 10, 25, none());
     assert_int_equal(pto_queues_signal(&q, 0, PTO_PIPE_V).at, 35);
-    run(&q, PTO_PIPE_V, 10, 25, none());
+    queues_run(&q, PTO_PIPE_V, 10, 25, none());
     assert_int_equal(q.records.at[2].start, 11);
     assert_int_equal(pto_queues_signal(&q, 0, PTO_PIPE_ALL).at, 46);
     pto_queues_await(&q, 0, PTO_PIPE_MTE3, (struct pto_moment){.at = 90, .record = PTO_NO_RECORD});
-    run(&q, PTO_PIPE_MTE3, 10, 0, none());
+    queues_run(&q, PTO_PIPE_MTE3, 10, 0, none());
     assert_int_equal(q.records.at[q.records.n - 1].start, 91);
     pto_queues_await(&q, 0, PTO_PIPE_ALL, (struct pto_moment){.at = 500, .record = PTO_NO_RECORD});
-    run(&q, PTO_PIPE_MTE2, 10, 0, none());
+    queues_run(&q, PTO_PIPE_MTE2, 10, 0, none());
     assert_int_equal(q.records.at[q.records.n - 1].start, 501);
     pto_queues_free(&q);
 }
@@ -171,9 +172,9 @@ TEST(a_late_instruction_counts_from_when_it_was_dispatched)
     pto_queues_init(&q, 100);
     pto_queues_scalar(&q, 50);
     q.late = &issued;
-    run(&q, PTO_PIPE_V, 10, 0, none());
+    queues_run(&q, PTO_PIPE_V, 10, 0, none());
     q.late = NULL;
-    run(&q, PTO_PIPE_MTE3, 10, 0, none());
+    queues_run(&q, PTO_PIPE_MTE3, 10, 0, none());
     assert_int_equal(q.records.at[0].start, 4);
     assert_int_equal(q.records.at[1].start, 50);
     pto_queues_free(&q);
@@ -184,7 +185,7 @@ TEST(a_reset_forgets_everything)
     struct pto_queues q;
 
     pto_queues_init(&q, 100);
-    run(&q, PTO_PIPE_V, 10, 25, none());
+    queues_run(&q, PTO_PIPE_V, 10, 25, none());
     pto_queues_set(&q, 0, PTO_PIPE_V, PTO_PIPE_MTE3, 0);
     pto_queues_barrier(&q, 0, PTO_PIPE_ALL);
     pto_queues_reset(&q, 0);
@@ -192,7 +193,7 @@ TEST(a_reset_forgets_everything)
     assert_int_equal(pto_queues_end(&q).record, PTO_NO_RECORD);
     assert_false(pto_queues_wait(&q, 0, PTO_PIPE_V, PTO_PIPE_MTE3, 0));
     assert_int_equal(q.n_records, 0);
-    run(&q, PTO_PIPE_V, 10, 25, none());
+    queues_run(&q, PTO_PIPE_V, 10, 25, none());
     assert_int_equal(q.records.at[0].start, 0);
     pto_queues_free(&q);
 }
@@ -229,7 +230,7 @@ TEST(nothing_runs_before_the_start)
 
     pto_queues_init(&q, 100);
     pto_queues_reset(&q, 600);
-    assert_int_equal(run(&q, PTO_PIPE_V, 16, 25, none()).at, 641);
+    assert_int_equal(queues_run(&q, PTO_PIPE_V, 16, 25, none()).at, 641);
     assert_int_equal(q.records.at[0].stall, 0);
     pto_queues_free(&q);
 }

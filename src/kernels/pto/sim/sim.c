@@ -61,7 +61,7 @@ struct pto_options pto_options_default(enum pto_arch arch)
 
 /* ---- kernels of a module ---- */
 
-static struct str name_of(const struct pto_module *m, const struct pto_function *f)
+static struct str sim_name_of(const struct pto_module *m, const struct pto_function *f)
 {
     return intern_get(&m->names, f->name);
 }
@@ -69,13 +69,13 @@ static struct str name_of(const struct pto_module *m, const struct pto_function 
 /* The other half of a mixed kernel. */
 static const struct pto_function *partner(const struct pto_module *m, const struct pto_function *f)
 {
-    struct str name = name_of(m, f);
+    struct str name = sim_name_of(m, f);
     bool is_cube = str_ends(name, S("_aic"));
 
     if (!is_cube && !str_ends(name, S("_aiv")))
         return NULL;
     for (size_t i = 0; i < m->functions.n; i++) {
-        struct str other = name_of(m, &m->functions.at[i]);
+        struct str other = sim_name_of(m, &m->functions.at[i]);
         if (other.n == name.n && m->functions.at[i].has_body &&
             memcmp(other.at, name.at, name.n - 1) == 0 &&
             other.at[other.n - 1] == (is_cube ? 'v' : 'c'))
@@ -86,7 +86,7 @@ static const struct pto_function *partner(const struct pto_module *m, const stru
 
 struct str pto_sim_kernel_name(const struct pto_module *m, const struct pto_function *f)
 {
-    struct str name = name_of(m, f);
+    struct str name = sim_name_of(m, f);
 
     return partner(m, f) ? str_part(name, 0, name.n - 4) : name;
 }
@@ -121,8 +121,8 @@ static bool matches(const struct pto_module *m, const struct pto_function *f, st
 {
     const struct pto_function *other = partner(m, f);
 
-    return str_equal(name, pto_sim_kernel_name(m, f)) || str_equal(name, name_of(m, f)) ||
-           (other && str_equal(name, name_of(m, other)));
+    return str_equal(name, pto_sim_kernel_name(m, f)) || str_equal(name, sim_name_of(m, f)) ||
+           (other && str_equal(name, sim_name_of(m, other)));
 }
 
 static enum status find_kernel(struct pto_sim *s, struct str name, const char *path,

@@ -2,7 +2,7 @@
 #include "base/testing.h"
 #include "kernels/pto/testing_properties.h"
 
-static uint32_t next(uint32_t *state)
+static uint32_t random_next(uint32_t *state)
 {
     *state ^= *state << 13;
     *state ^= *state >> 17;
@@ -18,7 +18,7 @@ TEST(every_random_kernel_keeps_its_dependences)
         uint8_t bytes[300];
         uint32_t random = seed * 2654435761u;
         for (size_t i = 0; i < sizeof(bytes); i++)
-            bytes[i] = (uint8_t)(next(&random) >> 16);
+            bytes[i] = (uint8_t)(random_next(&random) >> 16);
         if (!properties_hold(p, bytes, sizeof(bytes)))
             fail_msg("seed %u: %s\n%.*s", seed, p->fault, (int)p->kernel.n, p->kernel.text);
     }

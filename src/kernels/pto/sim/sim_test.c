@@ -6,7 +6,7 @@
 #define PART "!pto.partition_tensor_view<16x64xf32>"
 
 /* %v is a window of %a, 16x64 f32; %t<i> a tile of that size at 4096 * i; %f is 1.0. */
-static struct str kernel(struct arena *arena, const char *arch, const char *body)
+static struct str sim_kernel(struct arena *arena, const char *arch, const char *body)
 {
     struct str head = arena_format(
         arena,
@@ -39,7 +39,7 @@ static void open_kernel(struct testing_sim *t, const char *arch, const char *bod
     struct arena arena;
 
     arena_init(&arena);
-    testing_sim_open(t, kernel(&arena, arch, body));
+    testing_sim_open(t, sim_kernel(&arena, arch, body));
     arena_free(&arena);
 }
 

@@ -40,7 +40,7 @@ static const char *lane_name(uint8_t pipe)
     return pipe == PTO_PIPE_V ? "VECTOR" : pto_pipe_short((enum pto_pipe)pipe);
 }
 
-static lane_id lane_of(struct conversion *c, uint32_t core, uint8_t pipe)
+static lane_id capture_lane_of(struct conversion *c, uint32_t core, uint8_t pipe)
 {
     static const char *const cores[] = {"core0.cubecore0", "core0.veccore0", "core0.veccore1"};
 
@@ -84,7 +84,7 @@ static struct str operands_of(struct conversion *c, const struct pto_module *m,
 
 /* Cube products and stores of the accumulator have the names that readers of traces look for;
  * others are called as in the text, in capitals. */
-static struct str name_of(struct conversion *c, const struct pto_site *s)
+static struct str capture_name_of(struct conversion *c, const struct pto_site *s)
 {
     struct str name = str_of(pto_op_name(s->code));
 
@@ -111,7 +111,7 @@ static struct site_text *site_text(struct conversion *c, const struct pto_core *
     if (t->is_made)
         return t;
     t->is_made = true;
-    t->name = capture_intern(c->cap, mark == 0 ? name_of(c, s) : str_of(marks[mark]));
+    t->name = capture_intern(c->cap, mark == 0 ? capture_name_of(c, s) : str_of(marks[mark]));
     t->detail = mark == 0 ? capture_intern(c->cap, operands_of(c, p->module, s)) : 0;
     struct str pc =
         arena_format(&c->scratch, "0x%x", (which + 1) << 28 | (site * MARKS + mark) << 2);
@@ -173,14 +173,14 @@ static strid flag_detail(struct conversion *c, const struct pto_record *r)
                                                lane_name(from), lane_name(to), r->id));
 }
 
-static uint32_t add_slice(struct conversion *c, const struct pto_core *core,
-                          const struct pto_record *r)
+static uint32_t capture_add_slice(struct conversion *c, const struct pto_core *core,
+                                  const struct pto_record *r)
 {
     bool is_sync = r->is_sync != PTO_MARK_NONE;
     const struct site_text *t = site_text(c, core, r->site, r->is_sync);
     struct slice slice = {.begin = r->start,
                           .dur = r->ready - r->start,
-                          .lane = lane_of(c, core->number, r->pipe),
+                          .lane = capture_lane_of(c, core->number, r->pipe),
                           .name = t->name,
                           .set = t->set,
                           .own = own_of(c, core, r, is_sync ? flag_detail(c, r) : t->detail),
@@ -254,7 +254,7 @@ static void add_slices(struct conversion *c, const struct pto_core *core)
     for (size_t i = 0; i < core->queues.records.n; i++) {
         const struct pto_record *r = &core->queues.records.at[i];
         struct arena_mark mark = arena_mark(&c->scratch);
-        c->slices[core->number][i] = add_slice(c, core, r);
+        c->slices[core->number][i] = capture_add_slice(c, core, r);
         arena_rewind(&c->scratch, mark);
     }
 }

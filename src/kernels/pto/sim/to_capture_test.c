@@ -3,7 +3,7 @@
 #include "capture/capture.h"
 #include "kernels/pto/testing_run.h"
 
-static size_t count(const struct capture *cap, enum slice_kind kind, struct str name)
+static size_t capture_count(const struct capture *cap, enum slice_kind kind, struct str name)
 {
     size_t n = 0;
 
@@ -21,7 +21,7 @@ TEST(every_instruction_is_a_slice_on_its_pipe)
     struct capture *cap = pto_to_capture(&r.sim, &r.chip, "t.pto", S("text"));
     assert_int_equal(cap->slices.n, 24);
     assert_int_equal(cap->lanes.n, 3);
-    assert_int_equal(count(cap, SLICE_INSTR, S("TLOAD")), 8);
+    assert_int_equal(capture_count(cap, SLICE_INSTR, S("TLOAD")), 8);
     assert_int_equal(cap->clock.hz, 1850000000);
     assert_str(capture_text(cap, cap->facts.kind), "incore");
     assert_str(capture_text(cap, cap->facts.device_name), "Ascend910B1");
@@ -41,7 +41,7 @@ TEST(flags_have_their_arrows)
     testing_run_open(&r, false);
     testing_run_body(&r, testing_loop(&r.arena, ""));
     struct capture *cap = pto_to_capture(&r.sim, &r.chip, "t.pto", S(""));
-    size_t waits = count(cap, SLICE_WAIT, S("WAIT_FLAG"));
+    size_t waits = capture_count(cap, SLICE_WAIT, S("WAIT_FLAG"));
     assert_true(waits >= 16);
     for (size_t i = 0; i < cap->flows.n; i++) {
         const struct flow *f = &cap->flows.at[i];

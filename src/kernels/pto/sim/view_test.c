@@ -4,7 +4,7 @@
 static const struct pto_view matrix = {
     .limit = 4000, .dtype = PTO_F32, .ndim = 2, .shape = {10, 20}, .stride = {100, 1}};
 
-static enum status check(const struct pto_view *v)
+static enum status view_check(const struct pto_view *v)
 {
     struct diag d;
     diag_init(&d);
@@ -54,27 +54,27 @@ TEST(ranges_are_the_dense_pieces)
 TEST(a_view_stays_in_its_buffer)
 {
     struct pto_view v = matrix;
-    assert_int_equal(check(&v), ST_OK);
+    assert_int_equal(view_check(&v), ST_OK);
     v.offset = 81;
-    assert_int_equal(check(&v), ST_FORMAT);
+    assert_int_equal(view_check(&v), ST_FORMAT);
     v.offset = -1;
-    assert_int_equal(check(&v), ST_FORMAT);
+    assert_int_equal(view_check(&v), ST_FORMAT);
     v.shape[1] = 0;
-    assert_int_equal(check(&v), ST_OK);
+    assert_int_equal(view_check(&v), ST_OK);
     v = matrix;
     v.stride[0] = INT64_MAX / 2;
-    assert_int_equal(check(&v), ST_FORMAT);
+    assert_int_equal(view_check(&v), ST_FORMAT);
     v = matrix;
     v.stride[0] = -100;
-    assert_int_equal(check(&v), ST_FORMAT);
+    assert_int_equal(view_check(&v), ST_FORMAT);
     v.offset = 900;
-    assert_int_equal(check(&v), ST_OK);
+    assert_int_equal(view_check(&v), ST_OK);
     v.ndim = 6;
-    assert_int_equal(check(&v), ST_FORMAT);
+    assert_int_equal(view_check(&v), ST_FORMAT);
     v = matrix;
     v.stride[0] = v.stride[1] = 0; /* one element, seen far too often */
     v.shape[0] = v.shape[1] = INT32_MAX;
-    assert_int_equal(check(&v), ST_FORMAT);
+    assert_int_equal(view_check(&v), ST_FORMAT);
 }
 
 TEST_MAIN("kernels/pto/sim/view", T(a_part_starts_at_its_offsets), T(leading_dimensions_are_rows),

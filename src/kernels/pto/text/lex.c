@@ -25,7 +25,7 @@ void pto_lex_move(struct pto_lex *lex, const char *at)
     lex->at = at;
 }
 
-static void skip_blanks(struct pto_lex *lex)
+static void lex_skip_blanks(struct pto_lex *lex)
 {
     const char *p = lex->at, *end = lex->end;
 
@@ -66,7 +66,7 @@ static const char *skip_digits(const char *p, const char *end)
 }
 
 /* A number at p, which may start with a minus sign. */
-static const char *number(struct pto_token *t, const char *p, const char *end)
+static const char *lex_number(struct pto_token *t, const char *p, const char *end)
 {
     const char *digits = *p == '-' ? p + 1 : p;
 
@@ -151,7 +151,7 @@ static const char *signed_name(struct pto_token *t, const char *p, const char *e
 
 void pto_lex_next(struct pto_lex *lex, struct pto_token *t)
 {
-    skip_blanks(lex);
+    lex_skip_blanks(lex);
     const char *p = lex->at, *end = lex->end;
 
     t->begin = p;
@@ -176,7 +176,7 @@ void pto_lex_next(struct pto_lex *lex, struct pto_token *t)
         t->kind = PTO_T_ARROW;
         lex->at = p + 2;
     } else if (char_is_digit(c) || (c == '-' && end - p >= 2 && char_is_digit(p[1]))) {
-        lex->at = number(t, p, end);
+        lex->at = lex_number(t, p, end);
     } else if (pto_lex_is_word_byte(c)) {
         t->kind = PTO_T_WORD;
         lex->at = skip_word(p, end);

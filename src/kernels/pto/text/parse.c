@@ -82,7 +82,7 @@ static bool function_body(struct pto_parser *p, struct pto_function *f)
     return ok;
 }
 
-static enum pto_kind kind_of(const struct pto_module *m, uint32_t first, uint32_t count)
+static enum pto_kind parse_kind_of(const struct pto_module *m, uint32_t first, uint32_t count)
 {
     const struct pto_attr *a = pto_named_attr(m, first, count, PTO_KEY_KERNEL_KIND);
 
@@ -112,7 +112,7 @@ static void function(struct pto_parser *p)
     pto_scope_end(p, 0);
     f.value_count = (uint32_t)p->m->values.n - f.value_first;
     f.op_end = (uint32_t)p->m->ops.n;
-    f.kind = kind_of(p->m, f.named_first, f.named_count);
+    f.kind = parse_kind_of(p->m, f.named_first, f.named_count);
     if (f.name != 0)
         vec_push(&p->m->functions, f);
     if (!ok)
@@ -240,7 +240,7 @@ static void find_entries(struct pto_module *m)
         f->is_entry = has_mark && f->has_body;
         marked += f->is_entry;
         if (f->kind == PTO_KIND_NONE)
-            f->kind = kind_of(m, m->named_first, m->named_count);
+            f->kind = parse_kind_of(m, m->named_first, m->named_count);
     }
     if (marked > 0)
         return;

@@ -10,7 +10,7 @@
 #include "kernels/pto/text/parse_in.h"
 #include "kernels/pto/values/elem.h"
 
-static bool value_of(struct pto_parser *p, strid key, struct pto_attr *a);
+static bool attr_value_of(struct pto_parser *p, strid key, struct pto_attr *a);
 
 static uint32_t attr_put(struct pto_parser *p, const struct pto_attr *attr)
 {
@@ -52,7 +52,7 @@ static bool hex(struct str text, uint64_t *value)
 }
 
 /* The number in `t`, whose type is known by now. */
-static bool number_of(struct pto_parser *p, const struct pto_token *t, struct pto_attr *a)
+static bool attr_number_of(struct pto_parser *p, const struct pto_token *t, struct pto_attr *a)
 {
     bool is_float = a->type != PTO_NONE && p->m->types.at[a->type].kind == PTO_TYPE_SCALAR &&
                     pto_dtype_is_float(p->m->types.at[a->type].dtype);
@@ -84,14 +84,14 @@ static bool number_of(struct pto_parser *p, const struct pto_token *t, struct pt
 }
 
 /* "1", "0.5 : f32"; a bare number with a type behind it. */
-static bool number(struct pto_parser *p, struct pto_attr *a)
+static bool parse_attr_number(struct pto_parser *p, struct pto_attr *a)
 {
     struct pto_token t = p->tok;
 
     pto_take(p);
     if (pto_try(p, ':') && !pto_parse_type(p, &a->type))
         return false;
-    return number_of(p, &t, a);
+    return attr_number_of(p, &t, a);
 }
 
 /* ---- words ---- */
@@ -155,7 +155,7 @@ static bool alias(struct pto_parser *p, struct str name, strid key, struct pto_a
         struct str text = p->aliases.at[i].text;
         pto_lex_open(&p->lex, text);
         pto_take(p);
-        bool ok = value_of(p, key, a);
+        bool ok = attr_value_of(p, key, a);
         p->lex = lex;
         pto_take(p);
         return ok;
@@ -198,7 +198,7 @@ static bool items(struct pto_parser *p, strid key, char close)
         return true;
     do {
         struct pto_attr item = {.type = PTO_NONE};
-        if (!value_of(p, key, &item))
+        if (!attr_value_of(p, key, &item))
             return false;
         vec_push(&p->list, attr_put(p, &item));
     } while (pto_try(p, ','));
@@ -248,7 +248,7 @@ static bool dict(struct pto_parser *p, struct pto_attr *a)
 
 /* ---- values ---- */
 
-static bool word(struct pto_parser *p, strid key, struct pto_attr *a)
+static bool attr_word(struct pto_parser *p, strid key, struct pto_attr *a)
 {
     struct str text = p->tok.text;
     enum pto_enum e = pto_key_enum((enum pto_key)key);
@@ -279,7 +279,7 @@ static bool word(struct pto_parser *p, strid key, struct pto_attr *a)
     return opaque(p, from, a);
 }
 
-static bool text_of(struct pto_parser *p, enum pto_attr_kind kind, struct pto_attr *a)
+static bool attr_text_of(struct pto_parser *p, enum pto_attr_kind kind, struct pto_attr *a)
 {
     a->kind = kind;
     a->text = pto_name(p, p->tok.text);
@@ -308,15 +308,15 @@ static bool plain_value(struct pto_parser *p, strid key, struct pto_attr *a)
     case PTO_T_INT:
     case PTO_T_HEX:
     case PTO_T_FLOAT:
-        return number(p, a);
+        return parse_attr_number(p, a);
     case PTO_T_STRING:
-        return text_of(p, PTO_ATTR_STRING, a);
+        return attr_text_of(p, PTO_ATTR_STRING, a);
     case PTO_T_SYMBOL:
-        return text_of(p, PTO_ATTR_SYMBOL, a);
+        return attr_text_of(p, PTO_ATTR_SYMBOL, a);
     case PTO_T_HASH:
         return hash_attr(p, key, a);
     case PTO_T_WORD:
-        return word(p, key, a);
+        return attr_word(p, key, a);
     case PTO_T_TYPE:
         a->kind = PTO_ATTR_TYPE;
         return pto_parse_type(p, &a->type);
@@ -338,7 +338,7 @@ static bool plain_value(struct pto_parser *p, strid key, struct pto_attr *a)
     return pto_expected(p, "a value");
 }
 
-static bool value_of(struct pto_parser *p, strid key, struct pto_attr *a)
+static bool attr_value_of(struct pto_parser *p, strid key, struct pto_attr *a)
 {
     if (!pto_enter(p))
         return false;
@@ -351,7 +351,7 @@ bool pto_parse_attr(struct pto_parser *p, strid key, uint32_t *attr)
 {
     struct pto_attr a = {.type = PTO_NONE};
 
-    if (!value_of(p, key, &a))
+    if (!attr_value_of(p, key, &a))
         return false;
     *attr = attr_put(p, &a);
     return true;

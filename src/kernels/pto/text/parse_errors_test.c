@@ -7,7 +7,7 @@ struct row {
     const char *said; /* how the first problem begins; NULL: there is none */
 };
 
-static void check(struct str text, const struct row *row)
+static void errors_check(struct str text, const struct row *row)
 {
     struct pto_module m;
     struct pto_parser *p = pto_parser_new();
@@ -30,7 +30,7 @@ static void check_rows(const char *before, const struct row *rows, size_t n, con
 
     arena_init(&arena);
     for (size_t i = 0; i < n; i++)
-        check(arena_format(&arena, "%s%s%s", before, rows[i].text, after), &rows[i]);
+        errors_check(arena_format(&arena, "%s%s%s", before, rows[i].text, after), &rows[i]);
     arena_free(&arena);
 }
 
@@ -40,7 +40,7 @@ static void check_kernels(const struct row *rows, size_t n)
 
     arena_init(&arena);
     for (size_t i = 0; i < n; i++)
-        check(testing_kernel(&arena, "a2a3", rows[i].text), &rows[i]);
+        errors_check(testing_kernel(&arena, "a2a3", rows[i].text), &rows[i]);
     arena_free(&arena);
 }
 

@@ -41,7 +41,7 @@ static const struct {
     {PTO_CONSTANT, ""},
 };
 
-static void add(struct segments *s, enum pto_role role, enum segment_kind kind)
+static void generic_add(struct segments *s, enum pto_role role, enum segment_kind kind)
 {
     if (s->n == MAX_SEGMENTS)
         return;
@@ -56,7 +56,7 @@ static void from_letters(struct segments *s, const char *order)
         enum segment_kind kind = order[1] == '*'   ? SEGMENT_LIST
                                  : order[1] == '?' ? SEGMENT_OPTIONAL
                                                    : SEGMENT_ONE;
-        add(s, pto_form_role(*order), kind);
+        generic_add(s, pto_form_role(*order), kind);
         order += kind != SEGMENT_ONE;
     }
 }
@@ -75,17 +75,17 @@ static void from_form(struct segments *s, const char **form, bool is_optional)
                 from_form(s, form, true);
             break;
         case PTO_ITEM_OPERAND:
-            add(s, item.role, is_optional ? SEGMENT_OPTIONAL : SEGMENT_ONE);
+            generic_add(s, item.role, is_optional ? SEGMENT_OPTIONAL : SEGMENT_ONE);
             break;
         case PTO_ITEM_LIST:
         case PTO_ITEM_TYPED:
-            add(s, item.role, SEGMENT_LIST);
+            generic_add(s, item.role, SEGMENT_LIST);
             break;
         case PTO_ITEM_KEYS:
-            add(s, PTO_ROLE_GM_BUFFER, SEGMENT_OPTIONAL);
-            add(s, PTO_ROLE_GM_TENSOR, SEGMENT_OPTIONAL);
-            add(s, PTO_ROLE_C2V, SEGMENT_OPTIONAL);
-            add(s, PTO_ROLE_V2C, SEGMENT_OPTIONAL);
+            generic_add(s, PTO_ROLE_GM_BUFFER, SEGMENT_OPTIONAL);
+            generic_add(s, PTO_ROLE_GM_TENSOR, SEGMENT_OPTIONAL);
+            generic_add(s, PTO_ROLE_C2V, SEGMENT_OPTIONAL);
+            generic_add(s, PTO_ROLE_V2C, SEGMENT_OPTIONAL);
             break;
         default:
             break;

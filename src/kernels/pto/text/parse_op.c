@@ -46,7 +46,7 @@ static bool literal(struct pto_parser *p, struct str text)
 }
 
 /* Reads the type that `value` must have. */
-static bool type_of(struct pto_parser *p, uint32_t value)
+static bool op_type_of(struct pto_parser *p, uint32_t value)
 {
     uint32_t type, line = p->tok.line, col = p->tok.col;
 
@@ -59,7 +59,7 @@ static bool type_of(struct pto_parser *p, uint32_t value)
 bool pto_parse_types_of(struct pto_parser *p, size_t from)
 {
     for (size_t i = from; i < p->m->operands.n; i++)
-        if ((i > from && !pto_want(p, ',')) || !type_of(p, p->m->operands.at[i].value))
+        if ((i > from && !pto_want(p, ',')) || !op_type_of(p, p->m->operands.at[i].value))
             return false;
     return true;
 }
@@ -67,7 +67,7 @@ bool pto_parse_types_of(struct pto_parser *p, size_t from)
 static bool typed_operand(struct pto_parser *p, enum pto_role role)
 {
     return pto_parse_operand(p, role) && pto_want(p, ':') &&
-           type_of(p, p->m->operands.at[p->m->operands.n - 1].value);
+           op_type_of(p, p->m->operands.at[p->m->operands.n - 1].value);
 }
 
 /* "%x, %y", or "%x : i32, %y : i64" */
@@ -109,7 +109,7 @@ static bool operand_types(struct pto_parser *p, const struct pto_draft *d, enum 
         struct pto_operand o = p->m->operands.at[i];
         if (role != PTO_ROLE_COUNT && o.role != role)
             continue;
-        if ((!is_first && !pto_want(p, ',')) || !type_of(p, o.value))
+        if ((!is_first && !pto_want(p, ',')) || !op_type_of(p, o.value))
             return false;
         is_first = false;
     }

@@ -9,7 +9,7 @@ struct fixture {
     struct pto_module m;
 };
 
-static enum status begin(struct fixture *x, const char *text)
+static enum status parse_begin(struct fixture *x, const char *text)
 {
     arena_init(&x->arena);
     return testing_read(&x->m, str_of(text));
@@ -21,7 +21,7 @@ static enum status begin_kernel(struct fixture *x, const char *body)
     return testing_read(&x->m, testing_kernel(&x->arena, "a2a3", body));
 }
 
-static void end(struct fixture *x)
+static void parse_end(struct fixture *x)
 {
     pto_module_fini(&x->m);
     arena_free(&x->arena);
@@ -31,17 +31,17 @@ TEST(several_problems_of_one_text_are_told_with_their_places)
 {
     struct fixture x;
 
-    assert_int_equal(begin(&x, "module {\n"
-                               "  func.func @k() {\n"
-                               "    pto.tad ins(%a : f32)\n"
-                               "    %x = arith.addi %y, %y : index\n"
-                               "    scf.for %i = %x to {\n"
-                               "      %z = nothing.here\n"
-                               "    }\n"
-                               "    pto.vadd %x\n"
-                               "    return\n"
-                               "  }\n"
-                               "}\n"),
+    assert_int_equal(parse_begin(&x, "module {\n"
+                                     "  func.func @k() {\n"
+                                     "    pto.tad ins(%a : f32)\n"
+                                     "    %x = arith.addi %y, %y : index\n"
+                                     "    scf.for %i = %x to {\n"
+                                     "      %z = nothing.here\n"
+                                     "    }\n"
+                                     "    pto.vadd %x\n"
+                                     "    return\n"
+                                     "  }\n"
+                                     "}\n"),
                      ST_FORMAT);
     static const struct {
         const char *code;
@@ -59,18 +59,18 @@ TEST(several_problems_of_one_text_are_told_with_their_places)
         assert_int_equal(x.m.problems.at[i].col, want[i].col);
     }
     assert_string_equal(x.m.problems.at[0].text, "unknown op pto.tad; did you mean pto.tadd?");
-    end(&x);
+    parse_end(&x);
 }
 
 TEST(what_an_operation_may_leave_out_is_not_taken_from_the_next)
 {
     struct fixture x;
 
-    assert_int_equal(begin(&x, "module {\nfunc.func @a() {\n"
-                               "pto.cmo.cacheinvalid all #pto.address_space<gm>\n"
-                               "%c = arith.constant 1 : index\nreturn\n}\n}\n"),
+    assert_int_equal(parse_begin(&x, "module {\nfunc.func @a() {\n"
+                                     "pto.cmo.cacheinvalid all #pto.address_space<gm>\n"
+                                     "%c = arith.constant 1 : index\nreturn\n}\n}\n"),
                      ST_OK);
-    end(&x);
+    parse_end(&x);
 }
 
 #define ROW(n, type)                                                                               \
@@ -86,11 +86,11 @@ TEST(the_axis_of_a_mask_may_be_named_when_it_is_the_usual_one)
 {
     struct fixture x;
 
-    assert_int_equal(begin(&x, MASKED(", \"row\"")), ST_OK);
-    end(&x);
-    assert_int_equal(begin(&x, MASKED(", \"col\"")), ST_FORMAT);
+    assert_int_equal(parse_begin(&x, MASKED(", \"row\"")), ST_OK);
+    parse_end(&x);
+    assert_int_equal(parse_begin(&x, MASKED(", \"col\"")), ST_FORMAT);
     assert_string_equal(x.m.problems.at[0].code, "pto-ir.unsupported-axis");
-    end(&x);
+    parse_end(&x);
 }
 
 TEST(forms_of_the_compiler_are_read)
@@ -98,40 +98,41 @@ TEST(forms_of_the_compiler_are_read)
     struct fixture x;
 
     assert_int_equal(
-        begin(&x,
-              "module {\nfunc.func @a(%p: !pto.ptr<f32>, %n: index, %s: f32, %f: "
-              "!pto.tile_buf<loc=scaling, dtype=f16, rows=1, cols=32, v_row=1, v_col=32, "
-              "blayout=row_major, slayout=none_box, fractal=512, pad=0>, %t: " ROW(
-                  "64",
-                  "f32") ", "
-                         "%v: !pto.partition_tensor_view<64xf32>) {\n"
-                         "%q = pto.addptr %p, %n : <f32> -> <f32>\n"
-                         "pto.set_quant_scalar(%s : f32) {id = 0}\n"
-                         "pto.set_quant_scalar ins(%s : f32)\n"
-                         "pto.set_quant_vector(%f : !pto.tile_buf<loc=scaling, dtype=f16, rows=1, "
-                         "cols=32, v_row=1, v_col=32, blayout=row_major, slayout=none_box, "
-                         "fractal=512, "
-                         "pad=0>)\n"
-                         "pto.comm.treduce(%v, %t, recv(%t), group(%v, %v) : "
-                         "!pto.partition_tensor_view<64xf32>, " ROW("64", "f32") ", " ROW(
-                             "64", "f32") ", !pto.partition_tensor_view<64xf32>, "
-                                          "!pto.partition_tensor_view<64xf32>) "
-                                          "{root = 0 : i32}\n"
-                                          "return\n}\n}\n"),
+        parse_begin(
+            &x,
+            "module {\nfunc.func @a(%p: !pto.ptr<f32>, %n: index, %s: f32, %f: "
+            "!pto.tile_buf<loc=scaling, dtype=f16, rows=1, cols=32, v_row=1, v_col=32, "
+            "blayout=row_major, slayout=none_box, fractal=512, pad=0>, %t: " ROW(
+                "64",
+                "f32") ", "
+                       "%v: !pto.partition_tensor_view<64xf32>) {\n"
+                       "%q = pto.addptr %p, %n : <f32> -> <f32>\n"
+                       "pto.set_quant_scalar(%s : f32) {id = 0}\n"
+                       "pto.set_quant_scalar ins(%s : f32)\n"
+                       "pto.set_quant_vector(%f : !pto.tile_buf<loc=scaling, dtype=f16, rows=1, "
+                       "cols=32, v_row=1, v_col=32, blayout=row_major, slayout=none_box, "
+                       "fractal=512, "
+                       "pad=0>)\n"
+                       "pto.comm.treduce(%v, %t, recv(%t), group(%v, %v) : "
+                       "!pto.partition_tensor_view<64xf32>, " ROW("64", "f32") ", " ROW(
+                           "64", "f32") ", !pto.partition_tensor_view<64xf32>, "
+                                        "!pto.partition_tensor_view<64xf32>) "
+                                        "{root = 0 : i32}\n"
+                                        "return\n}\n}\n"),
         ST_OK);
-    end(&x);
+    parse_end(&x);
 }
 
 TEST(a_damaged_function_does_not_hide_the_next)
 {
     struct fixture x;
 
-    assert_int_equal(begin(&x, "module {\nfunc.func @a(%x i32) {\nreturn\n}\n"
-                               "func.func @b() {\npto.nope\nreturn\n}\n}\n"),
+    assert_int_equal(parse_begin(&x, "module {\nfunc.func @a(%x i32) {\nreturn\n}\n"
+                                     "func.func @b() {\npto.nope\nreturn\n}\n}\n"),
                      ST_FORMAT);
     assert_int_equal(x.m.problems.n, 2);
     assert_int_equal(x.m.problems.at[1].line, 6);
-    end(&x);
+    parse_end(&x);
 }
 
 TEST(both_tile_syntaxes_give_one_type)
@@ -152,7 +153,7 @@ TEST(both_tile_syntaxes_give_one_type)
     assert_int_equal(t->rows, 16);
     assert_int_equal(t->fractal, 512);
     assert_int_equal(t->pad, 1);
-    end(&x);
+    parse_end(&x);
 }
 
 TEST(the_architecture_decides_the_layout_of_left_tiles)
@@ -177,11 +178,11 @@ TEST(the_architecture_decides_the_layout_of_left_tiles)
                  "module attributes {%s} {\nfunc.func @k() {\n"
                  "%%t = pto.alloc_tile : !l\nreturn\n}\n}\n",
                  rows[i].attrs);
-        assert_int_equal(begin(&x, buf), ST_OK);
+        assert_int_equal(parse_begin(&x, buf), ST_OK);
         assert_int_equal(x.m.arch, rows[i].arch);
         assert_int_equal(pto_value_type(&x.m, &x.m.functions.at[0], 0)->tile.blayout,
                          rows[i].arch == PTO_A5 ? PTO_COL_MAJOR : PTO_ROW_MAJOR);
-        end(&x);
+        parse_end(&x);
     }
 }
 
@@ -202,7 +203,7 @@ TEST(operands_are_found_by_their_role)
     assert_int_equal(pto_operand(&x.m, cvt, PTO_ROLE_OUT), 6);
     assert_int_equal(pto_op_int(&x.m, cvt, PTO_KEY_RMODE, -1), 5);
     assert_int_equal(pto_op_int(&x.m, cvt, PTO_KEY_SPLIT, -1), -1);
-    end(&x);
+    parse_end(&x);
 }
 
 TEST(blocks_are_walked_over_their_regions)
@@ -224,18 +225,18 @@ TEST(blocks_are_walked_over_their_regions)
     const struct pto_op *loop = &x.m.ops.at[3];
     assert_int_equal(pto_op_block(&x.m, loop, 0)->arg_count, 1);
     assert_int_equal(x.m.ops.at[4].parent, 3);
-    end(&x);
+    parse_end(&x);
 }
 
 TEST(several_functions_have_marked_entries)
 {
     struct fixture x;
 
-    assert_int_equal(begin(&x, "module {\n"
-                               "func.func @help(%i: index) -> index {\nreturn %i : index\n}\n"
-                               "func.func @k_aic() attributes {pto.kernel_kind = "
-                               "#pto.kernel_kind<cube>} {\nreturn\n}\n"
-                               "func.func @k_aiv() attributes {pto.entry} {\nreturn\n}\n}\n"),
+    assert_int_equal(parse_begin(&x, "module {\n"
+                                     "func.func @help(%i: index) -> index {\nreturn %i : index\n}\n"
+                                     "func.func @k_aic() attributes {pto.kernel_kind = "
+                                     "#pto.kernel_kind<cube>} {\nreturn\n}\n"
+                                     "func.func @k_aiv() attributes {pto.entry} {\nreturn\n}\n}\n"),
                      ST_OK);
     assert_false(x.m.functions.at[0].is_entry);
     assert_true(x.m.functions.at[1].is_entry);
@@ -243,7 +244,7 @@ TEST(several_functions_have_marked_entries)
     assert_true(x.m.functions.at[2].is_entry);
     assert_ptr_equal(pto_find_function(&x.m, S("k_aiv")), &x.m.functions.at[2]);
     assert_null(pto_find_function(&x.m, S("nobody")));
-    end(&x);
+    parse_end(&x);
 }
 
 TEST(hexadecimal_floats_are_bits_of_their_type)
@@ -258,7 +259,7 @@ TEST(hexadecimal_floats_are_bits_of_their_type)
     static const double want[] = {1.0, -2.0, 5.9604644775390625e-08, 0.001953125};
     for (uint32_t i = 0; i < 4; i++)
         assert_true(pto_op_attr(&x.m, &x.m.ops.at[3 + i], PTO_KEY_VALUE)->f == want[i]);
-    end(&x);
+    parse_end(&x);
 }
 
 TEST(deep_nesting_ends_in_a_problem)
@@ -281,9 +282,9 @@ TEST(a_text_without_a_function_is_refused)
 {
     struct fixture x;
 
-    assert_int_equal(begin(&x, ""), ST_FORMAT);
+    assert_int_equal(parse_begin(&x, ""), ST_FORMAT);
     assert_string_equal(x.m.problems.at[0].code, "pto-ir.no-function");
-    end(&x);
+    parse_end(&x);
 }
 
 TEST(a_module_is_used_again)
@@ -308,12 +309,12 @@ TEST(problems_reach_the_diag)
     struct diag d;
 
     diag_init(&d);
-    assert_int_equal(begin(&x, "func.func @k() {\npto.nope\nreturn\n}\n"), ST_FORMAT);
+    assert_int_equal(parse_begin(&x, "func.func @k() {\npto.nope\nreturn\n}\n"), ST_FORMAT);
     assert_int_equal(pto_tell(&x.m, "k.pto", &d), ST_FORMAT);
     assert_int_equal(diag_count(&d, "pto-ir.unknown-op"), 1);
     assert_int_equal(d.entries.at[0].first[0].where.line, 2);
     assert_string_equal(d.entries.at[0].first[0].text, "column 1: unknown op pto.nope");
-    end(&x);
+    parse_end(&x);
     diag_fini(&d);
 }
 

@@ -21,14 +21,14 @@ static bool is_word(struct str s)
     return true;
 }
 
-static void put_type(struct pto_printer *p, uint32_t index)
+static void attr_put_type(struct pto_printer *p, uint32_t index)
 {
     if (p->types[index].n == 0)
         p->types[index] = pto_type_text(p->m, &p->arena, index);
     text_out_put(&p->out, p->types[index]);
 }
 
-static void put_value(struct pto_printer *p, uint32_t number)
+static void attr_put_value(struct pto_printer *p, uint32_t number)
 {
     struct arena_mark mark = arena_mark(&p->names);
 
@@ -37,7 +37,7 @@ static void put_value(struct pto_printer *p, uint32_t number)
 }
 
 /* Shortest digits with a point in them; bits in hexadecimal for what has no digits. */
-static void put_number(struct pto_printer *p, const struct pto_attr *a)
+static void attr_put_number(struct pto_printer *p, const struct pto_attr *a)
 {
     char text[NUM_TEXT + 8];
 
@@ -96,7 +96,7 @@ static void put_attr(struct pto_printer *p, const struct pto_attr *a)
         break;
     case PTO_ATTR_INT:
     case PTO_ATTR_FLOAT:
-        put_number(p, a);
+        attr_put_number(p, a);
         break;
     case PTO_ATTR_BOOL:
         pto_say(p, a->i ? "true" : "false");
@@ -121,7 +121,7 @@ static void put_attr(struct pto_printer *p, const struct pto_attr *a)
         pto_say(p, ">");
         break;
     case PTO_ATTR_TYPE:
-        put_type(p, a->type);
+        attr_put_type(p, a->type);
         break;
     case PTO_ATTR_DICT:
         put_pairs(p, p->m->named.at + a->item_first, a->item_count);
@@ -132,7 +132,7 @@ static void put_attr(struct pto_printer *p, const struct pto_attr *a)
     }
 }
 
-static uint32_t type_of(const struct pto_printer *p, uint32_t value)
+static uint32_t attr_type_of(const struct pto_printer *p, uint32_t value)
 {
     return pto_value_at(p->m, p->f, value)->type;
 }
@@ -145,7 +145,7 @@ static void put_values(struct pto_printer *p, uint32_t first, uint32_t count, bo
         text_out_put(&p->out, v > first ? S(", ") : S(""));
         if (is_named)
             pto_say(p, "%v: ", v);
-        put_type(p, type_of(p, v));
+        attr_put_type(p, attr_type_of(p, v));
     }
 }
 
@@ -176,13 +176,13 @@ void pto_say(struct pto_printer *p, const char *format, ...)
             pto_say(p, is_word(intern_get(&p->m->names, name)) ? "%n" : "\"%n\"", name);
             break;
         case 'v':
-            put_value(p, va_arg(args, uint32_t));
+            attr_put_value(p, va_arg(args, uint32_t));
             break;
         case 't':
-            put_type(p, type_of(p, va_arg(args, uint32_t)));
+            attr_put_type(p, attr_type_of(p, va_arg(args, uint32_t)));
             break;
         case 'y':
-            put_type(p, va_arg(args, uint32_t));
+            attr_put_type(p, va_arg(args, uint32_t));
             break;
         case 'a':
             put_attr(p, va_arg(args, const struct pto_attr *));

@@ -64,7 +64,7 @@ static uint32_t below(struct gen *g, uint32_t n)
     return (uint32_t)(g->state >> 33) % n;
 }
 
-static void put(struct gen *g, const char *text)
+static void print_put(struct gen *g, const char *text)
 {
     size_t n = strlen(text);
 
@@ -73,12 +73,12 @@ static void put(struct gen *g, const char *text)
     g->out.n += n;
 }
 
-static void put_number(struct gen *g, const char *before, uint32_t n)
+static void print_put_number(struct gen *g, const char *before, uint32_t n)
 {
     char text[64];
 
     snprintf(text, sizeof(text), "%s%u", before, (unsigned)n);
-    put(g, text);
+    print_put(g, text);
 }
 
 static void operand(struct gen *g, enum pto_role role)
@@ -88,10 +88,10 @@ static void operand(struct gen *g, enum pto_role role)
     assert_true(g->n_used < ARRAY_LEN(g->used));
     g->used[g->n_used] = v;
     g->role[g->n_used++] = role;
-    put_number(g, "%v", v);
+    print_put_number(g, "%v", v);
 }
 
-static const char *type_of(uint32_t value)
+static const char *print_type_of(uint32_t value)
 {
     return types[value % ARRAY_LEN(types)];
 }
@@ -103,8 +103,8 @@ static void operand_types(struct gen *g, enum pto_role role)
     for (uint32_t i = 0; i < g->n_used; i++) {
         if (role != PTO_ROLE_COUNT && g->role[i] != role)
             continue;
-        put(g, is_first ? "" : ", ");
-        put(g, type_of(g->used[i]));
+        print_put(g, is_first ? "" : ", ");
+        print_put(g, print_type_of(g->used[i]));
         is_first = false;
     }
 }
@@ -115,12 +115,12 @@ static void dict(struct gen *g)
 
     if (n == 0)
         return;
-    put(g, " {");
+    print_put(g, " {");
     for (uint32_t i = 0; i < n; i++) {
-        put(g, i > 0 ? ", " : "");
-        put(g, attrs[(from + i) % ARRAY_LEN(attrs)]);
+        print_put(g, i > 0 ? ", " : "");
+        print_put(g, attrs[(from + i) % ARRAY_LEN(attrs)]);
     }
-    put(g, "} ");
+    print_put(g, "} ");
 }
 
 static void attr_value(struct gen *g, struct pto_module *words, struct str key)
@@ -129,24 +129,24 @@ static void attr_value(struct gen *g, struct pto_module *words, struct str key)
     enum pto_enum e = pto_key_enum(k);
 
     if (k == PTO_KEY_CALLEE) {
-        put(g, "@f");
+        print_put(g, "@f");
     } else if (k == PTO_KEY_SIZES) {
-        put(g, "[8, 16]");
+        print_put(g, "[8, 16]");
     } else if (k == PTO_KEY_FORMAT) {
-        put(g, "\"%d\\n\"");
+        print_put(g, "\"%d\\n\"");
     } else if (k == PTO_KEY_MODE) {
-        put(g, "#pto.sync_all_mode<soft>");
+        print_put(g, "#pto.sync_all_mode<soft>");
     } else if (e == PTO_ENUM_NONE) {
-        put_number(g, "", below(g, 8));
+        print_put_number(g, "", below(g, 8));
     } else {
         struct str word = {0};
         while (word.n == 0)
             word = pto_enum_word(e, below(g, 12));
-        put(g, "<");
+        print_put(g, "<");
         vec_reserve(&g->out, g->out.n + word.n);
         memcpy(g->out.at + g->out.n, word.at, word.n);
         g->out.n += word.n;
-        put(g, ">");
+        print_put(g, ">");
     }
 }
 
@@ -171,7 +171,7 @@ static void one_operand(struct gen *g, struct writing *w, enum pto_role role)
     /* All operands of a shared type are one value. */
     while (g->out.at[g->out.n - 1] != '%')
         g->out.n--;
-    put_number(g, "v", w->shared);
+    print_put_number(g, "v", w->shared);
     g->used[g->n_used - 1] = w->shared;
 }
 
@@ -180,11 +180,11 @@ static void many(struct gen *g, const struct writing *w, enum pto_role role, boo
     uint32_t n = has_types || w->depth > 0 ? 1 + below(g, 3) : below(g, 4);
 
     for (uint32_t i = 0; i < n; i++) {
-        put(g, i > 0 ? ", " : "");
+        print_put(g, i > 0 ? ", " : "");
         operand(g, role);
         if (has_types) {
-            put(g, " : ");
-            put(g, type_of(g->used[g->n_used - 1]));
+            print_put(g, " : ");
+            print_put(g, print_type_of(g->used[g->n_used - 1]));
         }
     }
 }
@@ -193,12 +193,12 @@ static void results(struct gen *g, const struct writing *w, bool has_brackets)
 {
     uint32_t from = w->code == PTO_ADDUI_EXTENDED ? 1 : 0;
 
-    put(g, has_brackets ? "(" : "");
+    print_put(g, has_brackets ? "(" : "");
     for (uint32_t i = from; i < w->results; i++) {
-        put(g, i > from ? ", " : "");
-        put(g, types[below(g, ARRAY_LEN(types))]);
+        print_put(g, i > from ? ", " : "");
+        print_put(g, types[below(g, ARRAY_LEN(types))]);
     }
-    put(g, has_brackets ? ")" : "");
+    print_put(g, has_brackets ? ")" : "");
 }
 
 static void group(struct gen *g, struct writing *w, struct pto_item item, const char **form)
@@ -221,7 +221,7 @@ static void group(struct gen *g, struct writing *w, struct pto_item item, const 
 
 static void one_item(struct gen *g, struct writing *w, struct pto_item it, const char **form)
 {
-    put(g, " ");
+    print_put(g, " ");
     switch (it.kind) {
     case PTO_ITEM_LITERAL: {
         struct str t = it.text;
@@ -231,7 +231,7 @@ static void one_item(struct gen *g, struct writing *w, struct pto_item it, const
         break;
     }
     case PTO_ITEM_COMMA:
-        put(g, below(g, 2) ? "," : "");
+        print_put(g, below(g, 2) ? "," : "");
         break;
     case PTO_ITEM_OPERAND:
         one_operand(g, w, it.role);
@@ -246,7 +246,7 @@ static void one_item(struct gen *g, struct writing *w, struct pto_item it, const
         operand_types(g, it.role);
         break;
     case PTO_ITEM_SHARED:
-        put(g, type_of(w->shared));
+        print_put(g, print_type_of(w->shared));
         break;
     case PTO_ITEM_RESULTS:
     case PTO_ITEM_RESULTS_ALL:
@@ -258,7 +258,7 @@ static void one_item(struct gen *g, struct writing *w, struct pto_item it, const
         break;
     case PTO_ITEM_ATTR:
         if (str_equal(it.text, S("predicate")))
-            put(g, w->code == PTO_CMPI ? "sge" : "une");
+            print_put(g, w->code == PTO_CMPI ? "sge" : "une");
         else
             attr_value(g, w->words, it.text);
         break;
@@ -266,11 +266,11 @@ static void one_item(struct gen *g, struct writing *w, struct pto_item it, const
         dict(g);
         break;
     case PTO_ITEM_KEYS:
-        put(g, "gm_slot_buffer = ");
+        print_put(g, "gm_slot_buffer = ");
         operand(g, PTO_ROLE_GM_BUFFER);
-        put(g, " : ");
-        put(g, type_of(g->used[g->n_used - 1]));
-        put(g, ", v2c_consumer_buf = %v2 : i32");
+        print_put(g, " : ");
+        print_put(g, print_type_of(g->used[g->n_used - 1]));
+        print_put(g, ", v2c_consumer_buf = %v2 : i32");
         break;
     case PTO_ITEM_GROUP:
         group(g, w, it, form);
@@ -297,10 +297,10 @@ static void result_names(struct gen *g, uint32_t n)
 {
     if (n == 0)
         return;
-    put_number(g, "%r", g->next++);
+    print_put_number(g, "%r", g->next++);
     if (n > 1)
-        put_number(g, ":", n);
-    put(g, " = ");
+        print_put_number(g, ":", n);
+    print_put(g, " = ");
 }
 
 static void by_form(struct gen *g, struct pto_module *words, enum pto_opcode code)
@@ -317,7 +317,7 @@ static void by_form(struct gen *g, struct pto_module *words, enum pto_opcode cod
     form++;
     size_t from = g->out.n;
     result_names(g, w.results);
-    put(g, pto_op_name(code));
+    print_put(g, pto_op_name(code));
     items(g, &w, &form);
     /* Where the optional types were left out the number of results is zero. */
     if (pto_form(code)[0] == '*' && code != PTO_CALL &&
@@ -325,35 +325,35 @@ static void by_form(struct gen *g, struct pto_module *words, enum pto_opcode cod
         g->out.n = from;
         return;
     }
-    put(g, "\n");
+    print_put(g, "\n");
 }
 
 static void dps_list(struct gen *g, const char *word, uint32_t n)
 {
     uint32_t from = g->n_used;
 
-    put(g, word);
-    put(g, "(");
+    print_put(g, word);
+    print_put(g, "(");
     for (uint32_t i = 0; i < n; i++) {
-        put(g, i > 0 ? ", " : "");
+        print_put(g, i > 0 ? ", " : "");
         operand(g, PTO_ROLE_IN);
     }
-    put(g, " : ");
+    print_put(g, " : ");
     for (uint32_t i = from; i < g->n_used; i++) {
-        put(g, i > from ? ", " : "");
-        put(g, type_of(g->used[i]));
+        print_put(g, i > from ? ", " : "");
+        print_put(g, print_type_of(g->used[i]));
     }
-    put(g, ")");
+    print_put(g, ")");
 }
 
 static void by_lists(struct gen *g, enum pto_opcode code)
 {
     g->n_used = 0;
-    put(g, pto_op_name(code));
+    print_put(g, pto_op_name(code));
     dps_list(g, " ins", 1 + below(g, 4));
     dps_list(g, " outs", 1 + below(g, 2));
     dict(g);
-    put(g, "\n");
+    print_put(g, "\n");
 }
 
 static void block(struct gen *g, struct pto_module *words, uint32_t depth);
@@ -364,35 +364,35 @@ static void structured(struct gen *g, struct pto_module *words, uint32_t depth)
 
     switch (below(g, 4)) {
     case 0:
-        put_number(g, "scf.for %i", id);
-        put(g, " = %v1 to %v1 step %v1 {\n");
+        print_put_number(g, "scf.for %i", id);
+        print_put(g, " = %v1 to %v1 step %v1 {\n");
         block(g, words, depth - 1);
-        put(g, "}\n");
+        print_put(g, "}\n");
         break;
     case 1:
-        put_number(g, "%i", id);
-        put(g, ":2 = scf.if %v4 -> (f32, i32) {\n");
+        print_put_number(g, "%i", id);
+        print_put(g, ":2 = scf.if %v4 -> (f32, i32) {\n");
         block(g, words, depth - 1);
-        put(g, "scf.yield %v0, %v2 : f32, i32\n} else {\nscf.yield %v0, %v2 : f32, i32\n}\n");
-        put_number(g, "scf.yield %i", id);
-        put_number(g, "#0, %i", id);
-        put(g, "#1 : f32, i32\n");
+        print_put(g, "scf.yield %v0, %v2 : f32, i32\n} else {\nscf.yield %v0, %v2 : f32, i32\n}\n");
+        print_put_number(g, "scf.yield %i", id);
+        print_put_number(g, "#0, %i", id);
+        print_put(g, "#1 : f32, i32\n");
         break;
     case 2:
-        put_number(g, "%i", id);
-        put_number(g, " = scf.while (%w", id);
-        put(g, " = %v2) : (i32) -> (i32) {\n");
+        print_put_number(g, "%i", id);
+        print_put_number(g, " = scf.while (%w", id);
+        print_put(g, " = %v2) : (i32) -> (i32) {\n");
         block(g, words, depth - 1);
-        put_number(g, "scf.condition(%v4) %w", id);
-        put_number(g, " : i32\n} do {\n^bb0(%y", id);
-        put(g, ": i32):\n");
-        put_number(g, "scf.yield %y", id);
-        put(g, " : i32\n}\n");
+        print_put_number(g, "scf.condition(%v4) %w", id);
+        print_put_number(g, " : i32\n} do {\n^bb0(%y", id);
+        print_put(g, ": i32):\n");
+        print_put_number(g, "scf.yield %y", id);
+        print_put(g, " : i32\n}\n");
         break;
     default:
-        put(g, "pto.section.cube {\n");
+        print_put(g, "pto.section.cube {\n");
         block(g, words, depth - 1);
-        put(g, "}\n");
+        print_put(g, "}\n");
     }
 }
 
@@ -426,20 +426,20 @@ static void module_text(struct gen *g, struct pto_module *words, enum pto_opcode
 {
     g->out.n = 0;
     g->next = 0;
-    put(g, "module attributes {pto.target_arch = \"a5\"} {\nfunc.func @f(");
+    print_put(g, "module attributes {pto.target_arch = \"a5\"} {\nfunc.func @f(");
     for (uint32_t i = 0; i < VALUES; i++) {
-        put_number(g, i > 0 ? ", %v" : "%v", i);
-        put(g, ": ");
-        put(g, type_of(i));
+        print_put_number(g, i > 0 ? ", %v" : "%v", i);
+        print_put(g, ": ");
+        print_put(g, print_type_of(i));
     }
-    put(g, ") {\n");
+    print_put(g, ") {\n");
     if (only == PTO_OP_NONE)
         block(g, words, 4);
     else if (pto_form(only) != NULL)
         by_form(g, words, only);
     else
         by_lists(g, only);
-    put(g, "}\n}\n");
+    print_put(g, "}\n}\n");
 }
 
 /* ---- tests ---- */

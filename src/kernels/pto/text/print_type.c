@@ -36,7 +36,7 @@ static void put_shape(struct text *t, const struct pto_type *type)
     text_format(t, "%s%s>", type->rank > 0 ? "x" : "<", pto_dtype_name(type->dtype));
 }
 
-static void put_type(const struct pto_module *m, struct text *t, uint32_t index)
+static void type_put(const struct pto_module *m, struct text *t, uint32_t index)
 {
     static const char *const names[] = {
         [PTO_TYPE_PTR] = "!pto.ptr<",
@@ -85,7 +85,7 @@ static void put_type(const struct pto_module *m, struct text *t, uint32_t index)
     case PTO_TYPE_STRUCT:
         for (int32_t i = 0; i < type->count; i++) {
             text_put(t, i > 0 ? S(", ") : S(""));
-            put_type(m, t, m->type_items.at[type->item_first + (uint32_t)i]);
+            type_put(m, t, m->type_items.at[type->item_first + (uint32_t)i]);
         }
         text_put(t, S(">"));
         break;
@@ -104,7 +104,7 @@ struct str pto_type_text(const struct pto_module *m, struct arena *arena, uint32
 {
     struct text t = {0};
 
-    put_type(m, &t, type);
+    type_put(m, &t, type);
     struct str copy = arena_str(arena, text_view(&t));
     text_free(&t);
     return copy;

@@ -59,7 +59,7 @@ static enum status fill_one(struct filling *f)
                      STR_ARGS(name));
 }
 
-static enum status fill(struct filling *f)
+static enum status params_fill(struct filling *f)
 {
     while (f->at < f->text.n) {
         struct str rest = str_part(f->text, f->at, f->text.n);
@@ -88,7 +88,7 @@ enum status text_params_fill(struct str text, const char *path, const struct tex
                         .used = ARENA_ARRAY(arena, bool, count),
                         .d = d,
                         .line = 1};
-    enum status st = fill(&f);
+    enum status st = params_fill(&f);
 
     *out = (struct str){0};
     if (st == ST_OK)

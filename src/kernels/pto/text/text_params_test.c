@@ -5,8 +5,8 @@
 static const struct text_param params[] = {{S_INIT("ROWS"), S_INIT("16")},
                                            {S_INIT("T_2"), S_INIT("f32")}};
 
-static enum status fill(const char *text, size_t count, struct arena *arena, struct diag *d,
-                        struct str *out)
+static enum status params_test_fill(const char *text, size_t count, struct arena *arena,
+                                    struct diag *d, struct str *out)
 {
     return text_params_fill(str_of(text), "k.pto", params, count, arena, out, d);
 }
@@ -19,9 +19,10 @@ TEST(placeholders_are_replaced)
 
     arena_init(&arena);
     diag_init(&d);
-    assert_int_equal(fill("${ROWS}x${ROWS}x${T_2} %a$b $$x $", 2, &arena, &d, &out), ST_OK);
+    assert_int_equal(params_test_fill("${ROWS}x${ROWS}x${T_2} %a$b $$x $", 2, &arena, &d, &out),
+                     ST_OK);
     assert_str(out, "16x16xf32 %a$b $x $");
-    assert_int_equal(fill("", 0, &arena, &d, &out), ST_OK);
+    assert_int_equal(params_test_fill("", 0, &arena, &d, &out), ST_OK);
     assert_int_equal(out.n, 0);
     diag_fini(&d);
     arena_free(&arena);
@@ -48,7 +49,8 @@ TEST(what_does_not_fit_is_told)
         struct str out;
         arena_init(&arena);
         diag_init(&d);
-        assert_int_equal(fill(rows[i].text, rows[i].count, &arena, &d, &out), ST_FORMAT);
+        assert_int_equal(params_test_fill(rows[i].text, rows[i].count, &arena, &d, &out),
+                         ST_FORMAT);
         assert_string_equal(d.entries.at[0].code, rows[i].code);
         assert_int_equal(d.entries.at[0].first[0].where.line, rows[i].line);
         diag_fini(&d);

@@ -2,8 +2,8 @@
 
 #include "base/testing.h"
 
-static struct pto_tile_type type_of(enum pto_dtype t, int32_t rows, int32_t cols,
-                                    enum pto_blayout b, enum pto_slayout s)
+static struct pto_tile_type tile_test_type_of(enum pto_dtype t, int32_t rows, int32_t cols,
+                                              enum pto_blayout b, enum pto_slayout s)
 {
     return (struct pto_tile_type){.space = PTO_VEC,
                                   .dtype = t,
@@ -19,7 +19,7 @@ static struct pto_tile_type type_of(enum pto_dtype t, int32_t rows, int32_t cols
 static struct pto_tile tile_of(enum pto_dtype t, int32_t rows, int32_t cols, enum pto_blayout b,
                                enum pto_slayout s)
 {
-    struct pto_tile_type type = type_of(t, rows, cols, b, s);
+    struct pto_tile_type type = tile_test_type_of(t, rows, cols, b, s);
     return pto_tile_make(&type, NULL, 1 << 20, 0);
 }
 
@@ -133,7 +133,7 @@ TEST(compact_tiles_are_packed_for_their_valid_part)
     assert_int_equal(pto_tile_bytes(&t.type), 64 * 64 * 2 + 4 * 2);
 }
 
-static enum status check(const struct pto_tile *t)
+static enum status tile_check(const struct pto_tile *t)
 {
     struct diag d;
     diag_init(&d);
@@ -146,24 +146,24 @@ TEST(impossible_tiles_are_refused)
 {
     struct pto_tile t = tile_of(PTO_F32, 16, 16, PTO_ROW_MAJOR, PTO_NONE_BOX);
     t.limit = 1024;
-    assert_int_equal(check(&t), ST_OK);
+    assert_int_equal(tile_check(&t), ST_OK);
     t.addr = 4;
-    assert_int_equal(check(&t), ST_FORMAT);
+    assert_int_equal(tile_check(&t), ST_FORMAT);
     t.v_row = 15;
-    assert_int_equal(check(&t), ST_OK);
+    assert_int_equal(tile_check(&t), ST_OK);
     t.addr = -4;
-    assert_int_equal(check(&t), ST_FORMAT);
+    assert_int_equal(tile_check(&t), ST_FORMAT);
     t.addr = INT64_MAX;
-    assert_int_equal(check(&t), ST_FORMAT);
+    assert_int_equal(tile_check(&t), ST_FORMAT);
     t.addr = 0;
     t.v_col = 17;
-    assert_int_equal(check(&t), ST_FORMAT);
+    assert_int_equal(tile_check(&t), ST_FORMAT);
     t = tile_of(PTO_I64, INT32_MAX, INT32_MAX, PTO_COL_MAJOR, PTO_BOX_COL);
-    assert_int_equal(check(&t), ST_FORMAT);
+    assert_int_equal(tile_check(&t), ST_FORMAT);
     assert_int_equal(pto_tile_bytes(&t.type), -1);
     t = tile_of(PTO_F32, 16, 16, PTO_ROW_MAJOR, PTO_BOX_ROW);
     t.type.fractal = 7;
-    assert_int_equal(check(&t), ST_FORMAT);
+    assert_int_equal(tile_check(&t), ST_FORMAT);
 }
 
 TEST_MAIN("kernels/pto/text/tile", T(the_worked_example_of_an_nz_tile),

@@ -24,7 +24,7 @@ static bool region_count_is_right(const struct pto_op *op)
     return op->region_count >= counts[class].least && op->region_count <= counts[class].most;
 }
 
-static uint32_t type_of(const struct pto_check *c, uint32_t value)
+static uint32_t structure_type_of(const struct pto_check *c, uint32_t value)
 {
     return pto_value_at(c->m, c->f, value)->type;
 }
@@ -32,7 +32,7 @@ static uint32_t type_of(const struct pto_check *c, uint32_t value)
 /* The type of the nth operand of role ARG. */
 static uint32_t arg_type(const struct pto_check *c, const struct pto_op *op, uint32_t nth)
 {
-    return type_of(c, pto_operand_nth(c->m, op, PTO_ROLE_ARG, nth));
+    return structure_type_of(c, pto_operand_nth(c->m, op, PTO_ROLE_ARG, nth));
 }
 
 /* Operands of role ARG of a terminator against `count` values from `first` on. */
@@ -83,7 +83,7 @@ static bool args_have_types(const struct pto_check *c, const struct pto_block *b
 {
     for (uint32_t i = from; i < b->arg_count; i++) {
         uint32_t init = pto_operand_nth(c->m, c->op, PTO_ROLE_INIT, i - from);
-        if (type_of(c, b->arg_first + i) != type_of(c, init))
+        if (structure_type_of(c, b->arg_first + i) != structure_type_of(c, init))
             return pto_bad(c, "pto-ir.type-mismatch",
                            "loop value %u has another type than its initial value", (i - from) + 1);
     }
@@ -180,8 +180,8 @@ static bool check_branch(const struct pto_check *c)
             return pto_bad(c, "pto-ir.bad-yield", "%u values for a block with %u arguments",
                            to->arg_count, b->arg_count);
         for (uint32_t k = 0; k < to->arg_count; k++)
-            if (type_of(c, pto_operands(c->m, c->op)[to->arg_first + k].value) !=
-                type_of(c, b->arg_first + k))
+            if (structure_type_of(c, pto_operands(c->m, c->op)[to->arg_first + k].value) !=
+                structure_type_of(c, b->arg_first + k))
                 return pto_bad(c, "pto-ir.type-mismatch",
                                "argument %u of the block has another type", k + 1);
     }

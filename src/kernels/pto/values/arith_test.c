@@ -7,7 +7,7 @@
 #include "base/tables/vec.h"
 #include "base/testing.h"
 
-static struct pto_number whole(int64_t n)
+static struct pto_number arith_whole(int64_t n)
 {
     return (struct pto_number){.v.i = n};
 }
@@ -19,7 +19,7 @@ static struct pto_number real(double n)
 
 static int64_t on_ints(enum pto_opcode op, enum pto_dtype t, int64_t a, int64_t b)
 {
-    struct pto_number x = whole(a), y = whole(b), out = {0}, high = {0};
+    struct pto_number x = arith_whole(a), y = arith_whole(b), out = {0}, high = {0};
 
     assert_int_equal(pto_arith(op, t, t, 0, &x, &y, &x, &out, &high), PTO_ARITH_OK);
     return out.v.i;
@@ -104,7 +104,8 @@ TEST(bytes_compare_signed_and_unsigned)
             const bool expected[] = {
                 a == b, a != b, a<b, a <= b, a> b, a >= b, ua<ub, ua <= ub, ua> ub, ua >= ub};
             for (uint8_t p = 0; p < 10; p++)
-                assert_int_equal(compared(PTO_CMPI, PTO_I8, p, whole(a), whole(b)), expected[p]);
+                assert_int_equal(compared(PTO_CMPI, PTO_I8, p, arith_whole(a), arith_whole(b)),
+                                 expected[p]);
         }
     }
 }
@@ -131,7 +132,7 @@ TEST(the_ends_of_64_bits_wrap)
 
 TEST(a_division_by_zero_is_told_for_every_kind)
 {
-    struct pto_number a = whole(7), zero = whole(0), out, high;
+    struct pto_number a = arith_whole(7), zero = arith_whole(0), out, high;
 
     for (int op = PTO_DIVSI; op <= PTO_FLOORDIVSI; op++) {
         assert_int_equal(
@@ -146,7 +147,8 @@ TEST(a_division_by_zero_is_told_for_every_kind)
 
 TEST(extended_operations_give_both_halves)
 {
-    struct pto_number low, high, a = whole(-1), b = whole(-1), min = whole(INT64_MIN);
+    struct pto_number low, high, a = arith_whole(-1), b = arith_whole(-1),
+                                 min = arith_whole(INT64_MIN);
 
     pto_arith(PTO_MULUI_EXTENDED, PTO_I64, PTO_I64, 0, &a, &b, &a, &low, &high);
     assert_int_equal(low.v.i, 1);
@@ -160,7 +162,7 @@ TEST(extended_operations_give_both_halves)
     pto_arith(PTO_ADDUI_EXTENDED, PTO_I32, PTO_I32, 0, &a, &b, &a, &low, &high);
     assert_int_equal(low.v.i, -2);
     assert_int_equal(high.v.i, 1);
-    a = whole(INT32_MIN);
+    a = arith_whole(INT32_MIN);
     pto_arith(PTO_MULSI_EXTENDED, PTO_I32, PTO_I32, 0, &a, &a, &a, &low, &high);
     assert_int_equal(low.v.i, 0);
     assert_int_equal(high.v.i, 1 << 30);
@@ -216,30 +218,32 @@ TEST(floats_compare_ordered_and_unordered)
 
 TEST(integers_change_their_width)
 {
-    assert_int_equal(cast(PTO_TRUNCI, PTO_I64, PTO_I8, whole(0x180)).v.i, -128);
-    assert_int_equal(cast(PTO_EXTSI, PTO_I8, PTO_I32, whole(-1)).v.i, -1);
-    assert_int_equal(cast(PTO_EXTUI, PTO_I8, PTO_I32, whole(-1)).v.i, 255);
-    assert_int_equal(cast(PTO_EXTUI, PTO_I1, PTO_I32, whole(1)).v.i, 1);
-    assert_int_equal(cast(PTO_EXTSI, PTO_I1, PTO_I32, whole(1)).v.i, -1);
-    assert_int_equal(cast(PTO_INDEX_CAST, PTO_I1, PTO_INDEX, whole(1)).v.i, -1);
-    assert_int_equal(cast(PTO_INDEX_CASTUI, PTO_I1, PTO_INDEX, whole(1)).v.i, 1);
-    assert_int_equal(cast(PTO_INDEX_CAST, PTO_I32, PTO_INDEX, whole(-5)).v.i, -5);
-    assert_int_equal(cast(PTO_INDEX_CASTUI, PTO_I32, PTO_INDEX, whole(-1)).v.i, UINT32_MAX);
-    assert_int_equal(cast(PTO_CONVERSION_CAST, PTO_I32, PTO_U32, whole(-1)).v.i, UINT32_MAX);
+    assert_int_equal(cast(PTO_TRUNCI, PTO_I64, PTO_I8, arith_whole(0x180)).v.i, -128);
+    assert_int_equal(cast(PTO_EXTSI, PTO_I8, PTO_I32, arith_whole(-1)).v.i, -1);
+    assert_int_equal(cast(PTO_EXTUI, PTO_I8, PTO_I32, arith_whole(-1)).v.i, 255);
+    assert_int_equal(cast(PTO_EXTUI, PTO_I1, PTO_I32, arith_whole(1)).v.i, 1);
+    assert_int_equal(cast(PTO_EXTSI, PTO_I1, PTO_I32, arith_whole(1)).v.i, -1);
+    assert_int_equal(cast(PTO_INDEX_CAST, PTO_I1, PTO_INDEX, arith_whole(1)).v.i, -1);
+    assert_int_equal(cast(PTO_INDEX_CASTUI, PTO_I1, PTO_INDEX, arith_whole(1)).v.i, 1);
+    assert_int_equal(cast(PTO_INDEX_CAST, PTO_I32, PTO_INDEX, arith_whole(-5)).v.i, -5);
+    assert_int_equal(cast(PTO_INDEX_CASTUI, PTO_I32, PTO_INDEX, arith_whole(-1)).v.i, UINT32_MAX);
+    assert_int_equal(cast(PTO_CONVERSION_CAST, PTO_I32, PTO_U32, arith_whole(-1)).v.i, UINT32_MAX);
     assert_int_equal(pto_wrap(0x1ff, PTO_U8), 255);
     assert_int_equal(pto_wrap(3, PTO_I1), 1);
 }
 
 TEST(integers_and_floats_become_each_other)
 {
-    assert_true(cast(PTO_SITOFP, PTO_I32, PTO_F32, whole(-3)).v.f == -3);
-    assert_true(cast(PTO_UITOFP, PTO_I32, PTO_F32, whole(-1)).v.f == 4294967296.0);
-    assert_true(cast(PTO_SITOFP, PTO_I1, PTO_F32, whole(1)).v.f == -1);
-    assert_true(cast(PTO_SITOFP, PTO_I64, PTO_F32, whole(INT64_MIN)).v.f == -9223372036854775808.0);
+    assert_true(cast(PTO_SITOFP, PTO_I32, PTO_F32, arith_whole(-3)).v.f == -3);
+    assert_true(cast(PTO_UITOFP, PTO_I32, PTO_F32, arith_whole(-1)).v.f == 4294967296.0);
+    assert_true(cast(PTO_SITOFP, PTO_I1, PTO_F32, arith_whole(1)).v.f == -1);
+    assert_true(cast(PTO_SITOFP, PTO_I64, PTO_F32, arith_whole(INT64_MIN)).v.f ==
+                -9223372036854775808.0);
     /* just above the middle of two floats: going through a double must not lose that */
     int64_t above = (INT64_C(1) << 62) + (INT64_C(1) << 38) + 1;
-    assert_true(cast(PTO_SITOFP, PTO_I64, PTO_F32, whole(above)).v.f == (double)(float)above);
-    assert_true(cast(PTO_SITOFP, PTO_I64, PTO_F32, whole(-above)).v.f == -(double)(float)above);
+    assert_true(cast(PTO_SITOFP, PTO_I64, PTO_F32, arith_whole(above)).v.f == (double)(float)above);
+    assert_true(cast(PTO_SITOFP, PTO_I64, PTO_F32, arith_whole(-above)).v.f ==
+                -(double)(float)above);
     assert_int_equal(cast(PTO_FPTOSI, PTO_F32, PTO_I32, real(-3.9)).v.i, -3);
     assert_int_equal(cast(PTO_FPTOSI, PTO_F32, PTO_I8, real(1e30)).v.i, 127);
     assert_int_equal(cast(PTO_FPTOSI, PTO_F32, PTO_I8, real(-1e30)).v.i, -128);
@@ -254,7 +258,7 @@ TEST(integers_and_floats_become_each_other)
     assert_true(cast(PTO_TRUNCF, PTO_F32, PTO_F16, real(2049)).v.f == 2048);
     assert_true(cast(PTO_EXTF, PTO_F16, PTO_F32, real(0.5)).v.f == 0.5);
     assert_int_equal(cast(PTO_ARITH_BITCAST, PTO_F32, PTO_I32, real(1)).v.i, 0x3f800000);
-    assert_true(cast(PTO_ARITH_BITCAST, PTO_I32, PTO_F32, whole(0x40000000)).v.f == 2);
+    assert_true(cast(PTO_ARITH_BITCAST, PTO_I32, PTO_F32, arith_whole(0x40000000)).v.f == 2);
 }
 
 TEST(results_remember_where_their_operands_came_from)

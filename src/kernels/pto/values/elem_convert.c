@@ -44,7 +44,7 @@ struct number {
     int32_t e;
 };
 
-static struct number number_of(bool negative, uint64_t m, int32_t scale)
+static struct number convert_number_of(bool negative, uint64_t m, int32_t scale)
 {
     if (m == 0)
         return (struct number){.kind = ZERO, .negative = negative};
@@ -61,9 +61,9 @@ static struct number unpack_hif8(uint32_t code)
     if (b == HIF8_INF)
         return (struct number){.kind = INFINITE, .negative = negative};
     if (b < 8) /* 0000 mmm: 2^(m - 23) */
-        return number_of(negative, b != 0, (int32_t)b - 23);
+        return convert_number_of(negative, b != 0, (int32_t)b - 23);
     if (b < 16) /* 0001 mmm */
-        return number_of(negative, 8 + (b & 7), -3);
+        return convert_number_of(negative, 8 + (b & 7), -3);
     /* The exponent has `width` bits: a sign, then the magnitude without its leading one. */
     int32_t width = b >= 96 ? 4 : b >= 64 ? 3 : b >= 32 ? 2 : 1;
     int32_t man = width == 1 ? 3 : 5 - width;
@@ -72,7 +72,7 @@ static struct number unpack_hif8(uint32_t code)
     int32_t e = (int32_t)(low | (field & (low - 1)));
     if (field & low)
         e = -e;
-    return number_of(negative, (1u << man) | (b & ((1u << man) - 1)), e - man);
+    return convert_number_of(negative, (1u << man) | (b & ((1u << man) - 1)), e - man);
 }
 
 static struct number unpack_float(uint64_t bits, const struct format *f)
@@ -85,8 +85,8 @@ static struct number unpack_float(uint64_t bits, const struct format *f)
     uint32_t fraction = code & ((1u << f->man) - 1);
     int32_t e = (int32_t)(code >> f->man);
     if (e == 0)
-        return number_of(negative, fraction, 1 - f->bias - f->man);
-    return number_of(negative, (1u << f->man) | fraction, e - f->bias - f->man);
+        return convert_number_of(negative, fraction, 1 - f->bias - f->man);
+    return convert_number_of(negative, (1u << f->man) | fraction, e - f->bias - f->man);
 }
 
 static bool is_hif8(enum pto_dtype t)
@@ -104,10 +104,10 @@ static struct number unpack(uint64_t bits, enum pto_dtype t)
     if (t == PTO_F8E8M0 && bits == 0xff)
         return (struct number){.kind = NOT_A_NUMBER};
     if (t == PTO_F8E8M0)
-        return number_of(false, 1, (int32_t)bits - 127);
+        return convert_number_of(false, 1, (int32_t)bits - 127);
     if (elem_is_signed(t) && (int64_t)bits < 0)
-        return number_of(true, -bits, 0);
-    return number_of(false, bits, 0);
+        return convert_number_of(true, -bits, 0);
+    return convert_number_of(false, bits, 0);
 }
 
 /* x / 2^q as an integer, rounded by `mode`. x.e - q < 64. */
@@ -253,7 +253,7 @@ static uint64_t pack_int(struct number x, enum pto_dtype t, struct pto_convert h
     return beyond || n > most ? most : n;
 }
 
-static uint64_t pack(struct number x, enum pto_dtype t, struct pto_convert how)
+static uint64_t convert_pack(struct number x, enum pto_dtype t, struct pto_convert how)
 {
     const struct format *f = format_of(t);
     if (f != NULL)
@@ -272,7 +272,7 @@ uint64_t pto_elem_convert(uint64_t bits, enum pto_dtype from, enum pto_dtype to,
         return bits;
     if (!elem_is_integer(to) && (elem_is_integer(from) || how.reference))
         how.round = PTO_ROUND_RINT;
-    return pack(unpack(bits, from), to, how);
+    return convert_pack(unpack(bits, from), to, how);
 }
 
 /* Bits of a double in the common form; a double has 53 bits of significand. */
@@ -287,8 +287,8 @@ static struct number unpack_f64(double value)
         return (struct number){.kind = fraction != 0 ? NOT_A_NUMBER : INFINITE,
                                .negative = negative};
     if (e == 0)
-        return number_of(negative, fraction, -1074);
-    return number_of(negative, 1ull << 52 | fraction, e - 1075);
+        return convert_number_of(negative, fraction, -1074);
+    return convert_number_of(negative, 1ull << 52 | fraction, e - 1075);
 }
 
 double pto_elem_f64(uint64_t bits, enum pto_dtype t)
@@ -307,7 +307,7 @@ double pto_elem_f64(uint64_t bits, enum pto_dtype t)
 
 uint64_t pto_elem_from_f64(double value, enum pto_dtype t)
 {
-    return pack(unpack_f64(value), t, elem_is_integer(t) ? toward_zero : nearest);
+    return convert_pack(unpack_f64(value), t, elem_is_integer(t) ? toward_zero : nearest);
 }
 
 uint64_t pto_elem_highest(enum pto_dtype t)

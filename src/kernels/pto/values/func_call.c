@@ -75,7 +75,7 @@ enum status func_value(struct func_call *c, size_t i, struct pto_scalar *v)
 }
 
 /* First to last byte of the physical tile, which a destination may be written within. */
-static struct pto_range whole(const struct pto_tile *t)
+static struct pto_range call_whole(const struct pto_tile *t)
 {
     struct pto_tile all = *t;
     if (t->type.compact != 1) {
@@ -103,7 +103,7 @@ static bool must_copy(const struct func_call *c, const struct pto_tile *t, bool 
         const struct pto_tile *d = &c->taken[i];
         if (d->base != t->base || (is_elementwise && same_places(d, t)))
             continue;
-        struct pto_range a = whole(t), b = whole(d);
+        struct pto_range a = call_whole(t), b = call_whole(d);
         if (a.begin < b.end && b.begin < a.end)
             return true;
     }

@@ -259,7 +259,7 @@ static void read_piece(const struct work *w, int32_t k, int32_t r, int32_t col, 
             v[i] = y;
 }
 
-static bool compute(const struct work *w)
+static bool elem_compute(const struct work *w)
 {
     /* One array for both kinds of numbers; zeroed, for kernels run over the end of a piece. */
     union {
@@ -309,7 +309,7 @@ enum status func_element_wise(struct func_call *c)
         scalars_last = scalars_last && w.kind[k] == SCALAR;
     if (scalars_last)
         func_straighten(w.tile, tiles);
-    if (!compute(&w))
+    if (!elem_compute(&w))
         return func_fail(c, ST_FORMAT, "pto-run.div-zero", "division by zero");
     return ST_OK;
 }

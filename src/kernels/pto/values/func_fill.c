@@ -131,8 +131,8 @@ enum status func_transpose(struct func_call *c)
 }
 
 /* Copies n elements of src row r to (r, at) of dst, as far as dst is valid. */
-static int32_t append(const struct pto_tile *src, const struct pto_tile *dst, int32_t r, int32_t at,
-                      int64_t n)
+static int32_t fill_append(const struct pto_tile *src, const struct pto_tile *dst, int32_t r,
+                           int32_t at, int64_t n)
 {
     uint64_t bits[FUNC_PIECE];
     int64_t room = (int64_t)dst->v_col - at;
@@ -162,7 +162,7 @@ enum status func_concat(struct func_call *c)
         int64_t n[2] = {a.v_col, b.v_col};
         for (size_t i = 0; i < 2 && by_index; i++)
             n[i] = pto_elem_i64(func_at(&count[i], r, 0), count[i].type.dtype);
-        append(&b, &dst, r, append(&a, &dst, r, 0, n[0]), n[1]);
+        fill_append(&b, &dst, r, fill_append(&a, &dst, r, 0, n[0]), n[1]);
     }
     return ST_OK;
 }
@@ -174,6 +174,6 @@ enum status func_pack(struct func_call *c)
     TRY(func_out(c, 0, &dst));
     TRY(func_in_as(c, 0, dst.v_row, dst.v_col, false, &src));
     for (int32_t r = 0; r < dst.v_row; r++)
-        append(&src, &dst, r, 0, dst.v_col);
+        fill_append(&src, &dst, r, 0, dst.v_col);
     return ST_OK;
 }

@@ -67,8 +67,8 @@ static void row_numbers(const struct pto_tile *t, int32_t r, int32_t col, int32_
     }
 }
 
-static union number join(enum func_join how, const struct pto_tile *t, union number a,
-                         union number b)
+static union number reduce_join(enum func_join how, const struct pto_tile *t, union number a,
+                                union number b)
 {
     if (is_float(t))
         return (union number){.f = join_f32(how, a.f, b.f)};
@@ -112,7 +112,7 @@ static uint64_t reduce_row(const struct pto_tile *src, int32_t r, enum func_join
             if (col + i == 0) {
                 best = x[0];
             } else if (how < FUNC_ARGMAX) {
-                best = join(how, src, best, x[i]);
+                best = reduce_join(how, src, best, x[i]);
             } else if (is_better(how, src, best, x[i])) {
                 best = x[i];
                 at = col + i;
@@ -158,7 +158,7 @@ static void reduce_piece(const struct pto_tile *src, int32_t col, int32_t n, enu
         row_numbers(src, r, col, n, x);
         for (int32_t i = 0; i < n; i++) {
             if (how < FUNC_ARGMAX) {
-                best[i] = join(how, src, best[i], x[i]);
+                best[i] = reduce_join(how, src, best[i], x[i]);
             } else if (is_better(how, src, best[i], x[i])) {
                 best[i] = x[i];
                 at[i] = r;

@@ -35,8 +35,9 @@ static struct pto_arg as_value(struct pto_scalar *v)
     return (struct pto_arg){PTO_OPERAND_VALUE, {.value = v}};
 }
 
-static enum status run(enum pto_opcode op, const struct pto_arg *ins, size_t n_ins,
-                       const struct pto_arg *outs, size_t n_outs, const struct pto_attrs *attrs)
+static enum status func_run(enum pto_opcode op, const struct pto_arg *ins, size_t n_ins,
+                            const struct pto_arg *outs, size_t n_outs,
+                            const struct pto_attrs *attrs)
 {
     struct pto_args args = {
         .ins = ins, .n_ins = n_ins, .outs = outs, .n_outs = n_outs, .attrs = attrs};
@@ -67,7 +68,7 @@ TEST(sources_that_overlap_are_read_before_anything_is_written)
     struct pto_tile src = tile_at(PTO_F32, 4, 16, 0), dst = tile_at(PTO_F32, 4, 16, 64);
     count_up(&src);
     struct pto_arg in[] = {as_tile(&src), as_tile(&src)}, out = as_tile(&dst);
-    assert_int_equal(run(PTO_TADD, in, 2, &out, 1, NULL), ST_OK);
+    assert_int_equal(func_run(PTO_TADD, in, 2, &out, 1, NULL), ST_OK);
     for (int32_t r = 0; r < 4; r++)
         for (int32_t c = 0; c < 16; c++)
             assert_true(get(&dst, r, c) == (float)(2 * (r * 16 + c)));
@@ -79,9 +80,9 @@ TEST(a_window_is_computed_in_its_parent)
     count_up(&parent);
     assert_true(pto_tile_window(&parent, 2, 4, 4, 8, &window));
     struct pto_arg in = as_tile(&window), out = as_tile(&dst);
-    assert_int_equal(run(PTO_TNEG, &in, 1, &out, 1, NULL), ST_OK);
+    assert_int_equal(func_run(PTO_TNEG, &in, 1, &out, 1, NULL), ST_OK);
     assert_true(get(&dst, 1, 3) == -(float)(3 * 16 + 7));
-    assert_int_equal(run(PTO_TNEG, &out, 1, &in, 1, NULL), ST_OK);
+    assert_int_equal(func_run(PTO_TNEG, &out, 1, &in, 1, NULL), ST_OK);
     assert_true(get(&parent, 3, 7) == 3 * 16 + 7);
     assert_true(get(&parent, 3, 3) == 3 * 16 + 3);
 }
@@ -114,7 +115,7 @@ TEST(sums_are_fused_and_ascending)
             pto_elem_store(b.base + pto_tile_offset(&b, r, k), PTO_F32,
                            pto_elem_from_f32(1.0f / (float)(1 + r * 37 + k), PTO_F32));
     struct pto_arg in[] = {as_tile(&a), as_tile(&b)}, out = as_tile(&c);
-    assert_int_equal(run(PTO_TMATMUL, in, 2, &out, 1, NULL), ST_OK);
+    assert_int_equal(func_run(PTO_TMATMUL, in, 2, &out, 1, NULL), ST_OK);
     for (int32_t r = 0; r < 3; r++)
         for (int32_t k = 0; k < 37; k++) {
             float sum = 0;
@@ -139,36 +140,36 @@ TEST(signals_and_transfers_work_in_one_rank)
     struct pto_scalar five = {PTO_I32, 5}, met = {PTO_I1, 0};
     struct pto_arg signal[] = {as_view(&v[0]), as_value(&five)}, out = as_value(&met);
     struct pto_attrs attrs = PTO_ATTRS;
-    assert_int_equal(run(PTO_COMM_TNOTIFY, signal, 2, NULL, 0, &attrs), ST_OK);
-    assert_int_equal(run(PTO_COMM_TNOTIFY, signal, 2, NULL, 0, &attrs), ST_OK);
+    assert_int_equal(func_run(PTO_COMM_TNOTIFY, signal, 2, NULL, 0, &attrs), ST_OK);
+    assert_int_equal(func_run(PTO_COMM_TNOTIFY, signal, 2, NULL, 0, &attrs), ST_OK);
     assert_int_equal(gm[0], 10);
     attrs.wait_cmp = PTO_WAIT_GE;
-    assert_int_equal(run(PTO_COMM_TTEST, signal, 2, &out, 1, &attrs), ST_OK);
+    assert_int_equal(func_run(PTO_COMM_TTEST, signal, 2, &out, 1, &attrs), ST_OK);
     assert_int_equal(met.bits, 1);
     attrs.notify = PTO_NOTIFY_SET;
-    assert_int_equal(run(PTO_COMM_TNOTIFY, signal, 2, NULL, 0, &attrs), ST_OK);
+    assert_int_equal(func_run(PTO_COMM_TNOTIFY, signal, 2, NULL, 0, &attrs), ST_OK);
     assert_int_equal(gm[0], 5);
     struct pto_arg pair[] = {as_view(&v[1]), as_view(&v[0])};
-    assert_int_equal(run(PTO_COMM_TPUT, pair, 2, NULL, 0, NULL), ST_OK);
+    assert_int_equal(func_run(PTO_COMM_TPUT, pair, 2, NULL, 0, NULL), ST_OK);
     assert_int_equal(gm[32], 5);
     struct pto_arg group[] = {as_view(&v[3]), as_view(&v[0]), as_view(&v[1])};
-    assert_int_equal(run(PTO_COMM_TREDUCE, group, 3, NULL, 0, NULL), ST_OK);
+    assert_int_equal(func_run(PTO_COMM_TREDUCE, group, 3, NULL, 0, NULL), ST_OK);
     assert_int_equal(gm[96], 10);
     struct pto_arg all[] = {as_view(&v[0]), as_view(&v[2])};
-    assert_int_equal(run(PTO_COMM_TBROADCAST, all, 2, NULL, 0, NULL), ST_OK);
+    assert_int_equal(func_run(PTO_COMM_TBROADCAST, all, 2, NULL, 0, NULL), ST_OK);
     assert_int_equal(gm[64], 5);
     v[2].shape[0] = 8;
     struct pto_arg parts[] = {as_view(&v[2]), as_view(&v[0]), as_view(&v[1])};
     gm[32] = 9;
-    assert_int_equal(run(PTO_COMM_TGATHER, parts, 3, NULL, 0, NULL), ST_OK);
+    assert_int_equal(func_run(PTO_COMM_TGATHER, parts, 3, NULL, 0, NULL), ST_OK);
     assert_int_equal(gm[64], 5);
     assert_int_equal(gm[80], 9);
     gm[80] = 7;
-    assert_int_equal(run(PTO_COMM_TSCATTER, parts, 3, NULL, 0, NULL), ST_OK);
+    assert_int_equal(func_run(PTO_COMM_TSCATTER, parts, 3, NULL, 0, NULL), ST_OK);
     assert_int_equal(gm[32], 7);
 }
 
-static uint32_t next(uint32_t *seed)
+static uint32_t func_next(uint32_t *seed)
 {
     *seed = *seed * 1664525 + 1013904223;
     return *seed >> 8;
@@ -179,19 +180,19 @@ static struct pto_tile any_tile(uint32_t *seed)
 {
     static const int32_t sizes[] = {1, 2, 8, 16, 17, 32, 64, INT32_MAX, 0, -1};
     struct pto_tile t =
-        tile_at((enum pto_dtype)(next(seed) % PTO_DTYPE_COUNT), 0, 0, next(seed) % 4096);
-    size_t most = next(seed) % 8 == 0 ? ARRAY_LEN(sizes) : 7;
-    t.type.rows = sizes[next(seed) % most];
-    t.type.cols = sizes[next(seed) % most];
-    t.v_row = next(seed) % 2 ? t.type.rows : sizes[next(seed) % 7];
-    t.v_col = next(seed) % 2 ? t.type.cols : sizes[next(seed) % 7];
-    t.type.blayout = (enum pto_blayout)(next(seed) % 2);
-    t.type.slayout = (enum pto_slayout)(next(seed) % 3);
-    t.type.fractal = (int32_t[]){512, 512, 1024, 32, 0}[next(seed) % 5];
-    t.type.compact = (int32_t)(next(seed) % 4);
-    t.type.pad = next(seed) % 4;
-    if (next(seed) % 16 == 0)
-        t.addr = next(seed) % 2 ? SPACE - 7 : INT64_MAX;
+        tile_at((enum pto_dtype)(func_next(seed) % PTO_DTYPE_COUNT), 0, 0, func_next(seed) % 4096);
+    size_t most = func_next(seed) % 8 == 0 ? ARRAY_LEN(sizes) : 7;
+    t.type.rows = sizes[func_next(seed) % most];
+    t.type.cols = sizes[func_next(seed) % most];
+    t.v_row = func_next(seed) % 2 ? t.type.rows : sizes[func_next(seed) % 7];
+    t.v_col = func_next(seed) % 2 ? t.type.cols : sizes[func_next(seed) % 7];
+    t.type.blayout = (enum pto_blayout)(func_next(seed) % 2);
+    t.type.slayout = (enum pto_slayout)(func_next(seed) % 3);
+    t.type.fractal = (int32_t[]){512, 512, 1024, 32, 0}[func_next(seed) % 5];
+    t.type.compact = (int32_t)(func_next(seed) % 4);
+    t.type.pad = func_next(seed) % 4;
+    if (func_next(seed) % 16 == 0)
+        t.addr = func_next(seed) % 2 ? SPACE - 7 : INT64_MAX;
     return t;
 }
 
@@ -199,13 +200,13 @@ static struct pto_view any_view(uint32_t *seed)
 {
     struct pto_view v = {.base = space,
                          .limit = SPACE,
-                         .offset = next(seed) % 64,
-                         .dtype = (enum pto_dtype)(next(seed) % PTO_DTYPE_COUNT),
-                         .ndim = (int32_t)(next(seed) % 7),
-                         .layout = (enum pto_layout)(next(seed) % 5)};
+                         .offset = func_next(seed) % 64,
+                         .dtype = (enum pto_dtype)(func_next(seed) % PTO_DTYPE_COUNT),
+                         .ndim = (int32_t)(func_next(seed) % 7),
+                         .layout = (enum pto_layout)(func_next(seed) % 5)};
     for (int i = 0; i < PTO_VIEW_RANK; i++) {
-        v.shape[i] = next(seed) % 9;
-        v.stride[i] = (int64_t)(next(seed) % 40) - 3;
+        v.shape[i] = func_next(seed) % 9;
+        v.stride[i] = (int64_t)(func_next(seed) % 40) - 3;
     }
     return v;
 }
@@ -226,34 +227,35 @@ TEST(no_operand_can_do_harm)
                 continue;
             for (int i = 0; i < 8; i++) {
                 tiles[i] = any_tile(&seed);
-                if (i > 0 && next(&seed) % 2)
+                if (i > 0 && func_next(&seed) % 2)
                     tiles[i] = tiles[0];
-                if (next(&seed) % 8 == 0)
+                if (func_next(&seed) % 8 == 0)
                     pto_tile_window(&tiles[i], 1, 1, tiles[i].type.rows - 1, tiles[i].type.cols - 1,
                                     &tiles[i]);
                 views[i] = any_view(&seed);
                 values[i] = (struct pto_scalar){
-                    (enum pto_dtype)(next(&seed) % PTO_DTYPE_COUNT),
-                    next(&seed) % 4 ? next(&seed) % 70 : (uint64_t) - (int64_t)next(&seed)};
-                uint32_t kind = next(&seed) % 8;
+                    (enum pto_dtype)(func_next(&seed) % PTO_DTYPE_COUNT),
+                    func_next(&seed) % 4 ? func_next(&seed) % 70
+                                         : (uint64_t) - (int64_t)func_next(&seed)};
+                uint32_t kind = func_next(&seed) % 8;
                 operands[i] = kind < 5   ? as_tile(&tiles[i])
                               : kind < 7 ? as_view(&views[i])
                                          : as_value(&values[i]);
             }
-            attrs.mask_pattern = next(&seed) % 3 == 0 ? (int32_t)(next(&seed) % 9) : 0;
-            attrs.cmp = (enum pto_cmp)(next(&seed) % 6);
-            attrs.round = (enum pto_round)(next(&seed) % 8);
-            attrs.saturation = (enum pto_saturation)(next(&seed) % 3);
-            attrs.gather_oob = (enum pto_gather_oob)(next(&seed) % 4);
-            attrs.scatter_oob = (enum pto_scatter_oob)(next(&seed) % 4);
-            attrs.scatter_op = (enum pto_scatter_op)(next(&seed) % 4);
-            attrs.coalesce = (enum pto_coalesce)((int)(next(&seed) % 3) - 1);
-            attrs.atomic = (int32_t)(next(&seed) % 2);
-            attrs.pad_mode = (enum pto_pad_mode)(next(&seed) % 3);
-            attrs.exhausted = next(&seed) % 2;
-            size_t outs = next(&seed) % 4;
-            good += run((enum pto_opcode)op, operands + outs, next(&seed) % 5, operands, outs,
-                        &attrs) == ST_OK;
+            attrs.mask_pattern = func_next(&seed) % 3 == 0 ? (int32_t)(func_next(&seed) % 9) : 0;
+            attrs.cmp = (enum pto_cmp)(func_next(&seed) % 6);
+            attrs.round = (enum pto_round)(func_next(&seed) % 8);
+            attrs.saturation = (enum pto_saturation)(func_next(&seed) % 3);
+            attrs.gather_oob = (enum pto_gather_oob)(func_next(&seed) % 4);
+            attrs.scatter_oob = (enum pto_scatter_oob)(func_next(&seed) % 4);
+            attrs.scatter_op = (enum pto_scatter_op)(func_next(&seed) % 4);
+            attrs.coalesce = (enum pto_coalesce)((int)(func_next(&seed) % 3) - 1);
+            attrs.atomic = (int32_t)(func_next(&seed) % 2);
+            attrs.pad_mode = (enum pto_pad_mode)(func_next(&seed) % 3);
+            attrs.exhausted = func_next(&seed) % 2;
+            size_t outs = func_next(&seed) % 4;
+            good += func_run((enum pto_opcode)op, operands + outs, func_next(&seed) % 5, operands,
+                             outs, &attrs) == ST_OK;
         }
     assert_true(good > 1000); /* the operands are not all nonsense */
 }
@@ -262,7 +264,7 @@ TEST(operations_without_data_are_not_known)
 {
     assert_true(pto_func_knows(PTO_TADD));
     assert_false(pto_func_knows(PTO_BARRIER));
-    assert_int_equal(run(PTO_BARRIER, NULL, 0, NULL, 0, NULL), ST_UNSUPPORTED);
+    assert_int_equal(func_run(PTO_BARRIER, NULL, 0, NULL, 0, NULL), ST_UNSUPPORTED);
 }
 
 TEST_MAIN("kernels/pto/values/func", T(sources_that_overlap_are_read_before_anything_is_written),

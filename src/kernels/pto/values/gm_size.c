@@ -24,14 +24,14 @@ struct scope {
 
 /* ---- numbers ---- */
 
-static bool number(const struct scope *s, uint32_t value, int depth, int64_t *out);
+static bool size_number(const struct scope *s, uint32_t value, int depth, int64_t *out);
 
 static bool two(const struct scope *s, const struct pto_op *op, int depth, int64_t *a, int64_t *b)
 {
     const struct pto_operand *o = pto_operands(s->m, op);
 
-    return op->operand_count == 2 && number(s, o[0].value, depth + 1, a) &&
-           number(s, o[1].value, depth + 1, b);
+    return op->operand_count == 2 && size_number(s, o[0].value, depth + 1, a) &&
+           size_number(s, o[1].value, depth + 1, b);
 }
 
 static bool computed(const struct scope *s, const struct pto_op *op, int depth, int64_t *out)
@@ -62,13 +62,14 @@ static bool computed(const struct scope *s, const struct pto_op *op, int depth, 
     case PTO_EXTSI:
     case PTO_EXTUI:
     case PTO_TRUNCI:
-        return op->operand_count == 1 && number(s, pto_operands(s->m, op)[0].value, depth + 1, out);
+        return op->operand_count == 1 &&
+               size_number(s, pto_operands(s->m, op)[0].value, depth + 1, out);
     default:
         return false;
     }
 }
 
-static bool number(const struct scope *s, uint32_t value, int depth, int64_t *out)
+static bool size_number(const struct scope *s, uint32_t value, int depth, int64_t *out)
 {
     if (value >= s->f->value_count || depth > MAX_DEPTH)
         return false;
@@ -96,7 +97,7 @@ static int64_t number_or(const struct scope *s, uint32_t value, bool *is_dynamic
 {
     int64_t n;
 
-    if (number(s, value, 0, &n))
+    if (size_number(s, value, 0, &n))
         return n;
     *is_dynamic = true;
     return PTO_GM_UNKNOWN;
@@ -127,8 +128,8 @@ static int32_t root_of(const struct scope *s, uint32_t value, int64_t *offset, b
     return -1;
 }
 
-static void grow(const struct scope *s, int32_t root, int64_t elements, bool is_view,
-                 bool is_dynamic)
+static void size_grow(const struct scope *s, int32_t root, int64_t elements, bool is_view,
+                      bool is_dynamic)
 {
     struct pto_gm_size *g = &s->out[root];
 
@@ -157,7 +158,7 @@ static void see_view(const struct scope *s, const struct pto_op *op)
         if (rank == strides && dim > 0)
             elements = num_most_sum(elements, num_most_product(dim - 1, stride));
     }
-    grow(s, root, num_most_sum(offset, rank == strides ? elements : all), true, is_dynamic);
+    size_grow(s, root, num_most_sum(offset, rank == strides ? elements : all), true, is_dynamic);
 }
 
 static void see_scalar(const struct scope *s, const struct pto_op *op)
@@ -167,8 +168,8 @@ static void see_scalar(const struct scope *s, const struct pto_op *op)
     uint32_t index = pto_operand(s->m, op, PTO_ROLE_INDEX);
     int32_t root = root_of(s, pto_operand(s->m, op, PTO_ROLE_BASE), &offset, &is_dynamic);
 
-    if (root >= 0 && (index == PTO_NONE || number(s, index, 0, &at)))
-        grow(s, root, num_most_sum(num_most_sum(offset, at), 1), false, is_dynamic);
+    if (root >= 0 && (index == PTO_NONE || size_number(s, index, 0, &at)))
+        size_grow(s, root, num_most_sum(num_most_sum(offset, at), 1), false, is_dynamic);
 }
 
 static void see_function(const struct scope *s);
@@ -193,7 +194,7 @@ static void see_call(const struct scope *s, const struct pto_op *op)
         if (value == PTO_NONE)
             continue;
         inner->arg[i].root = root_of(s, value, &inner->arg[i].offset, &inner->arg[i].is_dynamic);
-        inner->arg[i].is_known = number(s, value, 0, &inner->arg[i].value);
+        inner->arg[i].is_known = size_number(s, value, 0, &inner->arg[i].value);
     }
     see_function(inner);
     mem_free(inner);

@@ -111,7 +111,7 @@ bool pto_step_view(const struct pto_program *p, const struct pto_step *s, struct
     return move_pointer(p, s, v);
 }
 
-static bool fits(const struct pto_tile *t)
+static bool values_fits(const struct pto_tile *t)
 {
     return t->v_row >= 0 && t->v_col >= 0 && t->v_row <= t->type.rows && t->v_col <= t->type.cols;
 }
@@ -139,7 +139,7 @@ static bool alloc_tile(const struct pto_program *p, const struct pto_step *s, st
     int64_t room =
         (int64_t)pto_space_size(p->arch, t.type.space) - s->flag * pto_tile_bytes(&t.type);
     v.tiles[s->dst] = t;
-    return fits(&t) && t.addr >= 0 && t.addr <= room;
+    return values_fits(&t) && t.addr >= 0 && t.addr <= room;
 }
 
 static bool subview(const struct pto_program *p, const struct pto_step *s, struct pto_slots v)
@@ -169,7 +169,7 @@ static bool subview(const struct pto_program *p, const struct pto_step *s, struc
     if (col >= 0)
         out.v_col = (int32_t)col;
     v.tiles[s->dst] = out;
-    return fits(&out);
+    return values_fits(&out);
 }
 
 static bool set_valid(const struct pto_program *p, const struct pto_step *s, struct pto_slots v)
@@ -189,7 +189,7 @@ static bool set_valid(const struct pto_program *p, const struct pto_step *s, str
         return false;
     t->v_row = to_int32(valid[0]);
     t->v_col = to_int32(valid[1]);
-    return fits(t);
+    return values_fits(t);
 }
 
 /* The bytes of tile `c` under the type of the result; a slot of a multi tile; another address. */
@@ -218,7 +218,7 @@ static bool retype(const struct pto_program *p, const struct pto_step *s, struct
     }
     int64_t room = (int64_t)pto_space_size(p->arch, out.type.space) - pto_tile_bytes(&out.type);
     v.tiles[s->dst] = out;
-    return fits(&out) && out.addr >= 0 && out.addr <= room;
+    return values_fits(&out) && out.addr >= 0 && out.addr <= room;
 }
 
 bool pto_step_tile(const struct pto_program *p, const struct pto_step *s, struct pto_slots v)

@@ -2,7 +2,8 @@
 """Writes one small run in the formats of several profilers.
 
 Three steps on each of two GPUs: a copy to the device, six kernels, a collective. All formats hold the same
-times, so that tests can compare what is read from them. Usage: make.py FOLDER (the folder of this file).
+times, so that tests can compare what is read from them; the traces of serving engines go to examples/serving. Usage:
+make.py FOLDER (the folder of this file).
 """
 import csv
 import json
@@ -277,7 +278,7 @@ def engines(folder):
         lambda n: "execute_context_2(640)_generation_0(0)" if n == 0 else "execute_context_0(0)_generation_8(8)"))
     serving(folder / "sglang.pt.trace.json",
             plan(lambda n: "step[EXTEND bs=2 toks=640]" if n == 0 else "step[DECODE bs=8]"))
-    serving(folder / "unnamed.pt.trace.json", plan(lambda n: "Iteration#%d" % n))
+    serving(folder / "unmarked.pt.trace.json", plan(lambda n: "Iteration#%d" % n))
 
 
 def main(folder):
@@ -287,7 +288,7 @@ def main(folder):
     jax_gpu(folder / "jax_gpu")
     jax_tpu(folder / "jax_tpu")
     tensorflow1(folder / "tensorflow1")
-    engines(folder / "serving")
+    engines(pathlib.Path(__file__).resolve().parents[4] / "examples" / "serving")
 
 
 main(pathlib.Path(sys.argv[1]))

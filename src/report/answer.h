@@ -1,0 +1,25 @@
+/*
+ * answer - what a command has found: a result, the document it is, and how it reads.
+ *
+ * A command makes one and gives it to whoever asked; the doors (terminal, JSON, page, MCP, C,
+ * Python) render it. So a command does not know which door it is, each door shows the same result,
+ * and the work is done once whatever the form or the language: whatever a sentence says is a member
+ * of the result.
+ */
+#ifndef STRATA_REPORT_ANSWER_H
+#define STRATA_REPORT_ANSWER_H
+
+#include "report/record.h"
+
+struct report;
+
+struct answer {
+    const struct schema *schema;  /* of the document */
+    const char *origin;           /* measured, simulated, estimated, inferred; NULL: no numbers */
+    const void *result;           /* as the schema describes it */
+    const struct record_env *env; /* of its record; NULL: texts live as long as the run */
+    struct str title;             /* of the report */
+    void (*describe)(const void *result, struct report *r); /* in the language of the report */
+};
+
+#endif
