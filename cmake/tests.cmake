@@ -67,6 +67,8 @@ add_test(NAME arch.diagnostics COMMAND ${CMAKE_SOURCE_DIR}/tools/check-diagnosti
 add_test(NAME arch.texts COMMAND ${CMAKE_SOURCE_DIR}/tools/check-texts)
 add_test(NAME arch.abi COMMAND ${CMAKE_SOURCE_DIR}/tools/check-abi $<TARGET_FILE:strata_api>)
 set_tests_properties(arch.abi PROPERTIES SKIP_RETURN_CODE 77)
+add_test(NAME arch.new COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/new/check.py ${CMAKE_C_COMPILER}
+    ${CMAKE_BINARY_DIR})
 add_test(NAME docs.links COMMAND ${CMAKE_SOURCE_DIR}/tools/check-links)
 add_test(NAME docs.readme COMMAND ${CMAKE_SOURCE_DIR}/tests/docs/readme)
 add_test(NAME docs.packages COMMAND ${CMAKE_SOURCE_DIR}/tools/check-packages)
