@@ -88,7 +88,7 @@ schema: all ## write docs/schema from the descriptions of the documents
 format: format-deps ## rewrite the C sources in the house's shape
 	@tools/check-format --fix
 
-check: all format-deps ## before a commit: format, layers, texts, words, links, diagnostics, schemas, house, tests of what changed
+check: all format-deps ## before a commit: quick checks, tests of what changed
 	@tools/check $(B)
 
 check-format: format-deps ## one lint alone
@@ -98,7 +98,7 @@ check-shell: shell-deps
 check-format check-tidy check-cppcheck check-shell:
 	@tools/$@
 
-check-bare: bare-deps ## the README's commands in a bare Debian 12, as root and as a user; PART=root, user or packages
+check-bare: bare-deps ## the README in a bare Debian 12; PART=root, user or packages
 	@tools/check-bare $(PART)
 
 check-layers check-links check-diagnostics check-packages: build-deps ## one document check alone
