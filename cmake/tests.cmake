@@ -214,6 +214,8 @@ if(TARGET strata)
     # Every fact that two doors can give, asked at each.
     add_test(NAME agree.doors COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/agree/agree.py ${run_strata})
+    add_test(NAME agree.self COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/agree/agree.py ${run_strata} --self)
     add_test(NAME query.hostile COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/query/hostile.py ${run_strata} 2)
     set_tests_properties(signal.interrupt query.hostile PROPERTIES RESOURCE_LOCK clock) # they bound times

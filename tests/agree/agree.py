@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""agree.py STRATA [--list | --update] - every fact that two doors can give is asked at each, and must be equal.
+"""agree.py STRATA [--list | --update | --self] - every fact that two doors can give is asked at each, and must be equal.
 
 A door is a way to ask: text, JSON, page, what-ifs, SQL, operators, diff, MCP, Python. A fact is a quantity with
 its definition and its base; docs/facts.md lists them, and the names here are its names. Answers are compared to
@@ -8,7 +8,8 @@ the digits that are printed.
 tests/agree/known.txt holds the disagreements that are known, one a line; that list only becomes shorter. One that
 is not in it fails the test, and so does a line whose disagreement is gone.
 
---list prints what was asked and what differs, --update rewrites the list.
+--list prints what was asked and what differs, --update rewrites the list. --self changes each answer by one of its
+digits, and sees that it is noticed.
 """
 import gzip
 import html
@@ -349,8 +350,42 @@ def ask(s, path, kind):
             yield fact, [d for d in rest if not given[first] == given[d]], given
 
 
+def changed(answer):
+    """The answer with one digit, word or member more or less."""
+    if isinstance(answer, Shown):
+        step = max(answer.last, abs(answer.value) * 1e-3, 1e-4)
+        return Shown(answer.value + 2 * step, answer.last)
+    if isinstance(answer, bool):
+        return not answer
+    if isinstance(answer, (int, float)):
+        return answer + 1
+    if isinstance(answer, str):
+        return answer[:-1] + ("x" if answer[-1:] != "x" else "y")
+    if isinstance(answer, (list, tuple)):
+        return list(answer)[1:] + [None]
+    return dict(list(answer.items())[1:])
+
+
+def notices(s):
+    """Facts of which a changed answer is not seen."""
+    seen, missed = set(), set()
+    for path, kind in [(ALONE[0], "alone"), (ALONE[3], "alone"), (RANKS[0], "ranks")]:
+        for fact, wrong, given in ask(s, path, kind):
+            first, *rest = given
+            for door in rest if not wrong else []:
+                seen.add(fact.split()[0])
+                if given[first] == changed(given[door]):
+                    missed.add("%s at %s" % (fact, door))
+    print("a changed answer is noticed for %d facts" % len(seen))
+    for what in sorted(missed):
+        print("not noticed: " + what)
+    return 1 if missed or len(seen) < 12 else 0
+
+
 def main():
     s = Strata(str(pathlib.Path(sys.argv[1]).resolve()))
+    if "--self" in sys.argv:
+        return notices(s)
     known = [l for l in KNOWN.read_text().split("\n") if l and l[0] != "#"] if KNOWN.exists() else []
     found, asked, facts = {}, 0, set()
     for path, kind in captures():
