@@ -144,7 +144,8 @@ struct greedy {
     struct whatif w;
     struct whatif_change changes[CHANGES];
     size_t n;
-    nanos start, now; /* step time */
+    nanos start, now; /* step time, or of all steps that differ */
+    double scale;     /* from the mean that the replay has */
 };
 
 static nanos left_saving_of(struct greedy *g, const struct diagnosis *d,
@@ -158,8 +159,8 @@ static nanos left_saving_of(struct greedy *g, const struct diagnosis *d,
     if (n == g->n || c->found.is_share) /* no change values it: what is left at most */
         return c->saving < g->now ? c->saving : g->now;
     struct whatif_result r = whatif_run(&g->w, g->changes, n);
-    nanos after =
-        d->is_calibrated ? r.bare : (nanos)((1 - r.profiled_saving) * (double)d->device_period);
+    nanos after = d->is_calibrated ? (nanos)((double)r.bare * g->scale)
+                                   : (nanos)((1 - r.profiled_saving) * (double)d->device_period);
     nanos saving = g->now - after < c->saving ? g->now - after : c->saving;
     if (saving > 0)
         g->n = n;
@@ -194,6 +195,7 @@ static void add_actions(struct page_file *page, const struct diagnosis *d)
         return;
     whatif_init(&g.w, set->st, set->a);
     g.start = g.now = d->is_calibrated ? d->bare : d->device_period;
+    g.scale = d->is_mixed && g.w.profiled > 0 ? (double)d->device_period / (double)g.w.profiled : 1;
     for (size_t i = 0; i < d->n_causes && page->n_actions < PAGE_ACTIONS; i++) {
         const struct diagnosis_cause *c = &d->causes[i];
         if (c->confidence == CONFIDENCE_UNKNOWN)

@@ -194,15 +194,17 @@ void page_draw_accounting(struct page_html *h)
     parts_of(mean.by, parts);
     for (int part = 0; part < PAGE_PARTS; part++)
         all += parts[part];
-    struct str heading = message_in(h->lang, a->is_pseudo ? &page_text.heading_accounting_whole
+    struct str heading =
+        message_in(h->lang, a->is_pseudo || mean.is_mixed ? &page_text.heading_accounting_whole
                                                           : &page_text.heading_accounting);
     page_html_put(h, S("<section>\n"));
-    page_html_heading(
-        h, "accounting", heading,
-        a->is_pseudo ? page_time_text(arena, (double)mean.time)
-                     : MESSAGE(h->lang, arena, &page_text.accounting_mean, PLACE("n", mean.steps),
-                               PLACE("time", page_time_text(arena, (double)mean.time))),
-        S(""));
+    page_html_heading(h, "accounting", heading,
+                      a->is_pseudo || mean.is_mixed
+                          ? page_time_text(arena, (double)mean.time)
+                          : MESSAGE(h->lang, arena, &page_text.accounting_mean,
+                                    PLACE("n", mean.steps),
+                                    PLACE("time", page_time_text(arena, (double)mean.time))),
+                      S(""));
     page_draw_begin(h, "accounting", BAR, heading);
     put_parts_desc(h, parts, all);
     for (int part = 0; part < PAGE_PARTS; part++) {

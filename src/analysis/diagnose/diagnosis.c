@@ -13,8 +13,7 @@
 
 enum {
     SITE_NAME_MOST = 48,
-    SECOND_PRODUCT = 5 /* percent */,
-    SAVES_MORE = 20 /* part of a saving that is worth a word */
+    KIND_SHARE = 10, /* percent of the time that a kind of steps takes to get a sentence */
 };
 
 ENUM_NAMES(saving_base_name, enum saving_base, "recorded_step", "step_without_profiler", "run")
@@ -120,14 +119,14 @@ static struct wording what_of(struct cause_words *t, const struct found_cause *c
 
     for (int i = ACCOUNT_COMPUTE; i < ACCOUNT_COMM; i++)
         kernels += f->by[i];
-    nanos kernel = c->count > 0 ? kernels / (nanos)f->steps / (nanos)c->count : 0;
+    nanos kernel = c->count > 0 ? kernels / (nanos)f->units / (nanos)c->count : 0;
     return WORDING(t->arena, message_of(f, c),
                    place_wording("window", wording_keep(t->arena, t->window)),
                    place_quantity("share", told_share(f, c), UNIT_RATIO),
                    place_quantity("time",
                                   is_slow && (root_causes[c->cause].flags & ROOT_OF_STEP)
                                       ? (double)slow->time
-                                      : held_share(f, c) * (double)f->window / (double)f->steps,
+                                      : held_share(f, c) * (double)f->window / (double)f->units,
                                   UNIT_NS),
                    PLACE("n", root_causes[c->cause].flags & ROOT_OF_STEP ? slow->kernels
                                                                          : (long long)c->count),
@@ -165,12 +164,11 @@ static struct diagnosis_cause diagnosis_tell(struct cause_words *t, const struct
                                              size_t rank)
 {
     const struct root_cause_kind *kind = &root_causes[c->cause];
-    const struct whatif *w = t->f.w;
     double score = root_confidence(&t->f, c);
     enum saving_base base = kind->flags & ROOT_OF_STEP            ? BASE_RUN
                             : c->is_share || !t->d->is_calibrated ? BASE_RECORDED
                                                                   : BASE_BARE;
-    nanos step = base == BASE_BARE ? w->bare : t->d->device_period;
+    nanos step = base == BASE_BARE ? t->d->bare : t->d->device_period;
     struct diagnosis_cause out = {
         .id = kind->id,
         .rank = rank,
@@ -221,7 +219,7 @@ static void add_groups(struct cause_words *t)
 
     t->d->groups = ARENA_ARRAY(t->arena, struct diagnosis_group, a->n);
     for (size_t i = 0; i < a->n; i++) {
-        struct diagnosis_group g = {.first = a->steps[i].id};
+        struct diagnosis_group g = {.first = a->steps[i].id, .place = i};
         if (a->steps[i].tasks == 0)
             continue;
         for (size_t k = 0; k < a->n; k++)
@@ -239,6 +237,57 @@ static void add_groups(struct cause_words *t)
         g.median = host_timeline_median(times, g.steps);
         g.idle_share = num_share((double)g.idle, (double)g.time);
         t->d->groups[t->d->n_groups++] = g;
+    }
+}
+
+/* The two classes that steps of a kind spend most time in. */
+static struct wording parts_of_kind(struct cause_words *t, size_t kind)
+{
+    const struct accounting *a = t->f.a;
+    nanos by[ACCOUNT_CLASSES] = {0}, all = 0;
+    struct wording part[2];
+    int most = -1;
+
+    for (size_t i = 0; i < a->n; i++)
+        for (int class = 0; class < ACCOUNT_CLASSES && a->steps[i].group == a->steps[kind].group;
+             class ++) {
+            by[class] += a->steps[i].by[class];
+            all += a->steps[i].by[class];
+        }
+    for (int i = 0; i < 2; i++) {
+        int next = 0;
+        for (int class = 0; class < ACCOUNT_CLASSES; class ++)
+            if (class != most && (next == most || by[class] > by[next]))
+                next = class;
+        part[i] =
+            WORDING(t->arena, &diagnosis_text.of_kind_part,
+                    place_wording("class", cause_class_label(t->arena, next)),
+                    place_quantity("share", num_share((double)by[next], (double)all), UNIT_RATIO));
+        most = next;
+    }
+    return WORDING(t->arena, &diagnosis_text.of_kind_parts,
+                   place_wording("first", wording_keep(t->arena, part[0])),
+                   place_wording("second", wording_keep(t->arena, part[1])));
+}
+
+/* A sentence on each kind that takes a good part of the time. */
+static void tell_kinds(struct cause_words *t)
+{
+    nanos all = 0;
+
+    for (size_t i = 0; i < t->d->n_groups; i++)
+        all += t->d->groups[i].time;
+    for (size_t i = 0; i < t->d->n_groups; i++) {
+        struct diagnosis_group *g = &t->d->groups[i];
+        g->share = num_share((double)g->time, (double)all);
+        if (!t->d->is_mixed || g->share < KIND_SHARE / 100.0)
+            continue;
+        struct wording parts = parts_of_kind(t, g->place);
+        g->text =
+            WORDING(t->arena, &diagnosis_text.of_kind, PLACE("n", g->steps),
+                    PLACE("first", g->first), place_quantity("time", (double)g->median, UNIT_NS),
+                    place_quantity("share", g->share, UNIT_RATIO),
+                    place_wording("parts", wording_keep(t->arena, parts)));
     }
 }
 
@@ -300,19 +349,22 @@ static void diagnosis_begin(struct cause_words *t, struct study *st, struct what
     struct root_finder *f = &t->f;
 
     *f = (struct root_finder){.st = st, .cap = st->cap, .a = a, .w = w};
-    const struct account_mean mean = account_mean_of(a);
+    const struct account_mean mean = t->mean = account_mean_of(a);
 
     f->steps = mean.steps;
+    f->units = mean.units;
     f->first = mean.first;
     f->window = mean.window;
     memcpy(f->by, mean.all, sizeof(f->by));
     nanos step = mean.time;
     t->arena = &st->scratch;
     t->framework = framework_of(st->cap);
-    t->window = a->is_pseudo ? WORDING(t->arena, &diagnosis_text.whole,
-                                       place_quantity("time", (double)step, UNIT_NS))
-                             : WORDING(t->arena, &diagnosis_text.each_step,
-                                       place_quantity("time", (double)step, UNIT_NS));
+    t->window = mean.is_mixed  ? WORDING(t->arena, &diagnosis_text.mixed, PLACE("n", mean.steps),
+                                         place_quantity("time", (double)step, UNIT_NS))
+                : a->is_pseudo ? WORDING(t->arena, &diagnosis_text.whole,
+                                         place_quantity("time", (double)step, UNIT_NS))
+                               : WORDING(t->arena, &diagnosis_text.each_step,
+                                         place_quantity("time", (double)step, UNIT_NS));
 }
 
 static void diagnosis_finish(struct cause_words *t, bool is_named)
@@ -328,7 +380,7 @@ static void diagnosis_finish(struct cause_words *t, bool is_named)
     const struct diagnosis_cause *c = &d->verdict;
     const struct wording *sure =
         wording_keep(t->arena, wording_plain(str_of(confidence_name(c->confidence))));
-    nanos step = d->is_calibrated ? f->w->bare : d->device_period;
+    nanos step = d->is_calibrated ? d->bare : d->device_period;
     d->text = WORDING(t->arena, cause_verdict_message(c),
                       place_wording("what", wording_keep(t->arena, c->what)),
                       place_wording("do", wording_keep(t->arena, c->action)),
@@ -341,10 +393,11 @@ static void diagnosis_finish(struct cause_words *t, bool is_named)
     for (int class = 0; class < ACCOUNT_CLASSES; class ++)
         if (f->by[class] > 0)
             d->classes[d->n_classes++] = (struct diagnosis_class){
-                account_class_name(class), account_class_label(class),
-                f->by[class] / (nanos)f->steps, num_share((double)f->by[class], (double)f->window)};
+                account_class_name(class), account_class_label(class), t->mean.by[class],
+                num_share((double)f->by[class], (double)f->window)};
     qsort(d->classes, d->n_classes, sizeof(*d->classes), by_time);
     add_groups(t);
+    tell_kinds(t);
     add_step_times(t);
     add_missing(t);
     d->slow = f->slow;
@@ -385,9 +438,13 @@ const struct diagnosis *diagnosis_find(struct study *st)
         .is_calibrated = profiler_cost_is_known(w.cost),
         .time = a->step_time,
         .host_period = a->host_period,
-        .device_period = t.f.window / (nanos)t.f.steps,
+        .device_period = t.f.window / (nanos)t.f.units,
+        .is_mixed = t.f.units < t.f.steps,
         .profiled = w.profiled,
-        .bare = w.bare,
+        /* The replay has a mean over all steps. */
+        .bare = t.f.units < t.f.steps && w.profiled > 0
+                    ? (nanos)((double)t.f.window * ((double)w.bare / (double)w.profiled))
+                    : w.bare,
         .identity_error = w.replay->identity_error,
         .nodes = w.replay->n,
         .edges = w.replay->edges,

@@ -50,10 +50,13 @@ struct diagnosis_class {
 /* Steps that do the same work. */
 struct diagnosis_group {
     size_t steps, kernels; /* kernels of each */
-    struct str first;      /* id of the first step */
+    struct str first;      /* id of the first step, */
+    size_t place;          /* and its place */
     nanos median;
     nanos time, idle; /* of all of them */
     double idle_share;
+    double share;        /* of the time of all steps */
+    struct wording text; /* of a kind that takes a good part of it; else without text */
 };
 
 struct diagnosis {
@@ -64,6 +67,7 @@ struct diagnosis {
     const char *framework;
     size_t steps, all_steps; /* whole ones, which the times are of; all that are marked */
     bool is_pseudo, is_calibrated;
+    bool is_mixed; /* kinds of steps differ: device_period and bare are of all steps together */
     nanos time, host_period, device_period, profiled, bare;
     struct diagnosis_class *classes; /* largest first */
     size_t n_classes;

@@ -10,6 +10,7 @@
 struct cause_words {
     struct root_finder f;
     struct diagnosis *d;
+    struct account_mean mean;
     struct arena *arena;
     enum framework framework;
     struct wording window; /* "each 39.4 ms step" */

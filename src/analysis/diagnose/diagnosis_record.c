@@ -72,7 +72,9 @@ static const struct field step_fields[] = {
     FIELD(struct diagnosis, time, "time_ms", .form = FORM_MS, .about = "median"),
     FIELD(struct diagnosis, host_period, "host_period_ms", .form = FORM_MS,
           .missing = MISSING_NOT_POSITIVE),
-    FIELD(struct diagnosis, device_period, "device_period_ms", .form = FORM_MS, .about = "mean"),
+    FIELD(struct diagnosis, device_period, "device_period_ms", .form = FORM_MS,
+          .about = "mean; of steps that differ (is_mixed), all together"),
+    FIELD(struct diagnosis, is_mixed, "is_mixed"),
     FIELD(struct diagnosis, profiled, "profiled_ms", .form = FORM_MS, .about = "replayed, mean"),
     FIELD(struct diagnosis, bare, "unprofiled_estimate_ms", .form = FORM_MS,
           WHEN(struct diagnosis, is_calibrated)),
@@ -101,6 +103,9 @@ static const struct field group_fields[] = {
     FIELD(struct diagnosis_group, time, "total_ms", .form = FORM_MS, .about = "of all its steps"),
     FIELD(struct diagnosis_group, idle_share, "idle_share", .form = FORM_POINT, .decimals = 4,
           .about = "idle time of its steps by their total time"),
+    SHARE_FIELD(struct diagnosis_group, share, "share", .about = "of the time of all steps"),
+    FIELD(struct diagnosis_group, text, "text", .missing = MISSING_EMPTY,
+          .about = "of steps that differ, what each kind spends its time on"),
 };
 static const struct record group_record = RECORD(struct diagnosis_group, group_fields);
 

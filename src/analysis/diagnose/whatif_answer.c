@@ -132,6 +132,17 @@ static const char *missing_of(const struct whatif *w, struct arena *arena)
                       : NULL;
 }
 
+/* Of all steps together, where they differ too much for a mean. */
+static void scale_results(struct whatif_result *at, size_t n, double scale)
+{
+    for (size_t i = 0; i < n; i++) {
+        at[i].profiled = (nanos)((double)at[i].profiled * scale);
+        at[i].bare = (nanos)((double)at[i].bare * scale);
+        at[i].bare_low = (nanos)((double)at[i].bare_low * scale);
+        at[i].bare_high = (nanos)((double)at[i].bare_high * scale);
+    }
+}
+
 const struct whatif_answer *whatif_answer_find(struct study *st, struct whatif *w,
                                                const struct whatif_change *changes, size_t n)
 {
@@ -142,7 +153,7 @@ const struct whatif_answer *whatif_answer_find(struct study *st, struct whatif *
 
     *out = (struct whatif_answer){
         .steps = d->steps > 0 ? d->steps : w->a->n,
-        .is_pseudo = w->a->is_pseudo,
+        .is_pseudo = w->a->is_pseudo || d->is_mixed,
         .recorded = d->steps > 0 ? d->device_period : w->a->step_time,
         .profiled = w->profiled,
         .bare = w->bare,
@@ -160,10 +171,22 @@ const struct whatif_answer *whatif_answer_find(struct study *st, struct whatif *
         .together = ARENA_ARRAY(&st->scratch, struct whatif_result, room),
         .missing = missing_of(w, &st->scratch),
     };
+    if (d->is_mixed && w->profiled > 0) { /* the replay has a mean over all steps */
+        double scale = (double)d->device_period / (double)w->profiled;
+        out->profiled = d->device_period;
+        out->bare = d->bare;
+        out->bare_low = (nanos)((double)out->bare_low * scale);
+        out->bare_high = (nanos)((double)out->bare_high * scale);
+    }
     if (n > 0)
         run_asked(w, d, changes, n, out);
     else
         run_all(w, d, out);
+    if (d->is_mixed && w->profiled > 0) {
+        double scale = (double)d->device_period / (double)w->profiled;
+        scale_results(out->single, out->singles, scale);
+        scale_results(out->together, out->n, scale);
+    }
     for (size_t i = 0; i < out->n; i++) {
         out->saving += out->together[i].saving;
         out->profiled_saving += out->together[i].profiled_saving;
