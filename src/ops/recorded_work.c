@@ -1,7 +1,7 @@
 /*
  * Formulas of work by operator.
  */
-#include "ops/op_work.h"
+#include "ops/recorded_work.h"
 
 #include "base/text/num.h"
 
@@ -85,13 +85,13 @@ static double number_at(struct str list, size_t place, double otherwise)
 
 /* ---- products, convolutions, attention ---- */
 
-static struct op_work product(struct str op, const struct op_tensors *o, bool is_leaf)
+static struct recorded_work product(struct str op, const struct op_tensors *o, bool is_leaf)
 {
     struct tensor_product p = tensor_product_of(op, &o->shapes);
     struct tensor_type type = first_type(o);
 
-    return (struct op_work){
-        .kind = p.flops > 0 ? OP_WORK_PRODUCT : OP_WORK_UNKNOWN,
+    return (struct recorded_work){
+        .kind = p.flops > 0 ? RECORDED_WORK_PRODUCT : RECORDED_WORK_UNKNOWN,
         .is_leaf = is_leaf,
         .flops = p.flops,
         .bytes = p.elements * type.bytes,
@@ -101,13 +101,13 @@ static struct op_work product(struct str op, const struct op_tensors *o, bool is
 
 /* Products of a convolution: every output element sums over a kernel and the channels of a group;
  * transposed, every input element is spread over a kernel. */
-static struct op_work convolution(const struct op_tensors *o, struct str values, bool is_full)
+static struct recorded_work convolution(const struct op_tensors *o, struct str values, bool is_full)
 {
     const struct tensor_shape *in = &o->shapes.at[0], *weight = &o->shapes.at[1];
     bool is_transposed = is_full && str_equal(value_at(values, 6), S("True"));
 
     if (o->shapes.n < 2 || in->n < 3 || weight->n != in->n)
-        return (struct op_work){0};
+        return (struct recorded_work){0};
     double flops = 2 * in->dims[0] * tensor_shape_elements(weight);
     double output = in->dims[0] * weight->dims[is_transposed ? 1 : 0];
     for (size_t i = 2; i < in->n; i++) {
@@ -116,15 +116,15 @@ static struct op_work convolution(const struct op_tensors *o, struct str values,
         double dilation = number_at(value_at(values, 5), i - 2, 1);
         double reach = dilation * (weight->dims[i] - 1) + 1;
         if (!(stride >= 1 && stride < 1e9))
-            return (struct op_work){0}; /* not recorded */
+            return (struct recorded_work){0}; /* not recorded */
         double out = (in->dims[i] + 2 * padding - reach) / stride + 1;
         out = out > 0 && out < 1e15 ? (double)(int64_t)out : 0;
         flops *= is_transposed ? in->dims[i] : out;
         output *= is_transposed ? (in->dims[i] - 1) * stride - 2 * padding + reach : out;
     }
     struct tensor_type type = first_type(o);
-    return (struct op_work){
-        .kind = OP_WORK_CONVOLUTION,
+    return (struct recorded_work){
+        .kind = RECORDED_WORK_CONVOLUTION,
         .is_leaf = is_full,
         .flops = flops,
         .bytes = bytes_at(o, 0) + bytes_at(o, 1) + output * type.bytes,
@@ -135,7 +135,7 @@ static struct op_work convolution(const struct op_tensors *o, struct str values,
 enum { CONV_MASK = 10 }; /* which gradients are asked for */
 
 /* One for the gradient of the input and one for that of the weight. */
-static struct op_work convolution_backward(const struct op_tensors *o, struct str values)
+static struct recorded_work convolution_backward(const struct op_tensors *o, struct str values)
 {
     struct tensor_shape output;
     struct tensor_product p =
@@ -146,8 +146,8 @@ static struct op_work convolution_backward(const struct op_tensors *o, struct st
     for (int i = 0; i < 2 && str_split(&mask, ',', &one); i++)
         asked += str_equal(str_trim(one), S("True"));
     asked = mask.n > 0 || asked > 0 ? asked : 2;
-    return (struct op_work){
-        .kind = p.flops > 0 ? OP_WORK_CONVOLUTION : OP_WORK_UNKNOWN,
+    return (struct recorded_work){
+        .kind = p.flops > 0 ? RECORDED_WORK_CONVOLUTION : RECORDED_WORK_UNKNOWN,
         .is_leaf = true,
         .flops = p.flops / 2 * asked,
         .bytes = p.elements / 2 * asked * first_type(o).bytes,
@@ -157,21 +157,21 @@ static struct op_work convolution_backward(const struct op_tensors *o, struct st
 
 /* Scores and their product with the values, of all heads, masked or not; backward the scores once
  * more and four gradients. Backward the gradient of the output comes first. */
-static struct op_work attention(struct str op, const struct op_tensors *o, struct str values,
-                                bool is_leaf)
+static struct recorded_work attention(struct str op, const struct op_tensors *o, struct str values,
+                                      bool is_leaf)
 {
     bool is_backward = str_ends(op, S("_backward"));
     size_t first = is_backward ? 1 : 0;
     const struct tensor_shape *q = &o->shapes.at[first], *k = q + 1, *v = q + 2;
 
     if (o->shapes.n < first + 3 || q->n != 4 || k->n != 4 || v->n != 4)
-        return (struct op_work){0};
+        return (struct recorded_work){0};
     double scores = q->dims[0] * q->dims[1] * q->dims[2] * k->dims[2];
     double output = q->dims[0] * q->dims[1] * q->dims[2] * v->dims[3];
     double moved = tensor_shape_elements(q) + tensor_shape_elements(k) + tensor_shape_elements(v);
     size_t causal = str_contains(op, S("flash")) ? 4 : 6;
-    return (struct op_work){
-        .kind = OP_WORK_ATTENTION,
+    return (struct recorded_work){
+        .kind = RECORDED_WORK_ATTENTION,
         .is_leaf = is_leaf,
         .is_causal = !is_backward && q->dims[2] == k->dims[2] &&
                      str_equal(value_at(values, causal), S("True")),
@@ -360,13 +360,13 @@ static double memory_bytes(enum memory_rule rule, const struct op_tensors *o, st
     }
 }
 
-static struct op_work memory(struct str op, const struct op_tensors *o, struct str values)
+static struct recorded_work memory(struct str op, const struct op_tensors *o, struct str values)
 {
     double bytes = memory_bytes(rule_of(op), o, values);
     bool is_counted = str_equal(op, S("aten::add")) || str_equal(op, S("aten::mul"));
 
-    return (struct op_work){
-        .kind = bytes > 0 && bytes < 1e18 ? OP_WORK_MEMORY : OP_WORK_UNKNOWN,
+    return (struct recorded_work){
+        .kind = bytes > 0 && bytes < 1e18 ? RECORDED_WORK_MEMORY : RECORDED_WORK_UNKNOWN,
         .is_leaf = true,
         .flops = is_counted ? elements_at(o, 0) : 0,
         .bytes = bytes > 0 && bytes < 1e18 ? bytes : 0,
@@ -376,7 +376,7 @@ static struct op_work memory(struct str op, const struct op_tensors *o, struct s
 
 /* ---- by operator ---- */
 
-struct op_work op_work_of(const struct op_inputs *in)
+struct recorded_work recorded_work_of(const struct recorded_call *in)
 {
     static const struct str products[] = {S_INIT("aten::mm"),
                                           S_INIT("aten::addmm"),
@@ -391,7 +391,7 @@ struct op_work op_work_of(const struct op_inputs *in)
     struct str op = in->op;
 
     if (in->shapes.n == 0)
-        return (struct op_work){0};
+        return (struct recorded_work){0};
     struct op_tensors o = read_tensors(in->shapes, in->types);
     if (str_is_one_of(op, products, ARRAY_LEN(products)))
         return product(op, &o, true);
@@ -415,20 +415,23 @@ struct op_work op_work_of(const struct op_inputs *in)
 
 /* Rows of a product follow from its output: [.., m, n] of k = elements of the first / (m ..). It
  * holds for inputs that are transposed or laid out in fractals. */
-static struct op_work product_of_kernel(const struct op_tensors *in, const struct op_tensors *out)
+static struct recorded_work product_of_kernel(const struct op_tensors *in,
+                                              const struct op_tensors *out)
 {
     const struct tensor_shape *c = &out->shapes.at[0];
 
     if (in->shapes.n < 2 || out->shapes.n < 1 || c->n < 2 || c->dims[c->n - 1] <= 0 ||
         tensor_shape_elements(c) <= 0)
-        return (struct op_work){0};
+        return (struct recorded_work){0};
     double depth = elements_at(in, 0) / (tensor_shape_elements(c) / c->dims[c->n - 1]);
-    return (struct op_work){
-        .kind = OP_WORK_PRODUCT, .is_leaf = true, .flops = 2 * tensor_shape_elements(c) * depth};
+    return (struct recorded_work){.kind = RECORDED_WORK_PRODUCT,
+                                  .is_leaf = true,
+                                  .flops = 2 * tensor_shape_elements(c) * depth};
 }
 
 /* The first output of a kernel that fuses attention is [batch, heads, length, 8]. */
-static struct op_work attention_of_kernel(const struct op_tensors *in, const struct op_tensors *out)
+static struct recorded_work attention_of_kernel(const struct op_tensors *in,
+                                                const struct op_tensors *out)
 {
     const struct tensor_shape *q = &in->shapes.at[0], *k = &in->shapes.at[1];
     const struct tensor_shape *most = &out->shapes.at[0];
@@ -436,25 +439,25 @@ static struct op_work attention_of_kernel(const struct op_tensors *in, const str
 
     if (in->shapes.n < 3 || out->shapes.n < 1 || most->n != 4 || most->dims[3] != 8 ||
         q->n != k->n || most->dims[1] * most->dims[2] * most->dims[0] <= 0)
-        return (struct op_work){0};
+        return (struct recorded_work){0};
     while (place < q->n && q->dims[place] != most->dims[2])
         place++;
     if (place == q->n)
-        return (struct op_work){0};
-    return (struct op_work){
-        .kind = OP_WORK_ATTENTION,
+        return (struct recorded_work){0};
+    return (struct recorded_work){
+        .kind = RECORDED_WORK_ATTENTION,
         .is_leaf = true,
         .flops = 4 * tensor_shape_elements(q) * k->dims[place],
         .head = tensor_shape_elements(q) / (most->dims[0] * most->dims[1] * most->dims[2]),
     };
 }
 
-struct op_work op_work_of_kernel(const struct op_inputs *in)
+struct recorded_work recorded_work_of_kernel(const struct recorded_call *in)
 {
     static const struct str products[] = {S_INIT("MatMul"), S_INIT("BatchMatMul"),
                                           S_INIT("GroupedMatmul")};
     static const struct str picks[] = {S_INIT("Gather"), S_INIT("Embedding"), S_INIT("Index")};
-    struct op_work work = {0};
+    struct recorded_work work = {0};
 
     if (in->shapes.n == 0 || in->out_shapes.n == 0)
         return work;
@@ -470,8 +473,9 @@ struct op_work op_work_of_kernel(const struct op_inputs *in)
                      : bytes_of_all(&a) + bytes_of_all(&b);
     work.is_leaf = true;
     work.type = first_type(&a);
-    if (work.kind == OP_WORK_UNKNOWN && work.bytes > 0 && !str_contains(in->op, S("MatMul")) &&
-        !str_contains(in->op, S("Attention")) && !str_contains(in->op, S("Conv")))
-        work.kind = OP_WORK_MEMORY;
+    if (work.kind == RECORDED_WORK_UNKNOWN && work.bytes > 0 &&
+        !str_contains(in->op, S("MatMul")) && !str_contains(in->op, S("Attention")) &&
+        !str_contains(in->op, S("Conv")))
+        work.kind = RECORDED_WORK_MEMORY;
     return work;
 }

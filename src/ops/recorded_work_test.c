@@ -1,12 +1,13 @@
-#include "ops/op_work.h"
+#include "ops/recorded_work.h"
 
 #include "base/testing.h"
 
 static double flops(const char *op, const char *shapes, const char *values)
 {
-    struct op_inputs in = {.op = str_of(op), .shapes = str_of(shapes), .values = str_of(values)};
+    struct recorded_call in = {
+        .op = str_of(op), .shapes = str_of(shapes), .values = str_of(values)};
 
-    return op_work_of(&in).flops;
+    return recorded_work_of(&in).flops;
 }
 
 /* Counts of PyTorch's own profiler and of its counter of operations. */
@@ -43,22 +44,22 @@ TEST(what_is_not_recorded_is_not_known)
 
 TEST(operators_around_others_do_not_add_up)
 {
-    struct op_inputs inner = {.op = S("aten::mm"), .shapes = S("2,2;2,2")};
-    struct op_inputs outer = {.op = S("aten::scaled_dot_product_attention"),
-                              .shapes = S("2,4,64,64;2,4,64,64;2,4,64,64")};
+    struct recorded_call inner = {.op = S("aten::mm"), .shapes = S("2,2;2,2")};
+    struct recorded_call outer = {.op = S("aten::scaled_dot_product_attention"),
+                                  .shapes = S("2,4,64,64;2,4,64,64;2,4,64,64")};
 
-    assert_true(op_work_of(&inner).is_leaf);
-    assert_false(op_work_of(&outer).is_leaf);
+    assert_true(recorded_work_of(&inner).is_leaf);
+    assert_false(recorded_work_of(&outer).is_leaf);
 }
 
 static double bytes(const char *op, const char *shapes, const char *types, const char *values)
 {
-    struct op_inputs in = {.op = str_of(op),
-                           .shapes = str_of(shapes),
-                           .types = str_of(types),
-                           .values = str_of(values)};
+    struct recorded_call in = {.op = str_of(op),
+                               .shapes = str_of(shapes),
+                               .types = str_of(types),
+                               .values = str_of(values)};
 
-    return op_work_of(&in).bytes;
+    return recorded_work_of(&in).bytes;
 }
 
 /* Each input read once, each output written once; the sums are done by hand. */
@@ -127,38 +128,38 @@ TEST(a_grouped_product_counts_each_row_once)
     assert_true(flops("aten::_grouped_mm", "100,64;3,64,32;3;;", "") == 409600);
 }
 
-static struct op_work of_kernel(const char *type, const char *in, const char *out)
+static struct recorded_work of_kernel(const char *type, const char *in, const char *out)
 {
-    struct op_inputs inputs = {.op = str_of(type),
-                               .shapes = str_of(in),
-                               .types = S("DT_BF16;DT_BF16;DT_BF16"),
-                               .out_shapes = str_of(out),
-                               .out_types = S("DT_BF16;DT_BF16")};
+    struct recorded_call inputs = {.op = str_of(type),
+                                   .shapes = str_of(in),
+                                   .types = S("DT_BF16;DT_BF16;DT_BF16"),
+                                   .out_shapes = str_of(out),
+                                   .out_types = S("DT_BF16;DT_BF16")};
 
-    return op_work_of_kernel(&inputs);
+    return recorded_work_of_kernel(&inputs);
 }
 
 TEST(kernels_with_outputs_tell_their_work)
 {
-    struct op_work w = of_kernel("MatMulV3", "128,64;256,64", "128,256");
+    struct recorded_work w = of_kernel("MatMulV3", "128,64;256,64", "128,256");
 
-    assert_int_equal(w.kind, OP_WORK_PRODUCT);
+    assert_int_equal(w.kind, RECORDED_WORK_PRODUCT);
     assert_true(w.flops == 2.0 * 128 * 64 * 256);
     assert_true(w.bytes == 2 * (128 * 64 + 256 * 64 + 128 * 256));
     /* the second factor in fractals of 16 by 16 */
     assert_true(of_kernel("MatMulV2", "128,64;4,16,16,16", "128,256").flops == w.flops);
     /* [batch, length, heads * 64] with 2 heads */
     w = of_kernel("FlashAttentionScore", "3,512,128;3,512,128;3,512,128", "3,2,512,8;3,512,128");
-    assert_int_equal(w.kind, OP_WORK_ATTENTION);
+    assert_int_equal(w.kind, RECORDED_WORK_ATTENTION);
     assert_true(w.flops == 4.0 * 3 * 2 * 512 * 512 * 64);
     assert_true(w.head == 64);
-    assert_int_equal(of_kernel("Add", "8,4;8,4", "8,4").kind, OP_WORK_MEMORY);
+    assert_int_equal(of_kernel("Add", "8,4;8,4", "8,4").kind, RECORDED_WORK_MEMORY);
     assert_true(of_kernel("GatherV2", "8000,64;4", "4,64").bytes == 2 * (4 + 2 * 256));
-    assert_int_equal(of_kernel("MatMulV2", "128", "").kind, OP_WORK_UNKNOWN);
-    assert_int_equal(of_kernel("Conv2D", "1,2,3,3;4,2,1,1", "1,4,3,3").kind, OP_WORK_UNKNOWN);
+    assert_int_equal(of_kernel("MatMulV2", "128", "").kind, RECORDED_WORK_UNKNOWN);
+    assert_int_equal(of_kernel("Conv2D", "1,2,3,3;4,2,1,1", "1,4,3,3").kind, RECORDED_WORK_UNKNOWN);
 }
 
-TEST_MAIN("ops/op_work", cmocka_unit_test(work_is_what_pytorch_counts),
+TEST_MAIN("ops/recorded_work", cmocka_unit_test(work_is_what_pytorch_counts),
           cmocka_unit_test(what_is_not_recorded_is_not_known),
           cmocka_unit_test(operators_around_others_do_not_add_up),
           T(bytes_are_the_least_that_has_to_move), T(backward_work_is_what_pytorch_counts),
