@@ -1,5 +1,5 @@
 /*
- * The line table of a module. See cubin_lines.h.
+ * The line table of a module. See cubin.h.
  */
 #include "driver/cubin.h"
 

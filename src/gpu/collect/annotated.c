@@ -1,5 +1,5 @@
 /*
- * Annotated source, read back. See annotated.h.
+ * Annotated source, read back. See gpu_jobs.h.
  */
 #include "gpu/collect/gpu_jobs.h"
 

@@ -1,5 +1,5 @@
 /*
- * One profiling run, phase by phase. See gpu_profile_job.h.
+ * One profiling run, phase by phase. See gpu_jobs.h.
  */
 #include "gpu/collect/gpu_jobs.h"
 

@@ -1,5 +1,5 @@
 /*
- * Rounds of measurements. See comm_rounds.h.
+ * Rounds of measurements. See comm_jobs.h.
  */
 #include "opdb/measure/comm_jobs.h"
 
