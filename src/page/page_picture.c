@@ -184,7 +184,7 @@ static void put_part(struct page_html *h, const nanos *by, int part, double from
 void page_draw_accounting(struct page_html *h)
 {
     const struct accounting *a = h->page->sets[h->page->lead]->a;
-    struct page_mean mean = page_mean_of(a);
+    struct account_mean mean = account_mean_of(a);
     struct arena *arena = &h->page->arena;
     nanos parts[PAGE_PARTS], all = 0;
     double from = 0;

@@ -26,15 +26,19 @@ static void put_action(struct page_html *h, const struct page_action *a, size_t 
     if (a->saving != 0) {
         page_html_format(h, "<strong class=\"%s\">", class);
         bool has_time = !h->page->has_cycles;
-        if (a->is_upper_bound)
+        if (a->bound == SAVING_AT_MOST || a->bound == SAVING_AT_LEAST)
             page_html_format(h, "<span class=\"up-to\">%s</span> ",
-                             page_escape_message(h, &page_text.up_to));
+                             page_escape_message(h, a->bound == SAVING_AT_MOST
+                                                        ? &page_text.up_to
+                                                        : &page_text.at_least));
         if (has_time)
             page_html_text(h, page_delta_text(arena, shown));
         if (!is_change)
             page_html_format(
                 h, "%s%s", has_time ? " · " : "",
-                page_escape(h, page_share_text(arena, has_time ? a->share : -a->share)));
+                a->share_text.english.n > 0
+                    ? page_escape_wording(h, a->share_text)
+                    : page_escape(h, page_share_text(arena, has_time ? a->share : -a->share)));
         page_html_put(h, S("</strong>"));
     }
     page_html_put(h, S("</p></article>\n"));

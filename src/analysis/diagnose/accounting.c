@@ -425,3 +425,21 @@ static const struct field metric_fields[] = {
     CLASS_MS("idle_unknown_ms", "idle.unknown"),
 };
 const struct record account_metrics_record = RECORD(struct account_step, metric_fields);
+
+struct account_mean account_mean_of(const struct accounting *a)
+{
+    struct account_mean mean = {0};
+
+    for (size_t i = 1; i < a->n; i++)
+        mean.steps += a->steps[i].tasks > 0;
+    mean.first = mean.steps > 0;
+    mean.steps += mean.steps == 0;
+    for (int class = 0; class < ACCOUNT_CLASSES; class ++) {
+        for (size_t i = mean.first; i < a->n; i++)
+            mean.all[class] += a->steps[i].by[class];
+        mean.window += mean.all[class];
+        mean.by[class] = mean.all[class] / (nanos)mean.steps;
+    }
+    mean.time = mean.window / (nanos)mean.steps;
+    return mean;
+}

@@ -94,6 +94,15 @@ struct accounting {
     const char *missing; /* why causes are unknown; NULL when launches are recorded */
 };
 
+/* The steps that count, on average: all with work but the first, which is cut short or warms up. */
+struct account_mean {
+    size_t first, steps; /* place of the first one; at least 1 */
+    nanos window;        /* of all of them */
+    nanos all[ACCOUNT_CLASSES];
+    nanos time, by[ACCOUNT_CLASSES]; /* of one */
+};
+struct account_mean account_mean_of(const struct accounting *a);
+
 static inline nanos account_step_time(const struct account_step *s)
 {
     return s->window.end - s->window.begin;

@@ -17,6 +17,12 @@ static const struct record site_record = RECORD(struct root_site, site_fields);
           ##__VA_ARGS__)
 #define CAUSE_FIELD(member, key_, ...) FIELD(struct diagnosis_cause, member, key_, ##__VA_ARGS__)
 
+static struct field_value is_upper_bound(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_bool(((const struct diagnosis_cause *)record)->bound == SAVING_AT_MOST);
+}
+
 static const struct field cause_fields[] = {
     CAUSE_FIELD(id, "id"),
     CAUSE_FIELD(rank, "rank"),
@@ -25,7 +31,10 @@ static const struct field cause_fields[] = {
     SHARE_FIELD(struct diagnosis_cause, saving_share, "saving_share"),
     SHARE_FIELD(struct diagnosis_cause, profiled_saving_share, "profiled_saving_share"),
     FIELD_OF_ENUM(struct diagnosis_cause, confidence, "confidence", confidence_name, CONFIDENCES),
-    CAUSE_FIELD(is_upper_bound, "is_upper_bound"),
+    FIELD_CALC(FIELD_BOOL, "is_upper_bound", is_upper_bound),
+    FIELD_OF_ENUM(struct diagnosis_cause, base, "saving_base", saving_base_name, SAVING_BASES,
+                  .about = "what the share is of"),
+    CAUSE_FIELD(base_time, "base_ms", .form = FORM_MS),
     FIELD_OF_ENUM(struct diagnosis_cause, bound, "saving_bound", saving_bound_name, SAVING_BOUNDS,
                   .about = "how the saving is to be read"),
     FIELD_ROOM_VALUES(struct diagnosis_cause, evidence, n_evidence, "evidence"),
@@ -45,6 +54,11 @@ static const struct field verdict_fields[] = {
           .about = "a step without the profiler; of a slow step, once"),
     SHARE_FIELD(struct diagnosis, verdict.saving_share, "saving_share"),
     SHARE_FIELD(struct diagnosis, verdict.profiled_saving_share, "profiled_saving_share"),
+    FIELD_OF_ENUM(struct diagnosis, verdict.base, "saving_base", saving_base_name, SAVING_BASES,
+                  .about = "what the share is of"),
+    FIELD(struct diagnosis, verdict.base_time, "base_ms", .form = FORM_MS),
+    FIELD(struct diagnosis, why_first, "why_first", .missing = MISSING_EMPTY,
+          .about = "where another cause would save more"),
     FIELD_OF_ENUM(struct diagnosis, verdict.confidence, "confidence", confidence_name, CONFIDENCES),
     FIELD_OF_ENUM(struct diagnosis, verdict.bound, "saving_bound", saving_bound_name, SAVING_BOUNDS,
                   .about = "how the saving is to be read"),

@@ -156,6 +156,8 @@ static void tell_missing(const struct diagnosis *d, struct report *r)
 void diagnosis_describe(const struct diagnosis *d, struct report *r)
 {
     report_text(r, wording_text(r->lang, &r->arena, d->text));
+    if (d->why_first.english.n > 0)
+        report_line_text(r, wording_text(r->lang, &r->arena, d->why_first));
     if (d->n_classes == 0)
         return;
     tell_time(d, r);

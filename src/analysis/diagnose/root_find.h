@@ -34,7 +34,8 @@ struct slow_step {
     size_t step; /* SIZE_MAX: none */
     nanos time, median;
     nanos excess;
-    double share;      /* of the run */
+    nanos run;         /* all steps */
+    double share;      /* of them */
     long long kernels; /* more than the median has */
     int grown;         /* class of the accounting that grew most */
     nanos grown_by;
