@@ -282,13 +282,15 @@ if(TARGET mpi AND MPIEXEC_EXECUTABLE)
         $<TARGET_FILE:unit.driver.mpi>)
     add_test(NAME mpi.bench COMMAND ${CMAKE_SOURCE_DIR}/tests/mpi/bench $<TARGET_FILE:strata>
         ${MPIEXEC_EXECUTABLE})
+    add_test(NAME mpi.fails COMMAND ${CMAKE_SOURCE_DIR}/tests/mpi/fails $<TARGET_FILE:strata>
+        ${MPIEXEC_EXECUTABLE} ${CMAKE_SOURCE_DIR}/examples/ranks)
     add_library(fake-links MODULE EXCLUDE_FROM_ALL tests/fake-links/fake_links.c) # NCCL and HCCL without devices
     target_link_libraries(fake-links PRIVATE strata_flags)
     set_target_properties(fake-links PROPERTIES C_VISIBILITY_PRESET default)
     add_dependencies(unit fake-links)
     add_test(NAME mpi.links COMMAND ${CMAKE_SOURCE_DIR}/tests/mpi/links $<TARGET_FILE:strata>
         ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:fake-links>)
-    set_tests_properties(mpi.ranks mpi.bench mpi.links PROPERTIES ENVIRONMENT
+    set_tests_properties(mpi.ranks mpi.bench mpi.fails mpi.links PROPERTIES ENVIRONMENT
         "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;ASAN_OPTIONS=detect_leaks=0")
 endif()
 

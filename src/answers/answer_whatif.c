@@ -3,7 +3,7 @@
  */
 #include "answers/answer_whatif.h"
 
-#include "analysis/diagnose/whatif_trace.h"
+#include "analysis/diagnose/whatif.h"
 #include "answers/answer_tables.h"
 #include "base/files/fs.h"
 #include "render/timelines/timeline.h"

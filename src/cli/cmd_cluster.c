@@ -111,9 +111,13 @@ static int cli_cluster_run(struct session *s, const void *given)
             status = cluster_save(s, &out);
         if (status == ST_OK && s->page == NULL)
             cluster_give(s, &out);
-    } else if (mpi.rank > 0) { /* what other processes met, process 0 has told */
+    } else if (mpi.rank > 0) { /* process 0 reports what the others met */
         diag_fini(&s->diag);
         diag_init(&s->diag);
+        /* And it alone fails then: a launcher ends the others when one process fails, so that the
+         * reason might never be printed. */
+        if (out.is_failure_shared)
+            status = ST_OK;
     }
     cluster_outcome_free(&out);
     mpi_close(&mpi);

@@ -4,7 +4,7 @@
 #include "base/text/num.h"
 #include "cli/db/opt_db.h"
 #include "driver/device_links.h"
-#include "opdb/measure/comm_bench_job.h"
+#include "opdb/measure/comm_jobs.h"
 #include "report/report.h"
 
 enum { VALUES_MOST = 64, USUAL_RANKS = 16 };

@@ -10,7 +10,7 @@
 #include "base/text/text.h"
 #include "cli/db/opt_db.h"
 #include "driver/driver.h"
-#include "opdb/measure/comm_rounds.h"
+#include "opdb/measure/comm_jobs.h"
 
 struct args {
     double limit_s;

@@ -3,7 +3,7 @@
  */
 #include "base/files/fs.h"
 #include "cli/db/opt_db.h"
-#include "opdb/measure/comm_validate.h"
+#include "opdb/measure/comm_jobs.h"
 
 struct args {
     struct comm_job job;

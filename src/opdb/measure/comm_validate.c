@@ -1,7 +1,7 @@
 /*
  * Measured collectives against the model: verdicts, the report of fixed shape, and the document.
  */
-#include "opdb/measure/comm_validate.h"
+#include "opdb/measure/comm_jobs.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "opdb/measure/comm_validate.h"
+#include "opdb/measure/comm_jobs.h"
 
 #include <math.h>
 

@@ -9,8 +9,8 @@
  *     form->append(w, &chunk, &piece);          in order
  *     ok = form->close(w);
  */
-#ifndef STRATA_RENDER_DATASET_H
-#define STRATA_RENDER_DATASET_H
+#ifndef STRATA_RENDER_DATASETS_DATASET_H
+#define STRATA_RENDER_DATASETS_DATASET_H
 
 #include "base/files/sink.h"
 #include "base/run/progress.h"
@@ -93,5 +93,29 @@ bool dataset_walk(const struct dataset_source *source, const struct dataset_opti
 /* A whole file. False when the sink failed or the user interrupted; `rows` may be NULL. */
 bool dataset_write(const struct dataset_form *form, const struct dataset_source *source,
                    const struct dataset_options *options, struct sink out, uint64_t *rows);
+
+/*
+ * dataset_db - tables of typed columns in one SQLite file.
+ *
+ * The file is put together under no name and then handed to a sink, so that it appears complete or
+ * not at all.
+ */
+
+struct dataset_db;
+
+/* In `folder`, NULL: TMPDIR or /tmp. On failure NULL, with the reason. */
+struct dataset_db *dataset_db_open(const char *folder, const char **why);
+
+/* A table with its rows; the column `id` is its key. False after a failure, which
+ * dataset_db_save() reports, and when the user interrupted. */
+bool dataset_db_table(struct dataset_db *db, const char *declaration,
+                      const struct dataset_source *source, const struct dataset_options *options);
+
+/* An index on some columns: "lane, ts". */
+bool dataset_db_index(struct dataset_db *db, const char *table, const char *columns);
+
+/* Hands the file to the sink and releases everything. False with `why` set after a failure of the
+ * database; false alone when the sink failed. With `out.write` NULL nothing is handed over. */
+bool dataset_db_save(struct dataset_db *db, struct sink out, const char **why);
 
 #endif

@@ -3,7 +3,7 @@
  *
  * Format reference: docs/formats/tables.md
  */
-#include "render/datasets/dataset_db.h"
+#include "render/datasets/dataset.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /*
  * arrow, parquet, sqlite: a capture as the tables of `strata query`.
  */
-#include "render/datasets/dataset_db.h"
+#include "render/datasets/dataset.h"
 #include "render/timelines/timeline.h"
 
 static struct dataset_options options_of(const struct timeline_options *options)

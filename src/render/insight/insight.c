@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "render/insight/insight_files.h"
+#include "render/insight/insight_table.h"
 #include "render/insight/insight_trace.h"
 
 struct blocks {

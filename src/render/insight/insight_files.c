@@ -1,7 +1,7 @@
 /*
  * The table of source lines: runs added up by line and core, and written.
  */
-#include "render/insight/insight_files.h"
+#include "render/insight/insight_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  *
  * A row is an address of the program; its cells are lists with a value for each core.
  */
-#ifndef STRATA_RENDER_INSIGHT_TABLE_H
-#define STRATA_RENDER_INSIGHT_TABLE_H
+#ifndef STRATA_RENDER_INSIGHT_INSIGHT_TABLE_H
+#define STRATA_RENDER_INSIGHT_INSIGHT_TABLE_H
 
 #include "base/tables/hash.h"
 #include "render/timelines/timeline.h"
@@ -68,5 +68,37 @@ bool insight_table_run(const struct insight_table *t, const struct slice *slice,
                        struct insight_run *out);
 
 void insight_table_write(const struct insight_table *t, struct text_out *out);
+
+/*
+ * insight_files - numbers by source line, as the API_FILE block of visualize_data.bin has them.
+ *
+ * Made for files whose text travels along (documents of type BIN_SOURCE): a line gets the runs
+ * whose `code` names it.
+ */
+
+struct insight_line {
+    uint32_t file; /* number of its document */
+    int64_t line;
+};
+
+struct insight_place {
+    uint32_t row;
+    uint64_t pc;
+};
+
+struct insight_files {
+    const struct insight_table *t;
+    VEC_OF(struct insight_line) rows;    /* by file and line */
+    VEC_OF(struct insight_cell) cells;   /* by row and core */
+    VEC_OF(struct insight_place) places; /* by row and address, each once */
+};
+
+/* Adds up the slices of a cut; `t` is the table of the same cut and must stay. No rows: no block.
+ */
+void insight_files_init(struct insight_files *f, const struct insight_table *t,
+                        const struct cut *cut);
+void insight_files_fini(struct insight_files *f);
+
+void insight_files_write(const struct insight_files *f, struct text_out *out);
 
 #endif
