@@ -56,9 +56,6 @@ static void cluster_describe_it(const void *cluster, struct report *r)
 
 static void cluster_give(struct session *s, const struct cluster_outcome *out)
 {
-    if (out->reused > 0) /* of the run, not of the ranks: the same result with or without */
-        diag_add(&s->diag, SEV_NOTE, "cluster.reused", (struct where){.path = s->operands.at[0]},
-                 "%zu of %zu summaries were reused", out->reused, out->n_parts);
     session_give(s, &(struct answer){.schema = &cluster_schema,
                                      .origin = origin_name(ORIGIN_ESTIMATED),
                                      .result = out->result,

@@ -394,7 +394,8 @@ TEST(every_class_has_a_label_of_its_own)
 }
 
 TEST_MAIN("analysis/diagnose/accounting", T(every_class_has_a_label_of_its_own),
-          T(the_middle_of_no_values_is_zero),
+          T(the_middle_of_no_values_is_zero), T(steps_of_one_length_have_a_mean),
+          T(steps_that_differ_are_not_averaged),
           CASE(compute_claims_before_collectives_and_those_before_copies),
           CASE(the_kernel_that_started_first_has_the_time),
           CASE(windows_follow_the_launch_and_not_the_mark),

@@ -406,6 +406,8 @@ static enum status conclude(struct cluster_run *run)
     struct rank_summary *ranks = ARENA_ARRAY(run->arena, struct rank_summary, n);
     n = choose_ranks(run, ranks);
     out->result = cluster_find(run->arena, ranks, n);
+    out->result->reused = out->reused;
+    out->result->summaries = out->n_parts;
     return ST_OK;
 }
 
