@@ -61,6 +61,7 @@ struct session {
     const char *unpacked;           /* folder of captures of the program, left out of paths; NULL */
     struct input_kept *const *kept; /* captures of the library's caller; NULL: none */
     const struct schema *schema;    /* of the document that was written; NULL: none, or by hand */
+    bool has_named_files;           /* the answer names what was written */
 };
 
 /* As TRY() of base/status.h, with an exit code. */
