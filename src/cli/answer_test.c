@@ -72,4 +72,9 @@ TEST(a_page_of_an_answer_takes_one_run)
     unlink(ops);
 }
 
-TEST_MAIN("cli/answer", T(a_page_of_an_answer_takes_one_run))
+TEST(a_run_that_fails_makes_no_page)
+{
+    assert_int_equal(RUNS_FOR_PAGE("db", "check", "--database-path", "examples/none"), 0);
+}
+
+TEST_MAIN("cli/answer", T(a_run_that_fails_makes_no_page), T(a_page_of_an_answer_takes_one_run))

@@ -48,7 +48,7 @@ struct scenario {
 struct scenarios {
     struct scenario *at;
     size_t n;
-    const char *written; /* the file of write_json() */
+    const char *written; /* the file of write_json(); NULL: the comparison failed */
 };
 
 /* The scenarios of the public tool; measured traces are looked for in --trace-dir. */
@@ -188,7 +188,8 @@ static bool scenarios_print(const void *what, struct sink sink)
         else
             ops_rows_print(&one->rows, one->name, text_sink(&out));
     }
-    text_format(&out, "\nSaved to %s\n", all->written);
+    if (all->written != NULL)
+        text_format(&out, "\nSaved to %s\n", all->written);
     bool is_good = sink.write(sink.ctx, text_view(&out));
     text_free(&out);
     return is_good;
@@ -211,7 +212,15 @@ static const struct field scenario_fields[] = {
 };
 static const struct record scenario_record = RECORD(struct scenario, scenario_fields);
 
+static struct field_value is_complete(const void *of, const struct record_env *env)
+{
+    (void)env;
+    return value_bool(((const struct scenarios *)of)->written != NULL);
+}
+
 static const struct field scenarios_fields[] = {
+    FIELD_CALC(FIELD_BOOL, "is_complete", is_complete,
+               .about = "false: one of them failed, and the rest was left out"),
     FIELD_LIST(struct scenarios, at, n, "scenarios", &scenario_record),
 };
 
@@ -274,12 +283,8 @@ static enum status scenarios_save(struct session *s, const struct scenarios *all
     return ST_OK;
 }
 
-static enum status scenarios_give(struct session *s, const struct args *args, struct scenarios *all)
+static void scenarios_give(struct session *s, struct scenarios *all)
 {
-    all->written = db_output_path(s, args->output);
-    if (all->written == NULL)
-        all->written = "results/op_comparison.json";
-    TRY(scenarios_save(s, all));
     for (size_t i = 0; i < all->n; i++)
         ops_draw(s, &all->at[i]);
     session_give(s, &(struct answer){.schema = &scenarios_schema,
@@ -287,7 +292,26 @@ static enum status scenarios_give(struct session *s, const struct args *args, st
                                      .result = all,
                                      .print = scenarios_print,
                                      .names_files = true});
-    return page_answer_fill(s, PAGE_DATABASE, scenarios_fill_page, all);
+}
+
+/* After a failure those before it are shown. */
+static enum status scenarios_compare(struct session *s, const struct args *args,
+                                     const struct tree *mapping, struct scenarios *all)
+{
+    const char *path = db_output_path(s, args->output);
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < all->n && st == ST_OK; i++)
+        if ((st = run_scenario(s, &all->at[i], mapping)) != ST_OK)
+            all->n = i;
+    if (st == ST_OK) {
+        all->written = path != NULL ? path : "results/op_comparison.json";
+        st = scenarios_save(s, all);
+    }
+    if (st != ST_OK)
+        all->written = NULL;
+    scenarios_give(s, all);
+    return st == ST_OK ? page_answer_fill(s, PAGE_DATABASE, scenarios_fill_page, all) : st;
 }
 
 /* The folder of the mapping; NULL when no option names one and none is found. */
@@ -333,11 +357,10 @@ static int compare_ops_run(struct session *s, const void *given)
     TRY_CODE(take_scenarios(s, args, &all));
     TRY_CODE(find_folder(s, args, &dir));
     enum status st = read_mapping(s, dir, &mapping);
-    for (size_t i = 0; i < all.n && st == ST_OK; i++)
-        st = run_scenario(s, &all.at[i], mapping);
+    size_t n = all.n;
     if (st == ST_OK)
-        st = scenarios_give(s, args, &all);
-    for (size_t i = 0; i < all.n; i++)
+        st = scenarios_compare(s, args, mapping, &all);
+    for (size_t i = 0; i < n; i++)
         ops_rows_free(&all.at[i].rows);
     return db_code(st);
 }
