@@ -11,8 +11,8 @@
 #include "base/files/outfile.h"
 #include "base/run/now.h"
 #include "cli/page_answer.h"
-#include "cli/pager.h"
-#include "cli/terminal.h"
+#include "cli/terminal/pager.h"
+#include "cli/terminal/terminal.h"
 #include "render/render.h"
 
 int session_code(enum status status)
@@ -210,7 +210,7 @@ void session_answer(struct session *s, struct report *report)
     report_free(report);
 }
 
-static struct report *told(const struct answer *a, enum lang lang)
+static struct report *answer_as_report(const struct answer *a, enum lang lang)
 {
     struct report *r = report_new(lang, a->title);
 
@@ -231,7 +231,7 @@ static void give_page(struct session *s, const struct answer *a)
             text_put(&fragment->plain, text_view(&text));
             page_fragment_end(fragment, lang);
         } else {
-            struct report *r = told(a, lang);
+            struct report *r = answer_as_report(a, lang);
             page_fragment_add(fragment, lang, r);
             report_free(r);
         }
@@ -253,7 +253,7 @@ void session_give(struct session *s, const struct answer *a)
         if (a->print != NULL)
             a->print(a->result, session_text(s));
         else
-            session_answer(s, told(a, session_lang(s)));
+            session_answer(s, answer_as_report(a, session_lang(s)));
         s->has_named_files = a->names_files;
     }
 }

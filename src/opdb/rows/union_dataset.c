@@ -7,7 +7,7 @@
 #include "opdb/rows/cell.h"
 #include "opdb/rows/columns.h"
 #include "opdb/rows/table_union.h"
-#include "render/dataset.h"
+#include "render/datasets/dataset.h"
 
 struct typed_csv {
     struct arena arena;
