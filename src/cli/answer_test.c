@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/testing.h"
-#include "cli/frame.h"
+#include "cli/terminal/frame.h"
 
 static const struct command *counted;
 static int runs;

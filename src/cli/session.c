@@ -258,6 +258,13 @@ void session_give(struct session *s, const struct answer *a)
     }
 }
 
+int session_own_form(struct session *s, const char *option)
+{
+    if (s->common.json)
+        return session_usage(s, "--json and %s ask for two different forms", option);
+    return CODE_DONE;
+}
+
 struct json_writer *session_json_begin(struct session *s, const char *schema, const char *origin)
 {
     const struct command *c = s->path.command;

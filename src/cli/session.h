@@ -108,6 +108,9 @@ bool session_heartbeat_end(void);
  */
 void session_give(struct session *s, const struct answer *a);
 
+/* CODE_DONE, or the usage error: an option asks for a form of its own, and --json for another. */
+int session_own_form(struct session *s, const char *option);
+
 /* The answer as JSON: the command's document over `result`; `origin` as in report/envelope.h. What
  * getters make lives in the session's arena, unless they need an `env` of their own. */
 void session_document(struct session *s, const struct schema *schema, const char *origin,
