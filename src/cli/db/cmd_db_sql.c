@@ -26,26 +26,26 @@ static const struct example examples[] = {
 };
 
 /* The rows of a statement. */
-struct sql_rows {
+struct db_sql_rows {
     struct str *columns;
     VEC_OF(struct field_value) cells;
     struct value_rows rows; /* of the cells, once all are there */
 };
 
 static const struct field sql_fields[] = {
-    FIELD_VALUES(struct sql_rows, columns, rows.width, "columns"),
-    FIELD_ROWS(struct sql_rows, rows, "rows"),
+    FIELD_VALUES(struct db_sql_rows, columns, rows.width, "columns"),
+    FIELD_ROWS(struct db_sql_rows, rows, "rows"),
 };
 
 static const struct schema sql_schema = {
     .name = "strata.db-sql/1",
     .title = "the rows of a SELECT over a database",
-    .record = &(const struct record)RECORD(struct sql_rows, sql_fields),
+    .record = &(const struct record)RECORD(struct db_sql_rows, sql_fields),
 };
 
 struct sql_taker {
     struct session *s;
-    struct sql_rows *rows;
+    struct db_sql_rows *rows;
     struct csv_write csv;
 };
 
@@ -105,7 +105,7 @@ static struct str cell_words(struct report *r, struct field_value v)
 
 static void sql_describe(const void *result, struct report *r)
 {
-    const struct sql_rows *sql = result;
+    const struct db_sql_rows *sql = result;
     const struct value_rows *rows = &sql->rows;
     struct column *columns = ARENA_ARRAY(&r->arena, struct column, rows->width);
 
@@ -125,7 +125,7 @@ static void sql_describe(const void *result, struct report *r)
 static enum status sql_give(struct sql_taker *t, const struct place_files *tree, struct str sql)
 {
     const struct sqlview_sink sink = {sql_keep_head, sql_keep_row, t};
-    struct sql_rows rows = {0};
+    struct db_sql_rows rows = {0};
 
     t->rows = &rows;
     enum status st = sqlview_run(tree, sql, &sink, &t->s->diag);

@@ -475,8 +475,10 @@ void bench_plan_free(struct bench_plan *plan)
     arena_free(&plan->arena);
 }
 
-static void put_diff(const struct bench_plan *plan, struct sink sink)
+static void put_diff(const void *result, struct sink sink)
 {
+    const struct bench_plan *plan = result;
+
     for (size_t i = 0; i < plan->updates.n && plan->is_dry_run; i++) {
         const struct update *u = &plan->updates.at[i];
         table_diff(u->is_new ? NULL : &u->old, &u->table, u->path, sink);
@@ -505,10 +507,7 @@ bool bench_print(const void *result, struct sink sink)
 
 static struct field_value diff_of(const void *record, const struct record_env *env)
 {
-    struct text diff = {0};
-
-    put_diff(record, text_sink(&diff));
-    return value_text(text_keep(&diff, env->arena));
+    return table_diff_value(record, env, put_diff);
 }
 
 static const struct field hotspot_member_fields[] = {

@@ -526,14 +526,21 @@ void fia_fill_free(struct fia_fill *fill)
     arena_free(&fill->arena);
 }
 
+static void put_diff(const void *result, struct sink sink)
+{
+    const struct fia_fill *fill = result;
+
+    if (fill->is_dry_run)
+        table_diff(&fill->old, &fill->table, fill->output, sink);
+}
+
 bool fia_fill_print(const void *result, struct sink sink)
 {
     const struct fia_fill *fill = result;
     uint64_t more = fill->table.n_rows - fill->rows;
     struct text out = {0};
 
-    if (fill->is_dry_run)
-        table_diff(&fill->old, &fill->table, fill->output, text_sink(&out));
+    put_diff(fill, text_sink(&out));
     text_format(&out,
                 "Backfilled %llu/%llu CSV rows matched, %zu output rows (%s%llu from 1:N "
                 "expansion) from %s into %s\n",
@@ -547,12 +554,7 @@ bool fia_fill_print(const void *result, struct sink sink)
 
 static struct field_value diff_of(const void *record, const struct record_env *env)
 {
-    const struct fia_fill *fill = record;
-    struct text diff = {0};
-
-    if (fill->is_dry_run)
-        table_diff(&fill->old, &fill->table, fill->output, text_sink(&diff));
-    return value_text(text_keep(&diff, env->arena));
+    return table_diff_value(record, env, put_diff);
 }
 
 static const struct field fill_fields[] = {

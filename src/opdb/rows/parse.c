@@ -385,8 +385,10 @@ enum status parse_write(struct parse_plan *plan, struct diag *d)
     return ST_OK;
 }
 
-static void put_diff(const struct parse_plan *plan, struct sink sink)
+static void put_diff(const void *result, struct sink sink)
 {
+    const struct parse_plan *plan = result;
+
     for (size_t i = 0; i < plan->files.n && plan->is_dry_run; i++) {
         const struct parse_file *f = &plan->files.at[i];
         table_diff(f->is_there ? &f->old : NULL, &f->fresh, f->path, sink);
@@ -409,10 +411,7 @@ bool parse_print(const void *result, struct sink sink)
 
 static struct field_value diff_of(const void *record, const struct record_env *env)
 {
-    struct text diff = {0};
-
-    put_diff(record, text_sink(&diff));
-    return value_text(text_keep(&diff, env->arena));
+    return table_diff_value(record, env, put_diff);
 }
 
 static const struct field file_fields[] = {
