@@ -263,7 +263,7 @@ static void put_steps(struct json_writer *w, const struct page_set *set)
         put_step(w, set, &a->steps[i]);
     json_write_end(w);
     json_put_object(w, "step_mean");
-    json_put_u64(w, "n", mean.steps);
+    json_put_u64(w, "n", a->tasks.n > 0 ? mean.steps : 0);
     json_put_i64(w, "time", mean.time);
     put_by(w, a, mean.by, 1);
     json_write_end(w);

@@ -43,13 +43,13 @@ static const struct schema schema = {
     .record = &(const struct record)RECORD(struct backends, list_fields),
 };
 
-static void doctor_print_text(struct session *s, const struct backends *list)
+static void doctor_describe(const void *backends, struct report *r)
 {
     static const struct column columns[] = {{"back end", COLUMN_TEXT, 0},
                                             {"state", COLUMN_TEXT, 0},
                                             {"version", COLUMN_TEXT, 0},
                                             {"path, or fallback", COLUMN_TEXT, 0}};
-    struct report *r = report_new(LANG_EN, S(""));
+    const struct backends *list = backends;
     struct table *t = report_table(r, columns, ARRAY_LEN(columns));
     size_t found = 0;
 
@@ -73,7 +73,6 @@ static void doctor_print_text(struct session *s, const struct backends *list)
     }
     report_line(r, "\n  %zu of %zu found; all optional, built-in fallbacks are used", found,
                 (size_t)DRIVERS);
-    session_answer(s, r);
 }
 
 static int doctor_run(struct session *s, const void *args)
@@ -85,10 +84,9 @@ static int doctor_run(struct session *s, const void *args)
         list->at[i] = (struct backend){drivers[i], driver_probe((enum driver_id)i, &s->arena)};
     if (cancelled())
         return CODE_INTERRUPTED;
-    if (s->common.json)
-        session_document(s, &schema, NULL, list);
-    else
-        doctor_print_text(s, list);
+    session_give(
+        s, &(struct answer){
+               .schema = &schema, .result = list, .title = S(""), .describe = doctor_describe});
     return CODE_DONE;
 }
 

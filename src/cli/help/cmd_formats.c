@@ -57,19 +57,18 @@ static void add_rows(struct report *r, const struct column columns[3], const str
     }
 }
 
-static void formats_print_text(struct session *s, const struct formats *f)
+static void formats_describe(const void *formats, struct report *r)
 {
     static const struct column in[] = {
         {"input", COLUMN_TEXT, 0}, {"file names", COLUMN_TEXT, 0}, {"description", COLUMN_TEXT, 0}};
     static const struct column out[] = {
         {"output", COLUMN_TEXT, 0}, {"ending", COLUMN_TEXT, 0}, {"description", COLUMN_TEXT, 0}};
-    struct report *r = report_new(LANG_EN, S(""));
+    const struct formats *f = formats;
 
     add_rows(r, in, f->inputs.at, f->inputs.n);
     report_text(r, S("  files are recognised by content; --from NAME overrides"));
     add_rows(r, out, f->outputs.at, f->outputs.n);
     report_text(r, S("  written by `strata convert`, chosen by file extension or --to NAME"));
-    session_answer(s, r);
 }
 
 static int formats_run(struct session *s, const void *args)
@@ -83,10 +82,9 @@ static int formats_run(struct session *s, const void *args)
         const struct timeline_format *out = timeline_list[i];
         vec_push(&f.outputs, ((struct row){out->name, out->summary, out->endings[0]}));
     }
-    if (s->common.json)
-        session_document(s, &schema, NULL, &f);
-    else
-        formats_print_text(s, &f);
+    session_give(
+        s, &(struct answer){
+               .schema = &schema, .result = &f, .title = S(""), .describe = formats_describe});
     vec_free(&f.inputs);
     vec_free(&f.outputs);
     return CODE_DONE;

@@ -29,6 +29,13 @@ static const struct example examples[] = {
     {"strata skills list", "names and when to use them"},
 };
 
+static void skills_describe(const void *skills, struct report *r)
+{
+    const struct skills *list = skills;
+
+    report_records(r, &skill_record, list->at.at, list->at.n, NULL);
+}
+
 static int list_run(struct session *s, const void *args)
 {
     struct skills list = {0};
@@ -37,13 +44,10 @@ static int list_run(struct session *s, const void *args)
     (void)args;
     while (skill_at(&s->arena, list.at.n, &one))
         vec_push(&list.at, one);
-    if (s->common.json) {
-        session_document(s, &skills_schema, NULL, &list);
-    } else {
-        struct report *r = report_new(session_lang(s), S(""));
-        report_records(r, &skill_record, list.at.at, list.at.n, NULL);
-        session_answer(s, r);
-    }
+    session_give(s, &(struct answer){.schema = &skills_schema,
+                                     .result = &list,
+                                     .title = S(""),
+                                     .describe = skills_describe});
     vec_free(&list.at);
     return CODE_DONE;
 }

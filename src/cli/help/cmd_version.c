@@ -85,9 +85,9 @@ static const struct schema schema = {
     .record = &(const struct record)RECORD(struct build, build_fields),
 };
 
-static void version_print_text(struct session *s, const struct build *b)
+static void version_describe(const void *build, struct report *r)
 {
-    struct report *r = report_new(LANG_EN, S(""));
+    const struct build *b = build;
 
     report_line(r, "strata %s", b->version);
     if (b->compiler != NULL) {
@@ -100,7 +100,6 @@ static void version_print_text(struct session *s, const struct build *b)
     for (size_t i = 0; i < b->n; i++)
         report_line(r, "  %-12s%-5s%s", b->features[i].name, b->features[i].is_in ? "yes" : "no",
                     b->features[i].what);
-    session_answer(s, r);
 }
 
 static int cli_version_run(struct session *s, const void *p)
@@ -118,10 +117,9 @@ static int cli_version_run(struct session *s, const void *p)
             .features = features,
             .n = ARRAY_LEN(features),
         };
-    if (s->common.json)
-        session_document(s, &schema, NULL, &b);
-    else
-        version_print_text(s, &b);
+    session_give(
+        s, &(struct answer){
+               .schema = &schema, .result = &b, .title = S(""), .describe = version_describe});
     return CODE_DONE;
 }
 
