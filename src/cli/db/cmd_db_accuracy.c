@@ -98,7 +98,7 @@ const struct command command_db_accuracy = {
         "rows lie inside their 80 % interval, and the model that was picked per operator. --html "
         "plots measured against predicted time.",
     .see = "docs/perfdb.md",
-    .common = COMMON_HTML,
+    .common = COMMON_LANG | COMMON_HTML,
     .operands = {OPERAND_WORD, 0, SIZE_MAX, NULL},
     .schemas = {&accuracy_schema},
     COMMAND_PARTS_ZERO,

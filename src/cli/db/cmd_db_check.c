@@ -107,7 +107,7 @@ const struct command command_db_check = {
                "is a problem, with --strict also for notes.",
     .see = "docs/perfdb.md",
     .operands = {.kind = OPERAND_WORD, .min = 0, .max = SIZE_MAX},
-    .common = COMMON_HTML,
+    .common = COMMON_LANG | COMMON_HTML,
     .schemas = {&check_schema},
     COMMAND_PARTS_ZERO,
     .run = db_check_run,
