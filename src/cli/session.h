@@ -61,6 +61,7 @@ struct session {
     const char *unpacked;           /* folder of captures of the program, left out of paths; NULL */
     struct input_kept *const *kept; /* captures of the library's caller; NULL: none */
     const struct schema *schema;    /* of the document that was written; NULL: none, or by hand */
+    bool has_named_files;           /* the answer names what was written */
 };
 
 /* As TRY() of base/status.h, with an exit code. */
@@ -106,6 +107,9 @@ bool session_heartbeat_end(void);
  * answer. Only here is it known who asks.
  */
 void session_give(struct session *s, const struct answer *a);
+
+/* CODE_DONE, or the usage error: an option asks for a form of its own, and --json for another. */
+int session_own_form(struct session *s, const char *option);
 
 /* The answer as JSON: the command's document over `result`; `origin` as in report/envelope.h. What
  * getters make lives in the session's arena, unless they need an `env` of their own. */

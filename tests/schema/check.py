@@ -175,7 +175,7 @@ OPEN = {"rows_dropped", "diagnostics", "lanes", "flows", "attributes", "by_kind"
 SOMETIMES = {"strata.arch/1": {"backward", "kernel", "profiler", "variant"},
              "strata.check/1": {"changes"},
              "strata.db-query/1": {"interval_low_us", "interval_high_us", "rows", "differs"},
-             "strata.db-predict/1": {"measured_kernels_us", "kernels_error"},
+             "strata.db-predict/1": {"measured_kernels_us", "measured_steps", "kernels_error"},
              "strata.gpu-report/1": {"flops_by_type", "peak_gbps", "peak_pct"}}
 
 

@@ -87,7 +87,7 @@ void frame_show_diag(struct out *err, const struct diag *d, bool verbose)
 /* The last lines of stdout: every file written. A JSON document has them inside. */
 static void list_written(struct session *s)
 {
-    if (s->common.json)
+    if (s->common.json || s->has_named_files)
         return;
     struct str label = message_word(session_lang(s), S("wrote"));
     int width = (int)str_width(label) + 2;

@@ -107,14 +107,15 @@ struct comm_validation {
     struct comm_check checks[COMM_COLLECTIVES];
     size_t n_checks; /* COMM_VALIDATED, or all where --links covers more tables that are there */
     uint64_t rows, counts[COMM_VERDICTS];
+    bool is_complete; /* false after a failure */
 };
 
 /* Reads and judges. On failure it may be printed as far as it went, and is freed as always. */
 enum status comm_validate(struct comm_validation *v, const struct comm_job *job, struct diag *d);
 void comm_validation_free(struct comm_validation *v);
 
-/* The report of fixed shape. `is_whole` is false after a failure. */
-bool comm_validation_print(const struct comm_validation *v, bool is_whole, struct sink sink);
+/* The report of fixed shape, of a struct comm_validation. */
+bool comm_validation_print(const void *result, struct sink sink);
 
 /* strata.comm-validate/1. */
 extern const struct schema comm_validation_schema;
