@@ -80,7 +80,7 @@ static bool pass_to_page(void *ctx, struct str text)
     struct page_answer *page = ctx;
 
     text_put(&page->fragments[page->lang].plain, text);
-    page->is_of_language = true;
+    page->is_of_language = page->is_of_language || text.n > 0;
     return true;
 }
 

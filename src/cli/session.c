@@ -235,6 +235,13 @@ void session_give(struct session *s, const struct answer *a)
     }
 }
 
+int session_file_on_stdout(struct session *s, const char *what)
+{
+    if (!s->common.json && s->page == NULL)
+        return CODE_DONE;
+    return session_usage(s, "%s needs -o FILE for %s", s->common.json ? "--json" : "--html", what);
+}
+
 struct json_writer *session_json_begin(struct session *s, const char *schema, const char *origin)
 {
     const struct command *c = s->path.command;

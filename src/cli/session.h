@@ -107,6 +107,10 @@ bool session_heartbeat_end(void);
  */
 void session_give(struct session *s, const struct answer *a);
 
+/* A command is about to write `what` to stdout, as a file without -o: CODE_DONE, or the code of the
+ * mistake where its answer goes there. */
+int session_file_on_stdout(struct session *s, const char *what);
+
 /* The answer as JSON: the command's document over `result`; `origin` as in report/envelope.h. What
  * getters make lives in the session's arena, unless they need an `env` of their own. */
 void session_document(struct session *s, const struct schema *schema, const char *origin,

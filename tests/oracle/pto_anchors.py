@@ -31,7 +31,7 @@ with open(os.path.join(folder, "gemm_hardware.csv")) as f:
         run = subprocess.run([strata, "pto", "sim", path, "--target", "a2a3", "--cores",
                               row["cores"], "--sync", "dep", "--json"],
                              capture_output=True, text=True, check=True)
-        result = json.loads(run.stdout)["result"][0]
+        result = json.loads(run.stdout)["result"]["kernels"][0]
         busy = {p["pipe"]: p["busy_cycles"] for p in result["pipes"]}
         total = float(row["time_ms"]) * 1000 * MHZ
         print(row["kernel"])

@@ -18,7 +18,7 @@ bad = pointers = 0
 for name, kernel in sorted(expected.items()):
     run = subprocess.run([strata, "pto", "sim", os.path.join(folder, name), "--json"],
                          capture_output=True, text=True)
-    result = json.loads(run.stdout)["result"][0]
+    result = json.loads(run.stdout)["result"]["kernels"][0]
     if (result["kernel"], result["arch"]) != (kernel["func"], kernel["target_arch"]):
         print("%s: %s of %s" % (name, result["kernel"], result["arch"]))
         bad += 1

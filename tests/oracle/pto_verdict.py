@@ -19,7 +19,7 @@ if not files:
 
 def sim(*argv):
     run = subprocess.run([strata, "pto", "sim", "--json", *argv, *files], capture_output=True, text=True)
-    return json.loads(run.stdout)["result"]
+    return json.loads(run.stdout)["result"]["kernels"]
 
 
 whole, quick = sim("--what-if"), sim()

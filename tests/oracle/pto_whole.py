@@ -55,7 +55,7 @@ def simulate(anchor, cost):
         run = subprocess.run([strata, "pto", "sim", path, "--json", "--cost", f.name]
                              + shlex.split(anchor["sim_args"]),
                              capture_output=True, text=True, check=True, cwd=ROOT)
-    return json.loads(run.stdout)["result"][0]["cycles"] * float(anchor["scale"] or 1)
+    return json.loads(run.stdout)["result"]["kernels"][0]["cycles"] * float(anchor["scale"] or 1)
 
 
 def errors(which):
