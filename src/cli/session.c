@@ -214,7 +214,8 @@ static struct report *told(const struct answer *a, enum lang lang)
 {
     struct report *r = report_new(lang, a->title);
 
-    a->describe(a->result, r);
+    if (a->describe != NULL)
+        a->describe(a->result, r);
     return r;
 }
 
