@@ -7,7 +7,7 @@
 #include "answers/answer_tables.h"
 #include "base/files/fs.h"
 #include "device/user_devices.h"
-#include "render/timeline.h"
+#include "render/timelines/timeline.h"
 
 static enum status write_trace(struct whatif *w, const struct whatif_job *job, struct diag *d)
 {

@@ -9,7 +9,7 @@
  *     ...
  *     .common = COMMON_CAPTURE,
  *
- * A job of flow/ that loads by itself gets its options from captures_input(), and what it has read
+ * A job that loads by itself gets its options from captures_input(), and what it has read
  * goes to captures_read().
  */
 #ifndef STRATA_CLI_CAPTURES_H

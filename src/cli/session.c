@@ -11,8 +11,8 @@
 #include "base/files/outfile.h"
 #include "base/run/now.h"
 #include "cli/page_answer.h"
-#include "cli/pager.h"
-#include "cli/terminal.h"
+#include "cli/terminal/pager.h"
+#include "cli/terminal/terminal.h"
 #include "render/render.h"
 
 int session_code(enum status status)
@@ -210,7 +210,7 @@ void session_answer(struct session *s, struct report *report)
     report_free(report);
 }
 
-static struct report *told(const struct answer *a, enum lang lang)
+static struct report *answer_as_report(const struct answer *a, enum lang lang)
 {
     struct report *r = report_new(lang, a->title);
 
@@ -225,14 +225,14 @@ void session_give(struct session *s, const struct answer *a)
 
     if (s->page != NULL) {
         for (enum lang lang = 0; lang < LANGS && !page_answer_again(s); lang++) {
-            struct report *r = told(a, lang);
+            struct report *r = answer_as_report(a, lang);
             page_fragment_add(&s->page->fragments[lang], lang, r);
             report_free(r);
         }
     } else if (s->common.json) {
         session_document_in(s, a->schema, a->origin, a->result, a->env != NULL ? a->env : &env);
     } else if (!s->common.quiet) {
-        session_answer(s, told(a, session_lang(s)));
+        session_answer(s, answer_as_report(a, session_lang(s)));
     }
 }
 

@@ -10,7 +10,7 @@
 #include "base/formats/json_write.h"
 #include "base/run/job.h"
 #include "capture/part.h"
-#include "render/timeline.h"
+#include "render/timelines/timeline.h"
 #include "view/view_answers.h"
 #include "view/view_http.h"
 

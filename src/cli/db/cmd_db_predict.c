@@ -4,7 +4,7 @@
 #include "cli/db/opt_db.h"
 #include "cli/db/opt_model.h"
 #include "opdb/predict/predict_job.h"
-#include "render/timeline.h"
+#include "render/timelines/timeline.h"
 
 struct args {
     struct opt_model model;

@@ -4,7 +4,7 @@
 #include "base/files/fs.h"
 #include "cli/captures.h"
 #include "cli/kernel/incore_clock.h"
-#include "render/insight.h"
+#include "render/insight/insight.h"
 #include "report/report.h"
 
 static const struct example examples[] = {

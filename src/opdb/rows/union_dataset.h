@@ -9,7 +9,7 @@
 #define STRATA_OPDB_ROWS_UNION_DATASET_H
 
 #include "opdb/rows/place.h"
-#include "render/dataset.h"
+#include "render/datasets/dataset.h"
 
 enum status union_dataset_write(const struct place_files *tree, const struct dataset_form *form,
                                 struct sink out, struct diag *d);
