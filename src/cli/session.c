@@ -232,8 +232,23 @@ void session_give(struct session *s, const struct answer *a)
     } else if (s->common.json) {
         session_document_in(s, a->schema, a->origin, a->result, a->env != NULL ? a->env : &env);
     } else if (!s->common.quiet) {
+        if (s->has_said)
+            out_text(&s->out, "\n");
         session_answer(s, answer_as_report(a, session_lang(s)));
     }
+}
+
+void session_say(struct session *s, const char *line)
+{
+    if (s->common.json || s->common.quiet)
+        return;
+    /* Not onto the line of progress. */
+    struct str wipe = progress_end(&s->progress_line);
+    if (!s->is_embedded)
+        to_stderr(wipe);
+    out_printf(&s->out, "%s\n", out_clean(&s->arena, str_of(line)));
+    out_flush(&s->out);
+    s->has_said = true;
 }
 
 int session_file_on_stdout(struct session *s, const char *what)

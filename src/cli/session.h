@@ -56,6 +56,7 @@ struct session {
     struct json_writer json;
     VEC_OF(struct envelope_input) inputs;
     bool has_kernels; /* a capture that was read has some */
+    bool has_said;    /* news, which a blank line parts from the answer */
     VEC_OF(const char *) written;
     bool is_embedded;               /* in the library: nothing goes to the terminal */
     const char *unpacked;           /* folder of captures of the program, left out of paths; NULL */
@@ -106,6 +107,10 @@ bool session_heartbeat_end(void);
  * answer. Only here is it known who asks.
  */
 void session_give(struct session *s, const struct answer *a);
+
+/* News of a long job, a line on the terminal at once, above the answer; nobody hears it where the
+ * answer is a document, or with --quiet. */
+void session_say(struct session *s, const char *line);
 
 /* A command is about to write `what` to stdout, as a file without -o: CODE_DONE, or the code of the
  * mistake where its answer goes there. */
