@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/files/fs.h"
+#include "base/text/inert.h"
 #include "base/text/shell_word.h"
 #include "cli/kernel/incore_clock.h"
 #include "kernels/incore/incore_clean_job.h"
@@ -177,7 +178,7 @@ static void clean_describe(const void *result, struct report *r)
     for (size_t i = 0; i < list->n; i++) {
         const struct incore_clean_result *x = &at[i];
         const struct incore_breakdown *b = &x->study.breakdown;
-        report_say(r, "%s", x->study.bin);
+        report_text(r, inert_line(&r->arena, str_of(x->study.bin)));
         report_line(r,
                     "  %" PRIu64 " instructions on %" PRIu64 " rows, %zu arrows, %" PRIu64
                     " unmatched flags",

@@ -28,13 +28,14 @@ static void lint_add(struct report *r, const struct incore_lint *l, bool is_alon
     if (is_alone)
         report_summary(r, str_of(verdict(l)));
     else
-        report_line(r, "%s   %s", l->path, verdict(l));
+        report_line(r, "%s   %s", out_clean(&r->arena, str_of(l->path)), verdict(l));
     report_line(r, "  %llu block%s · %llu event%s", (unsigned long long)l->blocks,
                 l->blocks == 1 ? "" : "s", (unsigned long long)l->events,
                 l->events == 1 ? "" : "s");
     for (size_t i = 0; i < l->problems.n; i++) {
         const struct lint_problem *p = &l->problems.at[i];
-        report_line(r, "  byte %-10llu %-18s %s", (unsigned long long)p->offset, p->rule, p->text);
+        report_line(r, "  byte %-10llu %-18s %s", (unsigned long long)p->offset, p->rule,
+                    out_clean(&r->arena, str_of(p->text)));
     }
     if (l->refused + l->unseen > l->problems.n)
         report_line(r, "  and %llu more like it",

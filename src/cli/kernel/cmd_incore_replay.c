@@ -130,8 +130,8 @@ static void incore_replay_describe(const void *result, struct report *r)
     const struct incore_replay_result *x = result;
 
     if (x->has_kernel) {
-        report_line(r, "%.*s  func_id %" PRId64 " · %s · %" PRId64 " block%s",
-                    STR_ARGS(x->kernel.incore.name), x->kernel.incore.func_id,
+        report_line(r, "%s  func_id %" PRId64 " · %s · %" PRId64 " block%s",
+                    out_clean(&r->arena, x->kernel.incore.name), x->kernel.incore.func_id,
                     shape_name(x->kernel.shape), x->ws.blocks, x->ws.blocks == 1 ? "" : "s");
         for (size_t i = 0; i < x->slots.n; i++)
             add_slot(r, &x->slots.at[i]);

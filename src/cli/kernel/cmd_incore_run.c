@@ -211,7 +211,8 @@ static void run_add_pipes(struct report *r, const struct run_row *row, bool is_f
     for (size_t i = 0; i < row->n_pipes; i++)
         busy = arena_format(&r->arena, "%.*s%s%s %.0f %%", STR_ARGS(busy), i > 0 ? ", " : "",
                             row->pipes[i].name, 100 * row->pipes[i].share);
-    busy = arena_format(&r->arena, "  %s: busy %.*s", row->func, STR_ARGS(busy));
+    busy = arena_format(&r->arena, "  %s: busy %.*s", out_clean(&r->arena, str_of(row->func)),
+                        STR_ARGS(busy));
     if (is_first)
         report_text(r, busy);
     else
@@ -270,13 +271,14 @@ static void run_describe(const void *result, struct report *r)
     if (x->resumed > 0)
         report_line(r, "%zu kernel%s done before", x->resumed, x->resumed == 1 ? "" : "s");
     run_add_table(r, &x->rows);
-    report_say(r, "RUN_ROOT %s", x->run_root);
+    report_say(r, "RUN_ROOT %s", out_clean(&r->arena, str_of(x->run_root)));
     report_line(r, "EXPORTED %zu/%zu", exported, x->rows.n);
     for (size_t i = 0; i < x->rows.n; i++) {
         const struct run_row *row = &x->rows.at[i];
         if (!run_row_is_exported(row))
-            failed = arena_format(&r->arena, "%.*s%s%s:%s", STR_ARGS(failed),
-                                  failed.n > 0 ? "," : "", row->func, row->status);
+            failed =
+                arena_format(&r->arena, "%.*s%s%s:%s", STR_ARGS(failed), failed.n > 0 ? "," : "",
+                             out_clean(&r->arena, str_of(row->func)), row->status);
     }
     if (failed.n > 0)
         report_line(r, "FAILED_FUNCS %.*s", STR_ARGS(failed));
@@ -288,7 +290,8 @@ static void describe_list(const void *result, struct report *r)
     const struct kernel_source *at = kernels->at;
 
     for (size_t i = 0; i < kernels->n; i++)
-        report_line(r, "%s\t%s", at[i].stem, at[i].path);
+        report_line(r, "%s\t%s", out_clean(&r->arena, str_of(at[i].stem)),
+                    out_clean(&r->arena, str_of(at[i].path)));
 }
 
 /* ---- running ---- */

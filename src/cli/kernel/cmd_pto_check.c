@@ -38,26 +38,26 @@ static void add_place(struct report *r, const struct pto_checked *c, const struc
     for (char *tab = shown; (tab = strchr(tab, '\t')) != NULL;)
         *tab = ' ';
     size_t before = p->col > from + 1 ? p->col - from - 1 : 0;
-    report_line(r, "    %s", shown);
+    report_line(r, "    %s", out_clean(&r->arena, str_of(shown)));
     report_line(r, "    %*s^", (int)inert_width(str_part(str_of(shown), 0, before)), "");
 }
 
 static void pto_check_add(struct report *r, const struct pto_checked *c)
 {
     const struct pto_module *m = &c->module;
+    const char *path = out_clean(&r->arena, str_of(c->path));
 
     for (size_t i = 0; i < m->problems.n; i++) {
         const struct pto_problem *p = &m->problems.at[i];
-        report_line(r, "%s:%u:%u: %s: %s [%s]", c->path, (unsigned)p->line, (unsigned)p->col,
-                    severity_name(p->severity), p->text, p->code);
+        report_line(r, "%s:%u:%u: %s: %s [%s]", path, (unsigned)p->line, (unsigned)p->col,
+                    severity_name(p->severity), out_clean(&r->arena, str_of(p->text)), p->code);
         add_place(r, c, p);
     }
     if (m->error_count > PTO_MAX_PROBLEMS)
-        report_line(r, "%s: further errors are not shown", c->path);
+        report_line(r, "%s: further errors are not shown", path);
     if (m->error_count == 0)
-        report_line(r, "%s   ok: %s, %zu function%s, %zu operations", c->path,
-                    pto_arch_name(m->arch), m->functions.n, m->functions.n == 1 ? "" : "s",
-                    m->ops.n);
+        report_line(r, "%s   ok: %s, %zu function%s, %zu operations", path, pto_arch_name(m->arch),
+                    m->functions.n, m->functions.n == 1 ? "" : "s", m->ops.n);
 }
 
 static void pto_check_describe(const void *result, struct report *r)

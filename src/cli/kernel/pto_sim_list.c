@@ -1,6 +1,7 @@
 /*
  * Several kernels that were simulated one after the other: what they come to together.
  */
+#include "base/text/inert.h"
 #include "cli/kernel/pto_sim_show.h"
 #include "report/report.h"
 #include "text/pto.h"
@@ -120,6 +121,7 @@ void pto_sim_describe_list(const struct pto_sim_result *result, struct report *r
         const struct pto_sim_failure *f = &result->failed.at[i];
         struct str text = arena_format(&r->arena, "  %s:%llu: %s [%s]", f->path,
                                        (unsigned long long)f->line, f->text, f->code);
+        text = inert_line(&r->arena, text);
         if (i == 0)
             report_text(r, text);
         else
