@@ -234,7 +234,10 @@ void session_give(struct session *s, const struct answer *a)
     } else if (!s->common.quiet) {
         if (s->has_said)
             out_text(&s->out, "\n");
-        session_answer(s, answer_as_report(a, session_lang(s)));
+        if (a->document.n > 0 && s->out.width == 0)
+            out_bytes(&s->out, a->document);
+        else
+            session_answer(s, answer_as_report(a, session_lang(s)));
     }
 }
 

@@ -19,6 +19,8 @@ struct answer {
     const void *result;           /* as the schema describes it */
     const struct record_env *env; /* of its record; NULL: texts live as long as the run */
     struct str title;             /* of the report */
+    struct str document;          /* the report as programs read it, in place of it where no person
+                                     does; empty: none */
     /* In the language of the report; NULL: the files that were written are all there is to read. */
     void (*describe)(const void *result, struct report *r);
 };
