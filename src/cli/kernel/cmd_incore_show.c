@@ -105,7 +105,7 @@ static void show_add_verdict(const struct shown *x, struct report *r)
                               PLACE("advice", message_word(r->lang, x->breakdown->advice))));
 }
 
-static void describe(const void *result, struct report *r)
+static void incore_show_describe(const void *result, struct report *r)
 {
     const struct shown *x = result;
     const struct incore_breakdown *b = x->breakdown;
@@ -218,7 +218,7 @@ static enum status show(struct session *s, const struct args *args,
                                              .origin = "simulated",
                                              .result = &shown,
                                              .title = str_of(study->bin),
-                                             .describe = describe},
+                                             .describe = incore_show_describe},
                             make_page, &(struct page_of_trace){study, v, mhz});
 }
 

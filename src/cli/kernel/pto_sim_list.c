@@ -132,7 +132,7 @@ void pto_sim_describe_list(const struct pto_sim_result *result, struct report *r
                                PLACE("cycles", result->cycles), PLACE("failed", result->failed.n)));
 }
 
-static void describe(const void *result, struct report *r)
+static void pto_sim_result_describe(const void *result, struct report *r)
 {
     const struct pto_sim_result *all = result;
 
@@ -149,6 +149,6 @@ struct answer pto_sim_answer(const struct pto_sim_result *r)
         .origin = "simulated",
         .result = r,
         .title = r->n_given > 1 ? r->folder : r->at[0].k.outcome.kernel,
-        .describe = describe,
+        .describe = pto_sim_result_describe,
     };
 }
