@@ -66,24 +66,6 @@ void page_add_set(struct page_file *page, struct study *st)
     page->sets[page->n_sets++] = set;
 }
 
-struct page_mean page_mean_of(const struct accounting *a)
-{
-    struct page_mean mean = {0};
-
-    for (size_t i = 1; i < a->n; i++)
-        mean.steps += a->steps[i].tasks > 0;
-    size_t first = mean.steps > 0;
-    mean.steps += mean.steps == 0;
-    for (size_t i = first; i < a->n; i++)
-        for (int class = 0; class < ACCOUNT_CLASSES; class ++)
-            mean.by[class] += a->steps[i].by[class];
-    for (int class = 0; class < ACCOUNT_CLASSES; class ++) {
-        mean.by[class] /= (nanos)mean.steps;
-        mean.time += mean.by[class];
-    }
-    return mean;
-}
-
 /* ---- size ---- */
 
 static size_t items_of(const struct page_file *page)

@@ -312,6 +312,8 @@ def main():
         full = [run("anomaly", paths[-1], "-o", out + "/res", "--json"), run("diff", a, b, "--json"),
                 run("info", paths[-1], "--json"),
                 run("diagnose", "tests/data/captures/two_ranks", "--json"),
+                *(run(command, "examples/ranks", "--json") for command in ("ops", "whatif", "memory")),
+                run("whatif", "--list", "--json"),
                 run("arch", "examples/ascend-small", "-o", out + "/arch", "--json"),
                 run("gpu", "timeline", "examples/kineto-small", "--json"),
                 run("gpu", "doctor", "--json", codes=(0, 1, 4)),

@@ -352,23 +352,24 @@ static void stats_finish(struct finder *f, enum op_order order)
         qsort(out->at, out->n, sizeof(*out->at), largest_first);
 }
 
-const struct op_stats *op_stats_find(struct study *st, const struct op_options *o)
+static struct op_stats *find_by(struct study *st, const struct op_options *o, enum op_by by)
 {
     struct op_stats *out = ARENA_NEW(&st->scratch, struct op_stats);
     struct finder f = {.st = st, .cap = st->cap, .tree = study_op_tree(st), .out = out};
     struct kernel_order kernels = study_kernels(st);
 
     f.op_works = op_works_of(st->cap);
-    *out = (struct op_stats){.by = o->by,
+    *out = (struct op_stats){.by = by,
+                             .top = o->top,
                              .kernels = kernels.n,
                              .linked = f.tree->linked,
                              .works = kernel_works_find(st, o->device)};
     out->steps = op_steps_find(st, out->works, &out->n_steps);
     for (size_t i = 0; i < kernels.n; i++)
         out->device = nanos_add(out->device, st->cap->slices.dur[kernels.at[i]]);
-    if (o->by == OP_BY_FAMILY)
+    if (by == OP_BY_FAMILY)
         by_family(&f);
-    else if (o->by == OP_BY_LAYER)
+    else if (by == OP_BY_LAYER)
         by_layer(&f);
     else
         by_tree(&f);
@@ -376,5 +377,17 @@ const struct op_stats *op_stats_find(struct study *st, const struct op_options *
     vec_free(&f.rows);
     vec_free(&f.seen);
     op_works_free(&f.op_works);
+    return out;
+}
+
+const struct op_stats *op_stats_find(struct study *st, const struct op_options *o)
+{
+    struct op_stats *out = find_by(st, o, o->by == OP_BY_AUTO ? OP_BY_OP : o->by);
+
+    /* Launches by a thread of the driver lie in no operator, and a table of zeros helps nobody. */
+    if (o->by == OP_BY_AUTO && out->device > 0 && out->outside == out->device) {
+        out = find_by(st, o, OP_BY_FAMILY);
+        out->is_fallback = true;
+    }
     return out;
 }
