@@ -5,6 +5,7 @@
 #include "kernels/incore/incore_open.h"
 #include "kernels/incore/view.h"
 #include "report/report.h"
+#include "text/incore.h"
 
 struct args {
     struct incore_clock clock;
@@ -35,6 +36,7 @@ static void add_changes(struct report *r, const struct record *record,
 struct compared {
     struct incore_changes changes;
     const char *paths[2];
+    const struct limit_list *limits[2];
     size_t top;
 };
 
@@ -48,15 +50,15 @@ static void incore_diff_describe(const void *result, struct report *r)
         if (i > 0 && c->span[0] > 0)
             change = arena_printf(&r->arena, "  %+.1f %%", (c->span[1] / c->span[0] - 1) * 100);
         report_line(r, "%c  %s  %.3f us  %.*s%s", "AB"[i], x -> paths[i], c -> span[i],
-                    STR_ARGS(c->verdict[i]), change);
+                    STR_ARGS(incore_verdict(x->limits[i], r->lang, &r->arena)), change);
     }
-    report_say(r, "Cycles of each pipe:");
+    report_text(r, report_message(r, &incore_text.pipes));
     report_records(r, &incore_pipe_change_record, c->pipes.at, c->pipes.n,
                    &(struct record_env){.arena = &r->arena});
     add_changes(r, &incore_top_change_record, &c->tops, x->top);
     add_changes(r, &incore_stall_change_record, &c->stalls, x->top);
     if (c->is_same)
-        report_say(r, "No change.");
+        report_text(r, report_message(r, &incore_text.same));
 }
 
 static int incore_diff_run(struct session *s, const void *given)
@@ -72,6 +74,7 @@ static int incore_diff_run(struct session *s, const void *given)
     for (int i = 0; i < 2 && status == ST_OK; i++) {
         status = incore_open_judged(&studies[i], s->operands.at[i], mhz, &s->diag);
         x.paths[i] = studies[i].bin;
+        x.limits[i] = &studies[i].breakdown.limits;
         incore_study_tell(&studies[i], &s->diag);
         if (status == ST_OK)
             incore_view_build(&views[i], &studies[i].t, &studies[i].lanes, 0);
@@ -106,6 +109,7 @@ const struct command command_incore_diff = {
         "core); and waits that are new, gone, longer or shorter. Only changes are listed.",
     .see = "docs/formats/incore-clean.md",
     .operands = {.kind = OPERAND_FILE, .min = 2, .max = 2},
+    .common = COMMON_LANG,
     .schemas = {&incore_changes_schema},
     COMMAND_PARTS,
     .run = incore_diff_run,
