@@ -106,7 +106,7 @@ enum status page_answer_diff(struct session *s, const struct diff_result *result
 
     s->page->may_redact = true;
     page_tell_compare(answer_begin(s, PAGE_COMPARE, caps, SIDES, study_defaults()),
-                      result->at[0].comparison);
+                      result->at[0]);
     return page_answer_end(s);
 }
 

@@ -1,0 +1,137 @@
+/*
+ * Whether two runs do the same work.
+ */
+#include "analysis/compare/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Of what both do, to be the same work; docs/analyses/compare.md has what these were measured on. */
+#define OPERATORS_ALIKE 0.40 /* operators with shapes, each once */
+#define KERNELS_ALIKE   0.50 /* calls of a unit */
+#define TENSORS_ALIKE   0.50 /* shapes of tensors, each once */
+#define TENSORS_WITHIN  0.25 /* the same, where all of the smaller set are in the larger */
+#define TENSORS_APART   0.25 /* less contradicts equal kernels */
+
+ENUM_NAMES(likeness_state_name, enum likeness_state, "same", "different", "unknown")
+
+/* Which part of all keys both have (or of the smaller set); NAN: one has none. */
+static double keys_shared(const struct profile_keys *a, const struct profile_keys *b,
+                          bool of_smaller)
+{
+    size_t both = 0;
+
+    if (a->n == 0 || b->n == 0)
+        return NAN;
+    for (size_t i = 0, j = 0; i < a->n && j < b->n;)
+        if (a->at[i] == b->at[j]) {
+            both++;
+            i++;
+            j++;
+        } else if (a->at[i] < b->at[j])
+            i++;
+        else
+            j++;
+    size_t all = of_smaller ? (a->n < b->n ? a->n : b->n) : a->n + b->n - both;
+    return (double)both / (double)all;
+}
+
+/* Calls of a unit of one kernel, whatever operator launched it. */
+struct kernel_calls {
+    struct str name;
+    double calls;
+};
+
+ORDER_BY(calls_by_name, struct kernel_calls, str_compare(x->name, y->name));
+
+static size_t list_calls(const struct profile_kind *kind, struct kernel_calls *list)
+{
+    size_t n = 0, kept = 0;
+
+    for (size_t i = 0; i < kind->n_parts; i++)
+        if (kind->parts[i].class != PART_IDLE && kind->parts[i].calls > 0)
+            list[n++] = (struct kernel_calls){
+                kind->parts[i].kernel, (double)kind->parts[i].calls / (double)kind->n};
+    if (n > 1)
+        qsort(list, n, sizeof(*list), calls_by_name);
+    for (size_t i = 0; i < n; i++)
+        if (kept > 0 && str_equal(list[kept - 1].name, list[i].name))
+            list[kept - 1].calls += list[i].calls;
+        else
+            list[kept++] = list[i];
+    return kept;
+}
+
+double likeness_of_kernels(const struct profile_kind *a, const struct profile_kind *b)
+{
+    struct kernel_calls *x = mem_grow(NULL, sizeof(*x), a->n_parts + 1),
+                        *y = mem_grow(NULL, sizeof(*y), b->n_parts + 1);
+    size_t n = a->n > 0 ? list_calls(a, x) : 0, m = b->n > 0 ? list_calls(b, y) : 0;
+    double least = 0, most = 0;
+
+    for (size_t i = 0, j = 0; i < n || j < m;) {
+        int order = i == n ? 1 : j == m ? -1 : str_compare(x[i].name, y[j].name);
+        double p = order <= 0 ? x[i].calls : 0, q = order >= 0 ? y[j].calls : 0;
+        least += fmin(p, q);
+        most += fmax(p, q);
+        i += order <= 0;
+        j += order >= 0;
+    }
+    mem_free(x);
+    mem_free(y);
+    return most > 0 ? least / most : NAN;
+}
+
+static struct likeness_part part_of_text(struct arena *arena, const char *name, struct str a,
+                                         struct str b)
+{
+    bool is_known = a.n > 0 && b.n > 0;
+
+    return (struct likeness_part){.name = name,
+                                  .text = {arena_str(arena, a), arena_str(arena, b)},
+                                  .share = NAN,
+                                  .state = !is_known          ? LIKENESS_UNKNOWN
+                                           : str_equal(a, b) ? LIKENESS_SAME
+                                                             : LIKENESS_DIFFERENT};
+}
+
+static struct likeness_part part_of_share(const char *name, double share, double least)
+{
+    return (struct likeness_part){.name = name,
+                                  .text = {S(""), S("")},
+                                  .share = share,
+                                  .state = isnan(share)      ? LIKENESS_UNKNOWN
+                                           : share >= least ? LIKENESS_SAME
+                                                            : LIKENESS_DIFFERENT};
+}
+
+struct likeness likeness_of(const struct profile *a, const struct profile *b,
+                            const struct profile_kind *unit_a, const struct profile_kind *unit_b,
+                            struct arena *arena)
+{
+    double operators = keys_shared(&a->operators, &b->operators, false);
+    double tensors = keys_shared(&a->tensors, &b->tensors, false);
+    double within = keys_shared(&a->tensors, &b->tensors, true);
+    double kernels =
+        unit_a != NULL && unit_b != NULL ? likeness_of_kernels(unit_a, unit_b) : NAN;
+    bool is_contradicted = tensors < TENSORS_APART;
+    bool is_alike = operators >= OPERATORS_ALIKE ||
+                    (kernels >= KERNELS_ALIKE && !is_contradicted) ||
+                    tensors >= TENSORS_ALIKE || (within >= 1 && tensors >= TENSORS_WITHIN);
+    struct likeness out = {
+        .parts = {part_of_text(arena, "device", a->device, b->device),
+                  part_of_text(arena, "software", a->software, b->software),
+                  part_of_text(arena, "profiler options", a->options, b->options),
+                  part_of_share("operators", operators, OPERATORS_ALIKE),
+                  part_of_share("shapes", tensors, TENSORS_ALIKE),
+                  part_of_share("kernels", kernels, KERNELS_ALIKE)},
+        .is_comparable = is_alike,
+        .is_same_setup = true,
+    };
+
+    for (int i = 0; i < 3; i++)
+        out.is_same_setup = out.is_same_setup && out.parts[i].state != LIKENESS_DIFFERENT;
+    out.score = fmax(fmax(0, operators), fmax(is_contradicted ? 0 : kernels, tensors));
+    out.score = isnan(out.score) ? 0 : out.score;
+    return out;
+}
