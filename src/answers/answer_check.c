@@ -238,7 +238,7 @@ static void check_changes(struct checking *c, struct comparison *made, bool is_s
         enum gate_verdict verdict = GATE_UNKNOWN;
         if (unlike != NULL)
             text = arena_format(c->arena,
-                                "cannot be compared: the baseline has another %s: %.*s, not %.*s. "
+                                "cannot be compared: the baseline differs in %s (%.*s, not %.*s). "
                                 "Record a new one with strata check --record.",
                                 unlike->name, STR_ARGS(unlike->text[SIDE_A]),
                                 STR_ARGS(unlike->text[SIDE_B]));

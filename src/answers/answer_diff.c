@@ -100,15 +100,22 @@ static struct str took(struct arena *arena, const struct compare_kind *k, enum u
                         amount(arena, metric, m->mean[SIDE_A]));
 }
 
+/* "+12.0 %", "19.5 times as long" */
+static struct str change_of(struct arena *arena, const struct noise_change *m)
+{
+    return m->relative >= 1 ? arena_format(arena, "%.1f times as much", 1 + m->relative)
+                            : arena_format(arena, "%+.1f %%", 100 * m->relative);
+}
+
 static struct str how_much(struct arena *arena, const struct noise_change *m)
 {
     if (isnan(m->relative))
         return S("from nothing");
     if (isnan(m->low))
-        return arena_format(arena, "%+.1f %%, %zu and %zu units: too few to judge noise",
-                            100 * m->relative, m->units[SIDE_A], m->units[SIDE_B]);
-    return arena_format(arena, "%+.1f %%, 99 %% interval %+.1f to %+.1f %%", 100 * m->relative,
-                        100 * m->low, 100 * m->high);
+        return arena_format(arena, "%.*s; %zu and %zu units: too few to judge noise",
+                            STR_ARGS(change_of(arena, m)), m->units[SIDE_A], m->units[SIDE_B]);
+    return arena_format(arena, "%.*s, 99 %% interval %+.1f to %+.1f %%",
+                        STR_ARGS(change_of(arena, m)), 100 * m->low, 100 * m->high);
 }
 
 static struct str explain_gate(struct arena *arena, const struct comparison *c,

@@ -10,6 +10,7 @@ enum { MOST_PAIRS = 64 * 64 };
 
 #define KINDS_ALIKE  0.80 /* kernels of a unit that both kinds run, to be of the same work */
 #define KINDS_COVER  0.90 /* of the time of either side: less, and all units are compared as one */
+#define TOLD_FIRST   1e30 /* more than any time: changes come before noise */
 #define RARE_EFFECT  0.50 /* of the limit: what a kind too rare to judge may move the whole by */
 
 ENUM_NAMES(compare_method_name, enum compare_method, "steps", "units", "rates", "none")
@@ -329,15 +330,18 @@ static size_t pair_kinds(struct comparer *c, struct pairing *pairs)
     return kept;
 }
 
-/* Which part of each side's time the pairs have: the smaller one. */
+/* Which part of each side's time the pairs have that can be judged: the smaller one. */
 static double cover_of(struct comparer *c, const struct pairing *pairs, size_t n)
 {
     const struct profile *a = c->sides[SIDE_A].at[0], *b = c->sides[SIDE_B].at[0];
     double in_a = 0, in_b = 0;
 
     for (size_t i = 0; i < n; i++) {
-        in_a += (double)time_of(&a->kinds[pairs[i].a]);
-        in_b += (double)time_of(&b->kinds[pairs[i].b]);
+        const struct profile_kind *x = &a->kinds[pairs[i].a], *y = &b->kinds[pairs[i].b];
+        if (x->n < NOISE_UNITS || y->n < NOISE_UNITS)
+            continue;
+        in_a += (double)time_of(x);
+        in_b += (double)time_of(y);
     }
     return fmin(num_share(in_a, (double)time_of(&a->all)),
                 num_share(in_b, (double)time_of(&b->all)));
@@ -504,7 +508,7 @@ static void decide(struct comparison *out)
         double moved = fabs(k->change.mean[SIDE_B] - k->change.mean[SIDE_A]) *
                        (double)k->units[SIDE_A];
         bool is_told = k->change.verdict == NOISE_SLOWER || k->change.verdict == NOISE_FASTER;
-        moved += is_told ? out->n_kinds + (moved > 0 ? 1e30 : 0) : 0;
+        moved += is_told ? TOLD_FIRST : 0;
         if (moved > most) {
             most = moved;
             main = k;
@@ -512,6 +516,7 @@ static void decide(struct comparison *out)
         if (!is_negligible(out, k) && is_worse(k, out->worst))
             out->worst = k;
     }
+    out->worst = out->worst != NULL ? out->worst : main;
     if (main != NULL)
         out->verdict = main->change.verdict;
     if (out->worst != NULL)

@@ -32,7 +32,7 @@ enum { LIKENESS_PARTS = 6 };
 
 struct likeness {
     struct likeness_part parts[LIKENESS_PARTS];
-    double score;       /* 0 to 1 */
+    double score;       /* mean of the known shares, 0 to 1 */
     bool is_comparable; /* they do the same work */
     bool is_same_setup; /* same device, software and profiler options, as far as known */
 };

@@ -13,6 +13,8 @@
 #define TENSORS_WITHIN  0.25 /* the same, where all of the smaller set are in the larger */
 #define TENSORS_APART   0.25 /* less contradicts equal kernels */
 
+enum { SETUP_PARTS = 3 }; /* the others are shares of work in common */
+
 ENUM_NAMES(likeness_state_name, enum likeness_state, "same", "different", "unknown")
 
 /* Which part of all keys both have (or of the smaller set); NAN: one has none. */
@@ -118,6 +120,7 @@ struct likeness likeness_of(const struct profile *a, const struct profile *b,
     bool is_alike = operators >= OPERATORS_ALIKE ||
                     (kernels >= KERNELS_ALIKE && !is_contradicted) ||
                     tensors >= TENSORS_ALIKE || (within >= 1 && tensors >= TENSORS_WITHIN);
+    double sum = 0, known = 0;
     struct likeness out = {
         .parts = {part_of_text(arena, "device", a->device, b->device),
                   part_of_text(arena, "software", a->software, b->software),
@@ -129,9 +132,13 @@ struct likeness likeness_of(const struct profile *a, const struct profile *b,
         .is_same_setup = true,
     };
 
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < SETUP_PARTS; i++)
         out.is_same_setup = out.is_same_setup && out.parts[i].state != LIKENESS_DIFFERENT;
-    out.score = fmax(fmax(0, operators), fmax(is_contradicted ? 0 : kernels, tensors));
-    out.score = isnan(out.score) ? 0 : out.score;
+    for (int i = SETUP_PARTS; i < LIKENESS_PARTS; i++)
+        if (!isnan(out.parts[i].share)) {
+            sum += out.parts[i].share;
+            known++;
+        }
+    out.score = num_share(sum, known);
     return out;
 }
