@@ -7,35 +7,43 @@
 #include <stdlib.h>
 
 /* Of what both do, to be the same work; docs/analyses/compare.md has what these were measured on. */
-#define OPERATORS_ALIKE 0.40 /* operators with shapes, each once */
-#define KERNELS_ALIKE   0.50 /* calls of a unit */
+#define OPERATORS_ALIKE 0.45 /* operators with the shapes of their inputs, each once */
+#define KERNELS_ALIKE   0.60 /* calls of a unit */
 #define TENSORS_ALIKE   0.50 /* shapes of tensors, each once */
-#define TENSORS_WITHIN  0.25 /* the same, where all of the smaller set are in the larger */
-#define TENSORS_APART   0.25 /* less contradicts equal kernels */
+#define TENSORS_WITHIN  0.44 /* the same, where all of the smaller set are in the larger */
+#define TENSORS_AGREE   0.60 /* less contradicts equal kernels */
 
 enum { SETUP_PARTS = 3 }; /* the others are shares of work in common */
 
 ENUM_NAMES(likeness_state_name, enum likeness_state, "same", "different", "unknown")
 
-/* Which part of all keys both have (or of the smaller set); NAN: one has none. */
-static double keys_shared(const struct profile_keys *a, const struct profile_keys *b,
-                          bool of_smaller)
-{
-    size_t both = 0;
+/* What both sets have. */
+struct shared {
+    double both, smaller;
+    double share; /* of what either has; NAN: one has nothing */
+};
 
-    if (a->n == 0 || b->n == 0)
-        return NAN;
-    for (size_t i = 0, j = 0; i < a->n && j < b->n;)
-        if (a->at[i] == b->at[j]) {
-            both++;
-            i++;
-            j++;
-        } else if (a->at[i] < b->at[j])
-            i++;
-        else
-            j++;
-    size_t all = of_smaller ? (a->n < b->n ? a->n : b->n) : a->n + b->n - both;
-    return (double)both / (double)all;
+static struct shared keys_shared(const struct profile_keys *a, const struct profile_keys *b)
+{
+    struct shared out = {.smaller = (double)(a->n < b->n ? a->n : b->n), .share = NAN};
+
+    for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
+        int64_t x = a->at[i], y = b->at[j];
+        out.both += x == y;
+        i += x <= y;
+        j += y <= x;
+    }
+    if (a->n > 0 && b->n > 0)
+        out.share = out.both / ((double)(a->n + b->n) - out.both);
+    return out;
+}
+
+/* Tensors of one shape alone may be in both by chance, unless there are no others. */
+static bool are_tensors_alike(const struct shared *t)
+{
+    bool is_within = t->both >= t->smaller && t->share >= TENSORS_WITHIN;
+
+    return t->share >= 1 || (t->both * t->share > 1 && (t->share >= TENSORS_ALIKE || is_within));
 }
 
 /* Calls of a unit of one kernel, whatever operator launched it. */
@@ -111,22 +119,20 @@ struct likeness likeness_of(const struct profile *a, const struct profile *b,
                             const struct profile_kind *unit_a, const struct profile_kind *unit_b,
                             struct arena *arena)
 {
-    double operators = keys_shared(&a->operators, &b->operators, false);
-    double tensors = keys_shared(&a->tensors, &b->tensors, false);
-    double within = keys_shared(&a->tensors, &b->tensors, true);
+    struct shared operators = keys_shared(&a->operators, &b->operators);
+    struct shared tensors = keys_shared(&a->tensors, &b->tensors);
     double kernels =
         unit_a != NULL && unit_b != NULL ? likeness_of_kernels(unit_a, unit_b) : NAN;
-    bool is_contradicted = tensors < TENSORS_APART;
-    bool is_alike = operators >= OPERATORS_ALIKE ||
-                    (kernels >= KERNELS_ALIKE && !is_contradicted) ||
-                    tensors >= TENSORS_ALIKE || (within >= 1 && tensors >= TENSORS_WITHIN);
+    bool is_contradicted = tensors.share < TENSORS_AGREE;
+    bool is_alike = operators.share >= OPERATORS_ALIKE || are_tensors_alike(&tensors) ||
+                    (kernels >= KERNELS_ALIKE && !is_contradicted);
     double sum = 0, known = 0;
     struct likeness out = {
         .parts = {part_of_text(arena, "device", a->device, b->device),
                   part_of_text(arena, "software", a->software, b->software),
                   part_of_text(arena, "profiler options", a->options, b->options),
-                  part_of_share("operators", operators, OPERATORS_ALIKE),
-                  part_of_share("shapes", tensors, TENSORS_ALIKE),
+                  part_of_share("operators", operators.share, OPERATORS_ALIKE),
+                  part_of_share("shapes", tensors.share, TENSORS_ALIKE),
                   part_of_share("kernels", kernels, KERNELS_ALIKE)},
         .is_comparable = is_alike,
         .is_same_setup = true,

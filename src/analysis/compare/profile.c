@@ -506,7 +506,7 @@ static void find_repeated(struct maker *m)
 /* ---- what the run is ---- */
 
 /* A shape as "8,1024"; a one adds nothing to it. */
-static void add_tensor(struct str shape, struct hash *tensors)
+static bool add_tensor(struct str shape, struct hash *tensors)
 {
     uint64_t key = 0, dim, n = 0;
     struct str text;
@@ -517,21 +517,26 @@ static void add_tensor(struct str shape, struct hash *tensors)
             key = hash_mix(key + n++, dim);
             elements *= (double)dim;
         }
-    if (elements >= TENSOR_ELEMENTS)
-        hash_put(tensors, key, 1);
+    if (elements < TENSOR_ELEMENTS)
+        return false;
+    hash_put(tensors, key, 1);
+    return true;
 }
 
-/* The shapes of one operator: "8,1024;1024,4096;;", with quotes around on Ascend. */
-static void add_tensors(struct str shapes, struct hash *tensors)
+/* The shapes of one operator: "8,1024;1024,4096;;", with quotes around on Ascend. True: some are of
+ * tensors that tell it from others. */
+static bool add_tensors(struct str shapes, struct hash *tensors)
 {
     struct str shape;
+    bool has_any = false;
 
     while (shapes.n > 0 && shapes.at[0] == '"')
         shapes = str_part(shapes, 1, shapes.n - 1);
     while (shapes.n > 0 && shapes.at[shapes.n - 1] == '"')
         shapes.n--;
     while (str_split(&shapes, ';', &shape))
-        add_tensor(shape, tensors);
+        has_any = add_tensor(shape, tensors) || has_any;
+    return has_any;
 }
 
 static struct profile_keys keys_of(const struct hash *set, struct arena *arena)
@@ -548,7 +553,7 @@ static struct profile_keys keys_of(const struct hash *set, struct arena *arena)
 static void find_keys(struct maker *m)
 {
     const struct capture *cap = m->st->cap;
-    struct hash operators = {0}, tensors = {0}, seen = {0};
+    struct hash operators = {0}, names = {0}, tensors = {0}, seen = {0};
 
     for (size_t i = 0; i < cap->slices.n; i++) {
         enum slice_kind kind = (enum slice_kind)cap->slices.kind[i];
@@ -567,12 +572,15 @@ static void find_keys(struct maker *m)
             continue;
         hash_put(&seen, key, 1);
         struct str text = id != 0 ? capture_text(cap, id) : S("");
-        hash_put(&operators, hash_mix(hash_bytes(type), hash_bytes(text)), 1);
-        add_tensors(text, &tensors);
+        hash_put(&names, hash_bytes(type), 1);
+        if (add_tensors(text, &tensors))
+            hash_put(&operators, hash_mix(hash_bytes(type), hash_bytes(text)), 1);
     }
-    m->out->operators = keys_of(&operators, m->arena);
+    /* Names alone where no shapes are recorded. */
+    m->out->operators = keys_of(tensors.n > 0 ? &operators : &names, m->arena);
     m->out->tensors = keys_of(&tensors, m->arena);
     hash_free(&operators);
+    hash_free(&names);
     hash_free(&tensors);
     hash_free(&seen);
 }
