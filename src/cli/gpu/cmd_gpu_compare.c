@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/files/fs.h"
-#include "cli/session.h"
+#include "cli/gpu/gpu_options.h"
 #include "gpu/collect/gpu_import_job.h"
 #include "gpu/collect/rundir.h"
 #include "gpu/judge/compare.h"
@@ -51,7 +51,9 @@ static enum status load(struct session *s, const char *path, struct loaded *out)
     *out = (struct loaded){.is_imported = !fs_is_dir(path)};
     if (out->is_imported) {
         st = gpu_import_run(&job, &out->imported, &s->diag);
-        if (st != ST_OK)
+        if (st == ST_OK)
+            gpu_note_inputs(s, &out->imported);
+        else
             gpu_imported_free(&out->imported);
     } else
         st = gpu_rundir_load(path, &out->imported.run, &s->diag);
@@ -120,7 +122,10 @@ static bool match_versions(struct session *s, struct gpu_versions *v, const stru
                   "no launch is in both runs");
         return false;
     }
+    double so_far = v->at.n > 2 ? v->at.at[v->at.n - 2].total : 0;
+
     last->change = 100 * c->relative;
+    last->total = 100 * ((1 + so_far / 100) * (1 + c->relative) - 1);
     last->is_noise = is_told ? c->low <= 0 && c->high >= 0
                              : gpu_is_noise(c->total[0], c->total[1], v->at.at[v->at.n - 2].cv,
                                             last->cv);
