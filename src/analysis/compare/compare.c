@@ -14,8 +14,9 @@ enum { MOST_PAIRS = 64 * 64 };
 #define RARE_EFFECT  0.50 /* of the limit: what a kind too rare to judge may move the whole by */
 
 ENUM_NAMES(compare_method_name, enum compare_method, "steps", "units", "rates", "none")
-ENUM_NAMES(part_change_name, enum part_change, "same", "added", "removed", "calls", "length",
-           "overlap", "wait", "idle")
+ENUM_NAMES(part_change_name, enum part_change, "same", "added", "removed", "other calls",
+           "slower", "faster", "less overlapped", "more overlapped", "waited longer",
+           "waited less", "idle")
 
 struct compare_options compare_defaults(void)
 {
@@ -97,8 +98,10 @@ static enum part_change change_of(const struct compare_part *p)
     if (fabs(calls) > 0.02 * p->calls[SIDE_A])
         return CHANGE_CALLS;
     if (llabs(busy) * 2 < llabs(p->delta) || (busy > 0) != (p->delta > 0))
-        return CHANGE_OVERLAP;
-    return p->class == PART_COMM ? CHANGE_WAIT : CHANGE_LENGTH;
+        return p->delta > 0 ? CHANGE_EXPOSED : CHANGE_HIDDEN;
+    if (p->class == PART_COMM)
+        return p->delta > 0 ? CHANGE_WAITED : CHANGE_HASTENED;
+    return p->delta > 0 ? CHANGE_SLOWER : CHANGE_FASTER;
 }
 
 /* Divides sums by a number of units so that the quotients add up to the quotient of the sum: each

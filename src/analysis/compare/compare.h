@@ -42,10 +42,13 @@ enum part_change {
     CHANGE_SAME,
     CHANGE_ADDED,
     CHANGE_REMOVED,
-    CHANGE_CALLS,   /* more or fewer calls */
-    CHANGE_LENGTH,  /* slower or faster calls */
-    CHANGE_OVERLAP, /* less or more of it is hidden behind other work */
-    CHANGE_WAIT,    /* a collective waited longer or shorter */
+    CHANGE_CALLS, /* more or fewer calls */
+    CHANGE_SLOWER,
+    CHANGE_FASTER,
+    CHANGE_EXPOSED, /* less of it is hidden behind other work */
+    CHANGE_HIDDEN,  /* more of it is */
+    CHANGE_WAITED,  /* a collective waited longer */
+    CHANGE_HASTENED, /* or shorter */
     CHANGE_IDLE,
 };
 

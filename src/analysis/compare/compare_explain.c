@@ -35,9 +35,10 @@ static struct wording reason_of(struct arena *arena, const struct compare_part *
 {
     static const struct message *const words[] = {
         [CHANGE_ADDED] = &diff_text.why_added,     [CHANGE_REMOVED] = &diff_text.why_removed,
-        [CHANGE_CALLS] = &diff_text.why_calls,     [CHANGE_LENGTH] = &diff_text.why_length,
-        [CHANGE_OVERLAP] = &diff_text.why_overlap, [CHANGE_WAIT] = &diff_text.why_wait,
-        [CHANGE_IDLE] = &diff_text.why_idle,
+        [CHANGE_CALLS] = &diff_text.why_calls,     [CHANGE_SLOWER] = &diff_text.why_slower,
+        [CHANGE_FASTER] = &diff_text.why_faster,   [CHANGE_EXPOSED] = &diff_text.why_exposed,
+        [CHANGE_HIDDEN] = &diff_text.why_hidden,   [CHANGE_WAITED] = &diff_text.why_waited,
+        [CHANGE_HASTENED] = &diff_text.why_hastened, [CHANGE_IDLE] = &diff_text.why_idle,
     };
     struct message_place name = PLACE("name", short_operator(arena, p->name));
     struct message_place time = PLACE("time", signed_time(arena, p->delta));

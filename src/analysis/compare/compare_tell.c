@@ -59,14 +59,14 @@ static void tell_likeness(const struct comparison *c, struct report *r)
 static void tell_reason(const struct compare_kind *k, struct report *r)
 {
     const struct noise_change *n = &k->change;
-    struct message_place label =
-        PLACE("label", message_word(r->lang, k->label));
+    struct str label = message_word(r->lang, k->label);
 
     if (k->reason.english.n > 0)
-        report_text(r, REPORT_MESSAGE(r, &diff_text.because, place_wording("reason", &k->reason)));
+        report_text(r, REPORT_MESSAGE(r, &diff_text.because,
+                                      PLACE("reason", wording_text(r->lang, &r->arena, k->reason))));
     if (isfinite(n->probability))
         report_text(
-            r, REPORT_MESSAGE(r, &diff_text.probability, label,
+            r, REPORT_MESSAGE(r, &diff_text.probability, PLACE("label", label),
                               place_quantity("probability", n->probability, UNIT_RATIO),
                               place_quantity("limit", n->limit, UNIT_RATIO),
                               place_quantity("spread_a", n->spread[SIDE_A], UNIT_NS),
@@ -77,7 +77,7 @@ static void tell_reason(const struct compare_kind *k, struct report *r)
                                                                  ? &diff_text.measured
                                                                  : &diff_text.allowed))));
     if (noise_tail_grew(n))
-        report_text(r, REPORT_MESSAGE(r, &diff_text.tail, label, PLACE("a", n->slow[SIDE_A]),
+        report_text(r, REPORT_MESSAGE(r, &diff_text.tail, PLACE("label", label), PLACE("a", n->slow[SIDE_A]),
                                       PLACE("b", n->slow[SIDE_B]), PLACE("n_a", n->units[SIDE_A]),
                                       PLACE("n_b", n->units[SIDE_B]), PLACE("p", n->slow_chance)));
 }
