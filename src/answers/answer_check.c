@@ -9,8 +9,8 @@
 #include "analysis/steps/steps.h"
 #include "analysis/study.h"
 #include "base/files/mapfile.h"
-#include "capture/fleet.h"
 #include "base/files/outfile.h"
+#include "capture/fleet.h"
 #include "render/junit.h"
 #include "report/envelope.h"
 #include "report/report.h"
@@ -50,8 +50,7 @@ struct checking {
 static void give(const struct checking *c, const char *gate, enum gate_verdict verdict,
                  struct str text)
 {
-    bool is_passed =
-        verdict == GATE_PASS || (verdict == GATE_UNKNOWN && c->job->allows_unknown);
+    bool is_passed = verdict == GATE_PASS || (verdict == GATE_UNKNOWN && c->job->allows_unknown);
 
     vec_push(&c->out->all, ((struct gate_result){.gate = gate,
                                                  .capture = c->capture,

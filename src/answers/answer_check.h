@@ -1,8 +1,8 @@
 /*
  * answer_check - captures against limits and, if given, against a baseline: which gates hold.
  *
- * A gate that cannot be decided (no steps, too few units, other work) fails, unless that is allowed.
- * Several captures are runs of one program; a baseline is captures, or a file of --record.
+ * A gate that cannot be decided (no steps, too few units, other work) fails, unless that is
+ * allowed. Several captures are runs of one program; a baseline is captures, or a file of --record.
  */
 #ifndef STRATA_ANSWERS_ANSWER_CHECK_H
 #define STRATA_ANSWERS_ANSWER_CHECK_H

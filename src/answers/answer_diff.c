@@ -89,10 +89,14 @@ static const char *amount(struct arena *arena, enum unit_metric metric, double v
 /* "a decode step takes 48.8 ms instead of 2.5 ms" */
 static struct str took(struct arena *arena, const struct compare_kind *k, enum unit_metric metric)
 {
-    static const char *const words[UNIT_METRICS] = {
-        "takes", "is busy for", "is idle for", "is idle before its first kernel for",
-        "is idle between kernels for", "is idle after its last kernel for", "communicates for",
-        "launches"};
+    static const char *const words[UNIT_METRICS] = {"takes",
+                                                    "is busy for",
+                                                    "is idle for",
+                                                    "is idle before its first kernel for",
+                                                    "is idle between kernels for",
+                                                    "is idle after its last kernel for",
+                                                    "communicates for",
+                                                    "launches"};
     const struct noise_change *m = &k->metrics[metric];
 
     return arena_format(arena, "%s %s %s instead of %s", one_of(arena, k), words[metric],

@@ -16,8 +16,7 @@ struct args {
     bool github;
 };
 
-static const struct args defaults = {
-    .job = {.input = CAPTURE_INPUT(), .max_idle = NAN}};
+static const struct args defaults = {.job = {.input = CAPTURE_INPUT(), .max_idle = NAN}};
 
 static const struct opt options[] = {
     OPT_STRING(0, "max-idle", "PCT", struct args, max_idle,
@@ -31,8 +30,7 @@ static const struct opt options[] = {
                "allowance for noise between runs (default: 1)"),
     OPT_FLAG(0, "allow-unknown", struct args, job.allows_unknown,
              "pass where a comparison cannot tell"),
-    OPT_STRING(0, "record", "FILE", struct args, job.record,
-               "write the runs as a baseline (JSON)"),
+    OPT_STRING(0, "record", "FILE", struct args, job.record, "write the runs as a baseline (JSON)"),
     OPT_STRING(0, "save", "FILE", struct args, save, "the same, by its older name"),
     OPT_LIST(0, "fail-if", "COND", struct args, fail_if,
              "'underfeed_ratio>0.2', or 'tail_gap_ms>10%' over it"),
@@ -62,8 +60,8 @@ static int take_conditions(struct session *s, const struct args *args, struct ch
     job->changes = changes;
     job->change_texts = texts;
     if (job->baseline != NULL) {
-        changes[0] = (struct diff_gate){
-            .kind = S(""), .metric = UNIT_LENGTH, .limit = job->compare.limit};
+        changes[0] =
+            (struct diff_gate){.kind = S(""), .metric = UNIT_LENGTH, .limit = job->compare.limit};
         texts[0] = arena_format(&s->arena, "--baseline %s", job->baseline).at;
         job->n_changes = 1;
     }
@@ -98,7 +96,7 @@ static int complete(struct session *s, const struct args *args, struct check_job
     job->was_read = note_read;
     job->ctx = s;
     captures_input(s, &job->input);
-    if (args->max_slowdown != NULL && 
+    if (args->max_slowdown != NULL &&
         !diff_percent(str_of(args->max_slowdown), &job->compare.limit))
         return session_usage(s, "--max-slowdown must be a percentage, not '%s'",
                              args->max_slowdown);

@@ -110,9 +110,8 @@ static int compare_captures(struct session *s, const void *given)
     if (status == ST_OK) {
         captures_read(s, result.fleet[SIDE_A]);
         captures_read(s, result.fleet[SIDE_B]);
-        struct str title =
-            MESSAGE(session_lang(s), &s->arena, &diff_text.title, PLACE("a", job.path[SIDE_A]),
-                    PLACE("b", job.path[SIDE_B]));
+        struct str title = MESSAGE(session_lang(s), &s->arena, &diff_text.title,
+                                   PLACE("a", job.path[SIDE_A]), PLACE("b", job.path[SIDE_B]));
         if (args->markdown != NULL)
             status = save_markdown(s, args->markdown, title, &result);
         if (status == ST_OK && s->page != NULL)
@@ -155,26 +154,27 @@ const struct command command_diff = {
     .group = GROUP_COMPARE,
     .summary = "compare two runs of any kind: changes beyond noise",
     .usage = "[OPTIONS] A B",
-    .details = "A and B are captures, GPU runs (as in `strata gpu compare`), instruction traces "
-               "(`strata incore diff`), or a predicted trace and the measured table (`strata db "
-               "m6`). What they are is found out from their content; the options below are for "
-               "captures.\n"
-               "\n"
-               "First says whether the two do the same work (operators, shapes, kernels, device, "
-               "software); what does not is called neither slower nor faster. Then compares units: "
-               "steps of one kind, or without marks what repeats. The change of their mean length "
-               "has a 99 % interval, from the scatter and correlation of the units and an allowance "
-               "for what differs from run to run (--noise). It is divided among operators, their "
-               "kernels and causes of idle time, which add up to it. With fewer than five units on "
-               "a side nothing can be told. Folders of several ranks are compared rank by rank.\n"
-               "\n"
-               "--by op, module, shape, family, range or layer compares device time per step by "
-               "what launched the kernels, as strata ops groups it: for runs whose kernels have "
-               "other names (another device, another library).\n"
-               "\n"
-               "For CI, --fail-above 5% gives exit code 1 unless B is shown to be slower by less "
-               "than that. --fail-if does the same for a metric and may be repeated. `strata check` "
-               "does it against a stored baseline.",
+    .details =
+        "A and B are captures, GPU runs (as in `strata gpu compare`), instruction traces "
+        "(`strata incore diff`), or a predicted trace and the measured table (`strata db "
+        "m6`). What they are is found out from their content; the options below are for "
+        "captures.\n"
+        "\n"
+        "First says whether the two do the same work (operators, shapes, kernels, device, "
+        "software); what does not is called neither slower nor faster. Then compares units: "
+        "steps of one kind, or without marks what repeats. The change of their mean length "
+        "has a 99 % interval, from the scatter and correlation of the units and an allowance "
+        "for what differs from run to run (--noise). It is divided among operators, their "
+        "kernels and causes of idle time, which add up to it. With fewer than five units on "
+        "a side nothing can be told. Folders of several ranks are compared rank by rank.\n"
+        "\n"
+        "--by op, module, shape, family, range or layer compares device time per step by "
+        "what launched the kernels, as strata ops groups it: for runs whose kernels have "
+        "other names (another device, another library).\n"
+        "\n"
+        "For CI, --fail-above 5% gives exit code 1 unless B is shown to be slower by less "
+        "than that. --fail-if does the same for a metric and may be repeated. `strata check` "
+        "does it against a stored baseline.",
     .see = "docs/analyses/diff.md",
     .operands = {.kind = OPERAND_FILE, .min = 2, .max = 2},
     .common = COMMON_CAPTURE | COMMON_LANG | COMMON_OUT | COMMON_HTML,

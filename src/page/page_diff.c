@@ -138,24 +138,24 @@ static void add_verdict(struct page_file *page, const struct page_diff *diff)
     struct arena *arena = &page->arena;
 
     page->verdict = (struct page_verdict){
-        .id = !diff->is_matched                                ? "unmatched"
-              : diff->is_noise                                 ? "same"
+        .id = !diff->is_matched                           ? "unmatched"
+              : diff->is_noise                            ? "same"
               : diff->comparison->verdict == NOISE_FASTER ? "faster"
-                                                               : "slower",
+                                                          : "slower",
         .text = diff->comparison->text,
         .replay_error = -1,
     };
     if (diff->n_classes > 0)
-        page->verdict.evidence =
-            PAGE_TELL(page, &page_text.diff_evidence, PLACE("n", (long long)diff->comparison->steps[SIDE_A]),
-                      PLACE("m", (long long)diff->comparison->steps[SIDE_B]),
-                      place_wording("what", wording_keep(arena, largest_changes(page, diff))));
+        page->verdict.evidence = PAGE_TELL(
+            page, &page_text.diff_evidence, PLACE("n", (long long)diff->comparison->steps[SIDE_A]),
+            PLACE("m", (long long)diff->comparison->steps[SIDE_B]),
+            place_wording("what", wording_keep(arena, largest_changes(page, diff))));
 }
 
 /* A change that a card is about: of a part of the time, or of an operator. */
 struct candidate {
-    int part;      /* of page_part_of_class(); -1: the operator alone */
-    nanos time[2]; /* of the part */
+    int part;                      /* of page_part_of_class(); -1: the operator alone */
+    nanos time[2];                 /* of the part */
     const struct compare_part *op; /* that changed most of the part; NULL: not known */
     double delta;
 };
@@ -198,8 +198,7 @@ static struct wording evidence_of(struct page_file *page, const struct candidate
     return PAGE_TELL(page, &page_text.diff_calls,
                      PLACE("a", page_time_text(arena, (double)c->op->time[SIDE_A])),
                      PLACE("b", page_time_text(arena, (double)c->op->time[SIDE_B])),
-                     PLACE("n", c->op->calls[SIDE_A]),
-                     PLACE("m", c->op->calls[SIDE_B]));
+                     PLACE("n", c->op->calls[SIDE_A]), PLACE("m", c->op->calls[SIDE_B]));
 }
 
 /* What to look at: in the run that has more of it. */
@@ -312,7 +311,8 @@ void page_tell_compare(struct page_file *page, const struct comparison *comparis
     page->title = arena_format(&page->arena, "A %.*s → B %.*s",
                                STR_ARGS(page_name(page->sets[0], comparison->name[0])),
                                STR_ARGS(page_name(page->sets[1], comparison->name[1])));
-    page_add_fact(page, PAGE_TELL(page, &page_text.diff_facts, PLACE("n", (long long)comparison->steps[0]),
+    page_add_fact(page, PAGE_TELL(page, &page_text.diff_facts,
+                                  PLACE("n", (long long)comparison->steps[0]),
                                   PLACE("m", (long long)comparison->steps[1])));
     add_verdict(page, diff);
     if (k != NULL)

@@ -2,12 +2,12 @@
  * gate_errors TRIALS [SEED [SET-UP]] - how often the rule of analysis/compare/noise errs.
  *
  * Each trial makes lengths of units for two sides and judges them: without a change (a false alarm
- * is a gate that fails), with one of 5 % (a miss is a gate that passes; found is one that fails) and
- * of 10 %. Lengths are drawn from those that captures have (step_lengths.h), so that tails are real,
- * and from distributions with a formula; independent or with neighbours correlated by 0.6, with and
- * without a scatter of whole runs. Ends with 1 when a rate is beyond what the rule promises. Below
- * 1 000 trials only what captures have and a heavy tail are tried. Results of 10 000 trials:
- * docs/analyses/compare.md.
+ * is a gate that fails), with one of 5 % (a miss is a gate that passes; found is one that fails)
+ * and of 10 %. Lengths are drawn from those that captures have (step_lengths.h), so that tails are
+ * real, and from distributions with a formula; independent or with neighbours correlated by 0.6,
+ * with and without a scatter of whole runs. Ends with 1 when a rate is beyond what the rule
+ * promises. Below 1 000 trials only what captures have and a heavy tail are tried. Results of 10
+ * 000 trials: docs/analyses/compare.md.
  */
 #include <math.h>
 #include <stdint.h>
@@ -96,8 +96,8 @@ struct set_up {
     const char *name;
     size_t runs, units;
     double rho;
-    double run_noise; /* of the runs that are made */
-    double between;   /* that the rule allows for */
+    double run_noise;                       /* of the runs that are made */
+    double between;                         /* that the rule allows for */
     double alarms, misses, found5, found10; /* what is promised; 1 and 0: nothing */
 };
 
@@ -172,8 +172,8 @@ static const struct set_up set_ups[] = {
     {"six units, allowance 1 %", 1, 6, 0, 0, 0.01, 0.01, 0.01, 0, 0},
 };
 
-/* Standard deviation of the lengths over their mean: no rule finds 5 % in thirty units that vary too
- * much, so that is promised up to STEADY. */
+/* Standard deviation of the lengths over their mean: no rule finds 5 % in thirty units that vary
+ * too much, so that is promised up to STEADY. */
 #define STEADY 0.035
 
 static double variation_of(const struct shape *s)

@@ -8,15 +8,14 @@
 
 enum { MOST_PAIRS = 64 * 64 };
 
-#define KINDS_ALIKE  0.80 /* kernels of a unit that both kinds run, to be of the same work */
-#define KINDS_COVER  0.90 /* of the time of either side: less, and all units are compared as one */
-#define TOLD_FIRST   1e30 /* more than any time: changes come before noise */
-#define RARE_EFFECT  0.50 /* of the limit: what a kind too rare to judge may move the whole by */
+#define KINDS_ALIKE 0.80 /* kernels of a unit that both kinds run, to be of the same work */
+#define KINDS_COVER 0.90 /* of the time of either side: less, and all units are compared as one */
+#define TOLD_FIRST  1e30 /* more than any time: changes come before noise */
+#define RARE_EFFECT 0.50 /* of the limit: what a kind too rare to judge may move the whole by */
 
 ENUM_NAMES(compare_method_name, enum compare_method, "steps", "units", "rates", "none")
-ENUM_NAMES(part_change_name, enum part_change, "same", "added", "removed", "other calls",
-           "slower", "faster", "less overlapped", "more overlapped", "waited longer",
-           "waited less", "idle")
+ENUM_NAMES(part_change_name, enum part_change, "same", "added", "removed", "other calls", "slower",
+           "faster", "less overlapped", "more overlapped", "waited longer", "waited less", "idle")
 
 struct compare_options compare_defaults(void)
 {
@@ -130,8 +129,7 @@ static size_t list_parts(struct comparer *c, const struct runs_kind *sides,
     for (int side = 0; side < SIDES; side++)
         for (size_t r = 0; r < sides[side].n; r++)
             for (size_t i = 0; i < sides[side].runs[r]->n_parts; i++)
-                (*list)[n++] =
-                    (struct sided_part){sides[side].runs[r]->parts[i], (enum side)side};
+                (*list)[n++] = (struct sided_part){sides[side].runs[r]->parts[i], (enum side)side};
     if (n > 1)
         qsort(*list, n, sizeof(**list), sided_by_name);
     return n;
@@ -204,8 +202,7 @@ static struct compare_part operator_of(struct comparer *c, const struct sided_pa
     return out;
 }
 
-static void divide_time(struct comparer *c, const struct runs_kind *sides,
-                        struct compare_kind *out)
+static void divide_time(struct comparer *c, const struct runs_kind *sides, struct compare_kind *out)
 {
     struct arena_mark mark = arena_mark(&c->scratch);
     struct divider dividers[SIDES] = {{0, (nanos)out->units[SIDE_A]},
@@ -247,8 +244,8 @@ static bool is_equal(const struct runs_kind *sides)
 
 static void add_kind(struct comparer *c, const struct runs_kind *sides)
 {
-    struct compare_kind kind = {.similarity =
-                                    likeness_of_kernels(sides[SIDE_A].runs[0], sides[SIDE_B].runs[0])};
+    struct compare_kind kind = {
+        .similarity = likeness_of_kernels(sides[SIDE_A].runs[0], sides[SIDE_B].runs[0])};
 
     for (int side = 0; side < SIDES; side++)
         for (size_t r = 0; r < sides[side].n; r++)
@@ -372,8 +369,7 @@ static void compare_all(struct comparer *c)
 
     for (int side = 0; side < SIDES; side++) {
         sides[side].n = 0;
-        sides[side].runs =
-            ARENA_ARRAY(&c->scratch, const struct profile_kind *, c->sides[side].n);
+        sides[side].runs = ARENA_ARRAY(&c->scratch, const struct profile_kind *, c->sides[side].n);
         for (size_t r = 0; r < c->sides[side].n; r++)
             sides[side].runs[sides[side].n++] = &c->sides[side].at[r]->all;
     }
@@ -410,7 +406,8 @@ static const struct profile_kind *anchor_named(const struct profile *p, struct s
     return NULL;
 }
 
-/* The anchor of all runs that varies least at its worst; of equals the one with the longest unit. */
+/* The anchor of all runs that varies least at its worst; of equals the one with the longest unit.
+ */
 static bool common_anchor(struct comparer *c, struct runs_kind *sides)
 {
     const struct profile *first = c->sides[SIDE_A].at[0];
@@ -419,8 +416,8 @@ static bool common_anchor(struct comparer *c, struct runs_kind *sides)
 
     for (size_t k = 0; k < first->n_kinds; k++) {
         struct runs_kind found[SIDES];
-        double worst = 0, length = num_share((double)time_of(&first->kinds[k]),
-                                             (double)first->kinds[k].n);
+        double worst = 0,
+               length = num_share((double)time_of(&first->kinds[k]), (double)first->kinds[k].n);
         bool is_common = true;
         for (int side = 0; side < SIDES; side++) {
             const struct profile_list *runs = &c->sides[side];
@@ -453,8 +450,7 @@ static void compare_rates(struct comparer *c)
         for (int side = 0; side < SIDES; side++) {
             const struct profile *p = c->sides[side].at[0];
             row.rate[side] = num_share((double)p->families[f].calls, (double)p->span / 1e9);
-            row.each[side] =
-                num_ratio((double)p->families[f].time, (double)p->families[f].calls);
+            row.each[side] = num_ratio((double)p->families[f].time, (double)p->families[f].calls);
             calls += p->families[f].calls;
         }
         if (calls > 0)
@@ -508,8 +504,8 @@ static void decide(struct comparison *out)
     out->gate = GATE_UNKNOWN;
     for (size_t i = 0; i < out->n_kinds; i++) {
         const struct compare_kind *k = &out->kinds[i];
-        double moved = fabs(k->change.mean[SIDE_B] - k->change.mean[SIDE_A]) *
-                       (double)k->units[SIDE_A];
+        double moved =
+            fabs(k->change.mean[SIDE_B] - k->change.mean[SIDE_A]) * (double)k->units[SIDE_A];
         bool is_told = k->change.verdict == NOISE_SLOWER || k->change.verdict == NOISE_FASTER;
         moved += is_told ? TOLD_FIRST : 0;
         if (moved > most) {
@@ -615,10 +611,10 @@ enum gate_verdict compare_metric_gate(const struct comparison *c, struct str kin
         bool is_over = is_from_nothing || m->relative > limit;
         bool is_told = is_from_nothing || m->low > 0 || m->is_doubled;
         bool is_still = c->is_equal || (m->mean[SIDE_A] == 0 && m->mean[SIDE_B] == 0);
-        enum gate_verdict gate = is_still                              ? GATE_PASS
-                                 : is_over && is_told                  ? GATE_FAIL
+        enum gate_verdict gate = is_still                           ? GATE_PASS
+                                 : is_over && is_told               ? GATE_FAIL
                                  : is_over || isnan(m->probability) ? GATE_UNKNOWN
-                                                                       : GATE_PASS;
+                                                                    : GATE_PASS;
         double size = is_from_nothing ? INFINITY : m->relative;
         if (*which == NULL || (gate == GATE_FAIL) > (out == GATE_FAIL) ||
             ((gate == GATE_FAIL) == (out == GATE_FAIL) && size > most)) {

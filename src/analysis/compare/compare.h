@@ -22,9 +22,9 @@ enum side { SIDE_A, SIDE_B, SIDES };
 enum likeness_state { LIKENESS_SAME, LIKENESS_DIFFERENT, LIKENESS_UNKNOWN };
 
 struct likeness_part {
-    const char *name;      /* "device", "operators", ... */
+    const char *name;       /* "device", "operators", ... */
     struct str text[SIDES]; /* what either is; empty: a share alone */
-    double share;          /* 0 to 1; NAN: not known, or no share */
+    double share;           /* 0 to 1; NAN: not known, or no share */
     enum likeness_state state;
 };
 
@@ -45,9 +45,9 @@ enum part_change {
     CHANGE_CALLS, /* more or fewer calls */
     CHANGE_SLOWER,
     CHANGE_FASTER,
-    CHANGE_EXPOSED, /* less of it is hidden behind other work */
-    CHANGE_HIDDEN,  /* more of it is */
-    CHANGE_WAITED,  /* a collective waited longer */
+    CHANGE_EXPOSED,  /* less of it is hidden behind other work */
+    CHANGE_HIDDEN,   /* more of it is */
+    CHANGE_WAITED,   /* a collective waited longer */
     CHANGE_HASTENED, /* or shorter */
     CHANGE_IDLE,
 };
@@ -65,7 +65,7 @@ struct compare_part {
 };
 
 struct compare_kind {
-    struct str name, label;     /* "g0", "step" */
+    struct str name, label; /* "g0", "step" */
     size_t units[SIDES];
     double similarity;          /* kernels that both run, 0 to 1 */
     struct noise_change change; /* of a unit's length */
@@ -86,10 +86,10 @@ struct compare_family {
 enum compare_method { METHOD_STEPS, METHOD_UNITS, METHOD_RATES, METHOD_NONE };
 
 struct compare_options {
-    double min_ratio; /* smaller changes are not shown: in relation to A */
-    nanos min_time;   /* and in time */
+    double min_ratio;      /* smaller changes are not shown: in relation to A */
+    nanos min_time;        /* and in time */
     double between, limit; /* of analysis/compare/noise */
-    int by;           /* 0, or 1 and an enum op_by: what to compare by besides */
+    int by;                /* 0, or 1 and an enum op_by: what to compare by besides */
 };
 
 struct comparison {

@@ -34,10 +34,10 @@ static struct str short_operator(struct arena *arena, struct str name)
 static struct wording reason_of(struct arena *arena, const struct compare_part *p)
 {
     static const struct message *const words[] = {
-        [CHANGE_ADDED] = &diff_text.why_added,     [CHANGE_REMOVED] = &diff_text.why_removed,
-        [CHANGE_CALLS] = &diff_text.why_calls,     [CHANGE_SLOWER] = &diff_text.why_slower,
-        [CHANGE_FASTER] = &diff_text.why_faster,   [CHANGE_EXPOSED] = &diff_text.why_exposed,
-        [CHANGE_HIDDEN] = &diff_text.why_hidden,   [CHANGE_WAITED] = &diff_text.why_waited,
+        [CHANGE_ADDED] = &diff_text.why_added,       [CHANGE_REMOVED] = &diff_text.why_removed,
+        [CHANGE_CALLS] = &diff_text.why_calls,       [CHANGE_SLOWER] = &diff_text.why_slower,
+        [CHANGE_FASTER] = &diff_text.why_faster,     [CHANGE_EXPOSED] = &diff_text.why_exposed,
+        [CHANGE_HIDDEN] = &diff_text.why_hidden,     [CHANGE_WAITED] = &diff_text.why_waited,
         [CHANGE_HASTENED] = &diff_text.why_hastened, [CHANGE_IDLE] = &diff_text.why_idle,
     };
     struct message_place name = PLACE("name", short_operator(arena, p->name));
@@ -91,11 +91,11 @@ static struct wording told(struct arena *arena, const struct comparison *c,
                          high = PLACE("high", signed_share(arena, n->high));
     if (n->verdict == NOISE_NOTHING)
         return WORDING(arena, &diff_text.nothing, what, a, b, change, low, high);
-    struct wording head = wording_of(
-        arena, phrase_plain(n->verdict == NOISE_SLOWER ? &diff_text.head_slower
-                                                       : &diff_text.head_faster));
-    return WORDING(arena, &diff_text.changed,
-                   place_wording("head", wording_keep(arena, head)), what, a, b, change, low, high);
+    struct wording head =
+        wording_of(arena, phrase_plain(n->verdict == NOISE_SLOWER ? &diff_text.head_slower
+                                                                  : &diff_text.head_faster));
+    return WORDING(arena, &diff_text.changed, place_wording("head", wording_keep(arena, head)),
+                   what, a, b, change, low, high);
 }
 
 /* What would let a gate tell. */

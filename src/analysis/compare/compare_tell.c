@@ -10,17 +10,20 @@
 enum { MOST_KINDS_SHOWN = 12, MOST_PARTS_SHOWN = 12, MOST_KERNELS_SHOWN = 2 };
 
 static const struct column kind_columns[] = {
-    {"kind", COLUMN_TEXT, UNIT_PLAIN},       {"units A", COLUMN_NUMBER, UNIT_COUNT},
-    {"units B", COLUMN_NUMBER, UNIT_COUNT},  {"time A ms", COLUMN_NUMBER, UNIT_MS},
-    {"time B ms", COLUMN_NUMBER, UNIT_MS},   {"change %", COLUMN_NUMBER, UNIT_RATIO},
-    {"from %", COLUMN_NUMBER, UNIT_RATIO},   {"to %", COLUMN_NUMBER, UNIT_RATIO},
+    {"kind", COLUMN_TEXT, UNIT_PLAIN},      {"units A", COLUMN_NUMBER, UNIT_COUNT},
+    {"units B", COLUMN_NUMBER, UNIT_COUNT}, {"time A ms", COLUMN_NUMBER, UNIT_MS},
+    {"time B ms", COLUMN_NUMBER, UNIT_MS},  {"change %", COLUMN_NUMBER, UNIT_RATIO},
+    {"from %", COLUMN_NUMBER, UNIT_RATIO},  {"to %", COLUMN_NUMBER, UNIT_RATIO},
     {"verdict", COLUMN_TEXT, UNIT_PLAIN},
 };
 
 static const struct column part_columns[] = {
-    {"part of a unit", COLUMN_TEXT, UNIT_PLAIN}, {"A us", COLUMN_NUMBER, UNIT_US},
-    {"B us", COLUMN_NUMBER, UNIT_US},            {"change us", COLUMN_NUMBER, UNIT_US},
-    {"calls A", COLUMN_NUMBER, UNIT_PLAIN},      {"calls B", COLUMN_NUMBER, UNIT_PLAIN},
+    {"part of a unit", COLUMN_TEXT, UNIT_PLAIN},
+    {"A us", COLUMN_NUMBER, UNIT_US},
+    {"B us", COLUMN_NUMBER, UNIT_US},
+    {"change us", COLUMN_NUMBER, UNIT_US},
+    {"calls A", COLUMN_NUMBER, UNIT_PLAIN},
+    {"calls B", COLUMN_NUMBER, UNIT_PLAIN},
     {"what", COLUMN_TEXT, UNIT_PLAIN},
 };
 
@@ -38,8 +41,7 @@ static void tell_likeness(const struct comparison *c, struct report *r)
                                  place_quantity("share", p->share, UNIT_RATIO))
                 : REPORT_MESSAGE(
                       r, &diff_text.like_state, PLACE("name", name),
-                      PLACE("state",
-                            message_word(r->lang, str_of(likeness_state_name(p->state)))));
+                      PLACE("state", message_word(r->lang, str_of(likeness_state_name(p->state)))));
         list = i == 0 ? one
                       : arena_format(&r->arena, "%.*s%.*s%.*s", STR_ARGS(list),
                                      STR_ARGS(report_message(r, &diff_text.comma)), STR_ARGS(one));
@@ -49,11 +51,11 @@ static void tell_likeness(const struct comparison *c, struct report *r)
                                   PLACE("parts", list)));
     for (int i = 0; i < LIKENESS_PARTS; i++)
         if (l->parts[i].state == LIKENESS_DIFFERENT && l->parts[i].text[SIDE_A].n > 0)
-            report_text(r, REPORT_MESSAGE(
-                               r, &diff_text.setup,
-                               PLACE("name", message_word(r->lang, str_of(l->parts[i].name))),
-                               PLACE("a", l->parts[i].text[SIDE_A]),
-                               PLACE("b", l->parts[i].text[SIDE_B])));
+            report_text(
+                r, REPORT_MESSAGE(r, &diff_text.setup,
+                                  PLACE("name", message_word(r->lang, str_of(l->parts[i].name))),
+                                  PLACE("a", l->parts[i].text[SIDE_A]),
+                                  PLACE("b", l->parts[i].text[SIDE_B])));
 }
 
 static void tell_reason(const struct compare_kind *k, struct report *r)
@@ -62,23 +64,24 @@ static void tell_reason(const struct compare_kind *k, struct report *r)
     struct str label = message_word(r->lang, k->label);
 
     if (k->reason.english.n > 0)
-        report_text(r, REPORT_MESSAGE(r, &diff_text.because,
-                                      PLACE("reason", wording_text(r->lang, &r->arena, k->reason))));
+        report_text(r,
+                    REPORT_MESSAGE(r, &diff_text.because,
+                                   PLACE("reason", wording_text(r->lang, &r->arena, k->reason))));
     if (isfinite(n->probability))
-        report_text(
-            r, REPORT_MESSAGE(r, &diff_text.probability, PLACE("label", label),
-                              place_quantity("probability", n->probability, UNIT_RATIO),
-                              place_quantity("limit", n->limit, UNIT_RATIO),
-                              place_quantity("spread_a", n->spread[SIDE_A], UNIT_NS),
-                              place_quantity("spread_b", n->spread[SIDE_B], UNIT_NS),
-                              PLACE("rho", n->autocorrelation),
-                              place_quantity("between", n->between, UNIT_RATIO),
-                              PLACE("how", report_message(r, n->is_measured
-                                                                 ? &diff_text.measured
-                                                                 : &diff_text.allowed))));
+        report_text(r, REPORT_MESSAGE(
+                           r, &diff_text.probability, PLACE("label", label),
+                           place_quantity("probability", n->probability, UNIT_RATIO),
+                           place_quantity("limit", n->limit, UNIT_RATIO),
+                           place_quantity("spread_a", n->spread[SIDE_A], UNIT_NS),
+                           place_quantity("spread_b", n->spread[SIDE_B], UNIT_NS),
+                           PLACE("rho", n->autocorrelation),
+                           place_quantity("between", n->between, UNIT_RATIO),
+                           PLACE("how", report_message(r, n->is_measured ? &diff_text.measured
+                                                                         : &diff_text.allowed))));
     if (noise_tail_grew(n))
-        report_text(r, REPORT_MESSAGE(r, &diff_text.tail, PLACE("label", label), PLACE("a", n->slow[SIDE_A]),
-                                      PLACE("b", n->slow[SIDE_B]), PLACE("n_a", n->units[SIDE_A]),
+        report_text(r, REPORT_MESSAGE(r, &diff_text.tail, PLACE("label", label),
+                                      PLACE("a", n->slow[SIDE_A]), PLACE("b", n->slow[SIDE_B]),
+                                      PLACE("n_a", n->units[SIDE_A]),
                                       PLACE("n_b", n->units[SIDE_B]), PLACE("p", n->slow_chance)));
 }
 
@@ -116,9 +119,9 @@ static bool is_shown(const struct comparison *c, const struct compare_part *p,
 static void put_part(const struct compare_part *p, const char *indent, struct table *table,
                      struct report *r)
 {
-    struct str name = p->class == PART_IDLE ? arena_format(&r->arena, "idle: %.*s", STR_ARGS(p->name))
-                                            : arena_format(&r->arena, "%s%.*s", indent,
-                                                           STR_ARGS(p->name));
+    struct str name = p->class == PART_IDLE
+                          ? arena_format(&r->arena, "idle: %.*s", STR_ARGS(p->name))
+                          : arena_format(&r->arena, "%s%.*s", indent, STR_ARGS(p->name));
 
     table_text(r, table, name);
     table_number(table, (double)p->time[SIDE_A]);
@@ -160,10 +163,10 @@ static void tell_unmatched(const struct comparison *c, struct report *r)
 
     for (int side = 0; side < SIDES; side++)
         if (c->n_unmatched[side] > 0)
-            report_text(r, REPORT_MESSAGE(r, &diff_text.unmatched, PLACE("side", names[side]),
-                                          PLACE("kinds", arena_join(&r->arena, c->unmatched[side],
-                                                                    c->n_unmatched[side],
-                                                                    S(", ")))));
+            report_text(r,
+                        REPORT_MESSAGE(r, &diff_text.unmatched, PLACE("side", names[side]),
+                                       PLACE("kinds", arena_join(&r->arena, c->unmatched[side],
+                                                                 c->n_unmatched[side], S(", ")))));
 }
 
 void compare_describe(const struct comparison *c, struct report *r)

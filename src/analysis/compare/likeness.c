@@ -6,7 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of what both do, to be the same work; docs/analyses/compare.md has what these were measured on. */
+/* Of what both do, to be the same work; docs/analyses/compare.md has what these were measured on.
+ */
 #define OPERATORS_ALIKE 0.45 /* operators with the shapes of their inputs, each once */
 #define KERNELS_ALIKE   0.60 /* calls of a unit */
 #define TENSORS_ALIKE   0.50 /* shapes of tensors, each once */
@@ -60,8 +61,8 @@ static size_t list_calls(const struct profile_kind *kind, struct kernel_calls *l
 
     for (size_t i = 0; i < kind->n_parts; i++)
         if (kind->parts[i].class != PART_IDLE && kind->parts[i].calls > 0)
-            list[n++] = (struct kernel_calls){
-                kind->parts[i].kernel, (double)kind->parts[i].calls / (double)kind->n};
+            list[n++] = (struct kernel_calls){kind->parts[i].kernel,
+                                              (double)kind->parts[i].calls / (double)kind->n};
     if (n > 1)
         qsort(list, n, sizeof(*list), calls_by_name);
     for (size_t i = 0; i < n; i++)
@@ -100,7 +101,7 @@ static struct likeness_part part_of_text(struct arena *arena, const char *name, 
     return (struct likeness_part){.name = name,
                                   .text = {arena_str(arena, a), arena_str(arena, b)},
                                   .share = NAN,
-                                  .state = !is_known          ? LIKENESS_UNKNOWN
+                                  .state = !is_known         ? LIKENESS_UNKNOWN
                                            : str_equal(a, b) ? LIKENESS_SAME
                                                              : LIKENESS_DIFFERENT};
 }
@@ -110,7 +111,7 @@ static struct likeness_part part_of_share(const char *name, double share, double
     return (struct likeness_part){.name = name,
                                   .text = {S(""), S("")},
                                   .share = share,
-                                  .state = isnan(share)      ? LIKENESS_UNKNOWN
+                                  .state = isnan(share)     ? LIKENESS_UNKNOWN
                                            : share >= least ? LIKENESS_SAME
                                                             : LIKENESS_DIFFERENT};
 }
@@ -121,8 +122,7 @@ struct likeness likeness_of(const struct profile *a, const struct profile *b,
 {
     struct shared operators = keys_shared(&a->operators, &b->operators);
     struct shared tensors = keys_shared(&a->tensors, &b->tensors);
-    double kernels =
-        unit_a != NULL && unit_b != NULL ? likeness_of_kernels(unit_a, unit_b) : NAN;
+    double kernels = unit_a != NULL && unit_b != NULL ? likeness_of_kernels(unit_a, unit_b) : NAN;
     bool is_contradicted = tensors.share < TENSORS_AGREE;
     bool is_alike = operators.share >= OPERATORS_ALIKE || are_tensors_alike(&tensors) ||
                     (kernels >= KERNELS_ALIKE && !is_contradicted);

@@ -284,8 +284,7 @@ static double *draw_ratios(struct arena *arena, const struct noise_side *sides,
         few += n / (n - 1) / 2;
         df += fmax(1, (double)sides[side].first[sides[side].runs] / f - 1);
     }
-    double stretch =
-        sqrt(few * f / inflation_kept(rho, out->block)) * student_over_normal(df);
+    double stretch = sqrt(few * f / inflation_kept(rho, out->block)) * student_over_normal(df);
     for (size_t i = 0; i < NOISE_DRAWS; i++) {
         double ratio = log(drawn_mean(&b, &d) / drawn_mean(&a, &d));
         list[i] = centre + stretch * (ratio - centre) + between * draws_normal(&d);
@@ -321,9 +320,9 @@ static void decide(struct noise_change *c)
     bool is_pass = c->probability <= PASS_CHANCE;
 
     c->verdict = c->low > 0 ? NOISE_SLOWER : c->high < 0 ? NOISE_FASTER : NOISE_NOTHING;
-    c->gate = is_pass                                                    ? GATE_PASS
+    c->gate = is_pass                                              ? GATE_PASS
               : c->low > 0 && c->relative >= FAIL_SHARE * c->limit ? GATE_FAIL
-                                                                         : GATE_UNKNOWN;
+                                                                   : GATE_UNKNOWN;
     if (c->gate != GATE_UNKNOWN)
         return;
     /* The interval shrinks with the root of the units, down to what differs between runs. */
@@ -350,9 +349,7 @@ struct noise_change noise_judge(struct arena *arena, struct noise_side a, struct
 
     for (int side = 0; side < 2; side++)
         describe_side(arena, &sides[side], side, &out);
-    out.relative = out.mean[0] > 0     ? out.mean[1] / out.mean[0] - 1
-                   : out.mean[1] > 0 ? NAN
-                                       : 0;
+    out.relative = out.mean[0] > 0 ? out.mean[1] / out.mean[0] - 1 : out.mean[1] > 0 ? NAN : 0;
     out.slow_chance = out.slow[1] > out.slow[0] ? chance_of_slow(&out) : 1;
     out.is_doubled = out.units[0] > 0 && out.units[1] > 0 && out.fastest[1] > 2 * out.slowest[0];
     out.between = options.between;

@@ -17,9 +17,9 @@
 #include "base/tables/ranked.h"
 
 enum {
-    MOST_KINDS = 32,   /* others are in `all` alone */
+    MOST_KINDS = 32, /* others are in `all` alone */
     MOST_ANCHORS = 16,
-    LEAST_CALLS = 6,   /* of an anchor: five units */
+    LEAST_CALLS = 6, /* of an anchor: five units */
     LEAST_DISTANCE = 2,
     TENSOR_ELEMENTS = 2048, /* smaller ones are in every program */
 };
@@ -46,11 +46,11 @@ struct maker {
     const struct accounting *a;
     const struct op_names *names;
     const struct op_tree *tree;
-    uint32_t *place;        /* of a slice in study_kernels() */
+    uint32_t *place;           /* of a slice in study_kernels() */
     struct profile_part *keys; /* texts and classes of parts */
     size_t n_keys, room;
-    struct hash ids; /* of names of operator and kernel, and the class, to parts */
-    uint32_t *part;  /* of each task */
+    struct hash ids;             /* of names of operator and kernel, and the class, to parts */
+    uint32_t *part;              /* of each task */
     VEC_OF(struct claim) claims; /* by begin */
     struct profile *out;
 };
@@ -69,19 +69,19 @@ static uint32_t maker_part(struct maker *m, struct str operator, struct str kern
     if (id < m->n_keys)
         return id;
     if (m->n_keys == m->room) {
-        struct profile_part *more =
-            ARENA_ARRAY(&m->scratch, struct profile_part, 2 * m->room + 64);
+        struct profile_part *more = ARENA_ARRAY(&m->scratch, struct profile_part, 2 * m->room + 64);
         if (m->n_keys > 0)
             memcpy(more, m->keys, m->n_keys * sizeof(*more));
         m->keys = more;
         m->room = 2 * m->room + 64;
     }
     m->keys[m->n_keys++] =
-        (struct profile_part){.operator = operator, .kernel = kernel, .class = class};
+        (struct profile_part){.operator= operator, .kernel = kernel, .class = class};
     return id;
 }
 
-/* The framework's operator that launched a task; of Ascend its type, else the family of its name. */
+/* The framework's operator that launched a task; of Ascend its type, else the family of its name.
+ */
 static struct str operator_of(const struct maker *m, const struct device_task *t)
 {
     const struct capture *cap = m->st->cap;
@@ -111,9 +111,8 @@ static void name_tasks(struct maker *m)
     for (size_t i = 0; i < m->a->tasks.n; i++) {
         const struct device_task *t = &m->a->tasks.at[i];
         uint32_t place = m->place[t->slice];
-        struct str kernel = place != OP_TREE_NONE
-                                ? m->names->text[m->names->of_kernel[place]]
-                                : capture_text(cap, cap->slices.name[t->slice]);
+        struct str kernel = place != OP_TREE_NONE ? m->names->text[m->names->of_kernel[place]]
+                                                  : capture_text(cap, cap->slices.name[t->slice]);
         m->part[i] = maker_part(m, operator_of(m, t), kernel, (enum part_class)t->class);
     }
 }
@@ -147,11 +146,10 @@ static void claim_class(struct maker *m, enum task_class class, struct interval_
 
 static void claim_all(struct maker *m)
 {
-    struct interval_set taken = {
-        ARENA_ARRAY(&m->scratch, struct interval, m->a->tasks.n + 1), 0};
+    struct interval_set taken = {ARENA_ARRAY(&m->scratch, struct interval, m->a->tasks.n + 1), 0};
 
-    for (int class = TASK_COMPUTE; class < TASK_CLASSES; class++) {
-        claim_class(m, (enum task_class)class, taken);
+    for (int class = TASK_COMPUTE; class < TASK_CLASSES; class ++) {
+        claim_class(m, (enum task_class) class, taken);
         taken.at = ARENA_ARRAY(&m->scratch, struct interval, m->claims.n + 1);
         taken.n = m->claims.n;
         for (size_t i = 0; i < m->claims.n; i++)
@@ -263,8 +261,8 @@ static void gather(struct maker *m, struct units units, const uint32_t *kind_of,
     for (size_t i = 0; i < units.n; i++)
         if (kind_of == NULL || kind_of[i] == number) {
             const char *label = units.label != NULL ? units.label[i] : "unit";
-            kind->label = kind->n == 0 || str_equal(kind->label, str_of(label)) ? str_of(label)
-                                                                                : S("step");
+            kind->label =
+                kind->n == 0 || str_equal(kind->label, str_of(label)) ? str_of(label) : S("step");
             gather_unit(m, units.at[i], &g);
         }
     kind->parts = ARENA_ARRAY(m->arena, struct profile_part, m->n_keys);
@@ -272,7 +270,7 @@ static void gather(struct maker *m, struct units units, const uint32_t *kind_of,
         struct profile_part p = g.sums[i];
         if (p.claimed == 0 && p.calls == 0)
             continue;
-        p.operator = arena_str(m->arena, m->keys[i].operator);
+        p.operator= arena_str(m->arena, m->keys[i].operator);
         p.kernel = arena_str(m->arena, m->keys[i].kernel);
         p.class = m->keys[i].class;
         kind->parts[kind->n_parts++] = p;
@@ -588,8 +586,12 @@ static void find_keys(struct maker *m)
 static struct str options_of(const struct facts *f, struct arena *arena)
 {
     return arena_format(arena, "shapes %s, stacks %s%s",
-                        f->record_shapes == 1 ? "on" : f->record_shapes == 0 ? "off" : "unknown",
-                        f->with_stack == 1 ? "on" : f->with_stack == 0 ? "off" : "unknown",
+                        f->record_shapes == 1   ? "on"
+                        : f->record_shapes == 0 ? "off"
+                                                : "unknown",
+                        f->with_stack == 1   ? "on"
+                        : f->with_stack == 0 ? "off"
+                                             : "unknown",
                         f->level >= 0 ? arena_printf(arena, ", level %lld", (long long)f->level)
                                       : "");
 }

@@ -12,15 +12,15 @@ enum { MOST_PROFILES = 1000, MOST_PARTS = 1000000, MOST_UNITS = 10000000 };
 static const struct field part_fields[] = {
     FIELD(struct profile_part, operator, "operator"),
     FIELD(struct profile_part, kernel, "kernel"),
-    FIELD(struct profile_part, class, "class", .about = "0 compute, 1 communication, 2 copy, 3 idle"),
+    FIELD(struct profile_part, class, "class",
+          .about = "0 compute, 1 communication, 2 copy, 3 idle"),
     FIELD(struct profile_part, claimed, "claimed_ns", .about = "of all units"),
     FIELD(struct profile_part, busy, "busy_ns"),
     FIELD(struct profile_part, calls, "calls"),
 };
 static const struct record part_record = RECORD(struct profile_part, part_fields);
 
-#define METRIC_VALUES(metric, key)                                                                 \
-    FIELD_VALUES(struct profile_kind, metrics[metric], n, key)
+#define METRIC_VALUES(metric, key) FIELD_VALUES(struct profile_kind, metrics[metric], n, key)
 
 static const struct field kind_fields[] = {
     FIELD(struct profile_kind, name, "name"),
@@ -106,7 +106,7 @@ static bool take_list(struct arena *arena, const struct tree *list, int64_t **at
 
 static bool read_part(struct arena *arena, const struct tree *from, struct profile_part *out)
 {
-    out->operator = take_text(arena, from, "operator");
+    out->operator= take_text(arena, from, "operator");
     out->kernel = take_text(arena, from, "kernel");
     return take(from, "class", 0, &out->class) && out->class < PART_CLASSES &&
            take(from, "claimed_ns", 0, &out->claimed) && take(from, "busy_ns", 0, &out->busy) &&

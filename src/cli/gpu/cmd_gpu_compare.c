@@ -126,9 +126,9 @@ static bool match_versions(struct session *s, struct gpu_versions *v, const stru
 
     last->change = 100 * c->relative;
     last->total = 100 * ((1 + so_far / 100) * (1 + c->relative) - 1);
-    last->is_noise = is_told ? c->low <= 0 && c->high >= 0
-                             : gpu_is_noise(c->total[0], c->total[1], v->at.at[v->at.n - 2].cv,
-                                            last->cv);
+    last->is_noise =
+        is_told ? c->low <= 0 && c->high >= 0
+                : gpu_is_noise(c->total[0], c->total[1], v->at.at[v->at.n - 2].cv, last->cv);
     last->is_slower = !last->is_noise && last->change > v->allowed;
     return true;
 }

@@ -224,13 +224,12 @@ static void add_duration(const struct gpu_comparison *c, struct gpu_run *b)
 {
     double pct = 100 * c->relative, speedup = 1 / (1 + c->relative);
     bool is_told = isfinite(c->low);
-    bool is_same = is_told ? c->low <= 0 && c->high >= 0
-                           : gpu_is_noise(c->total[0], c->total[1], 0, 0);
-    struct str change = is_same
-                            ? arena_format(&b->arena, SAME " %+.1f%%", pct)
-                            : MESSAGE(LANG_EN, &b->arena,
-                                      pct < 0 ? &gpu_text.faster : &gpu_text.slower,
-                                      PLACE("change", arena_format(&b->arena, "%+.1f%%", pct)));
+    bool is_same =
+        is_told ? c->low <= 0 && c->high >= 0 : gpu_is_noise(c->total[0], c->total[1], 0, 0);
+    struct str change =
+        is_same ? arena_format(&b->arena, SAME " %+.1f%%", pct)
+                : MESSAGE(LANG_EN, &b->arena, pct < 0 ? &gpu_text.faster : &gpu_text.slower,
+                          PLACE("change", arena_format(&b->arena, "%+.1f%%", pct)));
 
     change = is_told ? MESSAGE(LANG_EN, &b->arena, &gpu_text.speedup_range, PLACE("change", change),
                                PLACE("speedup", speedup), PLACE("low", 1 / (1 + c->high)),
