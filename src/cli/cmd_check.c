@@ -45,7 +45,7 @@ static const struct example examples[] = {
     {"strata check examples/kineto-small --max-idle 10% --max-step 40ms", "limits"},
     {"strata check examples/ascend-small --baseline examples/ascend-small --junit check.xml",
      "against an earlier run, with a file for the CI system"},
-    {"strata check examples/ascend-small examples/ascend-small --record base.json",
+    {"strata check examples/ascend-small examples/ascend-small --record strata-out/base.json",
      "keep repeated runs as a baseline"},
 };
 
@@ -191,7 +191,7 @@ const struct command command_check = {
         "--max-idle is the idle time of all steps divided by their time. --max-step is for the "
         "longest step. --baseline compares as `strata diff` does: B passes when it is shown to be "
         "slower by less than --max-slowdown. --record keeps captures as a baseline: a file that "
-        "holds the lengths of steps, the device and the software, and is refused where those "
+        "holds the lengths of steps, the device and the software, and is rejected where those "
         "differ. Several captures are runs of one program: from four a side on their noise is "
         "measured, else --noise is allowed for. A --fail-if without a percentage is a condition of "
         "`strata anomaly` (a metric of its document), one with a percentage is one of `strata "
