@@ -150,12 +150,12 @@ bool check_is_saved(const char *path)
 }
 
 /* Profiles of one side. */
-struct runs {
+struct check_runs {
     VEC_OF(const struct profile *) all;
     bool is_saved; /* some are of a file */
 };
 
-static enum status add_saved(struct checking *c, const char *path, struct runs *runs,
+static enum status add_saved(struct checking *c, const char *path, struct check_runs *runs,
                              struct diag *d)
 {
     struct where where = {.path = path};
@@ -196,7 +196,7 @@ static bool wants_profiles(const struct check_job *job)
 
 /* The captures of a path, or the runs of a file. Gates on captures alone are decided on the way. */
 static enum status add_runs(struct checking *c, const char *path, bool is_checked,
-                            struct runs *runs, struct diag *d)
+                            struct check_runs *runs, struct diag *d)
 {
     struct fleet *fleet;
 
@@ -249,7 +249,8 @@ static void check_changes(struct checking *c, struct comparison *made, bool is_s
     }
 }
 
-static struct profile_list runs_of_rank(struct arena *arena, const struct runs *runs, int64_t rank)
+static struct profile_list runs_of_rank(struct arena *arena, const struct check_runs *runs,
+                                        int64_t rank)
 {
     struct profile_list out = {ARENA_ARRAY(arena, const struct profile *, runs->all.n + 1), 0};
 
@@ -259,7 +260,7 @@ static struct profile_list runs_of_rank(struct arena *arena, const struct runs *
     return out;
 }
 
-static bool is_first_of_rank(const struct runs *runs, size_t i)
+static bool is_first_of_rank(const struct check_runs *runs, size_t i)
 {
     for (size_t k = 0; k < i; k++)
         if (runs->all.at[k]->rank == runs->all.at[i]->rank)
@@ -267,7 +268,7 @@ static bool is_first_of_rank(const struct runs *runs, size_t i)
     return true;
 }
 
-static bool has_one_rank(const struct runs *runs)
+static bool has_one_rank(const struct check_runs *runs)
 {
     for (size_t i = 1; i < runs->all.n; i++)
         if (is_first_of_rank(runs, i))
@@ -282,7 +283,8 @@ static void check_nothing(struct checking *c, const char *text)
 }
 
 /* Each rank with itself; a single one on both sides with the other. */
-static void compare_ranks(struct checking *c, const struct runs *before, const struct runs *after)
+static void compare_ranks(struct checking *c, const struct check_runs *before,
+                          const struct check_runs *after)
 {
     bool is_single = has_one_rank(before) && has_one_rank(after);
 
@@ -312,7 +314,7 @@ static void compare_ranks(struct checking *c, const struct runs *before, const s
 
 /* Runs without marks on one side: their units are found without marks on the other too. A stored
  * baseline stays as it is. */
-static bool are_mixed(const struct runs *before, const struct runs *after)
+static bool are_mixed(const struct check_runs *before, const struct check_runs *after)
 {
     bool marked[SIDES] = {before->all.at[0]->source == UNITS_MARKED,
                           after->all.at[0]->source == UNITS_MARKED};
@@ -320,7 +322,7 @@ static bool are_mixed(const struct runs *before, const struct runs *after)
     return marked[SIDE_A] != marked[SIDE_B];
 }
 
-static enum status add_unmarked(struct checking *c, const char *path, struct runs *runs,
+static enum status add_unmarked(struct checking *c, const char *path, struct check_runs *runs,
                                 struct diag *d)
 {
     struct fleet *fleet;
@@ -332,8 +334,8 @@ static enum status add_unmarked(struct checking *c, const char *path, struct run
     return ST_OK;
 }
 
-static enum status without_marks(struct checking *c, struct runs *before, struct runs *after,
-                                 struct diag *d)
+static enum status without_marks(struct checking *c, struct check_runs *before,
+                                 struct check_runs *after, struct diag *d)
 {
     if (before->is_saved || after->is_saved || !are_mixed(before, after))
         return ST_OK;
@@ -344,9 +346,9 @@ static enum status without_marks(struct checking *c, struct runs *before, struct
     return ST_OK;
 }
 
-static enum status compare_runs(struct checking *c, struct runs *after, struct diag *d)
+static enum status compare_runs(struct checking *c, struct check_runs *after, struct diag *d)
 {
-    struct runs before = {0};
+    struct check_runs before = {0};
     enum status st = add_runs(c, c->job->baseline, false, &before, d);
 
     if (st == ST_OK && before.all.n > 0 && after->all.n > 0)
@@ -357,7 +359,8 @@ static enum status compare_runs(struct checking *c, struct runs *after, struct d
     return st;
 }
 
-static enum status record_runs(const struct checking *c, const struct runs *runs, struct diag *d)
+static enum status record_runs(const struct checking *c, const struct check_runs *runs,
+                               struct diag *d)
 {
     struct profile_list list = {runs->all.at, runs->all.n};
     struct outfile file;
@@ -379,7 +382,7 @@ enum status answer_check(const struct check_job *job, struct arena *arena, struc
                          struct gate_results *out)
 {
     struct checking c = {job, NULL, arena, out, job->paths[0]};
-    struct runs runs = {0};
+    struct check_runs runs = {0};
     enum status st = ST_OK;
 
     *out = (struct gate_results){.path = job->paths[0], .is_explained = job->is_explained};

@@ -174,7 +174,7 @@ static void check_gates(const struct diff_job *job, struct arena *arena, const s
 
 /* ---- ranks ---- */
 
-struct sides {
+struct diff_sides {
     struct study studies[SIDES];
     const struct profile *profiles[SIDES];
     struct arena arenas[SIDES];
@@ -183,7 +183,7 @@ struct sides {
 
 static void profile_side(void *ctx, size_t side)
 {
-    struct sides *s = ctx;
+    struct diff_sides *s = ctx;
 
     s->profiles[side] = profile_make(&s->studies[side], s->is_unmarked, &s->arenas[side]);
 }
@@ -192,7 +192,7 @@ static struct comparison *diff_compare(const struct diff_job *job, const struct 
                                        const struct capture *b, struct arena *arena)
 {
     const struct capture *caps[SIDES] = {a, b};
-    struct sides s = {.is_unmarked = false};
+    struct diff_sides s = {.is_unmarked = false};
 
     for (int side = 0; side < SIDES; side++) {
         arena_init(&s.arenas[side]);

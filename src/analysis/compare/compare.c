@@ -23,12 +23,6 @@ struct compare_options compare_defaults(void)
         .min_ratio = 0.01, .min_time = 10000, .between = NOISE_BETWEEN, .limit = NOISE_LIMIT};
 }
 
-/* A kind of one side: those of all its runs. */
-struct runs_kind {
-    const struct profile_kind **runs;
-    size_t n;
-};
-
 struct comparer {
     struct arena *arena;
     struct arena scratch;
@@ -67,164 +61,6 @@ static void judge_metrics(struct comparer *c, const struct runs_kind *sides,
     out->change = out->metrics[UNIT_LENGTH];
 }
 
-/* ---- parts ---- */
-
-struct sided_part {
-    struct profile_part part;
-    enum side side;
-};
-
-ORDER_BY(sided_by_name, struct sided_part,
-         ORDER(x->part.class == PART_IDLE, y->part.class == PART_IDLE)
-             ?: str_compare(x->part.operator, y->part.operator)
-             ?: str_compare(x->part.kernel, y->part.kernel) ?: ORDER(x->part.class, y->part.class));
-
-ORDER_BY(largest_part_first, struct compare_part,
-         ORDER(llabs(y->delta), llabs(x->delta)) ?: ORDER(y->time[SIDE_A], x->time[SIDE_A])
-                                                 ?: str_compare(x->name, y->name));
-
-static enum part_change change_of(const struct compare_part *p)
-{
-    nanos busy = p->busy[SIDE_B] - p->busy[SIDE_A];
-    double calls = p->calls[SIDE_B] - p->calls[SIDE_A];
-
-    if (p->class == PART_IDLE)
-        return CHANGE_IDLE;
-    if (p->calls[SIDE_A] == 0 || p->calls[SIDE_B] == 0)
-        return p->calls[SIDE_A] == 0 ? CHANGE_ADDED : CHANGE_REMOVED;
-    if (p->delta == 0)
-        return CHANGE_SAME;
-    if (fabs(calls) > 0.02 * p->calls[SIDE_A])
-        return CHANGE_CALLS;
-    if (llabs(busy) * 2 < llabs(p->delta) || (busy > 0) != (p->delta > 0))
-        return p->delta > 0 ? CHANGE_EXPOSED : CHANGE_HIDDEN;
-    if (p->class == PART_COMM)
-        return p->delta > 0 ? CHANGE_WAITED : CHANGE_HASTENED;
-    return p->delta > 0 ? CHANGE_SLOWER : CHANGE_FASTER;
-}
-
-/* Divides sums by a number of units so that the quotients add up to the quotient of the sum: each
- * is the difference of two running quotients. */
-struct divider {
-    nanos before, n;
-};
-
-static nanos divide(struct divider *d, nanos sum)
-{
-    nanos was = d->before / d->n;
-
-    d->before += sum;
-    return d->before / d->n - was;
-}
-
-static size_t list_parts(struct comparer *c, const struct runs_kind *sides,
-                         struct sided_part **list)
-{
-    size_t room = 1, n = 0;
-
-    for (int side = 0; side < SIDES; side++)
-        for (size_t r = 0; r < sides[side].n; r++)
-            room += sides[side].runs[r]->n_parts;
-    *list = ARENA_ARRAY(&c->scratch, struct sided_part, room);
-    for (int side = 0; side < SIDES; side++)
-        for (size_t r = 0; r < sides[side].n; r++)
-            for (size_t i = 0; i < sides[side].runs[r]->n_parts; i++)
-                (*list)[n++] = (struct sided_part){sides[side].runs[r]->parts[i], (enum side)side};
-    if (n > 1)
-        qsort(*list, n, sizeof(**list), sided_by_name);
-    return n;
-}
-
-static bool is_one_kernel(const struct profile_part *a, const struct profile_part *b)
-{
-    return a->class == b->class && str_equal(a->operator, b->operator) &&
-           str_equal(a->kernel, b->kernel);
-}
-
-/* Idle time has no kernels: each of its causes stands for itself. */
-static bool is_one_operator(const struct profile_part *a, const struct profile_part *b)
-{
-    if (a->class == PART_IDLE || b->class == PART_IDLE)
-        return is_one_kernel(a, b);
-    return str_equal(a->operator, b->operator);
-}
-
-static struct compare_part part_of(struct comparer *c, const struct sided_part *list, size_t n,
-                                   struct divider *dividers)
-{
-    struct compare_part out = {.name = arena_str(c->arena, list[0].part.kernel),
-                               .class = (enum part_class)list[0].part.class};
-
-    for (int side = 0; side < SIDES; side++) {
-        nanos claimed = 0, busy = 0;
-        int64_t calls = 0;
-        for (size_t i = 0; i < n; i++)
-            if (list[i].side == (enum side)side) {
-                claimed += list[i].part.claimed;
-                busy += list[i].part.busy;
-                calls += list[i].part.calls;
-            }
-        out.time[side] = divide(&dividers[side], claimed);
-        out.busy[side] = busy / dividers[side].n;
-        out.calls[side] = (double)calls / (double)dividers[side].n;
-    }
-    out.delta = out.time[SIDE_B] - out.time[SIDE_A];
-    out.change = change_of(&out);
-    return out;
-}
-
-static struct compare_part operator_of(struct comparer *c, const struct sided_part *list, size_t n,
-                                       struct divider *dividers)
-{
-    bool is_idle = list[0].part.class == PART_IDLE;
-    struct compare_part out = {
-        .name = arena_str(c->arena, is_idle ? list[0].part.kernel : list[0].part.operator),
-        .class = (enum part_class)list[0].part.class,
-        .kernels = ARENA_ARRAY(c->arena, struct compare_part, n)};
-
-    for (size_t i = 0, from = 0; i < n; i++) {
-        if (i + 1 < n && is_one_kernel(&list[i].part, &list[i + 1].part))
-            continue;
-        struct compare_part kernel = part_of(c, list + from, i + 1 - from, dividers);
-        from = i + 1;
-        for (int side = 0; side < SIDES; side++) {
-            out.time[side] += kernel.time[side];
-            out.busy[side] += kernel.busy[side];
-            out.calls[side] += kernel.calls[side];
-        }
-        out.kernels[out.n_kernels++] = kernel;
-    }
-    out.delta = out.time[SIDE_B] - out.time[SIDE_A];
-    out.change = change_of(&out);
-    out.n_kernels = is_idle ? 0 : out.n_kernels;
-    if (out.n_kernels > 1)
-        qsort(out.kernels, out.n_kernels, sizeof(*out.kernels), largest_part_first);
-    return out;
-}
-
-static void divide_time(struct comparer *c, const struct runs_kind *sides, struct compare_kind *out)
-{
-    struct arena_mark mark = arena_mark(&c->scratch);
-    struct divider dividers[SIDES] = {{0, (nanos)out->units[SIDE_A]},
-                                      {0, (nanos)out->units[SIDE_B]}};
-    struct sided_part *list;
-    size_t n = list_parts(c, sides, &list);
-
-    out->parts = ARENA_ARRAY(c->arena, struct compare_part, n);
-    for (size_t i = 0, from = 0; i < n; i++) {
-        if (i + 1 < n && is_one_operator(&list[i].part, &list[i + 1].part))
-            continue;
-        struct compare_part p = operator_of(c, list + from, i + 1 - from, dividers);
-        from = i + 1;
-        out->parts[out->n_parts++] = p;
-        for (int side = 0; side < SIDES; side++)
-            out->time[side] += p.time[side];
-    }
-    if (out->n_parts > 1)
-        qsort(out->parts, out->n_parts, sizeof(*out->parts), largest_part_first);
-    arena_rewind(&c->scratch, mark);
-}
-
 /* ---- kinds ---- */
 
 static bool is_equal(const struct runs_kind *sides)
@@ -255,7 +91,7 @@ static void add_kind(struct comparer *c, const struct runs_kind *sides)
     kind.name = arena_str(c->arena, sides[SIDE_A].runs[0]->name);
     kind.label = arena_str(c->arena, sides[SIDE_A].runs[0]->label);
     judge_metrics(c, sides, &kind);
-    divide_time(c, sides, &kind);
+    compare_divide(c->arena, &c->scratch, sides, &kind);
     c->out->is_equal = c->out->is_equal && is_equal(sides);
     c->out->kinds[c->out->n_kinds++] = kind;
 }
@@ -527,8 +363,17 @@ static void decide(struct comparison *out)
         out->verdict = NOISE_SLOWER;
 }
 
+/* Lengths of other work stand side by side without a verdict. */
 static void forbid(struct comparison *out)
 {
+    for (size_t i = 0; i < out->n_kinds; i++) {
+        struct compare_kind *k = &out->kinds[i];
+        for (int m = 0; m < UNIT_METRICS; m++) {
+            k->metrics[m].verdict = NOISE_UNKNOWN;
+            k->metrics[m].gate = GATE_UNKNOWN;
+        }
+        k->change = k->metrics[UNIT_LENGTH];
+    }
     out->verdict = NOISE_UNKNOWN;
     out->gate = GATE_UNKNOWN;
     out->is_equal = false;

@@ -145,4 +145,15 @@ struct likeness likeness_of(const struct profile *a, const struct profile *b,
 double likeness_of_kernels(const struct profile_kind *a, const struct profile_kind *b);
 void compare_explain(struct comparison *c, struct arena *arena);
 
+/* A kind of one side: those of all its runs. */
+struct runs_kind {
+    const struct profile_kind **runs;
+    size_t n;
+};
+
+/* Fills the parts of a kind and its times. */
+void compare_divide(struct arena *arena, struct arena *scratch, const struct runs_kind *sides,
+                    struct compare_kind *out);
+
+
 #endif

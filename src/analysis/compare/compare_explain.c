@@ -119,7 +119,8 @@ static struct wording advice_of(struct arena *arena, const struct comparison *c)
 void compare_explain(struct comparison *c, struct arena *arena)
 {
     for (size_t i = 0; i < c->n_kinds; i++)
-        if (c->kinds[i].change.verdict != NOISE_NOTHING && !c->is_equal)
+        if (c->kinds[i].change.verdict != NOISE_NOTHING && c->likeness.is_comparable &&
+            !c->is_equal)
             c->kinds[i].reason = reasons_of(arena, &c->kinds[i]);
     if (c->n_kinds == 0)
         c->text = wording_of(arena, phrase_plain(&diff_text.no_units));

@@ -15,6 +15,7 @@
 #include "ops/kernel_family.h"
 #include "report/record.h"
 
+struct capture;
 struct study;
 
 /* Metrics of a unit, in the order they are printed. */
@@ -83,6 +84,9 @@ struct profile {
 
 /* Without marks, or for `is_unmarked`, by anchors. The result lives in `arena`. */
 const struct profile *profile_make(struct study *st, bool is_unmarked, struct arena *arena);
+
+/* Fills the operators and tensors of a profile. */
+void profile_find_keys(const struct capture *cap, struct arena *arena, struct profile *out);
 
 const char *unit_metric_name(enum unit_metric metric);
 const char *part_class_name(enum part_class class);

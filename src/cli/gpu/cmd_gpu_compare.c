@@ -36,19 +36,19 @@ static const struct example examples[] = {
 };
 
 /* A run of a folder, or of files that `strata gpu import` reads. */
-struct loaded {
+struct gpu_loaded {
     struct gpu_imported imported; /* owns the run */
     struct gpu_run *run;          /* NULL: not loaded */
     bool is_imported;
 };
 
-static enum status load(struct session *s, const char *path, struct loaded *out)
+static enum status load(struct session *s, const char *path, struct gpu_loaded *out)
 {
     const char *const paths[] = {path};
     const struct gpu_import_job job = {.paths = paths, .n_paths = 1};
     enum status st;
 
-    *out = (struct loaded){.is_imported = !fs_is_dir(path)};
+    *out = (struct gpu_loaded){.is_imported = !fs_is_dir(path)};
     if (out->is_imported) {
         st = gpu_import_run(&job, &out->imported, &s->diag);
         if (st == ST_OK)
@@ -62,7 +62,7 @@ static enum status load(struct session *s, const char *path, struct loaded *out)
     return st;
 }
 
-static void unload(struct loaded *l)
+static void unload(struct gpu_loaded *l)
 {
     if (l->run != NULL && l->is_imported)
         gpu_imported_free(&l->imported);
@@ -135,7 +135,7 @@ static bool match_versions(struct session *s, struct gpu_versions *v, const stru
 
 /* Runs that do not compare with the first one are refused. */
 static enum status add_version(struct session *s, const struct args *args, struct gpu_versions *v,
-                               struct loaded *runs, size_t i)
+                               struct gpu_loaded *runs, size_t i)
 {
     const char *path = s->operands.at[i];
 
@@ -153,7 +153,7 @@ static enum status add_version(struct session *s, const struct args *args, struc
 static int compare_many(struct session *s, const struct args *args)
 {
     struct gpu_versions v = {.allowed = args->gate >= 0 ? args->gate : 0};
-    struct loaded *runs = ARENA_ARRAY(&s->arena, struct loaded, s->operands.n + 1);
+    struct gpu_loaded *runs = ARENA_ARRAY(&s->arena, struct gpu_loaded, s->operands.n + 1);
     enum status st = ST_OK;
     bool is_slower = false;
 
@@ -185,7 +185,7 @@ static int compare_run(struct session *s, const void *given)
     const struct args *args = given;
 
     if (s->operands.n == 2 && args->devlog == NULL && args->gate < 0) {
-        struct loaded a, b = {.run = NULL};
+        struct gpu_loaded a, b = {.run = NULL};
         enum status st = load(s, s->operands.at[0], &a);
         if (st == ST_OK)
             st = load(s, s->operands.at[1], &b);

@@ -61,7 +61,7 @@ static void judge_compare_add(struct gpu_run *run, const char *metric, double th
 
 /* ---- launches matched ---- */
 
-struct launch {
+struct matched_launch {
     const struct gpu_kernel *kernel;
     size_t side;
 };
@@ -71,13 +71,13 @@ static int shape_order(const uint32_t *a, const uint32_t *b)
     return ORDER(a[0], b[0]) ?: ORDER(a[1], b[1]) ?: ORDER(a[2], b[2]);
 }
 
-ORDER_BY(launches_by_kind, struct launch,
+ORDER_BY(launches_by_kind, struct matched_launch,
          str_compare(x->kernel->name, y->kernel->name)
              ?: shape_order(x->kernel->grid, y->kernel->grid)
              ?: shape_order(x->kernel->block, y->kernel->block) ?: ORDER(x->side, y->side)
              ?: ORDER(x->kernel->id, y->kernel->id));
 
-static bool is_one_kind(const struct launch *a, const struct launch *b)
+static bool is_one_kind(const struct matched_launch *a, const struct matched_launch *b)
 {
     return str_equal(a->kernel->name, b->kernel->name) &&
            shape_order(a->kernel->grid, b->kernel->grid) == 0 &&
@@ -94,8 +94,8 @@ static struct str shape_of(struct arena *arena, const struct gpu_kernel *k)
 
 /* The first `most` launches of one side, each with the mean of those it stands for: their sum, and
  * as samples. */
-static struct noise_side take_launches(struct arena *arena, const struct launch *list, size_t n,
-                                       size_t side, uint64_t most, double *total)
+static struct noise_side take_launches(struct arena *arena, const struct matched_launch *list,
+                                       size_t n, size_t side, uint64_t most, double *total)
 {
     double *at = ARENA_ARRAY(arena, double, n + 1);
     size_t *first = ARENA_ARRAY(arena, size_t, 2);
@@ -114,7 +114,7 @@ static struct noise_side take_launches(struct arena *arena, const struct launch 
     return (struct noise_side){at, first, 1};
 }
 
-static uint64_t count_launches(const struct launch *list, size_t n, size_t side)
+static uint64_t count_launches(const struct matched_launch *list, size_t n, size_t side)
 {
     uint64_t sum = 0;
 
@@ -124,8 +124,8 @@ static uint64_t count_launches(const struct launch *list, size_t n, size_t side)
 }
 
 /* Launches of one kernel and shape on both sides. */
-static void match_kind(struct gpu_comparison *out, struct arena *arena, const struct launch *list,
-                       size_t n)
+static void match_kind(struct gpu_comparison *out, struct arena *arena,
+                       const struct matched_launch *list, size_t n)
 {
     struct gpu_kernel_change k = {.name = list[0].kernel->name,
                                   .shape = shape_of(arena, list[0].kernel)};
@@ -168,13 +168,13 @@ static void match_launches(struct gpu_comparison *out, const struct gpu_run *a,
 {
     const struct gpu_run *runs[2] = {a, b};
     size_t n = 0, room = a->kernels.n + b->kernels.n + 1;
-    struct launch *list = ARENA_ARRAY(arena, struct launch, room);
+    struct matched_launch *list = ARENA_ARRAY(arena, struct matched_launch, room);
 
     out->kernels = ARENA_ARRAY(arena, struct gpu_kernel_change, room);
     out->unmatched = ARENA_ARRAY(arena, struct gpu_kernel_change, 2 * room);
     for (size_t side = 0; side < 2; side++)
         for (size_t i = 0; i < runs[side]->kernels.n; i++)
-            list[n++] = (struct launch){&runs[side]->kernels.at[i], side};
+            list[n++] = (struct matched_launch){&runs[side]->kernels.at[i], side};
     if (n > 1)
         qsort(list, n, sizeof(*list), launches_by_kind);
     for (size_t i = 0, from = 0; i < n; i++) {
