@@ -4,7 +4,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 B       := build/$(PRESET)
 RELEASE := release$(if $(filter arm64,$(ARCH)),-arm64)
-harness  = $(if $(FORMAT),$(basename $(notdir $(firstword $(wildcard tests/fuzz/fuzz_$(FORMAT).c) fuzz_input))),fuzzers)
+harness  = $(if $(FORMAT),$(basename $(notdir $(firstword $(wildcard tests/fuzz/fuzz_$(FORMAT).c) fuzz_input))))
 
 all: build-deps $(B)/build.ninja ## build the program: build/dev/strata (PRESET=… for another build)
 	@cmake --build $(B)
@@ -50,7 +50,7 @@ bench: bench-deps build/release/build.ninja ## measure fixed workloads, compare 
 	@tests/bench/run build/release
 
 fuzz: fuzz-deps build/asan/build.ninja ## fuzz every parser; FORMAT=name for one, SECONDS_EACH=n
-	@cmake --build build/asan --target $(harness)
+	@$(if $(FORMAT),tools/harness build/asan $(harness),cmake --build build/asan --target fuzzers)
 	@tools/fuzz build/asan $(FORMAT)
 
 attack: build-deps build/asan/build.ninja ## mutants, faults, kills and more against the asan build; MINUTES=n SEED=s
@@ -88,8 +88,18 @@ schema: all ## write docs/schema from the descriptions of the documents
 format: format-deps ## rewrite the C sources in the house's shape
 	@tools/check-format --fix
 
-check-format check-tidy check-cppcheck check-shell: ci-deps $(B)/build.ninja ## one lint alone
+check: all format-deps ## before a commit: quick checks, tests of what changed
+	@tools/check $(B)
+
+check-format: format-deps ## one lint alone
+check-tidy: tidy-deps $(B)/build.ninja
+check-cppcheck: cppcheck-deps
+check-shell: shell-deps
+check-format check-tidy check-cppcheck check-shell:
 	@tools/$@
+
+check-bare: bare-deps ## the README in a bare Debian 12; PART=root, user or packages
+	@tools/check-bare $(PART)
 
 check-layers check-links check-diagnostics check-packages: build-deps ## one document check alone
 	@tools/$@
@@ -105,7 +115,7 @@ package-deps: $(if $(filter arm64,$(ARCH)),aarch64-deps,build-deps)
 
 build-deps: $(if $(filter aarch64,$(PRESET)),aarch64-deps)
 
-build-deps ci-deps bench-deps fuzz-deps format-deps aarch64-deps web-deps: %-deps:
+build-deps ci-deps bench-deps fuzz-deps format-deps tidy-deps cppcheck-deps shell-deps bare-deps aarch64-deps web-deps: %-deps:
 	@tools/install-deps $*
 
 build/%/build.ninja: CMakePresets.json | build-deps
@@ -117,5 +127,5 @@ build/%/build.ninja: CMakePresets.json | build-deps
 export SECONDS_EACH
 
 .PHONY: deb tarball wheel package-deps all test mutate plant demo pictures check-gpu ci bench fuzz attack coverage install house schema format clean help build-deps ci-deps \
-	bench-deps fuzz-deps format-deps aarch64-deps check-format check-tidy check-cppcheck check-shell \
-	check-layers check-links check-diagnostics check-packages
+	bench-deps fuzz-deps format-deps tidy-deps cppcheck-deps shell-deps bare-deps aarch64-deps check check-bare check-format \
+	check-tidy check-cppcheck check-shell check-layers check-links check-diagnostics check-packages

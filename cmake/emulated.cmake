@@ -1,5 +1,11 @@
 # Programs of a cross build run under CMAKE_CROSSCOMPILING_EMULATOR. CTest does that for tests that
 # are programs; scripts start one by its path, ${run_<target>}: the program, or a script around it.
+# ${start} is what stands before a program in a test: CTest then looks for the program when it runs, and does not
+# complain about those that are not built when it lists tests.
+set(start ${CMAKE_CROSSCOMPILING_EMULATOR})
+if(NOT CMAKE_CROSSCOMPILING_EMULATOR)
+    set(start /usr/bin/env)
+endif()
 foreach(target strata import_counts pto_costs run_ops run_vectors race_mutants perfdb-eval json_dump write_sample
         fake_host gpu_trace_dump)
     set(run_${target} $<TARGET_FILE:${target}>)

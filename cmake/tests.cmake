@@ -34,7 +34,7 @@ foreach(file IN LISTS test_c)
     endif()
     target_include_directories(${target} PRIVATE tests/support)
     target_link_libraries(${target} PRIVATE strata_flags libstrata ${CMOCKA})
-    add_test(NAME ${target} COMMAND ${target} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    add_test(NAME ${target} COMMAND ${start} $<TARGET_FILE:${target}> WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
     add_dependencies(unit ${target})
 endforeach()
 
@@ -67,6 +67,8 @@ add_test(NAME arch.diagnostics COMMAND ${CMAKE_SOURCE_DIR}/tools/check-diagnosti
 add_test(NAME arch.texts COMMAND ${CMAKE_SOURCE_DIR}/tools/check-texts)
 add_test(NAME arch.abi COMMAND ${CMAKE_SOURCE_DIR}/tools/check-abi $<TARGET_FILE:strata_api>)
 set_tests_properties(arch.abi PROPERTIES SKIP_RETURN_CODE 77)
+add_test(NAME arch.new COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/new/check.py ${CMAKE_C_COMPILER}
+    ${CMAKE_BINARY_DIR})
 add_test(NAME docs.links COMMAND ${CMAKE_SOURCE_DIR}/tools/check-links)
 add_test(NAME docs.readme COMMAND ${CMAKE_SOURCE_DIR}/tests/docs/readme)
 add_test(NAME docs.packages COMMAND ${CMAKE_SOURCE_DIR}/tools/check-packages)
@@ -83,7 +85,6 @@ function(add_oracle name) # PROGRAM... : what the script runs
     endforeach()
     add_test(NAME oracle.${name} COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/oracle/${name}.py
         ${programs} ${STRATA_SHARED})
-    set_tests_properties(oracle.${name} PROPERTIES SKIP_RETURN_CODE 77)
     file(STRINGS tests/oracle/${name}.py third_party REGEX "Samples\\(")
     if(third_party)
         set_tests_properties(oracle.${name} PROPERTIES LABELS shared)
@@ -119,7 +120,7 @@ if(TARGET strata)
     endforeach()
     file(GLOB scripts CONFIGURE_DEPENDS tests/oracle/*.py)
     list(FILTER scripts EXCLUDE REGEX # those above, and modules that tests import
-        "/(traces|pto_cost|pto_func|pto_races|incore_run|perfdb.*|samples|gen_capture)\\.py$")
+        "/(traces|pto_cost|pto_func|pto_races|incore_run|perfdb.*|samples|kernels|gen_capture)\\.py$")
     foreach(file IN LISTS scripts)
         cmake_path(GET file STEM name)
         add_oracle(${name} strata)
@@ -163,10 +164,10 @@ endif()
 
 # Damaged samples: a few places of each here, more by hand (tests/oracle/damage.c).
 add_test_program(damage tests/oracle/damage.c)
-add_test(NAME oracle.damage COMMAND damage 5 5 1 ${CMAKE_SOURCE_DIR}/tests/data/captures
+add_test(NAME oracle.damage COMMAND ${start} $<TARGET_FILE:damage> 5 5 1 ${CMAKE_SOURCE_DIR}/tests/data/captures
     ${STRATA_SHARED}/data/captures)
 set_tests_properties(oracle.damage PROPERTIES LABELS shared)
-add_test(NAME examples.damage COMMAND damage 4 4 1 ${CMAKE_SOURCE_DIR}/examples)
+add_test(NAME examples.damage COMMAND ${start} $<TARGET_FILE:damage> 4 4 1 ${CMAKE_SOURCE_DIR}/examples)
 
 # Tile operations against the same computed in Python.
 add_test(NAME pto.ops COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/ops.py
@@ -212,6 +213,14 @@ if(TARGET strata)
         set_tests_properties(view.hostile PROPERTIES RESOURCE_LOCK clock
             WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
     endif()
+    # Every fact that two doors can give, asked at each.
+    add_test(NAME agree.doors COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/agree/agree.py ${run_strata})
+    if(EXISTS ${STRATA_SHARED})
+        set_tests_properties(agree.doors PROPERTIES ENVIRONMENT STRATA_SHARED=${STRATA_SHARED} LABELS shared)
+    endif()
+    add_test(NAME agree.self COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/agree/agree.py ${run_strata} --self)
     add_test(NAME query.hostile COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/query/hostile.py ${run_strata} 2)
     set_tests_properties(signal.interrupt query.hostile PROPERTIES RESOURCE_LOCK clock) # they bound times
@@ -275,13 +284,15 @@ if(TARGET mpi AND MPIEXEC_EXECUTABLE)
         $<TARGET_FILE:unit.driver.mpi>)
     add_test(NAME mpi.bench COMMAND ${CMAKE_SOURCE_DIR}/tests/mpi/bench $<TARGET_FILE:strata>
         ${MPIEXEC_EXECUTABLE})
+    add_test(NAME mpi.fails COMMAND ${CMAKE_SOURCE_DIR}/tests/mpi/fails $<TARGET_FILE:strata>
+        ${MPIEXEC_EXECUTABLE} ${CMAKE_SOURCE_DIR}/examples/ranks)
     add_library(fake-links MODULE EXCLUDE_FROM_ALL tests/fake-links/fake_links.c) # NCCL and HCCL without devices
     target_link_libraries(fake-links PRIVATE strata_flags)
     set_target_properties(fake-links PROPERTIES C_VISIBILITY_PRESET default)
     add_dependencies(unit fake-links)
     add_test(NAME mpi.links COMMAND ${CMAKE_SOURCE_DIR}/tests/mpi/links $<TARGET_FILE:strata>
         ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:fake-links>)
-    set_tests_properties(mpi.ranks mpi.bench mpi.links PROPERTIES ENVIRONMENT
+    set_tests_properties(mpi.ranks mpi.bench mpi.fails mpi.links PROPERTIES ENVIRONMENT
         "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;ASAN_OPTIONS=detect_leaks=0")
 endif()
 

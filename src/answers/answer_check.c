@@ -11,7 +11,7 @@
 #include "base/files/mapfile.h"
 #include "base/files/outfile.h"
 #include "capture/fleet.h"
-#include "render/junit.h"
+#include "render/render.h"
 #include "report/envelope.h"
 #include "report/report.h"
 

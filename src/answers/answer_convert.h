@@ -8,7 +8,7 @@
 #include "base/tables/interval.h"
 #include "base/tables/vec.h"
 #include "input/input.h"
-#include "render/timeline.h"
+#include "render/timelines/timeline.h"
 #include "report/record.h"
 
 /* Numbers of steps, both ends included. */

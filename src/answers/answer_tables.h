@@ -5,8 +5,8 @@
 #define STRATA_ANSWERS_ANSWER_TABLES_H
 
 #include "analysis/sql/sql_columns.h"
-#include "render/dataset.h"
-#include "render/timeline.h"
+#include "render/datasets/dataset.h"
+#include "render/timelines/timeline.h"
 
 struct answer_tables {
     struct timeline_tables tables; /* for struct timeline_options */

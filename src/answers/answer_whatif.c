@@ -1,13 +1,12 @@
 /*
- * Loads, replays with changes, and writes the predicted trace.
+ * Replays with changes, and writes the predicted trace.
  */
 #include "answers/answer_whatif.h"
 
-#include "analysis/diagnose/whatif_trace.h"
+#include "analysis/diagnose/whatif.h"
 #include "answers/answer_tables.h"
 #include "base/files/fs.h"
-#include "device/user_devices.h"
-#include "render/timeline.h"
+#include "render/timelines/timeline.h"
 
 static enum status write_trace(struct whatif *w, const struct whatif_job *job, struct diag *d)
 {
@@ -41,34 +40,22 @@ static enum status write_trace(struct whatif *w, const struct whatif_job *job, s
     return st;
 }
 
-enum status answer_whatif(const struct whatif_job *job, struct diag *d,
-                          struct whatif_outcome *outcome)
+enum status answer_whatif(struct study *st, const struct whatif_job *job, struct diag *d,
+                          const struct whatif_answer **out)
 {
-    struct whatif w;
+    const struct accounting *a = study_accounting(st);
     enum status status = ST_OK;
+    struct whatif w;
 
-    *outcome = (struct whatif_outcome){0};
-    TRY(input_load(job->path, &job->input, d, &outcome->cap));
-    study_begin(&outcome->study, outcome->cap, study_defaults());
-    TRY(user_devices_chip(outcome->cap, job->chip, d));
-    const struct accounting *a = study_accounting(&outcome->study);
     if (a->n == 0 || a->tasks.n == 0)
         return diag_fail(d, ST_NOT_FOUND, "whatif.no-device-work",
-                         (struct where){.path = job->path},
+                         (struct where){.path = st->cap->name},
                          "the capture has no device work, so nothing can be replayed");
-    whatif_init(&w, &outcome->study, a);
-    w.pool = job->input.pool;
-    outcome->answer = whatif_answer_find(&outcome->study, &w, job->changes, job->n);
+    whatif_init(&w, st, a);
+    w.pool = job->pool;
+    *out = whatif_answer_find(st, &w, job->changes, job->n);
     if (job->out != NULL)
         status = write_trace(&w, job, d);
     whatif_fini(&w);
     return status;
-}
-
-void whatif_outcome_free(struct whatif_outcome *outcome)
-{
-    if (outcome->cap == NULL)
-        return;
-    study_end(&outcome->study);
-    capture_free(outcome->cap);
 }

@@ -24,7 +24,7 @@
 #include "report/record.h"
 #include "strata/strata.h"
 
-/* A column of an SQL result on its way (api/columns.c). */
+/* A column of an SQL result on its way (api/api_columns.c). */
 struct api_column {
     const char *name;
     enum strata_type type;

@@ -6,8 +6,8 @@
 #include "api/api.h"
 #include "base/files/fs.h"
 #include "base/run/pool.h"
-#include "cli/frame.h"
 #include "cli/session.h"
+#include "cli/terminal/frame.h"
 #include "input/kept.h"
 #include "render/render.h"
 

@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "analysis/sql/sql.h"
-#include "analysis/sql/sql_scan.h"
 #include "api/api.h"
 #include "base/run/pool.h"
 #include "capture/fleet.h"

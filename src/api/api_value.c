@@ -16,14 +16,14 @@ static const struct tree *node_of(const struct strata_value *v)
     return (const struct tree *)(const void *)v;
 }
 
-static const struct strata_value *value_value_of(const struct tree *t)
+static const struct strata_value *value_of_tree(const struct tree *t)
 {
     return (const struct strata_value *)(const void *)t;
 }
 
 const struct strata_value *strata_result_value(const struct strata_result *r)
 {
-    return r != NULL ? value_value_of(r->value) : NULL;
+    return r != NULL ? value_of_tree(r->value) : NULL;
 }
 
 enum strata_type strata_value_type(const struct strata_value *v)
@@ -69,12 +69,12 @@ size_t strata_value_count(const struct strata_value *v)
 
 const struct strata_value *strata_value_first(const struct strata_value *v)
 {
-    return v != NULL ? value_value_of(node_of(v)->first) : NULL;
+    return v != NULL ? value_of_tree(node_of(v)->first) : NULL;
 }
 
 const struct strata_value *strata_value_next(const struct strata_value *v)
 {
-    return v != NULL ? value_value_of(node_of(v)->next) : NULL;
+    return v != NULL ? value_of_tree(node_of(v)->next) : NULL;
 }
 
 static const struct tree *item_at(const struct tree *list, struct str index)
@@ -96,7 +96,7 @@ const struct strata_value *strata_value_get(const struct strata_value *v, const 
 
     while (at != NULL && str_split(&rest, '.', &key))
         at = at->kind == TREE_LIST ? item_at(at, key) : tree_get(at, key);
-    return value_value_of(at);
+    return value_of_tree(at);
 }
 
 /* ---- descriptions ---- */

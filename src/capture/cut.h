@@ -55,4 +55,12 @@ struct slice cut_slice(const struct cut *cut, size_t slice);
  * no slice. Empty at 0 when it has nothing. */
 struct interval cut_span(const struct capture *cap);
 
+/*
+ * part - a cut as a capture of its own, which outlives the whole one.
+ */
+
+/* Lanes, slices with their attributes, arrows, counters, and the marks, collectives and allocations
+ * of the windows; sealed. Totals that a profiler made of the whole run stay behind. */
+struct capture *capture_part(const struct cut *cut);
+
 #endif

@@ -1,7 +1,7 @@
 /*
  * Copies what is in a cut, with numbers of its own for names, lanes and slices.
  */
-#include "capture/part.h"
+#include "capture/cut.h"
 
 struct copying {
     const struct cut *cut;

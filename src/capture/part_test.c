@@ -1,4 +1,4 @@
-#include "capture/part.h"
+#include "capture/cut.h"
 
 #include "base/testing.h"
 

@@ -80,7 +80,7 @@ static bool pass_to_page(void *ctx, struct str text)
     struct page_answer *page = ctx;
 
     text_put(&page->fragments[page->lang].plain, text);
-    page->is_of_language = true;
+    page->is_of_language = page->is_of_language || text.n > 0; /* a flush may have nothing */
     return true;
 }
 
@@ -100,6 +100,14 @@ static int run_into_page(struct session *s, struct answer_part part, enum lang l
     return code;
 }
 
+/* A run that failed before it had anything to show. */
+static bool has_only_failed(struct session *s)
+{
+    const struct page_fragment *own = &s->page->fragments[s->page->own];
+
+    return session_error(&s->diag) != NULL && own->html.n == 0 && own->verdict.n == 0;
+}
+
 /* Only what still prints in one language is asked for the other. */
 static int write_page(struct session *s, const char *out, struct answer_part part)
 {
@@ -114,7 +122,7 @@ static int write_page(struct session *s, const char *out, struct answer_part par
         s->operands = operands;
         code = run_into_page(s, part, own == LANG_EN ? LANG_ZH : LANG_EN);
     }
-    if (code <= CODE_NO && !page.is_written)
+    if (code <= CODE_NO && !page.is_written && !has_only_failed(s))
         status = page_answer_fragments(s);
     s->page = NULL;
     for (enum lang lang = 0; lang < LANGS; lang++)

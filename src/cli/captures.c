@@ -4,7 +4,9 @@
 #include "cli/captures.h"
 
 #include "answers/answer_arch.h"
+#include "answers/per_rank.h"
 #include "base/run/pool.h"
+#include "cli/page_answer.h"
 
 const char *const captures_sources[] = {"auto", "csv", "trace", "db", NULL};
 
@@ -34,6 +36,26 @@ enum status captures_load(struct session *s, const char *path, struct input_opti
     TRY(input_load_all(path, &input, &s->diag, out));
     captures_read(s, *out);
     return ST_OK;
+}
+
+int captures_give_each(struct session *s, struct input_options input,
+                       const struct per_rank_kind *kind, const void *ctx, const char *view)
+{
+    struct fleet_study fs;
+    struct fleet *fleet;
+    enum status status = ST_OK;
+
+    TRY_CODE(session_code(captures_load(s, s->operands.at[0], input, &fleet)));
+    fleet_study_begin(&fs, fleet, study_with_passes());
+    const struct per_rank *all = per_rank_find(&fs, kind, ctx);
+    const struct answer a = per_rank_answer(all, str_basename(str_of(s->operands.at[0])),
+                                            origin_name(fleet->ranks.at[0]->origin));
+    session_give(s, &a);
+    fleet_study_end(&fs);
+    if (s->page != NULL)
+        status = page_answer_view(s, fleet->ranks.at, fleet->ranks.n, study_with_passes(), view);
+    fleet_free(fleet);
+    return session_code(status);
 }
 
 void captures_read_one(struct session *s, const struct capture *cap)

@@ -9,7 +9,7 @@
  *     ...
  *     .common = COMMON_CAPTURE,
  *
- * A job of flow/ that loads by itself gets its options from captures_input(), and what it has read
+ * A job that loads by itself gets its options from captures_input(), and what it has read
  * goes to captures_read().
  */
 #ifndef STRATA_CLI_CAPTURES_H
@@ -20,6 +20,7 @@
 #include "input/input.h"
 
 struct arch_result;
+struct per_rank_kind;
 
 /* The options --rank, --device and --source of the member `input`, a struct input_options; and what
  * it starts as: CAPTURE_INPUT(.pmu = true). */
@@ -45,6 +46,11 @@ enum status captures_load_one(struct session *s, const char *path, struct input_
                               struct capture **out);
 enum status captures_load(struct session *s, const char *path, struct input_options input,
                           struct fleet **out);
+
+/* Asks every capture of the operand (or the one that --rank or --device names) and gives the
+ * answer: of one alone, of several each by itself. A page shows it beside `view`. */
+int captures_give_each(struct session *s, struct input_options input,
+                       const struct per_rank_kind *kind, const void *ctx, const char *view);
 
 /* Whether all that was read is totals and settings, without device work. */
 bool captures_are_totals(const struct session *s);

@@ -49,17 +49,18 @@ static enum status cluster_save(struct session *s, const struct cluster_outcome 
     return ST_OK;
 }
 
-static void cluster_print(struct session *s, const struct cluster_outcome *out)
+static void cluster_describe_it(const void *cluster, struct report *r)
 {
-    if (s->common.json) {
-        session_document(s, &cluster_schema, origin_name(ORIGIN_ESTIMATED), out->result);
-    } else if (!s->common.quiet) {
-        struct report *r = report_new(LANG_EN, str_basename(str_of(s->operands.at[0])));
-        cluster_describe(out->result, r);
-        if (out->reused > 0)
-            report_say(r, "%zu of %zu summaries were reused.", out->reused, out->n_parts);
-        session_answer(s, r);
-    }
+    cluster_describe(cluster, r);
+}
+
+static void cluster_give(struct session *s, const struct cluster_outcome *out)
+{
+    session_give(s, &(struct answer){.schema = &cluster_schema,
+                                     .origin = origin_name(ORIGIN_ESTIMATED),
+                                     .result = out->result,
+                                     .title = str_basename(str_of(s->operands.at[0])),
+                                     .describe = cluster_describe_it});
 }
 
 /* Where summaries are kept: in the folder of -o, or beside the page; NULL: nowhere. */
@@ -106,10 +107,14 @@ static int cli_cluster_run(struct session *s, const void *given)
         else if (s->common.out != NULL)
             status = cluster_save(s, &out);
         if (status == ST_OK && s->page == NULL)
-            cluster_print(s, &out);
-    } else if (mpi.rank > 0) { /* what other processes met, process 0 has told */
+            cluster_give(s, &out);
+    } else if (mpi.rank > 0) { /* process 0 reports what the others met */
         diag_fini(&s->diag);
         diag_init(&s->diag);
+        /* And it alone fails then: a launcher ends the others when one process fails, so that the
+         * reason might never be printed. */
+        if (out.is_failure_shared)
+            status = ST_OK;
     }
     cluster_outcome_free(&out);
     mpi_close(&mpi);

@@ -12,19 +12,19 @@ static const struct example examples[] = {
 };
 
 /* "989.4", or a dash for what is not published. */
-static struct str devices_number(struct session *s, double value)
+static struct str devices_number(struct report *r, double value)
 {
-    return value > 0 ? arena_format(&s->arena, "%.5g", value) : S("-");
+    return value > 0 ? arena_format(&r->arena, "%.5g", value) : S("-");
 }
 
-static struct str ridge(struct session *s, const struct device *d, enum peak peak)
+static struct str ridge(struct report *r, const struct device *d, enum peak peak)
 {
     double value = device_ridge(d, peak);
 
-    return value > 0 ? arena_format(&s->arena, "%.1f", value) : S("-");
+    return value > 0 ? arena_format(&r->arena, "%.1f", value) : S("-");
 }
 
-static void print_table(struct session *s, const struct device_list *list)
+static void describe_all(const void *devices, struct report *r)
 {
     static const struct column columns[] = {
         {"device", COLUMN_TEXT, 0},        {"cc", COLUMN_RIGHT, 0},
@@ -32,22 +32,21 @@ static void print_table(struct session *s, const struct device_list *list)
         {"fp8 TFLOP/s", COLUMN_RIGHT, 0},  {"GB/s", COLUMN_RIGHT, 0},
         {"ridge FLOP/B", COLUMN_RIGHT, 0},
     };
-    struct report *r = report_new(LANG_EN, S(""));
+    const struct device_list *list = devices;
     struct table *t = report_table(r, columns, ARRAY_LEN(columns));
 
     for (size_t i = 0; i < list->n; i++) {
         const struct device *d = list->at[i];
-        table_text(r, t, str_of(device_full_name(d, &s->arena)));
+        table_text(r, t, str_of(device_full_name(d, &r->arena)));
         table_text(r, t, d->cc != NULL ? str_of(d->cc) : S("-"));
-        table_text(r, t, devices_number(s, d->tflops[PEAK_FP32]));
-        table_text(r, t, devices_number(s, d->tflops[PEAK_BF16]));
-        table_text(r, t, devices_number(s, d->tflops[PEAK_FP8]));
-        table_text(r, t, devices_number(s, d->gbps));
-        table_text(r, t, ridge(s, d, PEAK_BF16));
+        table_text(r, t, devices_number(r, d->tflops[PEAK_FP32]));
+        table_text(r, t, devices_number(r, d->tflops[PEAK_BF16]));
+        table_text(r, t, devices_number(r, d->tflops[PEAK_FP8]));
+        table_text(r, t, devices_number(r, d->gbps));
+        table_text(r, t, ridge(r, d, PEAK_BF16));
     }
     report_text(r, S("  dense peaks as published; ridge point for bf16; -: not published\n"
                      "  `strata devices NAME` shows every peak of one device and its source"));
-    session_answer(s, r);
 }
 
 static void add_facts(struct report *r, const struct device *d)
@@ -76,7 +75,7 @@ static void add_facts(struct report *r, const struct device *d)
     report_line(r, "  %-12s%s", "source", d->source);
 }
 
-static void print_device(struct session *s, const struct device *d)
+static void describe_one(const void *devices, struct report *r)
 {
     static const struct column columns[] = {
         {"type", COLUMN_TEXT, 0},
@@ -86,8 +85,8 @@ static void print_device(struct session *s, const struct device *d)
         {"ops/cycle/core", COLUMN_RIGHT, 0},
         {"", COLUMN_TEXT, 0},
     };
+    const struct device *d = ((const struct device_list *)devices)->at[0];
     const struct device_rate *rate = device_rate_of(d);
-    struct report *r = report_new(LANG_EN, str_of(device_full_name(d, &s->arena)));
     struct table *t = NULL;
 
     add_facts(r, d);
@@ -97,16 +96,15 @@ static void print_device(struct session *s, const struct device *d)
         if (t == NULL)
             t = report_table(r, columns, ARRAY_LEN(columns));
         table_text(r, t, str_of(peak_name((enum peak)p)));
-        table_text(r, t, devices_number(s, d->tflops[p]));
+        table_text(r, t, devices_number(r, d->tflops[p]));
         table_text(r, t, str_of(peak_unit((enum peak)p)));
-        table_text(r, t, ridge(s, d, (enum peak)p));
-        table_text(r, t, devices_number(s, rate != NULL ? rate->ops[p] : 0));
+        table_text(r, t, ridge(r, d, (enum peak)p));
+        table_text(r, t, devices_number(r, rate != NULL ? rate->ops[p] : 0));
         table_text(r, t, (d->unsure >> p & 1) != 0 ? S("unconfirmed") : S(""));
     }
     if (rate != NULL && rate->bf16_mma_sync > 0)
-        report_text(r, arena_format(&s->arena, "  bf16 with mma.sync: %.5g ops/cycle/core",
+        report_text(r, arena_format(&r->arena, "  bf16 with mma.sync: %.5g ops/cycle/core",
                                     rate->bf16_mma_sync));
-    session_answer(s, r);
 }
 
 /* The devices a name stands for: one that has it, or else all whose names begin with it. */
@@ -149,12 +147,12 @@ static int devices_run(struct session *s, const void *args)
         diag_hint(&s->diag, "try", "strata devices");
         return CODE_FILE;
     }
-    if (s->common.json)
-        session_document(s, &devices_schema, NULL, &list);
-    else if (list.n == 1)
-        print_device(s, list.at[0]);
-    else
-        print_table(s, &list);
+    bool is_one = list.n == 1;
+    session_give(s, &(struct answer){
+                        .schema = &devices_schema,
+                        .result = &list,
+                        .title = is_one ? str_of(device_full_name(list.at[0], &s->arena)) : S(""),
+                        .describe = is_one ? describe_one : describe_all});
     return CODE_DONE;
 }
 

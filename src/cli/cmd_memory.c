@@ -2,9 +2,9 @@
  * strata memory: device memory over time and what held it.
  */
 #include "analysis/tables/memory.h"
+#include "answers/per_rank.h"
 #include "cli/captures.h"
-#include "cli/page_answer.h"
-#include "report/report.h"
+#include "text/memory.h"
 
 struct args {
     struct input_options input;
@@ -23,29 +23,38 @@ static const struct example examples[] = {
     {"strata memory examples/memory --json", "the same as JSON"},
 };
 
+static void memory_find_one(struct study *st, const void *args, struct rank_answer *out)
+{
+    struct memory_curves *m = memory_find(st);
+    const struct memory_pool *most = NULL;
+
+    m->top = (size_t)((const struct args *)args)->top;
+    for (size_t i = 0; i < m->n; i++)
+        most = most == NULL || m->at[i].peak > most->peak ? &m->at[i] : most;
+    out->result = m;
+    out->env = (struct record_env){&st->cap->strings, &st->scratch, &m->capacity};
+    out->summary = most == NULL
+                       ? wording_of(&st->scratch, phrase_plain(&memory_text.of_rank_none))
+                       : WORDING(&st->scratch, &memory_text.of_rank, PLACE("pool", most->name),
+                                 place_quantity("peak", most->peak, UNIT_BYTES));
+    out->weight = most != NULL ? most->peak : 0;
+}
+
+static void memory_describe_one(const void *memory, struct report *r)
+{
+    memory_describe(memory, r);
+}
+
+PER_RANK_SCHEMA(memory_ranks_schema, "strata.memory-ranks/1", "device memory of several captures",
+                &memory_record);
+
 static int memory_run(struct session *s, const void *given)
 {
+    static const struct per_rank_kind kind = {&memory_schema, &memory_ranks_schema, memory_find_one,
+                                              memory_describe_one};
     const struct args *args = given;
-    enum status status = ST_OK;
-    struct capture *cap;
-    struct study st;
 
-    TRY_CODE(session_code(captures_load_one(s, s->operands.at[0], args->input, &cap)));
-    study_begin(&st, cap, study_with_passes());
-    const struct memory_curves *memory = memory_find(&st);
-    if (s->common.json) {
-        const struct record_env env = {&cap->strings, &st.scratch, &memory->capacity};
-        session_document_in(s, &memory_schema, origin_name(cap->origin), memory, &env);
-    } else if (!s->common.quiet) {
-        struct report *r = report_new(session_lang(s), str_of(cap->name));
-        memory_describe(memory, (size_t)args->top, r);
-        session_answer(s, r);
-    }
-    study_end(&st);
-    if (s->page != NULL)
-        status = page_answer_view(s, &cap, 1, study_with_passes(), "memory");
-    capture_free(cap);
-    return session_code(status);
+    return captures_give_each(s, args->input, &kind, args, "memory");
 }
 
 const struct command command_memory = {
@@ -59,7 +68,7 @@ const struct command command_memory = {
     .see = "docs/analyses/memory.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .common = COMMON_CAPTURE | COMMON_LANG | COMMON_HTML,
-    .schemas = {&memory_schema},
+    .schemas = {&memory_schema, &memory_ranks_schema},
     COMMAND_PARTS,
     .run = memory_run,
 };

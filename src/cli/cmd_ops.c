@@ -2,9 +2,9 @@
  * strata ops: device and host time by what launched the kernels.
  */
 #include "analysis/ops/op_stats.h"
+#include "answers/per_rank.h"
 #include "cli/captures.h"
-#include "cli/page_answer.h"
-#include "report/report.h"
+#include "text/ops.h"
 
 struct args {
     struct input_options input;
@@ -13,14 +13,15 @@ struct args {
     int64_t top;
 };
 
-static const char *const bys[] = {"op", "module", "shape", "family", "range", "layer", NULL};
+static const char *const bys[] = {"op",    "module", "shape", "family",
+                                  "range", "layer",  "auto",  NULL};
 
 static const char *const orders[] = {"device", "headroom", NULL};
 
-static const struct args defaults = {.input = CAPTURE_INPUT()};
+static const struct args defaults = {.input = CAPTURE_INPUT(), .by = OP_BY_AUTO};
 
 static const struct opt options[] = {
-    OPT_CHOICE(0, "by", bys, struct args, by, "what to group by (default: op)"),
+    OPT_CHOICE(0, "by", bys, struct args, by, "what to group by (default: auto, op or family)"),
     OPT_CHOICE(0, "sort", orders, struct args, order,
                "device time, or time above the roof (default: device)"),
     OPT_STRING(0, "chip", "NAME", struct args, device,
@@ -36,37 +37,50 @@ static const struct example examples[] = {
      "what is furthest from its roof"},
 };
 
+static struct wording ops_summary(struct arena *arena, const struct op_stats *s)
+{
+    if (s->kernels == 0 || s->n == 0)
+        return wording_of(arena, phrase_plain(&ops_text.of_rank_empty));
+    return WORDING(
+        arena, &ops_text.of_rank, PLACE("kernels", s->kernels),
+        place_quantity("device", (double)s->device, UNIT_NS), PLACE("name", s->at[0].name),
+        place_quantity("share", num_share((double)s->at[0].own_device, (double)s->device),
+                       UNIT_RATIO));
+}
+
+static void ops_find(struct study *st, const void *ctx, struct rank_answer *out)
+{
+    const struct op_stats *s = op_stats_find(st, ctx);
+
+    out->result = s;
+    out->env = (struct record_env){&st->cap->strings, &st->scratch, NULL};
+    out->summary = ops_summary(&st->scratch, s);
+    out->weight = (double)s->device;
+}
+
+static void ops_describe(const void *stats, struct report *r)
+{
+    op_stats_describe(stats, r);
+}
+
+PER_RANK_SCHEMA(ops_ranks_schema, "strata.ops-ranks/1",
+                "device time by operator, of several captures", &op_stats_record);
+
 static int ops_run(struct session *s, const void *given)
 {
+    static const struct per_rank_kind kind = {&op_stats_schema, &ops_ranks_schema, ops_find,
+                                              ops_describe};
     const struct args *args = given;
-    const struct device *device = NULL;
-    enum status status = ST_OK;
-    struct capture *cap;
-    struct study st;
+    struct op_options o = {(enum op_by)args->by, (enum op_order)args->order, NULL,
+                           (size_t)args->top};
 
     if (args->device != NULL) {
-        device = device_find(&device_builtin, str_of(args->device));
-        if (device == NULL)
+        o.device = device_find(&device_builtin, str_of(args->device));
+        if (o.device == NULL)
             return session_usage(s, "no device is called '%s'; strata devices lists them",
                                  args->device);
     }
-    const struct op_options o = {(enum op_by)args->by, (enum op_order)args->order, device};
-    TRY_CODE(session_code(captures_load_one(s, s->operands.at[0], args->input, &cap)));
-    study_begin(&st, cap, study_with_passes());
-    const struct op_stats *stats = op_stats_find(&st, &o);
-    if (s->common.json) {
-        const struct record_env env = {&cap->strings, &st.scratch, NULL};
-        session_document_in(s, &op_stats_schema, origin_name(cap->origin), stats, &env);
-    } else if (!s->common.quiet) {
-        struct report *r = report_new(session_lang(s), str_of(cap->name));
-        op_stats_describe(stats, (size_t)args->top, r);
-        session_answer(s, r);
-    }
-    study_end(&st);
-    if (s->page != NULL)
-        status = page_answer_view(s, &cap, 1, study_with_passes(), "kernels");
-    capture_free(cap);
-    return session_code(status);
+    return captures_give_each(s, args->input, &kind, &o, "kernels");
 }
 
 const struct command command_ops = {
@@ -84,7 +98,7 @@ const struct command command_ops = {
     .see = "docs/analyses/ops.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .common = COMMON_CAPTURE | COMMON_LANG | COMMON_HTML,
-    .schemas = {&op_stats_schema},
+    .schemas = {&op_stats_schema, &ops_ranks_schema},
     COMMAND_PARTS,
     .run = ops_run,
 };

@@ -11,7 +11,7 @@
 #include "base/formats/csv_write.h"
 #include "cli/captures.h"
 #include "cli/compress.h"
-#include "cli/stop.h"
+#include "cli/terminal/stop.h"
 
 enum to { TO_TABLE, TO_CSV, TO_JSON, TO_ARROW, TO_PARQUET, TO_NOT_GIVEN = -1 };
 

@@ -161,7 +161,7 @@ static int read_args(struct session *s, const struct args *a, struct synth_optio
     return CODE_DONE;
 }
 
-static void synth_print(struct session *s, const struct synth_result *r)
+static void synth_describe(const void *result, struct report *report)
 {
     static const struct column columns[] = {{"rank", COLUMN_NUMBER, UNIT_COUNT},
                                             {"steps", COLUMN_NUMBER, UNIT_COUNT},
@@ -169,7 +169,7 @@ static void synth_print(struct session *s, const struct synth_result *r)
                                             {"host events", COLUMN_NUMBER, UNIT_COUNT},
                                             {"trace MB", COLUMN_RIGHT, UNIT_COUNT}};
     enum { SHOWN = 16 };
-    struct report *report = report_new(LANG_EN, S(""));
+    const struct synth_result *r = result;
     struct table *t = report_table(report, columns, ARRAY_LEN(columns));
 
     for (int64_t i = 0; i < r->ranks_n && i < SHOWN; i++) {
@@ -179,7 +179,7 @@ static void synth_print(struct session *s, const struct synth_result *r)
         table_number(t, (double)one->kernels);
         table_number(t, (double)one->host_events);
         table_text(report, t,
-                   arena_format(&s->arena, "%llu.%02llu",
+                   arena_format(&report->arena, "%llu.%02llu",
                                 (unsigned long long)(one->trace_bytes / 1000000),
                                 (unsigned long long)(one->trace_bytes / 10000 % 100)));
     }
@@ -187,7 +187,6 @@ static void synth_print(struct session *s, const struct synth_result *r)
         report_line(report, "  and %lld more ranks", (long long)r->ranks_n - SHOWN);
     report_line(report, "\n  %llu files, %llu bytes", (unsigned long long)r->files,
                 (unsigned long long)r->bytes);
-    session_answer(s, report);
 }
 
 static int cli_synth_run(struct session *s, const void *given)
@@ -206,10 +205,11 @@ static int cli_synth_run(struct session *s, const void *given)
     }
     TRY_CODE(session_code(synth_run(&o, &s->progress, &s->arena, &s->diag, &result)));
     session_wrote(s, result.truth);
-    if (s->common.json)
-        session_document(s, &synth_schema, "simulated", &result);
-    else if (!s->common.quiet)
-        synth_print(s, &result);
+    session_give(s, &(struct answer){.schema = &synth_schema,
+                                     .origin = "simulated",
+                                     .result = &result,
+                                     .title = S(""),
+                                     .describe = synth_describe});
     return CODE_DONE;
 }
 

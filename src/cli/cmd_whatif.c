@@ -1,9 +1,12 @@
 /*
  * strata whatif: what a change to the program would save.
  */
+#include "analysis/diagnose/whatif_changes.h"
 #include "answers/answer_whatif.h"
+#include "answers/per_rank.h"
 #include "cli/captures.h"
-#include "report/report.h"
+#include "device/user_devices.h"
+#include "text/whatif.h"
 
 struct args {
     struct input_options input;
@@ -41,38 +44,94 @@ static int take_changes(struct session *s, const struct args *args, struct whati
     return CODE_DONE;
 }
 
+/* The changes asked for, and how it went with the captures so far. */
+struct whatif_asked {
+    struct session *s;
+    struct whatif_job job;
+    enum status status;
+};
+
+static void whatif_find(struct study *st, const void *ctx, struct rank_answer *out)
+{
+    struct whatif_asked *asked = *(struct whatif_asked *const *)ctx;
+    const struct whatif_answer *answer = NULL;
+    static const struct whatif_answer nothing;
+
+    if (asked->status == ST_OK)
+        asked->status = answer_whatif(st, &asked->job, &asked->s->diag, &answer);
+    out->result = answer != NULL ? answer : &nothing;
+    out->env = (struct record_env){.arena = &st->scratch};
+    if (answer == NULL)
+        return;
+    const struct whatif_result *best = answer->singles > 0 ? &answer->single[0] : NULL;
+    double saving = best == NULL ? 0 : best->is_calibrated ? best->saving : best->profiled_saving;
+    out->summary = best == NULL
+                       ? wording_of(&st->scratch, phrase_plain(&whatif_text.of_rank_none))
+                       : WORDING(&st->scratch, &whatif_text.of_rank, PLACE("change", best->change),
+                                 place_quantity("share", saving, UNIT_RATIO));
+    out->weight = saving;
+}
+
+static void whatif_describe(const void *answer, struct report *r)
+{
+    whatif_answer_describe(answer, r);
+}
+
+static void whatif_describe_kinds(const void *kinds, struct report *r)
+{
+    (void)kinds;
+    whatif_answer_kinds(r);
+}
+
+PER_RANK_SCHEMA(whatif_ranks_schema, "strata.whatif-ranks/1",
+                "predicted step time after changes, of several captures", &whatif_record);
+
+static int whatif_give(struct session *s, struct whatif_asked *asked, struct fleet_study *fs)
+{
+    static const struct per_rank_kind kind = {&whatif_schema, &whatif_ranks_schema, whatif_find,
+                                              whatif_describe};
+    if (fs->n > 1 && asked->job.out != NULL)
+        return session_usage(s, "-o writes the trace of one capture; choose it by --rank");
+    const struct per_rank *all = per_rank_find(fs, &kind, &asked);
+    if (asked->status != ST_OK)
+        return session_code(asked->status);
+    if (asked->job.out != NULL)
+        session_wrote(s, asked->job.out);
+    const struct answer a = per_rank_answer(all, str_basename(str_of(s->operands.at[0])),
+                                            origin_name(ORIGIN_ESTIMATED));
+    session_give(s, &a);
+    return CODE_DONE;
+}
+
 static int cli_whatif_run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct whatif_job job = {.input = args->input, .chip = args->chip, .out = s->common.out};
-    struct whatif_outcome outcome;
+    struct whatif_asked asked = {.s = s, .job = {.out = s->common.out}};
+    struct input_options input = args->input;
+    struct fleet_study fs;
+    struct fleet *fleet;
+    enum status status = ST_OK;
 
     if (args->list) {
-        struct report *r = report_new(LANG_EN, S(""));
-        whatif_answer_kinds(r);
-        session_answer(s, r);
+        session_give(s, &(struct answer){.schema = &whatif_kinds_schema,
+                                         .result = &(struct field_items){whatif_kinds, WHATIFS},
+                                         .title = S(""),
+                                         .describe = whatif_describe_kinds});
         return CODE_DONE;
     }
     if (s->operands.n != 1)
-        return session_usage(s, "whatif takes one capture");
-    TRY_CODE(take_changes(s, args, &job));
-    job.path = s->operands.at[0];
-    captures_input(s, &job.input);
-    enum status status = answer_whatif(&job, &s->diag, &outcome);
-    if (status == ST_OK) {
-        captures_read_one(s, outcome.cap);
-        if (job.out != NULL)
-            session_wrote(s, job.out);
-        if (s->common.json) {
-            session_document(s, &whatif_schema, origin_name(ORIGIN_ESTIMATED), outcome.answer);
-        } else if (!s->common.quiet) {
-            struct report *r = report_new(LANG_EN, str_of(outcome.cap->name));
-            whatif_answer_describe(outcome.answer, r);
-            session_answer(s, r);
-        }
-    }
-    whatif_outcome_free(&outcome);
-    return session_code(status);
+        return session_usage(s, "whatif takes one capture, or a folder of ranks");
+    TRY_CODE(take_changes(s, args, &asked.job));
+    captures_input(s, &input);
+    asked.job.pool = input.pool;
+    TRY_CODE(session_code(captures_load(s, s->operands.at[0], args->input, &fleet)));
+    for (size_t i = 0; status == ST_OK && i < fleet->ranks.n; i++)
+        status = user_devices_chip(fleet->ranks.at[i], args->chip, &s->diag);
+    fleet_study_begin(&fs, fleet, study_with_passes());
+    int code = status == ST_OK ? whatif_give(s, &asked, &fs) : session_code(status);
+    fleet_study_end(&fs);
+    fleet_free(fleet);
+    return code;
 }
 
 const struct command command_whatif = {
@@ -92,7 +151,7 @@ const struct command command_whatif = {
     .see = "docs/whatif.md",
     .operands = {.kind = OPERAND_FILE, .min = 0, .max = 1},
     .common = COMMON_FORMAT | COMMON_JOBS | COMMON_OUT,
-    .schemas = {&whatif_schema},
+    .schemas = {&whatif_schema, &whatif_ranks_schema, &whatif_kinds_schema},
     COMMAND_PARTS,
     .run = cli_whatif_run,
 };

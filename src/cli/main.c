@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base/files/fs.h"
-#include "cli/frame.h"
 #include "cli/session.h"
-#include "cli/stop.h"
+#include "cli/terminal/frame.h"
+#include "cli/terminal/stop.h"
 
 /* A mapped page is gone: its file was made shorter, or the disk failed. Reading cannot go on. */
 static void lost_page(int signal_number)

@@ -6,10 +6,10 @@
 #include "analysis/sql/sql.h"
 #include "base/files/inputs.h"
 #include "base/text/text.h"
-#include "cli/frame.h"
+#include "cli/help/skills.h"
 #include "cli/path_kind.h"
 #include "cli/session.h"
-#include "cli/skills.h"
+#include "cli/terminal/frame.h"
 #include "input/kept.h"
 
 enum { NAMES = 8, OPERANDS = 2, PROPERTIES = COMMAND_OPTIONS + OPERANDS };

@@ -144,6 +144,18 @@ struct page_file *page_answer_begin(struct session *s, enum page_kind kind, stru
     return page;
 }
 
+enum status page_answer_fill(struct session *s, enum page_kind kind,
+                             void (*fill)(struct page_file *page, const void *result),
+                             const void *result)
+{
+    struct page_file *page = page_answer_begin(s, kind, NULL);
+
+    if (page == NULL)
+        return ST_OK;
+    fill(page, result);
+    return page_answer_end(s);
+}
+
 enum status page_answer_fragments(struct session *s)
 {
     page_tell_fragments(answer_begin(s, s->page->kind, NULL, 0, study_defaults()),

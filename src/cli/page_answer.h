@@ -54,6 +54,11 @@ enum status page_answer_diff(struct session *s, const struct diff_result *result
 struct page_file *page_answer_begin(struct session *s, enum page_kind kind, struct capture *cap);
 enum status page_answer_end(struct session *s);
 
+/* Both, where a page is asked for, with `fill` between them. */
+enum status page_answer_fill(struct session *s, enum page_kind kind,
+                             void (*fill)(struct page_file *page, const void *result),
+                             const void *result);
+
 /* The page of captures as a command sees them: at the view that shows its answer, with its report
  * below. To be called when the report has been printed. */
 enum status page_answer_view(struct session *s, struct capture *const *caps, size_t n,

@@ -11,8 +11,8 @@
 #include "base/files/outfile.h"
 #include "base/run/now.h"
 #include "cli/page_answer.h"
-#include "cli/pager.h"
-#include "cli/terminal.h"
+#include "cli/terminal/pager.h"
+#include "cli/terminal/terminal.h"
 #include "render/render.h"
 
 int session_code(enum status status)
@@ -210,7 +210,7 @@ void session_answer(struct session *s, struct report *report)
     report_free(report);
 }
 
-static struct report *told(const struct answer *a, enum lang lang)
+static struct report *answer_as_report(const struct answer *a, enum lang lang)
 {
     struct report *r = report_new(lang, a->title);
 
@@ -218,21 +218,51 @@ static struct report *told(const struct answer *a, enum lang lang)
     return r;
 }
 
+/* In every language at once; what has a prescribed form reads the same in all. */
+static void give_page(struct session *s, const struct answer *a)
+{
+    struct text text = {0};
+
+    if (a->print != NULL && !a->is_file)
+        a->print(a->result, text_sink(&text));
+    for (enum lang lang = 0; lang < LANGS && !page_answer_again(s); lang++) {
+        struct page_fragment *fragment = &s->page->fragments[lang];
+        if (a->print != NULL) {
+            text_put(&fragment->plain, text_view(&text));
+            page_fragment_end(fragment, lang);
+        } else {
+            struct report *r = answer_as_report(a, lang);
+            page_fragment_add(fragment, lang, r);
+            report_free(r);
+        }
+    }
+    text_free(&text);
+}
+
 void session_give(struct session *s, const struct answer *a)
 {
     const struct record_env env = {.arena = &s->arena};
 
     if (s->page != NULL) {
-        for (enum lang lang = 0; lang < LANGS && !page_answer_again(s); lang++) {
-            struct report *r = told(a, lang);
-            page_fragment_add(&s->page->fragments[lang], lang, r);
-            report_free(r);
-        }
+        give_page(s, a);
     } else if (s->common.json) {
         session_document_in(s, a->schema, a->origin, a->result, a->env != NULL ? a->env : &env);
+    } else if (a->is_file) {
+        a->print(a->result, session_sink(s)); /* the out remembers a failure */
     } else if (!s->common.quiet) {
-        session_answer(s, told(a, session_lang(s)));
+        if (a->print != NULL)
+            a->print(a->result, session_text(s));
+        else
+            session_answer(s, answer_as_report(a, session_lang(s)));
+        s->has_named_files = a->names_files;
     }
+}
+
+int session_own_form(struct session *s, const char *option)
+{
+    if (s->common.json)
+        return session_usage(s, "--json and %s ask for two different forms", option);
+    return CODE_DONE;
 }
 
 struct json_writer *session_json_begin(struct session *s, const char *schema, const char *origin)

@@ -1,8 +1,8 @@
 /*
  * session - arguments of a command's run(): common options, operands, output.
  *
- * The frame (cli/frame.c) fills it, calls run(), and closes the run: written files are listed on
- * stdout, diagnostics go to stderr, and a failed run prints exactly one error line.
+ * The frame (cli/terminal/frame.c) fills it, calls run(), and closes the run: written files are
+ * listed on stdout, diagnostics go to stderr, and a failed run prints exactly one error line.
  */
 #ifndef STRATA_CLI_SESSION_H
 #define STRATA_CLI_SESSION_H
@@ -12,7 +12,7 @@
 #include "base/formats/json_write.h"
 #include "base/run/progress.h"
 #include "cli/command.h"
-#include "cli/out.h"
+#include "cli/terminal/out.h"
 #include "report/answer.h"
 #include "report/envelope.h"
 #include "report/message.h"
@@ -61,6 +61,7 @@ struct session {
     const char *unpacked;           /* folder of captures of the program, left out of paths; NULL */
     struct input_kept *const *kept; /* captures of the library's caller; NULL: none */
     const struct schema *schema;    /* of the document that was written; NULL: none, or by hand */
+    bool has_named_files;           /* the answer names what was written */
 };
 
 /* As TRY() of base/status.h, with an exit code. */
@@ -93,7 +94,7 @@ void session_progress_begin(struct session *s);
 void session_progress_end(struct session *s);
 
 /* On the line of progress, how long the job has taken, while the job itself says nothing: a second
- * after the last tick and each second from then on, by a timer (cli/heartbeat.c).
+ * after the last tick and each second from then on, by a timer (cli/terminal/heartbeat.c).
  * session_heartbeat_delay() follows a tick that was shown; session_heartbeat_end() is true when a
  * beat is still on the line. */
 void session_heartbeat_begin(void);
@@ -106,6 +107,9 @@ bool session_heartbeat_end(void);
  * answer. Only here is it known who asks.
  */
 void session_give(struct session *s, const struct answer *a);
+
+/* CODE_DONE, or the usage error: an option asks for a form of its own, and --json for another. */
+int session_own_form(struct session *s, const char *option);
 
 /* The answer as JSON: the command's document over `result`; `origin` as in report/envelope.h. What
  * getters make lives in the session's arena, unless they need an `env` of their own. */

@@ -126,6 +126,8 @@ static void overlay(struct device *base, const struct device *row)
         const struct field *f = &device_row_record.fields[i];
         char *to = (char *)base + f->offset;
         const char *from = (const char *)row + f->offset;
+        /* Only members that lie in the struct: what a function or a list gives follows from others.
+         */
         if (f->get != NULL || f->shape != SHAPE_ONE || field_value(f, row, NULL).type == VALUE_NONE)
             continue;
         memcpy(to, from, f->type == FIELD_U32 ? sizeof(uint32_t) : sizeof(double));

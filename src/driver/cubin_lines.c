@@ -1,7 +1,7 @@
 /*
- * The line table of a module. See cubin_lines.h.
+ * The line table of a module. See cubin.h.
  */
-#include "driver/cubin_lines.h"
+#include "driver/cubin.h"
 
 #include <gelf.h>
 #include <libelf.h>

@@ -1,4 +1,4 @@
-#include "driver/cubin_lines.h"
+#include "driver/cubin.h"
 
 #include "base/files/mapfile.h"
 #include "base/testing_arena.h"

@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/text/num.h"
@@ -87,6 +88,44 @@ enum status mpi_broadcast(const struct mpi *mpi, void *at, size_t bytes, int roo
     if (mpi->calls == NULL)
         return ST_OK;
     return mpi_check(mpi, mpi->calls->broadcast(NULL, at, bytes, root), "MPI_Bcast", d);
+}
+
+/* Why a rank failed, as it travels. */
+struct rank_failure {
+    int32_t status;
+    char text[508];
+};
+
+static struct rank_failure failure_of(enum status own, const struct diag *d)
+{
+    struct rank_failure f = {.status = (int32_t)own};
+
+    snprintf(f.text, sizeof(f.text), "%s", own == ST_CANCELLED ? "interrupted" : "no reason known");
+    for (size_t i = 0; i < d->entries.n; i++) {
+        const struct diag_text *first = &d->entries.at[i].first[0];
+        const char *path = first->where.path;
+        if (d->entries.at[i].severity == SEV_ERROR)
+            snprintf(f.text, sizeof(f.text), "%s%s%s", path != NULL ? path : "",
+                     path != NULL ? ": " : "", first->text);
+    }
+    return f;
+}
+
+enum status mpi_agree(const struct mpi *mpi, enum status own, struct diag *d)
+{
+    int64_t first = own != ST_OK ? mpi->rank : mpi->size;
+
+    if (mpi->calls == NULL)
+        return own;
+    TRY(mpi_fold_i64(mpi, &first, 1, MPI_FOLD_MIN, d));
+    if (first == mpi->size)
+        return ST_OK;
+    struct rank_failure f = failure_of(own, d);
+    TRY(mpi_broadcast(mpi, &f, sizeof(f), (int)first, d));
+    if (own != ST_OK)
+        return own;
+    return diag_fail(d, (enum status)f.status, "mpi.rank-failed", (struct where){0},
+                     "process %d: %s", (int)first, f.text);
 }
 
 /* `at` is taken as MPI takes it: from one place, into another. */

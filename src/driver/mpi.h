@@ -11,8 +11,13 @@
  *     if (job.rank == 0) ...
  *     mpi_close(&job);
  *
- * All ranks make the same calls in the same order. A rank that leaves makes the
- * others wait for ever.
+ * All ranks make the same calls in the same order. A rank that leaves makes the others wait for
+ * ever, so what one rank does alone ends in mpi_agree() before the next call that all make:
+ *
+ *     TRY(mpi_agree(&job, write_mine(), d));
+ *
+ * A rank that is killed, or ends without mpi_close(), is seen by the launcher, which ends the
+ * others.
  */
 #ifndef STRATA_DRIVER_MPI_H
 #define STRATA_DRIVER_MPI_H
@@ -41,6 +46,10 @@ void mpi_close(struct mpi *mpi);
 enum status mpi_check(const struct mpi *mpi, int rc, const char *what, struct diag *d);
 
 enum status mpi_barrier(const struct mpi *mpi, struct diag *d);
+
+/* ST_OK when `own` is that at every rank. Otherwise a rank that failed gets its own status back,
+ * and the others that of the first that failed, with its reason. */
+enum status mpi_agree(const struct mpi *mpi, enum status own, struct diag *d);
 
 /* Bytes of rank `root`, to all. */
 enum status mpi_broadcast(const struct mpi *mpi, void *at, size_t bytes, int root, struct diag *d);

@@ -3,6 +3,7 @@
  */
 #include "driver/mpi.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/testing.h"
@@ -45,6 +46,25 @@ TEST(numbers_are_folded)
     assert_int_equal(whole[0], job.size * (job.size - 1) / 2);
     assert_int_equal(whole[1], 5 * job.size);
     assert_int_equal(mpi_fold_i64(&job, whole, 0, MPI_FOLD_MIN, &diag), ST_OK);
+}
+
+TEST(a_failure_of_one_rank_is_that_of_all)
+{
+    enum status own = ST_OK;
+
+    assert_int_equal(mpi_agree(&job, ST_OK, &diag), ST_OK);
+    if (job.rank == job.size - 1)
+        own = diag_fail(&diag, ST_IO, "test.full", (struct where){.path = "out/x"}, "disk full");
+    assert_int_equal(mpi_agree(&job, own, &diag), ST_IO);
+    if (job.rank < job.size - 1) {
+        char reason[64];
+        snprintf(reason, sizeof(reason), "process %d: out/x: disk full", job.size - 1);
+        assert_int_equal(diag_count(&diag, "mpi.rank-failed"), 1);
+        assert_string_equal(diag.entries.at[0].first[0].text, reason);
+    } else {
+        assert_int_equal(diag_count(&diag, "mpi.rank-failed"), 0);
+    }
+    assert_int_equal(mpi_barrier(&job, &diag), ST_OK); /* and all go on together */
 }
 
 TEST(bytes_of_one_rank_reach_all)
@@ -157,6 +177,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(a_process_of_its_own_is_the_only_rank),
         T(numbers_are_folded),
+        T(a_failure_of_one_rank_is_that_of_all),
         T(bytes_of_one_rank_reach_all),
         T(parts_are_gathered_in_the_order_of_ranks),
         T(floats_of_16_bits_are_added),

@@ -1,5 +1,5 @@
 /*
- * Looking for programs and libraries. See probe.h.
+ * Looking for programs and libraries. See driver.h.
  */
 #include "driver/driver.h"
 

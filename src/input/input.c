@@ -490,9 +490,9 @@ static enum status name_stdin(struct arena *arena, const char *const **paths, si
     return st;
 }
 
-static enum status input_input_load(const char *const *paths, size_t n, size_t most,
-                                    const struct input_options *options, struct diag *d,
-                                    struct fleet *fleet)
+static enum status load_paths(const char *const *paths, size_t n, size_t most,
+                              const struct input_options *options, struct diag *d,
+                              struct fleet *fleet)
 {
     struct read_job job = {.options = options};
     struct bundles bundles;
@@ -530,7 +530,7 @@ enum status input_load_paths(const char *const *paths, size_t n,
     if (kept != NULL)
         return input_kept_all(kept, options, d, out);
     struct fleet *fleet = fleet_new();
-    enum status st = input_input_load(paths, n, SIZE_MAX, options, d, fleet);
+    enum status st = load_paths(paths, n, SIZE_MAX, options, d, fleet);
 
     if (st == ST_OK)
         *out = fleet;
@@ -556,7 +556,7 @@ enum status input_load(const char *path, const struct input_options *options, st
     struct input_options joined = *options;
 
     joined.joins_devices = true;
-    enum status st = input_input_load(&path, 1, 1, &joined, d, fleet);
+    enum status st = load_paths(&path, 1, 1, &joined, d, fleet);
 
     if (st == ST_OK && fleet->ranks.n > 1) {
         diag_hint(d, "try", "--device %lld, for example",

@@ -12,6 +12,7 @@
 #ifndef STRATA_PAGE_PAGE_H
 #define STRATA_PAGE_PAGE_H
 
+#include "analysis/diagnose/diagnosis.h"
 #include "page/page_set.h"
 #include "report/message.h"
 
@@ -46,7 +47,8 @@ struct page_action {
     struct wording title, evidence, show, confidence;
     nanos saving; /* a step, a run; of a comparison B less A */
     double share;
-    bool is_upper_bound;
+    enum saving_bound bound;
+    struct wording share_text; /* with its base; without text: the share alone */
     struct str link;
 };
 
@@ -84,13 +86,6 @@ struct page_diff {
     size_t step[2]; /* drawn side by side */
 };
 
-/* The steps that count, as the diagnosis counts them: the first is left out when there are more. */
-struct page_mean {
-    size_t steps;
-    nanos time;
-    nanos by[ACCOUNT_CLASSES];
-};
-
 /* Several ranks; places in the sets. */
 struct page_ranks {
     bool is_one_run;         /* they do the same work */
@@ -98,7 +93,7 @@ struct page_ranks {
     size_t most, usual;      /* with the most compute; nearest to the median */
     nanos wait;              /* of the others for `most`, a step */
     double ratio[PAGE_SETS]; /* compute against the median rank */
-    struct page_mean mean[PAGE_SETS];
+    struct account_mean mean[PAGE_SETS];
 };
 
 struct page_file {
@@ -183,8 +178,6 @@ extern const struct page_bundle page_script, page_style;
 void page_write_model(struct page_file *page, struct sink out);
 void page_write_screen(struct page_file *page, enum lang lang, struct sink out);
 void page_write_fragments(struct page_file *page, enum lang lang, struct sink out);
-
-struct page_mean page_mean_of(const struct accounting *a);
 
 /* A text in both languages that no message stands for. */
 struct wording page_pair(struct page_file *page, const struct str texts[LANGS]);

@@ -139,15 +139,17 @@ static struct page_focus focus_of(const struct page_file *page, const struct dia
 
 /* ---- actions ---- */
 
-/* Each saving is on top of those before it, so that they add up. */
+/* What all actions save together: each on top of those before it. */
 struct greedy {
     struct whatif w;
     struct whatif_change changes[CHANGES];
     size_t n;
-    nanos start, now; /* step time */
+    nanos start, now; /* step time, or of all steps that differ */
+    double scale;     /* from the mean that the replay has */
 };
 
-static nanos saving_of(struct greedy *g, const struct diagnosis *d, const struct diagnosis_cause *c)
+static nanos left_saving_of(struct greedy *g, const struct diagnosis *d,
+                            const struct diagnosis_cause *c)
 {
     struct str left = c->whatif != NULL ? str_of(c->whatif) : S(""), one;
     size_t n = g->n;
@@ -157,15 +159,16 @@ static nanos saving_of(struct greedy *g, const struct diagnosis *d, const struct
     if (n == g->n || c->found.is_share) /* no change values it: what is left at most */
         return c->saving < g->now ? c->saving : g->now;
     struct whatif_result r = whatif_run(&g->w, g->changes, n);
-    nanos after = d->is_calibrated ? r.bare : r.profiled;
-    nanos saving = g->now - after;
+    nanos after = d->is_calibrated ? (nanos)((double)r.bare * g->scale)
+                                   : (nanos)((1 - r.profiled_saving) * (double)d->device_period);
+    nanos saving = g->now - after < c->saving ? g->now - after : c->saving;
     if (saving > 0)
         g->n = n;
     return saving > 0 ? saving : 0;
 }
 
-static void add_action(struct page_file *page, const struct diagnosis_cause *c, nanos saving,
-                       double share)
+/* A card has what its cause saves by itself, as every other place says. */
+static void add_action(struct page_file *page, const struct diagnosis_cause *c)
 {
     struct page_focus focus = focus_of(page, c);
 
@@ -175,9 +178,10 @@ static void add_action(struct page_file *page, const struct diagnosis_cause *c, 
         .evidence = c->n_evidence > 1 ? c->evidence[1] : c->what,
         .show = page_say(page, focus.is_gap ? &page_text.show_gap : &page_text.show_slice),
         .confidence = wording_plain(str_of(confidence_name(c->confidence))),
-        .saving = saving,
-        .share = share,
-        .is_upper_bound = c->is_upper_bound,
+        .saving = c->saving,
+        .share = c->saving_share,
+        .share_text = diagnosis_share(&page->arena, c),
+        .bound = c->bound,
         .link = is_found(&focus) ? page_link(page, page->lead, &focus) : S("#v=kernels"),
     };
 }
@@ -190,17 +194,17 @@ static void add_actions(struct page_file *page, const struct diagnosis *d)
     if (d->n_causes == 0)
         return;
     whatif_init(&g.w, set->st, set->a);
-    g.start = g.now = d->is_calibrated ? d->bare : d->profiled;
+    g.start = g.now = d->is_calibrated ? d->bare : d->device_period;
+    g.scale = d->is_mixed && g.w.profiled > 0 ? (double)d->device_period / (double)g.w.profiled : 1;
     for (size_t i = 0; i < d->n_causes && page->n_actions < PAGE_ACTIONS; i++) {
         const struct diagnosis_cause *c = &d->causes[i];
         if (c->confidence == CONFIDENCE_UNKNOWN)
             continue;
-        nanos saving = saving_of(&g, d, c);
-        double share = num_share((double)saving, (double)g.start);
-        if (share < LEAST_SAVING / 100.0)
+        if (c->saving_share < LEAST_SAVING / 100.0)
             continue;
-        add_action(page, c, saving, share);
-        g.now -= saving;
+        add_action(page, c);
+        if (c->base != BASE_RUN) /* one slow step is not in each of them */
+            g.now -= left_saving_of(&g, d, c);
     }
     whatif_fini(&g.w);
     if (page->n_actions > 0 && (page->ranks == NULL || page->ranks->slow == SIZE_MAX)) {

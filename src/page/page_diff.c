@@ -78,7 +78,8 @@ ORDER_BY(by_change, struct page_change,
 
 static void add_classes(struct page_file *page, struct page_diff *diff)
 {
-    struct page_mean mean[2] = {page_mean_of(page->sets[0]->a), page_mean_of(page->sets[1]->a)};
+    struct account_mean mean[2] = {account_mean_of(page->sets[0]->a),
+                                   account_mean_of(page->sets[1]->a)};
 
     diff->classes = ARENA_ARRAY(&page->arena, struct page_change, ACCOUNT_CLASSES);
     for (int class = 0; class < ACCOUNT_CLASSES; class ++)

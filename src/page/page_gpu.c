@@ -95,7 +95,7 @@ static void add_actions(struct page_file *page, const struct gpu_run *run)
             .show = page_say(page, &page_text.show_opportunities),
             .saving = (nanos)(duration * top[i].gain / 100),
             .share = top[i].gain / 100,
-            .is_upper_bound = true,
+            .bound = SAVING_AT_MOST,
             .link = S("#v=opportunities"),
         };
 }

@@ -145,7 +145,8 @@ static void finish_row(struct summing *s, struct page_kernel *row, struct operat
 struct page_kernels page_kernels_find(const struct page_set *set, struct arena *arena)
 {
     size_t n = set->whats.n;
-    struct summing s = {.set = set, .steps = set->a->is_pseudo ? 0 : set->a->n};
+    struct summing s = {
+        .set = set, .steps = set->a->is_pseudo || account_mean_of(set->a).is_mixed ? 0 : set->a->n};
     struct page_kernels out = {.device = kernels_device_of(set->cap)};
     struct operator_works works = {.cap = set->cap};
 

@@ -48,7 +48,7 @@ void page_limits(struct page_file *page, const struct limit_list *limits, double
             .show = page_say(page, &page_text.show_what_if),
             .saving = (nanos)((double)x->saved * scale),
             .share = x->saved_share,
-            .is_upper_bound = true,
+            .bound = SAVING_AT_MOST,
             .link = page_row_address(page, view, row - 1),
         };
     }

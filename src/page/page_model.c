@@ -35,7 +35,8 @@ static void put_actions(struct json_writer *w, struct page_file *page)
         page_json_wording(w, page, "evidence", action->evidence);
         json_put_i64(w, action->verb != NULL ? "delta" : "saving", action->saving);
         json_put_f64(w, "share", num_round(action->share, 6));
-        json_put_bool(w, "is_upper_bound", action->is_upper_bound);
+        json_put_bool(w, "is_upper_bound", action->bound == SAVING_AT_MOST);
+        json_put_text(w, "saving_bound", saving_bound_name(action->bound));
         page_json_wording(w, page, "confidence", action->confidence);
         json_put_str(w, "link", action->link);
         page_json_wording(w, page, "show", action->show);
@@ -250,7 +251,7 @@ static void put_step(struct json_writer *w, const struct page_set *set,
 static void put_steps(struct json_writer *w, const struct page_set *set)
 {
     const struct accounting *a = set->a;
-    struct page_mean mean = page_mean_of(a);
+    struct account_mean mean = account_mean_of(a);
 
     json_put_array(w, "classes");
     for (int class = 0; class < ACCOUNT_CLASSES; class ++)
@@ -262,7 +263,7 @@ static void put_steps(struct json_writer *w, const struct page_set *set)
         put_step(w, set, &a->steps[i]);
     json_write_end(w);
     json_put_object(w, "step_mean");
-    json_put_u64(w, "n", mean.steps);
+    json_put_u64(w, "n", a->tasks.n > 0 ? mean.steps : 0);
     json_put_i64(w, "time", mean.time);
     put_by(w, a, mean.by, 1);
     json_write_end(w);

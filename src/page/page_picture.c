@@ -184,7 +184,7 @@ static void put_part(struct page_html *h, const nanos *by, int part, double from
 void page_draw_accounting(struct page_html *h)
 {
     const struct accounting *a = h->page->sets[h->page->lead]->a;
-    struct page_mean mean = page_mean_of(a);
+    struct account_mean mean = account_mean_of(a);
     struct arena *arena = &h->page->arena;
     nanos parts[PAGE_PARTS], all = 0;
     double from = 0;
@@ -194,15 +194,17 @@ void page_draw_accounting(struct page_html *h)
     parts_of(mean.by, parts);
     for (int part = 0; part < PAGE_PARTS; part++)
         all += parts[part];
-    struct str heading = message_in(h->lang, a->is_pseudo ? &page_text.heading_accounting_whole
+    struct str heading =
+        message_in(h->lang, a->is_pseudo || mean.is_mixed ? &page_text.heading_accounting_whole
                                                           : &page_text.heading_accounting);
     page_html_put(h, S("<section>\n"));
-    page_html_heading(
-        h, "accounting", heading,
-        a->is_pseudo ? page_time_text(arena, (double)mean.time)
-                     : MESSAGE(h->lang, arena, &page_text.accounting_mean, PLACE("n", mean.steps),
-                               PLACE("time", page_time_text(arena, (double)mean.time))),
-        S(""));
+    page_html_heading(h, "accounting", heading,
+                      a->is_pseudo || mean.is_mixed
+                          ? page_time_text(arena, (double)mean.time)
+                          : MESSAGE(h->lang, arena, &page_text.accounting_mean,
+                                    PLACE("n", mean.steps),
+                                    PLACE("time", page_time_text(arena, (double)mean.time))),
+                      S(""));
     page_draw_begin(h, "accounting", BAR, heading);
     put_parts_desc(h, parts, all);
     for (int part = 0; part < PAGE_PARTS; part++) {

@@ -74,7 +74,7 @@ static void ratios_of_ranks(const struct page_file *page, double *out)
 }
 
 /* Time that the other ranks spend in exposed communication beyond what this one does. */
-static nanos wait_for(const struct page_mean *means, size_t n, size_t rank)
+static nanos wait_for(const struct account_mean *means, size_t n, size_t rank)
 {
     double others[PAGE_SETS];
     size_t count = 0;
@@ -109,7 +109,7 @@ void page_ranks_find(struct page_file *page)
     ratios_of_ranks(page, ranks->ratio);
     for (size_t i = 0; i < page->n_sets; i++) {
         double off = ranks->ratio[i] > 1 ? ranks->ratio[i] - 1 : 1 - ranks->ratio[i];
-        ranks->mean[i] = page_mean_of(page->sets[i]->a);
+        ranks->mean[i] = account_mean_of(page->sets[i]->a);
         if (ranks->ratio[i] > ranks->ratio[ranks->most])
             ranks->most = i;
         if (ranks->mean[i].time > ranks->mean[page->lead].time)
@@ -201,7 +201,7 @@ void page_tell_slow_rank(struct page_file *page)
         .confidence = wording_plain(S("likely")),
         .saving = ranks->wait,
         .share = num_share((double)ranks->wait, (double)ranks->mean[page->lead].time),
-        .is_upper_bound = true,
+        .bound = SAVING_AT_MOST,
         .link = arena_format(arena, "#v=timeline&set=%zu&rank=%zu,%zu", page->lead, page->lead,
                              ranks->usual),
     };
@@ -228,7 +228,7 @@ static void put_rank_label(struct page_html *h, size_t rank, int y)
 /* A rank's mean step, as long as it lasts against the longest. */
 static void put_strip(struct page_html *h, size_t rank, nanos longest, int y)
 {
-    const struct page_mean *mean = &h->page->ranks->mean[rank];
+    const struct account_mean *mean = &h->page->ranks->mean[rank];
     int high = row_height(h->page);
 
     put_rank_label(h, rank, y);

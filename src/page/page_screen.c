@@ -26,15 +26,19 @@ static void put_action(struct page_html *h, const struct page_action *a, size_t 
     if (a->saving != 0) {
         page_html_format(h, "<strong class=\"%s\">", class);
         bool has_time = !h->page->has_cycles;
-        if (a->is_upper_bound)
+        if (a->bound == SAVING_AT_MOST || a->bound == SAVING_AT_LEAST)
             page_html_format(h, "<span class=\"up-to\">%s</span> ",
-                             page_escape_message(h, &page_text.up_to));
+                             page_escape_message(h, a->bound == SAVING_AT_MOST
+                                                        ? &page_text.up_to
+                                                        : &page_text.at_least));
         if (has_time)
             page_html_text(h, page_delta_text(arena, shown));
         if (!is_change)
             page_html_format(
                 h, "%s%s", has_time ? " · " : "",
-                page_escape(h, page_share_text(arena, has_time ? a->share : -a->share)));
+                a->share_text.english.n > 0
+                    ? page_escape_wording(h, a->share_text)
+                    : page_escape(h, page_share_text(arena, has_time ? a->share : -a->share)));
         page_html_put(h, S("</strong>"));
     }
     page_html_put(h, S("</p></article>\n"));
@@ -147,12 +151,18 @@ static void screen_put_cell(struct page_html *h, bool is_number, struct str text
     page_html_format(h, "%s%s</td>", is_number ? "<td class=\"n\">" : "<td>", page_escape(h, text));
 }
 
+/* Times are told a step: steps are marked, and they are alike. */
+static bool screen_has_steps(const struct page_set *set)
+{
+    return !set->a->is_pseudo && !account_mean_of(set->a).is_mixed;
+}
+
 static void screen_put_kernel(struct page_html *h, const struct page_set *set,
                               const struct page_kernel *k, size_t number)
 {
     struct arena *arena = &h->page->arena;
     const struct page_what *what = &set->whats.at[k->what];
-    bool has_steps = !set->a->is_pseudo;
+    bool has_steps = screen_has_steps(set);
 
     page_html_format(h,
                      "<tr><td><span class=\"swatch f%d\"></span><a "
@@ -192,7 +202,7 @@ static void put_kernels(struct page_html *h, const struct page_set *set)
     page_html_put(h, S("<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>"));
     screen_put_head(h, &page_text.col_kernel, false);
     screen_put_head(h, &page_text.col_share, true);
-    screen_put_head(h, set->a->is_pseudo ? &page_text.col_total : &page_text.col_step, true);
+    screen_put_head(h, !screen_has_steps(set) ? &page_text.col_total : &page_text.col_step, true);
     screen_put_head(h, &page_text.col_count, true);
     screen_put_head(h, &page_text.col_mean, true);
     screen_put_head(h, &page_text.col_roof, true);

@@ -1,8 +1,6 @@
 /*
  * junit: results of checks as XML, and as commands of a workflow.
  */
-#include "render/junit.h"
-
 #include "render/render.h"
 
 static void put_attribute(struct text *out, const char *name, const char *value)

@@ -1,4 +1,4 @@
-#include "render/junit.h"
+#include "render/render.h"
 
 #include "base/testing.h"
 

@@ -6,6 +6,7 @@
 
 #include "base/files/sink.h"
 #include "base/text/inert.h"
+#include "base/text/text.h"
 #include "report/report.h"
 
 struct render_options {
@@ -66,5 +67,20 @@ void render_series(struct text *to, struct report_values values, size_t width, b
  * order. */
 void render_escaped(struct render_out *o, struct str text, enum inert_form form, struct str special,
                     const struct str *with);
+
+/*
+ * junit - results of checks in forms that CI systems show: JUnit XML, annotations of GitHub.
+ */
+
+struct junit_case {
+    const char *suite, *name, *file;
+    const char *failure; /* NULL: passed */
+};
+
+/* Names are inert: XML has no form for control characters and broken UTF-8. */
+void junit_write(struct text *out, const char *title, const struct junit_case *cases, size_t n);
+
+/* A line "::error title=..." for each that failed, which a workflow of GitHub shows beside it. */
+void junit_annotate(struct text *out, const char *title, const struct junit_case *cases, size_t n);
 
 #endif

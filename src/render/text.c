@@ -3,8 +3,6 @@
  * to the right, text to the left, indented by two, and made to fit the terminal; other lines are
  * wrapped by whoever has the terminal.
  */
-#include <assert.h>
-
 #include "base/text/mangled.h"
 #include "base/text/wrap.h"
 #include "render/render.h"
@@ -61,16 +59,15 @@ static struct str painted(struct arena *arena, struct str text, enum cell_mark m
 
 static void text_put_table(struct render_out *o, const struct table *t)
 {
-    enum { COLUMNS = 64 };
-    struct wrap_column columns[COLUMNS] = {0};
-    struct str heads[COLUMNS], cells[COLUMNS];
-    char bufs[COLUMNS][QUANTITY_TEXT];
     struct text text = {0};
     size_t n = t->n_columns;
     struct arena arena;
 
-    assert(n > 0 && n <= COLUMNS);
     arena_init(&arena);
+    struct wrap_column *columns = ARENA_ARRAY(&arena, struct wrap_column, n);
+    struct str *heads = ARENA_ARRAY(&arena, struct str, n);
+    struct str *cells = ARENA_ARRAY(&arena, struct str, n);
+    char(*bufs)[QUANTITY_TEXT] = arena_alloc(&arena, n * QUANTITY_TEXT);
     for (size_t c = 0; c < n; c++) {
         columns[c].is_right = column_is_right(&t->columns[c]);
         columns[c].drop = t->drops != NULL ? t->drops[c] : 0;

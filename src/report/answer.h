@@ -9,6 +9,7 @@
 #ifndef STRATA_REPORT_ANSWER_H
 #define STRATA_REPORT_ANSWER_H
 
+#include "base/files/sink.h"
 #include "report/record.h"
 
 struct report;
@@ -20,6 +21,12 @@ struct answer {
     const struct record_env *env; /* of its record; NULL: texts live as long as the run */
     struct str title;             /* of the report */
     void (*describe)(const void *result, struct report *r); /* in the language of the report */
+
+    /* Instead of the report, where the text has a prescribed form; false when the sink failed. */
+    bool (*print)(const void *result, struct sink sink);
+    bool is_file; /* what print() writes is a file on stdout, a CSV say: also with --quiet, as it
+                   * is, and not on a page */
+    bool names_files; /* the text names the files that were written: no list follows */
 };
 
 #endif

@@ -272,6 +272,24 @@ static void write_object(struct json_writer *w, const struct field *f, const voi
         record_json(w, f->record, at, env);
 }
 
+/* A line for each row, not for each cell. */
+static void write_rows(struct json_writer *w, const struct field *f, const void *record)
+{
+    const struct value_rows *rows = (const void *)((const char *)record + f->offset);
+    const enum json_layout layout = w->layout;
+
+    json_put_array(w, f->key);
+    for (size_t i = 0; i < rows->n; i++) {
+        json_write_array(w);
+        w->layout = JSON_COMPACT;
+        for (size_t c = 0; c < rows->width; c++)
+            value_json(w, rows->cells[i * rows->width + c]);
+        json_write_end(w);
+        w->layout = layout;
+    }
+    json_write_end(w);
+}
+
 static void write_field(struct json_writer *w, const struct field *f, const void *record,
                         const struct record_env *env)
 {
@@ -287,6 +305,8 @@ static void write_field(struct json_writer *w, const struct field *f, const void
     } else if (f->type == FIELD_ANY) {
         json_write_key(w, str_of(f->key));
         f->write(w, record, env);
+    } else if (f->shape == SHAPE_ROWS) {
+        write_rows(w, f, record);
     } else if (f->shape >= SHAPE_LIST) {
         write_list(w, f, record, env);
     } else if (f->type == FIELD_OBJECT) {

@@ -62,6 +62,7 @@ enum field_shape {
     SHAPE_NAMED,    /* an array inside the struct: an object with a key for each, by .name() */
     SHAPE_MADE,     /* a list that .items() makes */
     SHAPE_KEYED,    /* a list, its own or made, as an object: see FIELD_KEYED() */
+    SHAPE_ROWS,     /* a struct value_rows: a list of lists */
 };
 
 /* When a value that is there counts as not known. */
@@ -104,6 +105,12 @@ struct field_value {
 struct field_items {
     const void *at;
     size_t n;
+};
+
+/* A table whose columns are known only when it is there, as of a SELECT: texts and numbers. */
+struct value_rows {
+    const struct field_value *cells; /* row by row */
+    size_t n, width;
 };
 
 struct field {
@@ -338,6 +345,13 @@ struct schema {
         .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_KEYED,                                 \
         .offset = offsetof(struct_, member.at), .count = offsetof(struct_, member.n),              \
         .count_type = FIELD_U64, .record = (record_)                                               \
+    }
+#define FIELD_ROWS(struct_, member, key_, ...)                                                     \
+    {                                                                                              \
+        .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_ROWS,                                  \
+        .offset = offsetof(struct_, member) +                                                      \
+                  0 * sizeof((struct value_rows *)0 == &FIELD_MEMBER(struct_, member)),            \
+        __VA_ARGS__                                                                                \
     }
 /* The way out: a value written by hand, for what no description can say. */
 #define FIELD_WRITTEN(key_, write_, ...)                                                           \

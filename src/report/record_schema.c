@@ -100,6 +100,23 @@ static void put_keyed(struct json_writer *w, const struct field *f)
         put_element(w, rest.fields);
 }
 
+/* Lists of texts, numbers and nulls. */
+static void put_rows(struct json_writer *w)
+{
+    static const char *const types[] = {"string", "number", "null"};
+
+    schema_put_type(w, "array", false);
+    json_put_object(w, "items");
+    schema_put_type(w, "array", false);
+    json_put_object(w, "items");
+    json_put_array(w, "type");
+    for (size_t i = 0; i < ARRAY_LEN(types); i++)
+        json_write_string(w, str_of(types[i]));
+    json_write_end(w);
+    json_write_end(w);
+    json_write_end(w);
+}
+
 static void put_field(struct json_writer *w, const struct field *f)
 {
     bool has_null = f->flag > 0 || f->missing != MISSING_NEVER;
@@ -111,6 +128,8 @@ static void put_field(struct json_writer *w, const struct field *f)
         put_named(w, f);
     } else if (f->shape == SHAPE_KEYED) {
         put_keyed(w, f);
+    } else if (f->shape == SHAPE_ROWS) {
+        put_rows(w);
     } else if (f->shape >= SHAPE_LIST) {
         schema_put_type(w, "array", has_null && !f->is_optional);
         json_write_key(w, S("items"));

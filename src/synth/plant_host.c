@@ -79,6 +79,9 @@ static void helper_thread(struct plant *p)
     }
 }
 
+/* batch.to(device) as PyTorch records it: to > _to_copy > empty_strided, copy_; the runtime's copy
+ * is inside copy_. From pageable memory the call returns after the copy, so a blocking one waits
+ * for its stream. */
 static void move_batch(struct plant *p, struct machine_copy copy)
 {
     struct machine *m = p->m;
@@ -113,10 +116,12 @@ void plant_input(struct plant *p, int step)
     } else if (plant_has(p, PLANT_COPY_EXPOSED)) {
         copy.bytes = p->amount;
     }
+    /* The repaired twin copies on a stream of its own, always the batch of the next step, so that
+     * the copy runs beside compute; the first step has to bring its own as well. */
     if (plant_has(p, PLANT_COPY_EXPOSED) && !p->is_sick) {
         copy.stream = STREAM_COPY;
         if (step == p->first)
-            move_batch(p, copy); /* of this step; later ones are a step ahead */
+            move_batch(p, copy);
         machine_wait(m, STREAM_COMPUTE, STREAM_COPY);
     }
     move_batch(p, copy);

@@ -8,7 +8,7 @@
 #include "base/formats/json_write.h"
 #include "base/tables/interval.h"
 #include "base/text/inert.h"
-#include "render/timeline.h"
+#include "render/timelines/timeline.h"
 
 enum { NAMES_MOST = 1000, NAME_BYTES = 2000 }; /* in an answer; of a name */
 

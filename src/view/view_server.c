@@ -9,8 +9,8 @@
 #include "analysis/sql/sql.h"
 #include "base/formats/json_write.h"
 #include "base/run/job.h"
-#include "capture/part.h"
-#include "render/timeline.h"
+#include "capture/cut.h"
+#include "render/timelines/timeline.h"
 #include "view/view_answers.h"
 #include "view/view_http.h"
 

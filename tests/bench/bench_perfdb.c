@@ -19,11 +19,6 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static bool say_nothing(void *ctx __attribute__((unused)), struct str text __attribute__((unused)))
-{
-    return true;
-}
-
 /* An op_summary export with all counters. */
 static void make_export(const char *path, unsigned long rows)
 {
@@ -92,8 +87,7 @@ int main(int argc, char **argv)
     if (fs_mkdirs(folder, &d) != ST_OK || fs_mkdirs(db, &d) != ST_OK)
         return 1;
     make_export(fs_join(&arena, folder, "op_summary_1.csv"), rows);
-    struct bench_job job = {
-        .dir = db, .prof = prof, .how = {.say = {say_nothing, NULL}}, .ep_size = 16};
+    struct bench_job job = {.dir = db, .prof = prof, .ep_size = 16};
     int code = write_back(&job, "into an empty folder") || write_back(&job, "into the same rows");
     remove_all(dir, &arena, &d);
     diag_fini(&d);

@@ -4,8 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "input/incore/camodel_heads.h"
-#include "input/incore/camodel_mte.h"
+#include "input/incore/camodel.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

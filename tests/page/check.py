@@ -157,8 +157,10 @@ def check_slices(what, work, capture, page, model):
 def check_savings(what, model):
     together = model["together"]
     if together is not None:
-        saved = sum(a["saving"] for a in model["actions"])
-        expect(together["from"] - together["to"] == saved, f"{what}: savings do not add up")
+        # Each by itself; a slow step is not in every step. Together they save less than one after the other.
+        savings = [a["saving"] for a in model["actions"] if a["saving_bound"] != "in_recording"]
+        saved = together["from"] - together["to"]
+        expect(max(savings, default=0) <= saved <= sum(savings), f"{what}: all save {saved}, each {savings}")
 
 
 def check_diff(what, model):

@@ -175,7 +175,7 @@ OPEN = {"rows_dropped", "diagnostics", "lanes", "flows", "attributes", "by_kind"
 SOMETIMES = {"strata.arch/1": {"backward", "kernel", "profiler", "variant"},
              "strata.check/1": {"changes"},
              "strata.db-query/1": {"interval_low_us", "interval_high_us", "rows", "differs"},
-             "strata.db-predict/1": {"measured_kernels_us", "kernels_error"},
+             "strata.db-predict/1": {"measured_kernels_us", "measured_steps", "kernels_error"},
              "strata.gpu-report/1": {"flops_by_type", "peak_gbps", "peak_pct"}}
 
 
@@ -312,6 +312,8 @@ def main():
         full = [run("anomaly", paths[-1], "-o", out + "/res", "--json"), run("diff", a, b, "--json"),
                 run("info", paths[-1], "--json"),
                 run("diagnose", "tests/data/captures/two_ranks", "--json"),
+                *(run(command, "examples/ranks", "--json") for command in ("ops", "whatif", "memory")),
+                run("whatif", "--list", "--json"),
                 run("arch", "examples/ascend-small", "-o", out + "/arch", "--json"),
                 run("gpu", "timeline", "examples/kineto-small", "--json"),
                 run("gpu", "doctor", "--json", codes=(0, 1, 4)),

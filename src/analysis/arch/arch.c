@@ -90,8 +90,8 @@ static bool is_grouped(const struct arch_layer *l)
 }
 
 /* Checks one operator; `slack` is how far a count may be off, for what the prologue brings. */
-static void arch_arch_check(struct finder *f, struct str op, const bool *wanted, int64_t expected,
-                            int64_t slack, struct wording meaning)
+static void add_check_of(struct finder *f, struct str op, const bool *wanted, int64_t expected,
+                         int64_t slack, struct wording meaning)
 {
     bool is_even = true, fits = true;
 
@@ -122,8 +122,8 @@ static void check_each(struct finder *f, enum family family)
         if (op->family != family || op->is_backward || op->calls < f->a->layers->complete)
             continue;
         wanted[i] = true;
-        arch_arch_check(f, op->label, wanted, (int64_t)f->a->layers->per_pass, 1,
-                        wording_plain(S("one for every layer, the first in the prologue")));
+        add_check_of(f, op->label, wanted, (int64_t)f->a->layers->per_pass, 1,
+                     wording_plain(S("one for every layer, the first in the prologue")));
         wanted[i] = false;
     }
 }
@@ -193,23 +193,22 @@ static void check_moe(struct finder *f)
     size_t moe = layers_like(f, is_moe), grouped = layers_like(f, is_grouped);
 
     if (any_op(f, op_is_dfc, wanted))
-        arch_arch_check(f, S("DispatchFFNCombine"), wanted, (int64_t)layers_like(f, is_dfc), 0,
-                        wording_plain(S("one in every MoE+DFC layer")));
+        add_check_of(f, S("DispatchFFNCombine"), wanted, (int64_t)layers_like(f, is_dfc), 0,
+                     wording_plain(S("one in every MoE+DFC layer")));
     if (any_op(f, op_is_gmm, wanted))
-        arch_arch_check(
-            f, S("GroupedMatmul"), wanted, per_layer(f, wanted, grouped) * (int64_t)grouped, 0,
-            WORDING(f->arena, &arch_text.check_grouped, PLACE("n", per_layer(f, wanted, grouped)),
-                    PLACE("layers", grouped)));
+        add_check_of(f, S("GroupedMatmul"), wanted,
+                     per_layer(f, wanted, grouped) * (int64_t)grouped, 0,
+                     WORDING(f->arena, &arch_text.check_grouped,
+                             PLACE("n", per_layer(f, wanted, grouped)), PLACE("layers", grouped)));
     if (any_op(f, op_is_gate, wanted))
-        arch_arch_check(f, first_label(f, wanted, S("router")), wanted, (int64_t)moe, 0,
-                        wording_plain(S("one in every MoE layer")));
+        add_check_of(f, first_label(f, wanted, S("router")), wanted, (int64_t)moe, 0,
+                     wording_plain(S("one in every MoE layer")));
     if (any_op(f, op_is_topk, wanted))
-        arch_arch_check(f, first_label(f, wanted, S("top-k")), wanted, (int64_t)moe, 0,
-                        wording_plain(S("one in every MoE layer")));
+        add_check_of(f, first_label(f, wanted, S("top-k")), wanted, (int64_t)moe, 0,
+                     wording_plain(S("one in every MoE layer")));
     if (grouped > 0 && any_op(f, op_is_alltoall, wanted))
-        arch_arch_check(
-            f, S("alltoallv"), wanted, 2 * (int64_t)grouped, 0,
-            wording_plain(S("two in every layer that exchanges tokens between experts")));
+        add_check_of(f, S("alltoallv"), wanted, 2 * (int64_t)grouped, 0,
+                     wording_plain(S("two in every layer that exchanges tokens between experts")));
 }
 
 static void cross_check(struct finder *f)
@@ -226,18 +225,18 @@ static void cross_check(struct finder *f)
     for (size_t i = 0; i < f->a->ops->n; i++)
         wanted[i] = f->a->ops->at[i].marker == m->class;
     if (m->recomputed == 0 && m->merged == 0)
-        arch_arch_check(f, m->name, wanted, (int64_t)layers->per_pass, 0,
-                        WORDING(f->arena, &arch_text.check_phases,
-                                PLACE("prefill", layers->prefill_per_pass),
-                                PLACE("decode", layers->decode_per_pass)));
+        add_check_of(f, m->name, wanted, (int64_t)layers->per_pass, 0,
+                     WORDING(f->arena, &arch_text.check_phases,
+                             PLACE("prefill", layers->prefill_per_pass),
+                             PLACE("decode", layers->decode_per_pass)));
     check_moe(f);
     if (capture_is_ascend(f->st->cap)) {
         check_each(f, ARCH_FAMILY_ROPE);
         check_each(f, ARCH_FAMILY_KVCACHE);
     }
     if (any_op(f, op_is_argmax, wanted))
-        arch_arch_check(f, first_label(f, wanted, S("ArgMax")), wanted, samples, 0,
-                        wording_plain(S("one for every pass and every draft step")));
+        add_check_of(f, first_label(f, wanted, S("ArgMax")), wanted, samples, 0,
+                     wording_plain(S("one for every pass and every draft step")));
 }
 
 /* ---- the chain of evidence ---- */

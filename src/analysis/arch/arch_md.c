@@ -42,7 +42,7 @@ static void md_put(struct page *p, const struct message *m)
     message_put((page_)->out, (page_)->lang, (message_), PLACES(__VA_ARGS__))
 
 /* One that the analysis told, and one of a fixed list, in the page's language. */
-static const char *told(struct page *p, struct wording w)
+static const char *wording_in(struct page *p, struct wording w)
 {
     return markdown_safe(p->arena, wording_text(p->lang, p->arena, w));
 }
@@ -95,7 +95,7 @@ static void say_config(struct page *p)
         else
             md_say(p, "`%s`", md_cell(p, item->text));
         md_say(p, " | %s | %.0f %% | %s |\n", md_word(p, origin_name(item->origin)),
-               100 * item->confidence, told(p, item->evidence));
+               100 * item->confidence, wording_in(p, item->evidence));
     }
     md_say(p, "\n");
 }
@@ -148,12 +148,12 @@ static void section_2(struct page *p)
     md_say(p, "|---|---:|---|---|\n");
     for (size_t i = 0; i < p->a->n_evidence; i++) {
         const struct arch_evidence *e = &p->a->evidence[i];
-        md_say(p, "| %s | %s | %s | %s |\n", told(p, e->what), told(p, e->value),
-               told(p, e->meaning), md_word(p, origin_name(e->origin)));
+        md_say(p, "| %s | %s | %s | %s |\n", wording_in(p, e->what), wording_in(p, e->value),
+               wording_in(p, e->meaning), md_word(p, origin_name(e->origin)));
     }
     md_say(p, "\n");
     for (size_t i = 0; i < p->a->n_notes; i++)
-        md_say(p, "- %s\n", told(p, p->a->notes[i]));
+        md_say(p, "- %s\n", wording_in(p, p->a->notes[i]));
     if (p->a->n_notes > 0)
         md_say(p, "\n");
 }
@@ -297,7 +297,8 @@ static void section_5(struct page *p)
         md_say(p, "| `%s` | %s | ", md_cell(p, c->op), counts.at);
         if (c->expected >= 0)
             md_say(p, "%lld", (long long)c->expected);
-        md_say(p, " | %s | %s |\n", md_word(p, c->is_ok ? "ok" : "**mismatch**"), told(p, c->note));
+        md_say(p, " | %s | %s |\n", md_word(p, c->is_ok ? "ok" : "**mismatch**"),
+               wording_in(p, c->note));
     }
     md_put(p, p->a->n_failed == 0 ? &arch_text.checks_agree : &arch_text.checks_contradict);
 }
@@ -364,7 +365,7 @@ static void section_6(struct page *p)
             PLACE("share", 100 * type->dominant_share));
         say_breakdown(p, type);
         for (size_t k = 0; k < type->n_anomalies; k++)
-            PUT(p, &arch_text.anomaly, PLACE("text", told(p, type->anomalies[k])));
+            PUT(p, &arch_text.anomaly, PLACE("text", wording_in(p, type->anomalies[k])));
         if (type->n_anomalies > 0)
             md_say(p, "\n");
     }

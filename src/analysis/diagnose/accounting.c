@@ -425,3 +425,60 @@ static const struct field metric_fields[] = {
     CLASS_MS("idle_unknown_ms", "idle.unknown"),
 };
 const struct record account_metrics_record = RECORD(struct account_step, metric_fields);
+
+enum {
+    MIXED_SHARE = 10, /* percent of the time that a kind of steps takes to be worth telling apart */
+    MIXED_RATIO = 150, /* percent of another kind's length */
+};
+
+/* Whether two kinds of steps, each of several steps, take a good part of the time and differ. */
+static bool account_is_mixed(const struct accounting *a, const struct account_mean *mean)
+{
+    nanos shortest = INT64_MAX, longest = 0;
+
+    for (size_t i = mean->first; i < a->n; i++) {
+        nanos time = 0;
+        size_t n = 0;
+        bool is_first = true;
+        for (size_t k = mean->first; k < a->n; k++) {
+            if (a->steps[k].tasks == 0 || a->steps[k].group != a->steps[i].group)
+                continue;
+            is_first &= k >= i;
+            time += account_step_time(&a->steps[k]);
+            n++;
+        }
+        if (!is_first || n < 2 ||
+            num_share((double)time, (double)mean->window) < MIXED_SHARE / 100.0)
+            continue;
+        nanos each = time / (nanos)n;
+        shortest = each < shortest ? each : shortest;
+        longest = each > longest ? each : longest;
+    }
+    return longest > 0 && (double)longest * 100 > (double)shortest * MIXED_RATIO;
+}
+
+struct account_mean account_mean_of(const struct accounting *a)
+{
+    struct account_mean mean = {0};
+
+    for (size_t i = 1; i < a->n; i++)
+        mean.steps += a->steps[i].tasks > 0;
+    mean.first = mean.steps > 0;
+    mean.steps += mean.steps == 0;
+    for (int class = 0; class < ACCOUNT_CLASSES; class ++) {
+        for (size_t i = mean.first; i < a->n; i++)
+            mean.all[class] += a->steps[i].by[class];
+        mean.window += mean.all[class];
+    }
+    mean.is_mixed = account_is_mixed(a, &mean);
+    mean.units = mean.is_mixed ? 1 : mean.steps;
+    mean.time = mean.window / (nanos)mean.units;
+    /* Each class is rounded where its sum with those before it is, so that all add up. */
+    nanos sum = 0, before = 0;
+    for (int class = 0; class < ACCOUNT_CLASSES; class ++) {
+        sum += mean.all[class];
+        mean.by[class] = sum / (nanos)mean.units - before;
+        before = sum / (nanos)mean.units;
+    }
+    return mean;
+}

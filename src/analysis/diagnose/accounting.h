@@ -94,6 +94,21 @@ struct accounting {
     const char *missing; /* why causes are unknown; NULL when launches are recorded */
 };
 
+/*
+ * The steps that count, on average: all with work but the first, which is cut short or warms up.
+ * Steps of different work (prefill and decode, training and evaluation) have no average; then
+ * `time` and `by` are of all of them together.
+ */
+struct account_mean {
+    size_t first, steps; /* place of the first one; at least 1 */
+    size_t units;        /* that the time is divided by: the steps, or 1 */
+    bool is_mixed; /* kinds of steps that each take a good part of the time differ in length */
+    nanos window;  /* of all of them */
+    nanos all[ACCOUNT_CLASSES];
+    nanos time, by[ACCOUNT_CLASSES]; /* of a unit */
+};
+struct account_mean account_mean_of(const struct accounting *a);
+
 static inline nanos account_step_time(const struct account_step *s)
 {
     return s->window.end - s->window.begin;

@@ -42,6 +42,43 @@ TEST(compute_claims_before_collectives_and_those_before_copies)
     assert_exact(a);
 }
 
+/* Steps of two kinds, by their lengths; the first one does not count. */
+static struct accounting steps_of_two_kinds(struct account_step *at, size_t n, nanos quick,
+                                            nanos slow)
+{
+    for (size_t i = 0; i < n; i++) {
+        nanos time = i % 4 == 1 ? slow : quick;
+        at[i] = (struct account_step){
+            .tasks = 1, .group = i % 4 == 1, .window = {0, time}, .by = {[FAMILY_OTHER] = time}};
+    }
+    return (struct accounting){.steps = at, .n = n};
+}
+
+TEST(steps_of_one_length_have_a_mean)
+{
+    struct account_step steps[9];
+    struct accounting a = steps_of_two_kinds(steps, 9, 10 * US, 12 * US);
+    struct account_mean mean = account_mean_of(&a);
+
+    assert_false(mean.is_mixed);
+    assert_int_equal(mean.steps, 8);
+    assert_int_equal(mean.time, (2 * 12 + 6 * 10) * US / 8);
+}
+
+/* Two of 100 us among six of 10 us: 200 and 60 of 260 us. */
+TEST(steps_that_differ_are_not_averaged)
+{
+    struct account_step steps[9];
+    struct accounting a = steps_of_two_kinds(steps, 9, 10 * US, 100 * US);
+    struct account_mean mean = account_mean_of(&a);
+
+    assert_true(mean.is_mixed);
+    assert_int_equal(mean.steps, 8);
+    assert_int_equal(mean.units, 1);
+    assert_int_equal(mean.time, 260 * US);
+    assert_int_equal(mean.by[FAMILY_OTHER], 260 * US);
+}
+
 /* Two kernels at once: the first one that started has the time of both. */
 TEST(the_kernel_that_started_first_has_the_time)
 {
@@ -357,7 +394,8 @@ TEST(every_class_has_a_label_of_its_own)
 }
 
 TEST_MAIN("analysis/diagnose/accounting", T(every_class_has_a_label_of_its_own),
-          T(the_middle_of_no_values_is_zero),
+          T(the_middle_of_no_values_is_zero), T(steps_of_one_length_have_a_mean),
+          T(steps_that_differ_are_not_averaged),
           CASE(compute_claims_before_collectives_and_those_before_copies),
           CASE(the_kernel_that_started_first_has_the_time),
           CASE(windows_follow_the_launch_and_not_the_mark),

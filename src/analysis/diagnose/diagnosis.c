@@ -1,7 +1,7 @@
 /*
  * Puts the found causes into words and numbers.
  */
-#include "analysis/diagnose/diagnosis.h"
+#include "analysis/diagnose/diagnosis_in.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,19 +11,15 @@
 #include "analysis/study.h"
 #include "text/diagnosis.h"
 
-enum { SITE_NAME_MOST = 48, SECOND_PRODUCT = 5 /* percent */ };
-
-ENUM_NAMES(confidence_name, enum confidence, "unknown", "possible", "likely", "sure")
-
-struct teller_of_causes {
-    struct root_finder f;
-    struct diagnosis *d;
-    struct arena *arena;
-    enum framework framework;
-    struct wording window; /* "each 39.4 ms step" */
+enum {
+    SITE_NAME_MOST = 48,
+    KIND_SHARE = 10, /* percent of the time that a kind of steps takes to get a sentence */
 };
 
-static enum confidence confidence_of(double score)
+ENUM_NAMES(saving_base_name, enum saving_base, "recorded_step", "step_without_profiler", "run")
+ENUM_NAMES(confidence_name, enum confidence, "unknown", "possible", "likely", "sure")
+
+enum confidence cause_confidence(double score)
 {
     return score >= ROOT_SURE / 100.0       ? CONFIDENCE_SURE
            : score >= ROOT_LIKELY / 100.0   ? CONFIDENCE_LIKELY
@@ -41,7 +37,7 @@ static struct str short_name(struct arena *arena, struct str name)
 
 /* ---- sentences ---- */
 
-static struct wording plain(struct arena *arena, const struct message *m)
+struct wording cause_plain(struct arena *arena, const struct message *m)
 {
     return m != NULL ? wording_of(arena, phrase_plain(m)) : (struct wording){0};
 }
@@ -61,18 +57,18 @@ static const struct message *message_of(const struct root_finder *f, const struc
     return root_causes[c->cause].what;
 }
 
-static const struct wording *label_of(struct arena *arena, int class)
+const struct wording *cause_class_label(struct arena *arena, int class)
 {
-    return wording_keep(arena, plain(arena, account_class_label(class)));
+    return wording_keep(arena, cause_plain(arena, account_class_label(class)));
 }
 
-static const struct wording *label_of_cause(struct arena *arena, enum root_cause cause)
+const struct wording *cause_label(struct arena *arena, enum root_cause cause)
 {
     struct message *label = ARENA_NEW(arena, struct message);
 
     for (enum lang lang = 0; lang < LANGS; lang++)
         label->in[lang] = root_cause_label(lang, cause);
-    return wording_keep(arena, plain(arena, label));
+    return wording_keep(arena, cause_plain(arena, label));
 }
 
 /* The share of the step that a cause's sentence is about: of tasks that run alone what the
@@ -112,7 +108,7 @@ static double held_share(const struct root_finder *f, const struct found_cause *
     return fmin(c->share, most);
 }
 
-static struct wording what_of(struct teller_of_causes *t, const struct found_cause *c)
+static struct wording what_of(struct cause_words *t, const struct found_cause *c)
 {
     const struct root_finder *f = &t->f;
     const struct slow_step *slow = c->cause == ROOT_CLOCK_DROP ? &f->clock : &f->slow;
@@ -123,14 +119,14 @@ static struct wording what_of(struct teller_of_causes *t, const struct found_cau
 
     for (int i = ACCOUNT_COMPUTE; i < ACCOUNT_COMM; i++)
         kernels += f->by[i];
-    nanos kernel = c->count > 0 ? kernels / (nanos)f->steps / (nanos)c->count : 0;
+    nanos kernel = c->count > 0 ? kernels / (nanos)f->units / (nanos)c->count : 0;
     return WORDING(t->arena, message_of(f, c),
                    place_wording("window", wording_keep(t->arena, t->window)),
                    place_quantity("share", told_share(f, c), UNIT_RATIO),
                    place_quantity("time",
                                   is_slow && (root_causes[c->cause].flags & ROOT_OF_STEP)
                                       ? (double)slow->time
-                                      : held_share(f, c) * (double)f->window / (double)f->steps,
+                                      : held_share(f, c) * (double)f->window / (double)f->units,
                                   UNIT_NS),
                    PLACE("n", root_causes[c->cause].flags & ROOT_OF_STEP ? slow->kernels
                                                                          : (long long)c->count),
@@ -138,10 +134,10 @@ static struct wording what_of(struct teller_of_causes *t, const struct found_cau
                    PLACE("site", site), PLACE("step", is_slow ? f->a->steps[slow->step].id : S("")),
                    place_quantity("median", (double)slow->median, UNIT_NS),
                    place_quantity("grown", (double)slow->grown_by, UNIT_NS),
-                   place_wording("class", label_of(t->arena, slow->grown)));
+                   place_wording("class", cause_class_label(t->arena, slow->grown)));
 }
 
-static void add_evidence(struct teller_of_causes *t, struct diagnosis_cause *out)
+static void add_evidence(struct cause_words *t, struct diagnosis_cause *out)
 {
     const struct found_cause *c = &out->found;
 
@@ -153,8 +149,7 @@ static void add_evidence(struct teller_of_causes *t, struct diagnosis_cause *out
             PLACE("steps", t->f.steps), place_quantity("time", (double)c->sites[i].time, UNIT_NS));
 }
 
-static const struct message *action_of(const struct teller_of_causes *t,
-                                       const struct found_cause *c)
+static const struct message *action_of(const struct cause_words *t, const struct found_cause *c)
 {
     if (c->is_share && c->cause == ROOT_COPY_EXPOSED)
         return &diagnosis_text.do_copy_bytes;
@@ -165,31 +160,34 @@ static const struct message *action_of(const struct teller_of_causes *t,
     return root_cause_action(c->cause, t->framework);
 }
 
-static struct diagnosis_cause diagnosis_tell(struct teller_of_causes *t,
-                                             const struct found_cause *c, size_t rank)
+static struct diagnosis_cause diagnosis_tell(struct cause_words *t, const struct found_cause *c,
+                                             size_t rank)
 {
     const struct root_cause_kind *kind = &root_causes[c->cause];
-    const struct whatif *w = t->f.w;
     double score = root_confidence(&t->f, c);
-    double step = c->is_share           ? (double)t->f.window / (double)t->f.steps
-                  : t->d->is_calibrated ? (double)w->bare
-                                        : (double)w->profiled;
+    enum saving_base base = kind->flags & ROOT_OF_STEP            ? BASE_RUN
+                            : c->is_share || !t->d->is_calibrated ? BASE_RECORDED
+                                                                  : BASE_BARE;
+    nanos step = base == BASE_BARE ? t->d->bare : t->d->device_period;
     struct diagnosis_cause out = {
         .id = kind->id,
         .rank = rank,
         .saving = c->cause == ROOT_CLOCK_DROP  ? t->f.clock.excess
                   : kind->flags & ROOT_OF_STEP ? t->f.slow.excess
-                                               : (nanos)(c->saving * step),
+                                               : (nanos)(c->saving * (double)step),
         .saving_share = c->saving,
+        .base = base,
+        .base_time = base != BASE_RUN              ? step
+                     : c->cause == ROOT_CLOCK_DROP ? t->f.clock.run
+                                                   : t->f.slow.run,
         .profiled_saving_share = c->profiled_saving,
         .score = score,
-        .confidence = confidence_of(score),
-        .is_upper_bound = (kind->flags & ROOT_UPPER_BOUND) != 0,
+        .confidence = cause_confidence(score),
         .what = what_of(t, c),
-        .action = plain(t->arena, action_of(t, c)),
-        .against = plain(t->arena, kind->against),
-        .record = plain(t->arena, kind->record),
-        .whatif = kind->whatif,
+        .action = cause_plain(t->arena, action_of(t, c)),
+        .against = cause_plain(t->arena, kind->against),
+        .record = cause_plain(t->arena, kind->record),
+        .whatif = c->is_share ? NULL : kind->whatif, /* else the accounting values it */
         .found = *c,
     };
 
@@ -198,182 +196,30 @@ static struct diagnosis_cause diagnosis_tell(struct teller_of_causes *t,
     return out;
 }
 
-/* ---- the verdict ---- */
-
-static const struct message *verdict_message(const struct diagnosis_cause *c)
+struct wording diagnosis_share(struct arena *arena, const struct diagnosis_cause *c)
 {
-    unsigned flags = root_causes[c->found.cause].flags;
-
-    if (c->found.cause == ROOT_HEALTHY || c->found.cause == ROOT_UNKNOWN)
-        return &diagnosis_text.verdict_alone;
-    if (flags & ROOT_OF_STEP)
-        return &diagnosis_text.verdict_once;
-    if (root_may_be_profiler(&c->found))
-        return &diagnosis_text.verdict_launch;
-    switch (c->bound) {
-    case SAVING_AT_MOST:
-        return &diagnosis_text.verdict_bound;
-    case SAVING_AT_LEAST:
-        return &diagnosis_text.verdict_least;
-    default:
-        return &diagnosis_text.verdict;
-    }
-}
-
-/* The two of these families that take the most; the second counts from SECOND_PRODUCT on. */
-static void largest_products(const struct root_finder *f, int most[2])
-{
-    static const enum kernel_family products[] = {FAMILY_GEMM_TENSOR, FAMILY_GEMM_SIMT,
-                                                  FAMILY_ATTENTION, FAMILY_CONV};
-
-    most[0] = FAMILY_GEMM_TENSOR;
-    most[1] = -1;
-    for (size_t i = 1; i < ARRAY_LEN(products); i++)
-        if (f->by[products[i]] > f->by[most[0]]) {
-            most[1] = most[0];
-            most[0] = products[i];
-        } else if (most[1] < 0 || f->by[products[i]] > f->by[most[1]]) {
-            most[1] = products[i];
-        }
-    if (num_share((double)f->by[most[1]], (double)f->window) < SECOND_PRODUCT / 100.0)
-        most[1] = -1;
-}
-
-/* What bounds a healthy run: matrix units, or memory. */
-static struct wording bound_of(struct teller_of_causes *t)
-{
-    const nanos *by = t->f.by;
-    nanos products = 0, memory = 0;
-    int most[2];
-
-    largest_products(&t->f, most);
-    for (int i = 0; i < 2 && most[i] >= 0; i++)
-        products += by[most[i]];
-    for (int family = FAMILY_REDUCE; family < FAMILY_AICPU; family++)
-        memory += by[family];
-    struct message_place share = place_quantity(
-        "share", num_share((double)(products >= memory ? products : memory), (double)t->f.window),
-        UNIT_RATIO);
-    if (products < memory)
-        return WORDING(t->arena, &diagnosis_text.bound_memory, share);
-    struct message_place first = place_wording("what", label_of(t->arena, most[0]));
-    if (most[1] < 0)
-        return WORDING(t->arena, &diagnosis_text.bound_compute, first, share);
-    return WORDING(t->arena, &diagnosis_text.bound_both, first,
-                   place_wording("other", label_of(t->arena, most[1])), share);
-}
-
-/* `action` NULL: what the cause asks for. */
-static struct diagnosis_cause nothing_found(struct teller_of_causes *t, enum root_cause cause,
-                                            const struct message *action, struct wording what,
-                                            double score)
-{
-    return (struct diagnosis_cause){
-        .id = root_causes[cause].id,
-        .score = score,
-        .confidence = confidence_of(score),
-        .what = what,
-        .action = plain(t->arena, action ?: root_cause_action(cause, t->framework)),
-        .found = {.cause = cause},
-        .evidence = {what},
-        .n_evidence = 1,
+    static const struct message *const bases[SAVING_BASES] = {
+        [BASE_RECORDED] = &diagnosis_text.of_recorded,
+        [BASE_BARE] = &diagnosis_text.of_bare,
+        [BASE_RUN] = &diagnosis_text.of_run,
     };
-}
 
-static struct diagnosis_cause healthy(struct teller_of_causes *t)
-{
-    struct wording bound = bound_of(t);
-    struct found_cause none = {.cause = ROOT_HEALTHY};
-    double score = root_confidence(&t->f, &none);
-    bool is_weak = confidence_of(score) <= CONFIDENCE_POSSIBLE;
-
-    return nothing_found(
-        t, ROOT_HEALTHY, NULL,
-        WORDING(t->arena,
-                is_weak ? &diagnosis_text.what_healthy_weak : &diagnosis_text.what_healthy,
-                place_wording("window", wording_keep(t->arena, t->window)),
-                place_wording("bound", wording_keep(t->arena, bound))),
-        score);
-}
-
-static struct diagnosis_cause unknown(struct teller_of_causes *t)
-{
-    const struct diagnosis_cause *first = t->d->n_causes > 0 ? &t->d->causes[0] : NULL;
-    int class = ACCOUNT_COMM; /* with most of the time besides compute and the device's latency */
-
-    for (int i = ACCOUNT_COMM; i < ACCOUNT_CLASSES; i++)
-        if (i != ACCOUNT_IDLE + CAUSE_DEVICE_LATENCY && t->f.by[i] > t->f.by[class])
-            class = i;
-    return nothing_found(
-        t, ROOT_UNKNOWN, NULL,
-        WORDING(t->arena,
-                first != NULL ? &diagnosis_text.what_unknown_most : &diagnosis_text.what_unknown,
-                place_wording("window", wording_keep(t->arena, t->window)),
-                place_wording("class", label_of(t->arena, class)),
-                place_quantity("share", num_share((double)t->f.by[class], (double)t->f.window),
-                               UNIT_RATIO),
-                place_wording("cause", first != NULL
-                                           ? label_of_cause(t->arena, first->found.cause)
-                                           : wording_keep(t->arena, wording_plain(S("")))),
-                place_quantity("saving", first != NULL ? first->saving_share : 0, UNIT_RATIO)),
-        0);
-}
-
-/* The device is busy, and what would save most is not certain. */
-static struct diagnosis_cause doubtful(struct teller_of_causes *t)
-{
-    const struct diagnosis_cause *first = &t->d->causes[0];
-
-    return nothing_found(
-        t, ROOT_UNKNOWN, &diagnosis_text.do_doubtful,
-        WORDING(t->arena, &diagnosis_text.what_doubtful,
-                place_wording("window", wording_keep(t->arena, t->window)),
-                place_wording("cause", label_of_cause(t->arena, first->found.cause)),
-                place_quantity("share", first->saving_share, UNIT_RATIO)),
-        0);
-}
-
-static struct diagnosis_cause unnamed(struct teller_of_causes *t)
-{
-    double share = num_share((double)t->f.by[FAMILY_OTHER], (double)t->f.window);
-
-    return nothing_found(t, ROOT_UNKNOWN, &diagnosis_text.do_unnamed,
-                         WORDING(t->arena, &diagnosis_text.what_unnamed,
-                                 place_wording("window", wording_keep(t->arena, t->window)),
-                                 place_quantity("share", share, UNIT_RATIO)),
-                         0);
-}
-
-/* Nothing saves enough, or nobody would believe it. */
-static struct diagnosis_cause without_cause(struct teller_of_causes *t, bool is_doubtful)
-{
-    struct root_shares shares = root_shares_of(&t->f);
-    double most = ROOT_NOT_HEALTHY / 100.0;
-    bool is_fine = shares.comm < most && shares.copies < most && shares.idle < most;
-
-    if (!is_fine)
-        return unknown(t);
-    if (is_doubtful)
-        return doubtful(t);
-    /* The device is busy, and nothing is known of most of its kernels: no bound, and no health. */
-    nanos compute = 0;
-    for (int family = 0; family < KERNEL_FAMILIES; family++)
-        compute += t->f.by[family];
-    return t->f.by[FAMILY_OTHER] >= compute / 2 ? unnamed(t) : healthy(t);
+    return WORDING(arena, bases[c->base], place_quantity("share", c->saving_share, UNIT_RATIO),
+                   place_quantity("base", (double)c->base_time, UNIT_NS));
 }
 
 /* ---- facts ---- */
 
 ORDER_BY(by_time, struct diagnosis_class, ORDER(y->time, x->time) ?: strcmp(x->name, y->name));
 
-static void add_groups(struct teller_of_causes *t)
+static void add_groups(struct cause_words *t)
 {
     const struct accounting *a = t->f.a;
     nanos *times = ARENA_ARRAY(t->arena, nanos, a->n);
 
     t->d->groups = ARENA_ARRAY(t->arena, struct diagnosis_group, a->n);
     for (size_t i = 0; i < a->n; i++) {
-        struct diagnosis_group g = {.first = a->steps[i].id};
+        struct diagnosis_group g = {.first = a->steps[i].id, .place = i};
         if (a->steps[i].tasks == 0)
             continue;
         for (size_t k = 0; k < a->n; k++)
@@ -394,7 +240,58 @@ static void add_groups(struct teller_of_causes *t)
     }
 }
 
-static void add_step_times(struct teller_of_causes *t)
+/* The two classes that steps of a kind spend most time in. */
+static struct wording parts_of_kind(struct cause_words *t, size_t kind)
+{
+    const struct accounting *a = t->f.a;
+    nanos by[ACCOUNT_CLASSES] = {0}, all = 0;
+    struct wording part[2];
+    int most = -1;
+
+    for (size_t i = 0; i < a->n; i++)
+        for (int class = 0; class < ACCOUNT_CLASSES && a->steps[i].group == a->steps[kind].group;
+             class ++) {
+            by[class] += a->steps[i].by[class];
+            all += a->steps[i].by[class];
+        }
+    for (int i = 0; i < 2; i++) {
+        int next = 0;
+        for (int class = 0; class < ACCOUNT_CLASSES; class ++)
+            if (class != most && (next == most || by[class] > by[next]))
+                next = class;
+        part[i] =
+            WORDING(t->arena, &diagnosis_text.of_kind_part,
+                    place_wording("class", cause_class_label(t->arena, next)),
+                    place_quantity("share", num_share((double)by[next], (double)all), UNIT_RATIO));
+        most = next;
+    }
+    return WORDING(t->arena, &diagnosis_text.of_kind_parts,
+                   place_wording("first", wording_keep(t->arena, part[0])),
+                   place_wording("second", wording_keep(t->arena, part[1])));
+}
+
+/* A sentence on each kind that takes a good part of the time. */
+static void tell_kinds(struct cause_words *t)
+{
+    nanos all = 0;
+
+    for (size_t i = 0; i < t->d->n_groups; i++)
+        all += t->d->groups[i].time;
+    for (size_t i = 0; i < t->d->n_groups; i++) {
+        struct diagnosis_group *g = &t->d->groups[i];
+        g->share = num_share((double)g->time, (double)all);
+        if (!t->d->is_mixed || g->share < KIND_SHARE / 100.0)
+            continue;
+        struct wording parts = parts_of_kind(t, g->place);
+        g->text =
+            WORDING(t->arena, &diagnosis_text.of_kind, PLACE("n", g->steps),
+                    PLACE("first", g->first), place_quantity("time", (double)g->median, UNIT_NS),
+                    place_quantity("share", g->share, UNIT_RATIO),
+                    place_wording("parts", wording_keep(t->arena, parts)));
+    }
+}
+
+static void add_step_times(struct cause_words *t)
 {
     const struct accounting *a = t->f.a;
 
@@ -418,59 +315,59 @@ static bool names_untraced(const struct diagnosis *d)
     return false;
 }
 
-static void add_missing(struct teller_of_causes *t)
+static void add_missing(struct cause_words *t)
 {
     const struct accounting *a = t->f.a;
     struct diagnosis *d = t->d;
     double linked = num_share((double)a->host.links, (double)(a->tasks.n - a->orphans));
 
     if (a->missing != NULL || a->host.links == 0)
-        lack(d, plain(t->arena, &diagnosis_text.no_links));
+        lack(d, cause_plain(t->arena, &diagnosis_text.no_links));
     else if (linked < LIMIT_LINKED / 100.0)
         lack(d, WORDING(t->arena, &diagnosis_text.few_links,
                         place_quantity("share", linked, UNIT_RATIO)));
     if (!a->is_pseudo && t->f.steps < 3)
         lack(d, WORDING(t->arena, &diagnosis_text.too_short, PLACE("n", t->f.steps)));
     if (!(t->f.cap->has & HAS_SHAPES))
-        lack(d, plain(t->arena, &diagnosis_text.no_shapes));
+        lack(d, cause_plain(t->arena, &diagnosis_text.no_shapes));
     if (!(t->f.cap->has & HAS_STACKS) && names_untraced(d))
-        lack(d, plain(t->arena, &diagnosis_text.no_stacks));
+        lack(d, cause_plain(t->arena, &diagnosis_text.no_stacks));
     if (t->f.is_device_assumed)
         lack(d,
              WORDING(t->arena, &diagnosis_text.no_device, PLACE("device", S(ROOT_ASSUMED_DEVICE))));
     if (!d->is_calibrated)
-        lack(d, plain(t->arena, &diagnosis_text.no_cost));
+        lack(d, cause_plain(t->arena, &diagnosis_text.no_cost));
     if (a->host.count > 1)
-        lack(d, plain(t->arena, &diagnosis_text.threads));
+        lack(d, cause_plain(t->arena, &diagnosis_text.threads));
 }
 
 /* ---- all of it ---- */
 
-static void diagnosis_begin(struct teller_of_causes *t, struct study *st, struct whatif *w,
+static void diagnosis_begin(struct cause_words *t, struct study *st, struct whatif *w,
                             const struct accounting *a)
 {
     struct root_finder *f = &t->f;
 
     *f = (struct root_finder){.st = st, .cap = st->cap, .a = a, .w = w};
-    for (size_t i = 1; i < a->n; i++)
-        f->steps += a->steps[i].tasks > 0;
-    f->first = f->steps > 0;
-    f->steps += f->steps == 0;
-    for (size_t i = f->first; i < a->n; i++)
-        for (int class = 0; class < ACCOUNT_CLASSES; class ++) {
-            f->by[class] += a->steps[i].by[class];
-            f->window += a->steps[i].by[class];
-        }
-    nanos step = f->window / (nanos)f->steps;
+    const struct account_mean mean = t->mean = account_mean_of(a);
+
+    f->steps = mean.steps;
+    f->units = mean.units;
+    f->first = mean.first;
+    f->window = mean.window;
+    memcpy(f->by, mean.all, sizeof(f->by));
+    nanos step = mean.time;
     t->arena = &st->scratch;
     t->framework = framework_of(st->cap);
-    t->window = a->is_pseudo ? WORDING(t->arena, &diagnosis_text.whole,
-                                       place_quantity("time", (double)step, UNIT_NS))
-                             : WORDING(t->arena, &diagnosis_text.each_step,
-                                       place_quantity("time", (double)step, UNIT_NS));
+    t->window = mean.is_mixed  ? WORDING(t->arena, &diagnosis_text.mixed, PLACE("n", mean.steps),
+                                         place_quantity("time", (double)step, UNIT_NS))
+                : a->is_pseudo ? WORDING(t->arena, &diagnosis_text.whole,
+                                         place_quantity("time", (double)step, UNIT_NS))
+                               : WORDING(t->arena, &diagnosis_text.each_step,
+                                         place_quantity("time", (double)step, UNIT_NS));
 }
 
-static void diagnosis_finish(struct teller_of_causes *t, bool is_named)
+static void diagnosis_finish(struct cause_words *t, bool is_named)
 {
     struct diagnosis *d = t->d;
     const struct root_finder *f = &t->f;
@@ -479,26 +376,28 @@ static void diagnosis_finish(struct teller_of_causes *t, bool is_named)
     for (size_t i = 0; i < f->n; i++)
         d->causes[d->n_causes++] = diagnosis_tell(t, &f->found[i], i + 1);
     bool is_doubtful = is_named && d->causes[0].confidence == CONFIDENCE_UNKNOWN;
-    d->verdict = is_named && !is_doubtful ? d->causes[0] : without_cause(t, is_doubtful);
+    d->verdict = is_named && !is_doubtful ? d->causes[0] : cause_none(t, is_doubtful);
     const struct diagnosis_cause *c = &d->verdict;
     const struct wording *sure =
         wording_keep(t->arena, wording_plain(str_of(confidence_name(c->confidence))));
-    nanos step = d->is_calibrated ? f->w->bare : f->w->profiled;
-    d->text = WORDING(t->arena, verdict_message(c),
+    nanos step = d->is_calibrated ? d->bare : d->device_period;
+    d->text = WORDING(t->arena, cause_verdict_message(c),
                       place_wording("what", wording_keep(t->arena, c->what)),
                       place_wording("do", wording_keep(t->arena, c->action)),
                       place_quantity("saving", (double)c->saving, UNIT_NS),
                       place_quantity("after", (double)step - (double)c->saving, UNIT_NS),
-                      place_quantity("share", c->saving_share, UNIT_RATIO),
+                      place_wording("share", wording_keep(t->arena, diagnosis_share(t->arena, c))),
                       place_wording("confidence", sure), PLACE("n", f->a->n));
+    d->why_first = cause_why_first(t, c);
     d->classes = ARENA_ARRAY(t->arena, struct diagnosis_class, ACCOUNT_CLASSES);
     for (int class = 0; class < ACCOUNT_CLASSES; class ++)
         if (f->by[class] > 0)
             d->classes[d->n_classes++] = (struct diagnosis_class){
-                account_class_name(class), account_class_label(class),
-                f->by[class] / (nanos)f->steps, num_share((double)f->by[class], (double)f->window)};
+                account_class_name(class), account_class_label(class), t->mean.by[class],
+                num_share((double)f->by[class], (double)f->window)};
     qsort(d->classes, d->n_classes, sizeof(*d->classes), by_time);
     add_groups(t);
+    tell_kinds(t);
     add_step_times(t);
     add_missing(t);
     d->slow = f->slow;
@@ -509,7 +408,7 @@ static const struct diagnosis *without_work(struct diagnosis *d, struct arena *a
 {
     *d = (struct diagnosis){
         .verdict = {.id = root_causes[ROOT_UNKNOWN].id, .found = {.cause = ROOT_UNKNOWN}},
-        .text = plain(arena, &diagnosis_text.nothing),
+        .text = cause_plain(arena, &diagnosis_text.nothing),
         .framework = framework_name(FRAMEWORK_PYTORCH),
         .slow = {.step = SIZE_MAX},
     };
@@ -519,7 +418,7 @@ static const struct diagnosis *without_work(struct diagnosis *d, struct arena *a
 const struct diagnosis *diagnosis_find(struct study *st)
 {
     const struct accounting *a = study_accounting(st);
-    struct teller_of_causes t = {0};
+    struct cause_words t = {0};
     struct whatif w;
 
     struct diagnosis *d = ARENA_NEW(&st->scratch, struct diagnosis);
@@ -539,9 +438,13 @@ const struct diagnosis *diagnosis_find(struct study *st)
         .is_calibrated = profiler_cost_is_known(w.cost),
         .time = a->step_time,
         .host_period = a->host_period,
-        .device_period = t.f.window / (nanos)t.f.steps,
+        .device_period = t.f.window / (nanos)t.f.units,
+        .is_mixed = t.f.units < t.f.steps,
         .profiled = w.profiled,
-        .bare = w.bare,
+        /* The replay has a mean over all steps. */
+        .bare = t.f.units < t.f.steps && w.profiled > 0
+                    ? (nanos)((double)t.f.window * ((double)w.bare / (double)w.profiled))
+                    : w.bare,
         .identity_error = w.replay->identity_error,
         .nodes = w.replay->n,
         .edges = w.replay->edges,

@@ -17,6 +17,12 @@ static const struct record site_record = RECORD(struct root_site, site_fields);
           ##__VA_ARGS__)
 #define CAUSE_FIELD(member, key_, ...) FIELD(struct diagnosis_cause, member, key_, ##__VA_ARGS__)
 
+static struct field_value is_upper_bound(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_bool(((const struct diagnosis_cause *)record)->bound == SAVING_AT_MOST);
+}
+
 static const struct field cause_fields[] = {
     CAUSE_FIELD(id, "id"),
     CAUSE_FIELD(rank, "rank"),
@@ -25,7 +31,10 @@ static const struct field cause_fields[] = {
     SHARE_FIELD(struct diagnosis_cause, saving_share, "saving_share"),
     SHARE_FIELD(struct diagnosis_cause, profiled_saving_share, "profiled_saving_share"),
     FIELD_OF_ENUM(struct diagnosis_cause, confidence, "confidence", confidence_name, CONFIDENCES),
-    CAUSE_FIELD(is_upper_bound, "is_upper_bound"),
+    FIELD_CALC(FIELD_BOOL, "is_upper_bound", is_upper_bound),
+    FIELD_OF_ENUM(struct diagnosis_cause, base, "saving_base", saving_base_name, SAVING_BASES,
+                  .about = "what the share is of"),
+    CAUSE_FIELD(base_time, "base_ms", .form = FORM_MS),
     FIELD_OF_ENUM(struct diagnosis_cause, bound, "saving_bound", saving_bound_name, SAVING_BOUNDS,
                   .about = "how the saving is to be read"),
     FIELD_ROOM_VALUES(struct diagnosis_cause, evidence, n_evidence, "evidence"),
@@ -45,6 +54,11 @@ static const struct field verdict_fields[] = {
           .about = "a step without the profiler; of a slow step, once"),
     SHARE_FIELD(struct diagnosis, verdict.saving_share, "saving_share"),
     SHARE_FIELD(struct diagnosis, verdict.profiled_saving_share, "profiled_saving_share"),
+    FIELD_OF_ENUM(struct diagnosis, verdict.base, "saving_base", saving_base_name, SAVING_BASES,
+                  .about = "what the share is of"),
+    FIELD(struct diagnosis, verdict.base_time, "base_ms", .form = FORM_MS),
+    FIELD(struct diagnosis, why_first, "why_first", .missing = MISSING_EMPTY,
+          .about = "where another cause would save more"),
     FIELD_OF_ENUM(struct diagnosis, verdict.confidence, "confidence", confidence_name, CONFIDENCES),
     FIELD_OF_ENUM(struct diagnosis, verdict.bound, "saving_bound", saving_bound_name, SAVING_BOUNDS,
                   .about = "how the saving is to be read"),
@@ -58,7 +72,9 @@ static const struct field step_fields[] = {
     FIELD(struct diagnosis, time, "time_ms", .form = FORM_MS, .about = "median"),
     FIELD(struct diagnosis, host_period, "host_period_ms", .form = FORM_MS,
           .missing = MISSING_NOT_POSITIVE),
-    FIELD(struct diagnosis, device_period, "device_period_ms", .form = FORM_MS, .about = "mean"),
+    FIELD(struct diagnosis, device_period, "device_period_ms", .form = FORM_MS,
+          .about = "mean; of steps that differ (is_mixed), all together"),
+    FIELD(struct diagnosis, is_mixed, "is_mixed"),
     FIELD(struct diagnosis, profiled, "profiled_ms", .form = FORM_MS, .about = "replayed, mean"),
     FIELD(struct diagnosis, bare, "unprofiled_estimate_ms", .form = FORM_MS,
           WHEN(struct diagnosis, is_calibrated)),
@@ -87,6 +103,9 @@ static const struct field group_fields[] = {
     FIELD(struct diagnosis_group, time, "total_ms", .form = FORM_MS, .about = "of all its steps"),
     FIELD(struct diagnosis_group, idle_share, "idle_share", .form = FORM_POINT, .decimals = 4,
           .about = "idle time of its steps by their total time"),
+    SHARE_FIELD(struct diagnosis_group, share, "share", .about = "of the time of all steps"),
+    FIELD(struct diagnosis_group, text, "text", .missing = MISSING_EMPTY,
+          .about = "of steps that differ, what each kind spends its time on"),
 };
 static const struct record group_record = RECORD(struct diagnosis_group, group_fields);
 

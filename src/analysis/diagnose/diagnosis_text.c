@@ -67,7 +67,10 @@ static void tell_time(const struct diagnosis *d, struct report *r)
         r, d->steps < d->all_steps ? &diagnosis_text.steps_of : &diagnosis_text.steps,
         PLACE("n", d->steps), PLACE("all", d->all_steps));
 
-    if (d->is_pseudo)
+    if (d->is_mixed)
+        report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.mixed_time, PLACE("count", count),
+                                           place_quantity("time", time, UNIT_NS)));
+    else if (d->is_pseudo)
         report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.whole_time,
                                            place_quantity("time", time, UNIT_NS)));
     else if (d->is_calibrated && d->identity_error <= ROOT_POOR_REPLAY / 100.0 &&
@@ -80,7 +83,7 @@ static void tell_time(const struct diagnosis *d, struct report *r)
         report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.step_time, PLACE("count", count),
                                            PLACE("range", range),
                                            place_quantity("time", time, UNIT_NS)));
-    if (diagnosis_is_host_ahead(d))
+    if (!d->is_mixed && diagnosis_is_host_ahead(d))
         report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.host_ahead,
                                            place_quantity("host", (double)d->host_period, UNIT_NS),
                                            place_quantity("device", (double)d->time, UNIT_NS)));
@@ -156,9 +159,14 @@ static void tell_missing(const struct diagnosis *d, struct report *r)
 void diagnosis_describe(const struct diagnosis *d, struct report *r)
 {
     report_text(r, wording_text(r->lang, &r->arena, d->text));
+    if (d->why_first.english.n > 0)
+        report_line_text(r, wording_text(r->lang, &r->arena, d->why_first));
     if (d->n_classes == 0)
         return;
     tell_time(d, r);
+    for (size_t i = 0; i < d->n_groups; i++)
+        if (d->groups[i].text.english.n > 0)
+            report_line_text(r, wording_text(r->lang, &r->arena, d->groups[i].text));
     if (d->n_step_times >= SERIES_LEAST)
         report_series(r, report_message(r, &diagnosis_text.step_times),
                       (struct report_values){d->step_times, d->n_step_times});

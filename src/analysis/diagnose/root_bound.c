@@ -146,6 +146,8 @@ enum saving_bound root_bound(struct root_finder *f, const struct found_cause *c)
 
     if (root_has(c, ROOT_OF_STEP))
         return SAVING_IN_RECORDING;
+    if (root_may_be_profiler(c)) /* without the profiler there may be nothing to save */
+        return SAVING_AT_MOST;
     if (c->cause == ROOT_LAUNCH_BOUND)
         return bound_of_launches(f);
     if (c->cause == ROOT_HOST_SYNC) /* what is read less often is launched less often */

@@ -112,7 +112,7 @@ static double most_saved(const struct root_finder *f, const struct found_cause *
     if (flags & (ROOT_OF_STEP | ROOT_BETWEEN_STREAMS))
         return 1;
     if (flags & ROOT_OF_TASKS)
-        return c->share + c->host_share;
+        return c->share + c->host_share; /* the host is spared their launches too */
     if (flags & ROOT_OF_LAUNCHES) {
         /* Idle time that long host work fills: launches and waits that go let the host begin with
          * it sooner, which is a matter of that work. */

@@ -34,7 +34,8 @@ struct slow_step {
     size_t step; /* SIZE_MAX: none */
     nanos time, median;
     nanos excess;
-    double share;      /* of the run */
+    nanos run;         /* all steps */
+    double share;      /* of them */
     long long kernels; /* more than the median has */
     int grown;         /* class of the accounting that grew most */
     nanos grown_by;
@@ -61,6 +62,7 @@ struct root_finder {
     const struct accounting *a;
     struct whatif *w;
     size_t first, steps; /* the steps that count: the first is left out when there are more */
+    size_t units;        /* that times are told of: those steps, or 1 where they differ in work */
     nanos window;        /* of those */
     nanos by[ACCOUNT_CLASSES];
     nanos waits;            /* of queued work inside those, longer than a queue's latency */

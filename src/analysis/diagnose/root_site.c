@@ -178,7 +178,7 @@ static void take_largest(const struct root_finder *f, struct site_sums *sums, st
         .name = capture_text(f->cap, best->name),
         .thread = capture_text(f->cap, lane->key.name),
         .count = best->count,
-        .time = best->time / (nanos)f->steps,
+        .time = best->time / (nanos)f->units,
     };
     best->time = -1;
 }
@@ -206,7 +206,7 @@ void root_find_sites(const struct root_finder *f, struct found_cause *c)
             site_add(&sums, f->cap, site, time);
         }
     }
-    c->count = sums.count / f->steps;
+    c->count = sums.count / f->units;
     c->each = sums.count > 0 ? sums.time / (nanos)sums.count : 0;
     c->share = num_share((double)sums.time, (double)f->window);
     c->host_share = num_share((double)sums.host, (double)f->window);

@@ -218,6 +218,7 @@ void root_find_slow_clock(struct root_finder *f)
         f->clock.step = i;
         f->clock.time = window_of(f, i);
     }
+    f->clock.run = run;
     f->clock.share = num_share((double)f->clock.excess, (double)run);
     if (f->clock.step != SIZE_MAX)
         f->clock.median = f->clock.time - worst;
@@ -286,6 +287,7 @@ static struct slow_step find_slowest(const struct root_finder *f, step_measure *
     }
     s.median = median_of(f, s.step, measure, NULL);
     s.excess = s.time - s.median;
+    s.run = run;
     s.share = num_share((double)s.excess, (double)run);
     if (s.step != SIZE_MAX && !is_slow(f, &s, measure))
         s.step = SIZE_MAX;

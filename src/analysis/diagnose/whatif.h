@@ -125,4 +125,12 @@ nanos whatif_begin(const struct whatif *w);
 /* Makes the run with these changes, as recorded, the last one. */
 void whatif_times(struct whatif *w, const struct whatif_change *changes, size_t n);
 
+/*
+ * whatif_trace - the changed run as a capture, to be drawn beside the recorded one.
+ */
+
+/* Tasks and events of the launching threads at their predicted times; tasks that a change removes
+ * are left out, other lanes are as recorded. Sealed; for capture_free(). */
+struct capture *whatif_trace(struct whatif *w, const struct whatif_change *changes, size_t n);
+
 #endif

@@ -3,8 +3,10 @@
  */
 #include "analysis/diagnose/whatif_answer.h"
 
+#include <math.h>
 #include <stdlib.h>
 
+#include "analysis/diagnose/diagnosis.h"
 #include "analysis/diagnose/limits.h"
 #include "analysis/diagnose/whatif_changes.h"
 #include "analysis/study.h"
@@ -14,15 +16,35 @@ ORDER_BY(by_saving, struct whatif_result,
          ORDER(y->saving, x->saving) ?: strcmp(x->change, y->change)
                                      ?: str_compare(x->site, y->site));
 
+/* A change that values a cause is worth what the diagnosis says: no more than what it removes
+ * takes. The replay alone would also move what waits for something else. */
+static void value_as_diagnosed(const struct diagnosis *d, const struct whatif *w,
+                               const struct whatif_change *change, struct whatif_result *r)
+{
+    for (size_t i = 0; i < d->n_causes; i++) {
+        const struct diagnosis_cause *c = &d->causes[i];
+        struct whatif_change whole;
+        if (c->whatif == NULL || !whatif_parse(str_of(c->whatif), &whole) ||
+            whole.id != change->id || !str_equal(whole.site, change->site))
+            continue;
+        r->saving = fmin(r->saving, c->saving_share);
+        r->profiled_saving = fmin(r->profiled_saving, c->profiled_saving_share);
+        r->bare = w->bare - (nanos)(r->saving * (double)w->bare);
+        r->profiled = w->profiled - (nanos)(r->profiled_saving * (double)w->profiled);
+    }
+}
+
 /* The changes by themselves, then together. */
-static void run_asked(struct whatif *w, const struct whatif_change *changes, size_t n,
-                      struct whatif_answer *out)
+static void run_asked(struct whatif *w, const struct diagnosis *d,
+                      const struct whatif_change *changes, size_t n, struct whatif_answer *out)
 {
     double saved = 0, profiled = 0;
 
     whatif_run_each(w, changes, n, out->single);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        value_as_diagnosed(d, w, &changes[i], &out->single[i]);
         whatif_bound(w, &changes[i], 1, &out->single[i]);
+    }
     out->singles = n;
     whatif_run_growing(w, changes, n, out->together); /* each on top of those before it */
     for (size_t i = 0; i < n; i++) {
@@ -38,7 +60,7 @@ static void run_asked(struct whatif *w, const struct whatif_change *changes, siz
 }
 
 /* All changes by themselves; the best combination of those that are worth something. */
-static void run_all(struct whatif *w, struct whatif_answer *out)
+static void run_all(struct whatif *w, const struct diagnosis *d, struct whatif_answer *out)
 {
     struct whatif_change all[WHATIF_CANDIDATES], worth[WHATIF_CANDIDATES];
     struct whatif_result results[WHATIF_CANDIDATES];
@@ -48,6 +70,7 @@ static void run_all(struct whatif *w, struct whatif_answer *out)
     whatif_run_each(w, all, candidates, results);
     for (size_t i = 0; i < candidates; i++) {
         struct whatif_result r = results[i];
+        value_as_diagnosed(d, w, &all[i], &r);
         if (r.saving < least && r.profiled_saving < least)
             continue;
         whatif_bound(w, &all[i], 1, &r);
@@ -55,6 +78,15 @@ static void run_all(struct whatif *w, struct whatif_answer *out)
         out->single[out->singles++] = r;
     }
     out->n = whatif_greedy(w, worth, out->single, n, least, out->together);
+    for (size_t i = 0; i < out->n; i++)
+        for (size_t k = 0; k < out->singles; k++)
+            if (strcmp(out->together[i].change, out->single[k].change) == 0 &&
+                str_equal(out->together[i].site, out->single[k].site)) {
+                /* On top of others a change saves no more than by itself. */
+                out->together[i].saving = fmin(out->together[i].saving, out->single[k].saving);
+                out->together[i].profiled_saving =
+                    fmin(out->together[i].profiled_saving, out->single[k].profiled_saving);
+            }
     qsort(out->single, out->singles, sizeof(*out->single), by_saving);
 }
 
@@ -100,17 +132,29 @@ static const char *missing_of(const struct whatif *w, struct arena *arena)
                       : NULL;
 }
 
+/* Of all steps together, where they differ too much for a mean. */
+static void scale_results(struct whatif_result *at, size_t n, double scale)
+{
+    for (size_t i = 0; i < n; i++) {
+        at[i].profiled = (nanos)((double)at[i].profiled * scale);
+        at[i].bare = (nanos)((double)at[i].bare * scale);
+        at[i].bare_low = (nanos)((double)at[i].bare_low * scale);
+        at[i].bare_high = (nanos)((double)at[i].bare_high * scale);
+    }
+}
+
 const struct whatif_answer *whatif_answer_find(struct study *st, struct whatif *w,
                                                const struct whatif_change *changes, size_t n)
 {
     struct whatif_answer *out = ARENA_NEW(&st->scratch, struct whatif_answer);
     size_t room = n > WHATIF_CANDIDATES ? n : WHATIF_CANDIDATES;
     struct whatif_result base = whatif_run_bounded(w, NULL, 0);
+    const struct diagnosis *d = study_diagnosis(st);
 
     *out = (struct whatif_answer){
-        .steps = w->a->n,
-        .is_pseudo = w->a->is_pseudo,
-        .recorded = w->a->step_time,
+        .steps = d->steps > 0 ? d->steps : w->a->n,
+        .is_pseudo = w->a->is_pseudo || d->is_mixed,
+        .recorded = d->steps > 0 ? d->device_period : w->a->step_time,
         .profiled = w->profiled,
         .bare = w->bare,
         .bare_low = base.bare_low,
@@ -127,10 +171,22 @@ const struct whatif_answer *whatif_answer_find(struct study *st, struct whatif *
         .together = ARENA_ARRAY(&st->scratch, struct whatif_result, room),
         .missing = missing_of(w, &st->scratch),
     };
+    if (d->is_mixed && w->profiled > 0) { /* the replay has a mean over all steps */
+        double scale = (double)d->device_period / (double)w->profiled;
+        out->profiled = d->device_period;
+        out->bare = d->bare;
+        out->bare_low = (nanos)((double)out->bare_low * scale);
+        out->bare_high = (nanos)((double)out->bare_high * scale);
+    }
     if (n > 0)
-        run_asked(w, changes, n, out);
+        run_asked(w, d, changes, n, out);
     else
-        run_all(w, out);
+        run_all(w, d, out);
+    if (d->is_mixed && w->profiled > 0) {
+        double scale = (double)d->device_period / (double)w->profiled;
+        scale_results(out->single, out->singles, scale);
+        scale_results(out->together, out->n, scale);
+    }
     for (size_t i = 0; i < out->n; i++) {
         out->saving += out->together[i].saving;
         out->profiled_saving += out->together[i].profiled_saving;
@@ -212,12 +268,12 @@ static const struct field answer_fields[] = {
     FIELD(struct whatif_answer, profiled_saving, "profiled_saving_share"),
     FIELD(struct whatif_answer, missing, "missing"),
 };
-static const struct record answer_record = RECORD(struct whatif_answer, answer_fields);
+const struct record whatif_record = RECORD(struct whatif_answer, answer_fields);
 
 const struct schema whatif_schema = {
     .name = "strata.whatif/1",
     .title = "predicted step time after changes",
-    .record = &answer_record,
+    .record = &whatif_record,
 };
 
 /* ---- as a report ---- */
@@ -228,6 +284,13 @@ static const struct field kind_fields[] = {
 };
 static const struct record kind_record = RECORD(struct whatif_kind, kind_fields);
 
+const struct schema whatif_kinds_schema = {
+    .name = "strata.whatif-kinds/1",
+    .title = "changes that strata whatif can make",
+    .record = &kind_record,
+    .is_list = true,
+};
+
 void whatif_answer_kinds(struct report *r)
 {
     report_records(r, &kind_record, whatif_kinds, WHATIFS, NULL);
@@ -237,7 +300,7 @@ static void describe_head(const struct whatif_answer *a, struct report *r)
 {
     struct arena *arena = &r->arena;
     const char *what = a->is_pseudo ? "Whole capture" : "Step time";
-    const char *recorded = quantity_text(arena, (double)a->profiled, UNIT_NS);
+    const char *recorded = quantity_text(arena, (double)a->recorded, UNIT_NS);
 
     if (a->is_calibrated)
         report_say(r, "%s: %s recorded, about %s without the profiler (%s to %s).", what, recorded,

@@ -43,6 +43,8 @@ void whatif_answer_describe(const struct whatif_answer *answer, struct report *r
 /* A table of all changes. */
 void whatif_answer_kinds(struct report *r);
 
-extern const struct schema whatif_schema; /* of a struct whatif_answer */
+extern const struct record whatif_record;       /* of a struct whatif_answer */
+extern const struct schema whatif_kinds_schema; /* of a list of struct whatif_kind */
+extern const struct schema whatif_schema;       /* of a struct whatif_answer */
 
 #endif

@@ -1,7 +1,7 @@
 #include "analysis/diagnose/whatif_answer.h"
 
 #include "analysis/diagnose/testing_diagnose.h"
-#include "analysis/diagnose/whatif_trace.h"
+#include "analysis/diagnose/whatif.h"
 
 static struct whatif what;
 

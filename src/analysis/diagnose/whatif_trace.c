@@ -1,7 +1,7 @@
 /*
  * Recorded times mapped to those of a changed replay.
  */
-#include "analysis/diagnose/whatif_trace.h"
+#include "analysis/diagnose/whatif.h"
 
 /* Where a recorded time of a timeline lies in the changed run; in between it is a line. */
 struct knot {

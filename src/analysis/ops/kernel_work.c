@@ -6,7 +6,7 @@
 #include "analysis/diagnose/limits.h"
 #include "analysis/diagnose/roof.h"
 #include "analysis/ops/op_tree.h"
-#include "analysis/ops/op_works.h"
+#include "analysis/ops/slice_work.h"
 
 /* An operator whose work is known: its kernels together. */
 struct worked {
@@ -22,7 +22,7 @@ struct finder {
     const struct op_tree *tree;
     struct kernel_works *out;
     struct kernel_work *at;
-    struct op_works works;
+    struct slice_works works;
     struct hash of_slice; /* place in `worked` */
     VEC_OF(struct worked) worked;
     uint32_t *worked_of; /* by kernel; OP_TREE_NONE: none */
@@ -30,15 +30,15 @@ struct finder {
 
 /* ---- looked up ---- */
 
-/* The work of a slice if it is known; OP_WORKS_NONE if not. */
+/* The work of a slice if it is known; SLICE_WORKS_NONE if not. */
 static uint32_t work_of(struct finder *f, size_t slice, bool is_kernel, enum work_state *state)
 {
-    uint32_t work = op_works_find(&f->works, slice, is_kernel);
+    uint32_t work = slice_works_find(&f->works, slice, is_kernel);
 
-    if (work == OP_WORKS_NONE)
-        return OP_WORKS_NONE;
+    if (work == SLICE_WORKS_NONE)
+        return SLICE_WORKS_NONE;
     *state = WORK_NO_RULE;
-    return f->works.at.at[work].kind != OP_WORK_UNKNOWN ? work : OP_WORKS_NONE;
+    return f->works.at.at[work].kind != RECORDED_WORK_UNKNOWN ? work : SLICE_WORKS_NONE;
 }
 
 /* The slice that tells a kernel's work: itself, or an operator around its launch. */
@@ -49,7 +49,7 @@ static uint32_t teller_of(struct finder *f, size_t kernel, uint32_t *work, enum 
 
     *state = WORK_NO_OPERATOR;
     *work = work_of(f, slice, true, state);
-    if (*work != OP_WORKS_NONE)
+    if (*work != SLICE_WORKS_NONE)
         return slice;
     for (; at != OP_TREE_NONE; at = f->tree->parent[at]) {
         if (s->kind[at] != SLICE_HOST_OP)
@@ -57,7 +57,7 @@ static uint32_t teller_of(struct finder *f, size_t kernel, uint32_t *work, enum 
         if (*state == WORK_NO_OPERATOR)
             *state = WORK_NO_SHAPES;
         *work = work_of(f, at, false, state);
-        if (*work != OP_WORKS_NONE)
+        if (*work != SLICE_WORKS_NONE)
             return at;
     }
     return OP_TREE_NONE;
@@ -95,17 +95,17 @@ static enum peak peak_of(const struct device *d, struct tensor_type type)
 }
 
 static const enum roof_kind roof_kinds[] = {
-    [OP_WORK_PRODUCT] = ROOF_PRODUCT,
-    [OP_WORK_CONVOLUTION] = ROOF_CONVOLUTION,
-    [OP_WORK_ATTENTION] = ROOF_ATTENTION,
+    [RECORDED_WORK_PRODUCT] = ROOF_PRODUCT,
+    [RECORDED_WORK_CONVOLUTION] = ROOF_CONVOLUTION,
+    [RECORDED_WORK_ATTENTION] = ROOF_ATTENTION,
 };
 
 /* Nanoseconds of an operator that took `now`; 0: not known. */
-static double roof_of(const struct device *d, const struct op_work *w, nanos now)
+static double roof_of(const struct device *d, const struct recorded_work *w, nanos now)
 {
     double memory = roof_bytes_time(d, w->bytes, LIMIT_MEMORY_ROOF), time = memory;
 
-    if (w->kind != OP_WORK_MEMORY) {
+    if (w->kind != RECORDED_WORK_MEMORY) {
         enum peak peak = peak_of(d, w->type);
         double flops = w->is_causal ? w->flops / 2 : w->flops;
         double compute =
@@ -127,9 +127,9 @@ static void rate_kernels(struct finder *f, struct kernel_order kernels)
 {
     for (size_t i = 0; i < f->worked.n; i++) {
         struct worked *worked = &f->worked.at[i];
-        const struct op_work *w = &f->works.at.at[worked->work];
+        const struct recorded_work *w = &f->works.at.at[worked->work];
         struct kernel_work *k = &f->at[worked->first];
-        bool is_matrix = w->kind != OP_WORK_MEMORY;
+        bool is_matrix = w->kind != RECORDED_WORK_MEMORY;
         enum peak peak = peak_of(f->out->device, w->type);
         double least = is_matrix ? roof_flops_time(f->out->device, w->flops, peak, 100) : 0;
         worked->is_wrong =
@@ -166,7 +166,7 @@ const struct kernel_works *kernel_works_find(struct study *st, const struct devi
         .tree = study_op_tree(st),
         .out = out,
         .at = ARENA_ARRAY(&st->scratch, struct kernel_work, kernels.n),
-        .works = op_works_of(st->cap),
+        .works = slice_works_of(st->cap),
         .worked_of = mem_grow(NULL, sizeof(uint32_t), kernels.n + 1),
     };
 
@@ -180,7 +180,7 @@ const struct kernel_works *kernel_works_find(struct study *st, const struct devi
         work_add_kernel(&f, i);
     rate_kernels(&f, kernels);
     mem_free(f.worked_of);
-    op_works_free(&f.works);
+    slice_works_free(&f.works);
     vec_free(&f.worked);
     hash_free(&f.of_slice);
     return out;

@@ -6,8 +6,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "analysis/arch/arch.h"
 #include "analysis/ops/module_tree.h"
-#include "analysis/ops/op_works.h"
+#include "analysis/ops/slice_work.h"
 #include "ops/kernel_family.h"
 
 struct finder {
@@ -20,7 +21,7 @@ struct finder {
     struct intern classes;
     VEC_OF(struct op_stat) rows;
     VEC_OF(uint32_t) seen; /* by row: the kernel that was counted last, + 1 */
-    struct op_works op_works;
+    struct slice_works slice_works;
     lane_id ranges; /* thread of most ranges; cap->lanes.n: none */
 };
 
@@ -115,10 +116,10 @@ static void add_work(struct finder *f, size_t slice, uint32_t row)
 {
     if (f->cap->slices.kind[slice] != SLICE_HOST_OP)
         return;
-    uint32_t place = op_works_find(&f->op_works, slice, false);
-    if (place == OP_WORKS_NONE)
+    uint32_t place = slice_works_find(&f->slice_works, slice, false);
+    if (place == SLICE_WORKS_NONE)
         return;
-    const struct op_work *work = &f->op_works.at.at[place];
+    const struct recorded_work *work = &f->slice_works.at.at[place];
     f->rows.at[row].flops += work->flops;
     f->out->flops += work->is_leaf ? work->flops : 0;
 }
@@ -352,29 +353,67 @@ static void stats_finish(struct finder *f, enum op_order order)
         qsort(out->at, out->n, sizeof(*out->at), largest_first);
 }
 
-const struct op_stats *op_stats_find(struct study *st, const struct op_options *o)
+static struct op_stats *find_by(struct study *st, const struct op_options *o, enum op_by by)
 {
     struct op_stats *out = ARENA_NEW(&st->scratch, struct op_stats);
     struct finder f = {.st = st, .cap = st->cap, .tree = study_op_tree(st), .out = out};
     struct kernel_order kernels = study_kernels(st);
 
-    f.op_works = op_works_of(st->cap);
-    *out = (struct op_stats){.by = o->by,
+    f.slice_works = slice_works_of(st->cap);
+    *out = (struct op_stats){.by = by,
+                             .top = o->top,
                              .kernels = kernels.n,
                              .linked = f.tree->linked,
                              .works = kernel_works_find(st, o->device)};
     out->steps = op_steps_find(st, out->works, &out->n_steps);
     for (size_t i = 0; i < kernels.n; i++)
         out->device = nanos_add(out->device, st->cap->slices.dur[kernels.at[i]]);
-    if (o->by == OP_BY_FAMILY)
+    if (by == OP_BY_FAMILY)
         by_family(&f);
-    else if (o->by == OP_BY_LAYER)
+    else if (by == OP_BY_LAYER)
         by_layer(&f);
     else
         by_tree(&f);
     stats_finish(&f, o->order);
     vec_free(&f.rows);
     vec_free(&f.seen);
-    op_works_free(&f.op_works);
+    slice_works_free(&f.slice_works);
+    return out;
+}
+
+/* ---- kernels by the layers of the architecture ---- */
+
+struct op_layers op_layers_find(struct study *st)
+{
+    const struct arch *a = arch_find(st, &(struct arch_options){.name = str_of(st->cap->name)});
+    const struct arch_layers *l = a->layers;
+    struct op_layers out = {.of_kernel = ARENA_ARRAY(&st->scratch, uint32_t, study_kernels(st).n)};
+
+    for (size_t i = 0; i < study_kernels(st).n; i++)
+        out.of_kernel[i] = OP_TREE_NONE;
+    for (size_t i = 0; i < l->n; i++) {
+        const struct arch_layer *layer = &l->at[i];
+        for (size_t k = layer->first; k < layer->end; k++)
+            out.of_kernel[k] = (uint32_t)layer->index;
+        if (layer->index >= out.n)
+            out.n = layer->index + 1;
+    }
+    out.names = ARENA_ARRAY(&st->scratch, struct str, out.n);
+    for (size_t i = 0; i < l->n; i++)
+        if (out.names[l->at[i].index].n == 0)
+            out.names[l->at[i].index] = arena_format(&st->scratch, "%zu %s", l->at[i].index,
+                                                     layer_kind_name(l->at[i].kind));
+    return out;
+}
+
+const struct op_stats *op_stats_find(struct study *st, const struct op_options *o)
+{
+    struct op_stats *out = find_by(st, o, o->by == OP_BY_AUTO ? OP_BY_OP : o->by);
+
+    /* Launches by a thread of the driver lie in no operator, and a table of zeros helps nobody. */
+    if (o->by == OP_BY_AUTO && out->device > 0 && out->outside == out->device) {
+        out = find_by(st, o, OP_BY_FAMILY);
+        out->is_fallback = true;
+    }
     return out;
 }

@@ -11,9 +11,17 @@
 #include "analysis/ops/kernel_work.h"
 #include "analysis/ops/op_tree.h"
 
-enum op_by { OP_BY_OP, OP_BY_MODULE, OP_BY_SHAPE, OP_BY_FAMILY, OP_BY_RANGE, OP_BY_LAYER };
+enum op_by {
+    OP_BY_OP,
+    OP_BY_MODULE,
+    OP_BY_SHAPE,
+    OP_BY_FAMILY,
+    OP_BY_RANGE,
+    OP_BY_LAYER,
+    OP_BY_AUTO, /* by operator, or by family where no operator has device time; no result is */
+};
 
-enum { OP_BYS = OP_BY_LAYER + 1 };
+enum { OP_BYS = OP_BY_AUTO };
 
 enum op_order { OP_ORDER_DEVICE, OP_ORDER_HEADROOM };
 
@@ -57,12 +65,15 @@ struct op_stats {
     const struct kernel_works *works;
     struct op_step *steps; /* the last one is all of them together, where there are several */
     size_t n_steps;
+    size_t top;       /* rows that are shown; 0: as many as fit a screen */
+    bool is_fallback; /* by family, since no operator is recorded around the launches */
 };
 
 struct op_options {
     enum op_by by;
     enum op_order order;
     const struct device *device; /* NULL: the one that the capture names */
+    size_t top;
 };
 
 struct report;
@@ -79,9 +90,10 @@ struct op_step *op_steps_find(struct study *st, const struct kernel_works *works
 const char *op_by_name(enum op_by by);
 
 extern const struct schema op_stats_schema;
+extern const struct record op_stats_record; /* of a struct op_stats */
 
-/* The table, at most `top` rows; 0: as many as fit. */
-void op_stats_describe(const struct op_stats *s, size_t top, struct report *r);
+/* The table, in its report. */
+void op_stats_describe(const struct op_stats *s, struct report *r);
 
 /* The layer of each kernel as the architecture tells it, by number in its pass; OP_TREE_NONE:
  * none. `names` gets one name a layer. */

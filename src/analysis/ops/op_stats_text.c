@@ -136,12 +136,12 @@ static const struct field stats_fields[] = {
     FIELD_LIST(struct op_stats, steps, n_steps, "steps", &step_record),
     FIELD_LIST(struct op_stats, at, n, "rows", &shape_record),
 };
-static const struct record stats_record = RECORD(struct op_stats, stats_fields);
+const struct record op_stats_record = RECORD(struct op_stats, stats_fields);
 
 const struct schema op_stats_schema = {
     .name = "strata.ops/1",
     .title = "device and host time by operator, module, shape, family, range or layer",
-    .record = &stats_record,
+    .record = &op_stats_record,
 };
 
 enum { ROWS_SHOWN = 30, STEPS_SHOWN = 10 };
@@ -176,16 +176,18 @@ static void describe_work(const struct op_stats *s, struct report *r)
                                    PLACE("tflops", d->tflops[PEAK_BF16]), PLACE("gbps", d->gbps)));
 }
 
-void op_stats_describe(const struct op_stats *s, size_t top, struct report *r)
+void op_stats_describe(const struct op_stats *s, struct report *r)
 {
     const struct record_env env = {.arena = &r->arena};
-    size_t most = top > 0 ? top : ROWS_SHOWN, n = s->n < most ? s->n : most;
+    size_t most = s->top > 0 ? s->top : ROWS_SHOWN, n = s->n < most ? s->n : most;
     size_t steps = s->n_steps < STEPS_SHOWN ? s->n_steps : STEPS_SHOWN;
 
     report_text(r, REPORT_MESSAGE(r, &ops_text.summary, PLACE("kernels", s->kernels),
                                   place_quantity("device", (double)s->device, UNIT_NS),
                                   PLACE("outside", s->outside_kernels),
                                   place_quantity("time", (double)s->outside, UNIT_NS)));
+    if (s->is_fallback)
+        report_text(r, report_message(r, &ops_text.by_family));
     if (s->n == 0)
         report_text(r, report_message(r, s->by == OP_BY_MODULE  ? &ops_text.no_modules
                                          : s->by == OP_BY_LAYER ? &ops_text.no_layers

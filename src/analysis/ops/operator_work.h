@@ -1,7 +1,9 @@
 /*
- * operator_work - what an operator computes and moves, out of the shapes and types beside it.
+ * operator_work - what an operator computes and moves by its inputs alone, for the roofs of
+ * what-ifs.
  *
- * Equal operators are looked at once: a trace has few kinds of them and many of each kind.
+ * The work that reports show is that of a call (ops/recorded_work.h), which also reads outputs and
+ * values. Computed once for equal operators: a trace has few kinds of them and many of each kind.
  */
 #ifndef STRATA_ANALYSIS_OPS_OPERATOR_WORK_H
 #define STRATA_ANALYSIS_OPS_OPERATOR_WORK_H

@@ -130,6 +130,9 @@ struct cluster {
     struct str *notes;    /* in English */
     size_t n_notes;
     struct wording verdict;
+    /* Of the run, not of the ranks, so only told: summaries that an earlier run had kept, of all.
+     */
+    size_t reused, summaries;
 };
 
 const char *culprit_kind_name(enum culprit_kind kind);

@@ -39,6 +39,16 @@ static int processes(const struct cluster_run *run)
     return run->job->mpi != NULL ? run->job->mpi->size : 1;
 }
 
+/* What one process did alone; see mpi.h. */
+static enum status agree(const struct cluster_run *run, enum status own)
+{
+    if (run->job->mpi == NULL)
+        return own;
+    enum status st = mpi_agree(run->job->mpi, own, run->d);
+    run->out->is_failure_shared = st != ST_OK;
+    return st;
+}
+
 /* ---- who reads what ---- */
 
 static int by_bytes(const void *a, const void *b, void *ctx)
@@ -396,6 +406,33 @@ static enum status conclude(struct cluster_run *run)
     struct rank_summary *ranks = ARENA_ARRAY(run->arena, struct rank_summary, n);
     n = choose_ranks(run, ranks);
     out->result = cluster_find(run->arena, ranks, n);
+    out->result->reused = out->reused;
+    out->result->summaries = out->n_parts;
+    return ST_OK;
+}
+
+/* Captures of the folder; the processes deal them out by number, so all have to see the same. */
+static enum status find_captures(struct cluster_run *run, bool *has_kept, struct fs_list *list)
+{
+    const struct cluster_job *job = run->job;
+    int64_t seen[] = {0, 0};
+    enum status st = ST_OK;
+
+    *has_kept = has_summaries(run, list);
+    if (!*has_kept)
+        st = bundles_find(&job->path, 1, &job->input, run->arena, run->d, &run->bundles);
+    if (st == ST_OK && !*has_kept && job->keep != NULL)
+        st = fs_mkdirs(job->keep, run->d);
+    TRY(agree(run, st));
+    if (job->mpi == NULL)
+        return ST_OK;
+    seen[0] = *has_kept ? -1 : (int64_t)run->bundles.n;
+    seen[1] = -seen[0];
+    TRY(mpi_fold_i64(job->mpi, seen, 2, MPI_FOLD_MIN, run->d));
+    run->out->is_failure_shared = seen[0] != -seen[1];
+    if (run->out->is_failure_shared)
+        return diag_fail(run->d, ST_FORMAT, "cluster.differs", (struct where){.path = job->path},
+                         "the processes do not see the same captures");
     return ST_OK;
 }
 
@@ -403,17 +440,16 @@ enum status ranks_run(const struct cluster_job *job, struct diag *d, struct clus
 {
     struct cluster_run run = {.job = job, .d = d, .out = out, .arena = &out->arena};
     struct fs_list list;
+    struct wire own = {0};
+    bool has_kept;
 
     *out = (struct cluster_outcome){0};
     arena_init(&out->arena);
-    if (has_summaries(&run, &list))
+    TRY(find_captures(&run, &has_kept, &list));
+    if (has_kept)
         return own_process(&run) == 0 ? read_summaries(&run, &list) : ST_OK;
-    TRY(bundles_find(&job->path, 1, &job->input, run.arena, d, &run.bundles));
-    struct wire own = {0};
     deal_out(&run);
-    if (run.job->keep != NULL)
-        TRY(fs_mkdirs(run.job->keep, run.d));
-    enum status st = make_parts(&run, &own);
+    enum status st = agree(&run, make_parts(&run, &own));
     if (st == ST_OK)
         st = job_gather(&run, &own);
     vec_free(&own.out);

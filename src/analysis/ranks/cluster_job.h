@@ -26,7 +26,8 @@ struct cluster_outcome {
     struct cluster *result;     /* NULL at processes other than 0 */
     struct cluster_part *parts; /* one for each capture that was found */
     size_t n_parts;
-    size_t reused; /* of them, summaries that were there */
+    size_t reused;          /* of them, summaries that were there */
+    bool is_failure_shared; /* process 0 has the reason why this one failed */
 };
 
 /* Call cluster_outcome_free() in any case. */

@@ -282,4 +282,6 @@ void cluster_describe(const struct cluster *c, struct report *r)
     describe_path(c, r);
     for (size_t i = 0; i < c->n_notes; i++)
         report_say(r, "Note: %.*s.", STR_ARGS(in_words(r, c->said[i])));
+    if (c->reused > 0)
+        report_say(r, "%zu of %zu summaries were reused.", c->reused, c->summaries);
 }

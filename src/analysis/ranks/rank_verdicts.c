@@ -23,7 +23,7 @@ static struct rank_verdict verdict_alone(struct study *st)
         .steps = d->steps,
         .kernels = cap->kernels_read,
         .time = d->time,
-        .mean = d->device_period,
+        .mean = d->is_mixed ? d->time : d->device_period,
         .cause = d->verdict.id,
         .waits_for = -1,
         .saving = d->verdict.saving,

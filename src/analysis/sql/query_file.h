@@ -9,7 +9,7 @@
 #define STRATA_ANALYSIS_SQL_QUERY_FILE_H
 
 #include "analysis/sql/sql.h"
-#include "render/dataset.h"
+#include "render/datasets/dataset.h"
 
 struct query_file {
     const struct dataset_form *form;

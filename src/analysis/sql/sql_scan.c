@@ -1,7 +1,7 @@
 /*
  * Columns of slices, copied as they lie.
  */
-#include "analysis/sql/sql_scan.h"
+#include "analysis/sql/sql.h"
 
 #include "base/text/char.h"
 

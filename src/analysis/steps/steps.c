@@ -196,7 +196,7 @@ static bool find_passes(struct study *st, struct steps *steps)
     return take_passes(st, steps);
 }
 
-static bool steps_steps_find(struct study *st, struct steps *steps)
+static bool steps_by_first_source(struct study *st, struct steps *steps)
 {
     enum step_choice choice = st->options.step_choice;
 
@@ -239,7 +239,7 @@ const struct steps *steps_find(struct study *st)
     struct steps *steps = ARENA_NEW(&st->scratch, struct steps);
     struct kernel_order kernels = study_kernels(st);
 
-    bool is_told = steps_steps_find(st, steps);
+    bool is_told = steps_by_first_source(st, steps);
     for (size_t i = 0; i < steps->n; i++)
         steps->at[i].mark = steps->at[i].window.begin;
     if (is_told && st->options.device_windows)

@@ -368,7 +368,7 @@ static double capacity_of(const struct capture *cap)
     return d != NULL ? d->memory_gb * 1024 * megabyte : 0;
 }
 
-const struct memory_curves *memory_find(struct study *st)
+struct memory_curves *memory_find(struct study *st)
 {
     struct memory_curves *m = ARENA_NEW(&st->scratch, struct memory_curves);
     struct finder f = {.st = st, .cap = st->cap};

@@ -68,15 +68,17 @@ struct memory_curves {
     size_t n_events;
     nanos begin;     /* of the recording */
     double capacity; /* bytes of the device; 0: not known */
+    size_t top;      /* rows that are shown; 0: as many as fit a screen */
 };
 
 struct report;
 struct schema;
 
-const struct memory_curves *memory_find(struct study *st);
+struct memory_curves *memory_find(struct study *st);
 
 extern const struct schema memory_schema;
+extern const struct record memory_record; /* of a struct memory_curves */
 
-void memory_describe(const struct memory_curves *m, size_t top, struct report *r);
+void memory_describe(const struct memory_curves *m, struct report *r);
 
 #endif

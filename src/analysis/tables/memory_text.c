@@ -96,7 +96,7 @@ static const struct field memory_fields[] = {
     FIELD(struct memory_curves, capacity, "capacity_bytes", .missing = MISSING_ZERO),
     FIELD_LIST(struct memory_curves, at, n, "pools", &pool_record),
 };
-static const struct record memory_record = RECORD(struct memory_curves, memory_fields);
+const struct record memory_record = RECORD(struct memory_curves, memory_fields);
 
 const struct schema memory_schema = {
     .name = "strata.memory/1",
@@ -171,7 +171,7 @@ static void describe_pool(const struct memory_curves *m, const struct memory_poo
         report_text(r, REPORT_MESSAGE(r, &memory_text.more, PLACE("n", p->n_steps - n)));
 }
 
-void memory_describe(const struct memory_curves *m, size_t top, struct report *r)
+void memory_describe(const struct memory_curves *m, struct report *r)
 {
     const struct record_env env = {.arena = &r->arena, .user = &m->capacity};
 
@@ -181,5 +181,5 @@ void memory_describe(const struct memory_curves *m, size_t top, struct report *r
     }
     report_records(r, &pool_table, m->at, m->n, &env);
     for (size_t i = 0; i < m->n; i++)
-        describe_pool(m, &m->at[i], top > 0 ? top : ROWS_SHOWN, r);
+        describe_pool(m, &m->at[i], m->top > 0 ? m->top : ROWS_SHOWN, r);
 }

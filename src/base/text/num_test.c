@@ -1,13 +1,12 @@
 #include "base/text/num.h"
 
 #include <float.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "base/testing.h"
+#include "base/testing_locale.h"
 
 static uint64_t seed = 1;
 
@@ -423,11 +422,10 @@ TEST(a_locale_with_a_decimal_comma_changes_nothing)
     char buf[NUM_TEXT];
     double value = 0;
 
-    if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL)
-        return; /* not installed here */
+    locale_comma_begin();
     bool is_read = num_f64(S("1.2345678901234567890"), &value);
     size_t n = num_print_f64(buf, 0.5);
-    setlocale(LC_ALL, "C");
+    locale_comma_end();
     assert_true(is_read && value == 1.2345678901234567890);
     assert_str(((struct str){buf, n}), "0.5");
 }

@@ -4,7 +4,7 @@
 #include "base/text/num.h"
 #include "cli/db/opt_db.h"
 #include "driver/device_links.h"
-#include "opdb/measure/comm_bench_job.h"
+#include "opdb/measure/comm_jobs.h"
 #include "report/report.h"
 
 enum { VALUES_MOST = 64, USUAL_RANKS = 16 };
@@ -151,44 +151,92 @@ static int read_job(struct session *s, const struct args *args, struct lists *l,
     return CODE_DONE;
 }
 
-static void show(struct session *s, const struct comm_bench *b)
+static void bench_describe(const void *result, struct report *r)
 {
-    const double poor_r2 = 0.5;
-    struct report *r;
+    const struct comm_bench *b = result;
+    size_t poor = comm_bench_poor_fits(b);
 
-    for (size_t i = 0; i < b->warnings.n; i++)
-        db_message(s, "%.*s", STR_ARGS(b->warnings.at[i]));
-    if (s->common.json)
-        session_document(s, &comm_bench_schema, "measured", b);
-    if (s->common.json || s->common.quiet)
-        return;
-    r = report_new(LANG_EN, S(""));
     report_records(r, &comm_result_record, b->results.at, b->results.n, NULL);
     if (b->model.fits.n > 0)
         report_records(r, &comm_fit_record, b->model.fits.at, b->model.fits.n, NULL);
-    size_t poor = 0;
-    for (size_t i = 0; i < b->model.fits.n; i++)
-        poor += b->model.fits.at[i].r2 < poor_r2;
     if (poor > 0)
         report_line(r,
                     "%zu of %zu lines explain less than half of the times: other programs ran "
                     "beside the ranks, or there are fewer processors than ranks. Measure again.",
                     poor, b->model.fits.n);
-    session_answer(s, r);
 }
 
-static void print_plan(struct session *s, const struct comm_bench_job *job)
+static void bench_give(struct session *s, const struct comm_bench *b)
 {
-    for (size_t i = 0; i < job->plan.n_ops; i++) {
-        enum collective op = job->plan.ops[i];
-        bool is_pair = op == COMM_SEND_RECV;
-        struct str groups = is_pair ? S("2") : S("");
-        for (size_t k = 0; k < job->plan.n_ranks && !is_pair; k++)
-            groups = arena_format(&s->arena, "%.*s%s%lld", STR_ARGS(groups), k > 0 ? ", " : "",
-                                  (long long)job->plan.ranks[k]);
-        out_printf(&s->out, "%.*s: %zu sizes, groups of %.*s\n", STR_ARGS(comm_kinds[op].name),
-                   job->plan.n_bytes, STR_ARGS(groups));
+    for (size_t i = 0; i < b->warnings.n; i++)
+        db_message(s, "%.*s", STR_ARGS(b->warnings.at[i]));
+    session_give(s, &(struct answer){.schema = &comm_bench_schema,
+                                     .origin = "measured",
+                                     .result = b,
+                                     .describe = bench_describe});
+}
+
+/* ---- what would be measured ---- */
+
+struct planned {
+    enum collective op;
+    const int64_t *groups, *bytes;
+    size_t n_groups, n_bytes;
+};
+
+struct planned_bench {
+    const struct planned *at;
+    size_t n;
+};
+
+static const struct field planned_fields[] = {
+    FIELD_OF_ENUM(struct planned, op, "collective", comm_name, COMM_COLLECTIVES),
+    FIELD_VALUES(struct planned, groups, n_groups, "num_devices"),
+    FIELD_VALUES(struct planned, bytes, n_bytes, "message_bytes"),
+};
+static const struct record planned_record = RECORD(struct planned, planned_fields);
+
+static const struct field plan_fields[] = {
+    FIELD_LIST(struct planned_bench, at, n, "collectives", &planned_record),
+};
+
+static const struct schema plan_schema = {
+    .name = "strata.comm-bench-plan/1",
+    .title = "collectives that a dry run would measure",
+    .record = &(const struct record)RECORD(struct planned_bench, plan_fields),
+};
+
+static void plan_describe(const void *result, struct report *r)
+{
+    const struct planned_bench *plan = result;
+
+    for (size_t i = 0; i < plan->n; i++) {
+        const struct planned *p = &plan->at[i];
+        struct str groups = S("");
+        for (size_t k = 0; k < p->n_groups; k++)
+            groups = arena_format(&r->arena, "%.*s%s%lld", STR_ARGS(groups), k > 0 ? ", " : "",
+                                  (long long)p->groups[k]);
+        report_line(r, "%s: %zu sizes, groups of %.*s", comm_name(p->op), p->n_bytes,
+                    STR_ARGS(groups));
     }
+}
+
+static void plan_give(struct session *s, const struct comm_bench_job *job)
+{
+    static const int64_t pair[] = {2};
+    struct planned at[COMM_COLLECTIVES];
+
+    for (size_t i = 0; i < job->plan.n_ops; i++) {
+        bool is_pair = job->plan.ops[i] == COMM_SEND_RECV;
+        at[i] = (struct planned){.op = job->plan.ops[i],
+                                 .groups = is_pair ? pair : job->plan.ranks,
+                                 .bytes = job->plan.bytes,
+                                 .n_groups = is_pair ? 1 : job->plan.n_ranks,
+                                 .n_bytes = job->plan.n_bytes};
+    }
+    session_give(s, &(struct answer){.schema = &plan_schema,
+                                     .result = &(struct planned_bench){at, job->plan.n_ops},
+                                     .describe = plan_describe});
 }
 
 /* The ranks measure; what goes wrong before they are there is told by one. */
@@ -208,7 +256,7 @@ static enum status bench_measure(struct session *s, struct comm_bench_job *job, 
         lists->ranks[job->plan.n_ranks++] = mpi.size < USUAL_RANKS ? mpi.size : USUAL_RANKS;
     TRY(comm_bench_run(b, job, &mpi, &s->arena, &s->diag));
     if (mpi.rank == 0)
-        show(s, b);
+        bench_give(s, b);
     mpi_close(&mpi); /* a rank that ends without this ends the others, too */
     return ST_OK;
 }
@@ -225,7 +273,7 @@ static int bench_run(struct session *s, const void *given)
     if (code == CODE_DONE && s->common.dry_run && job.plan.n_ranks == 0)
         lists->ranks[job.plan.n_ranks++] = USUAL_RANKS;
     if (code == CODE_DONE && s->common.dry_run)
-        print_plan(s, &job);
+        plan_give(s, &job);
     else if (code == CODE_DONE)
         st = bench_measure(s, &job, lists, &b);
     comm_bench_free(&b);
@@ -251,7 +299,7 @@ const struct command command_comm_bench = {
         "`strata comm validate --links fit` does the same for tables.",
     .see = "docs/perfdb-compare.md",
     .common = COMMON_DRY_RUN,
-    .schemas = {&comm_bench_schema},
+    .schemas = {&comm_bench_schema, &plan_schema},
     COMMAND_PARTS,
     .run = bench_run,
 };

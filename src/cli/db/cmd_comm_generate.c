@@ -10,7 +10,8 @@
 #include "base/text/text.h"
 #include "cli/db/opt_db.h"
 #include "driver/driver.h"
-#include "opdb/measure/comm_rounds.h"
+#include "opdb/measure/comm_jobs.h"
+#include "report/report.h"
 
 struct args {
     double limit_s;
@@ -42,6 +43,61 @@ static const char *list_text(struct arena *arena, const int64_t *at, size_t n)
     for (size_t i = 0; i < n; i++)
         text = arena_format(arena, "%.*s%s%" PRId64, STR_ARGS(text), i > 0 ? "," : "", at[i]);
     return arena_cstr(arena, text);
+}
+
+/* A launch of `comm bench`, and how it ended. */
+struct launched {
+    const struct comm_launch *launch;
+    struct str command;
+    const char *end; /* NULL: it was not started, or the run was interrupted */
+};
+
+struct generated {
+    const char *dir;
+    bool is_dry_run;
+    bool is_elsewhere; /* node 0 starts the ranks of all nodes */
+    struct launched *at;
+    size_t n, planned;
+};
+
+static const struct field launched_fields[] = {
+    FIELD_BEHIND(struct launched, launch, ops, "collectives"),
+    FIELD_BEHIND(struct launched, launch, processes, "ranks"),
+    FIELD_BEHIND(struct launched, launch, port, "port"),
+    FIELD(struct launched, command, "command"),
+    FIELD(struct launched, end, "end"),
+};
+static const struct record launched_record = RECORD(struct launched, launched_fields);
+
+static const struct field generated_fields[] = {
+    FIELD(struct generated, dir, "folder"),
+    FIELD(struct generated, is_dry_run, "is_dry_run"),
+    FIELD(struct generated, is_elsewhere, "is_other_node",
+          .about = "mpirun on node 0 starts the ranks of all nodes"),
+    FIELD(struct generated, planned, "launches_planned"),
+    FIELD_LIST(struct generated, at, n, "launches", &launched_record),
+};
+
+static const struct schema generated_schema = {
+    .name = "strata.comm-generate/1",
+    .title = "launches that fill the tables of collectives",
+    .record = &(const struct record)RECORD(struct generated, generated_fields),
+};
+
+static void generated_describe(const void *result, struct report *r)
+{
+    const struct generated *g = result;
+
+    if (g->is_elsewhere)
+        report_line(r, "mpirun on node 0 starts the ranks of all nodes");
+    for (size_t i = 0; i < g->n; i++) {
+        const struct launched *l = &g->at[i];
+        if (g->is_dry_run)
+            report_line(r, "%.*s", STR_ARGS(l->command));
+        else if (l->end != NULL)
+            report_line(r, "[%zu/%zu] %s, %" PRId64 " ranks, port %" PRId64 ": %s", i + 1,
+                        g->planned, l->launch->ops, l->launch->processes, l->launch->port, l->end);
+    }
 }
 
 struct launcher {
@@ -86,15 +142,15 @@ static const char *const *argv_of(const struct launcher *l, const struct comm_la
     return argv;
 }
 
-static void print_command(const struct launcher *l, const struct comm_launch *launch,
-                          const char *const *argv)
+static struct str command_of(const struct launcher *l, const struct comm_launch *launch,
+                             const char *const *argv)
 {
     struct arena *arena = &l->s->arena;
     struct str line = arena_format(arena, "MASTER_PORT=%" PRId64, launch->port);
 
     for (size_t i = 0; argv[i] != NULL; i++)
         line = arena_format(arena, "%.*s %s", STR_ARGS(line), argv[i]);
-    out_printf(&l->s->out, "%s\n", out_clean(arena, line));
+    return line;
 }
 
 static bool was_signalled(const struct proc_result *result, int signal)
@@ -104,32 +160,28 @@ static bool was_signalled(const struct proc_result *result, int signal)
 }
 
 /* A launch that fails costs its own rows. */
-static enum status launch_one(const struct launcher *l, const struct comm_launch *launch, size_t at)
+static enum status launch_one(const struct launcher *l, const char *const *argv,
+                              struct launched *out)
 {
     struct session *s = l->s;
+    const struct comm_launch *launch = out->launch;
     const char *env[] = {arena_printf(&s->arena, "MASTER_PORT=%" PRId64, launch->port), NULL};
-    const char *const *argv = argv_of(l, launch);
     struct proc_spec spec = {.argv = argv, .env = env};
     struct proc_result result;
     struct diag own;
 
-    if (s->common.dry_run) {
-        print_command(l, launch, argv);
-        return ST_OK;
-    }
     diag_init(&own);
     enum status st = proc_run(&spec, &s->arena, &result, &own);
     diag_fini(&own);
-    const char *end = st == ST_OK                  ? "done"
-                      : was_signalled(&result, 11) ? "done (crashed at its end)"
-                                                   : "failed";
-    if (!s->common.quiet && !s->common.json)
-        out_printf(&s->out, "[%zu/%zu] %s, %" PRId64 " ranks, port %" PRId64 ": %s\n", at + 1,
-                   l->rounds->n, launch->ops, launch->processes, launch->port, end);
-    if (st != ST_OK && st != ST_CANCELLED && !was_signalled(&result, 11))
+    if (st == ST_CANCELLED)
+        return st;
+    out->end = st == ST_OK                  ? "done"
+               : was_signalled(&result, 11) ? "done (crashed at its end)"
+                                            : "failed";
+    if (st != ST_OK && !was_signalled(&result, 11))
         diag_add(&s->diag, SEV_WARN, "mpi.launch", (struct where){0}, "%s, %" PRId64 " ranks: %.*s",
                  launch->ops, launch->processes, STR_ARGS(str_part(str_trim(result.err), 0, 600)));
-    return st == ST_CANCELLED ? st : ST_OK;
+    return ST_OK;
 }
 
 /* What is wrong with the environment; NULL: nothing. */
@@ -154,17 +206,29 @@ static const char *read_nodes(struct comm_nodes *nodes)
 static int run_all(struct session *s, struct launcher *l)
 {
     const char *rank = getenv("NODE_RANK");
+    struct launched at[ARRAY_LEN(l->rounds->at)] = {0};
+    struct generated g = {.dir = l->dir,
+                          .is_dry_run = s->common.dry_run,
+                          .is_elsewhere =
+                              l->rounds->is_multi && rank != NULL && strcmp(rank, "0") != 0,
+                          .at = at,
+                          .planned = l->rounds->n};
     enum status st = ST_OK;
 
-    if (!s->common.dry_run && fs_mkdirs(l->dir, &s->diag) != ST_OK)
+    if (!g.is_dry_run && fs_mkdirs(l->dir, &s->diag) != ST_OK)
         return CODE_USAGE;
-    if (l->rounds->is_multi && rank != NULL && strcmp(rank, "0") != 0) {
-        if (!s->common.quiet)
-            out_text(&s->out, "mpirun on node 0 starts the ranks of all nodes\n");
-        return CODE_DONE;
+    while (g.n < g.planned && !g.is_elsewhere && st == ST_OK) {
+        struct launched *one = &at[g.n];
+        one->launch = &l->rounds->at[g.n++];
+        const char *const *argv = argv_of(l, one->launch);
+        one->command = command_of(l, one->launch, argv);
+        if (!g.is_dry_run) {
+            st = launch_one(l, argv, one);
+            progress_tick(&s->progress, "launches", g.n, g.planned);
+        }
     }
-    for (size_t i = 0; i < l->rounds->n && st == ST_OK; i++)
-        st = launch_one(l, &l->rounds->at[i], i);
+    session_give(s, &(struct answer){
+                        .schema = &generated_schema, .result = &g, .describe = generated_describe});
     return session_code(st);
 }
 
@@ -220,6 +284,7 @@ const struct command command_comm_generate = {
     .see = "docs/perfdb-compare.md",
     .common = COMMON_DRY_RUN,
     .operands = {OPERAND_DIR, 0, 1, NULL},
+    .schemas = {&generated_schema},
     COMMAND_PARTS,
     .run = generate_run,
 };

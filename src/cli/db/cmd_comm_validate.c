@@ -3,7 +3,7 @@
  */
 #include "base/files/fs.h"
 #include "cli/db/opt_db.h"
-#include "opdb/measure/comm_validate.h"
+#include "opdb/measure/comm_jobs.h"
 
 struct args {
     struct comm_job job;
@@ -43,10 +43,11 @@ static int validate_run(struct session *s, const void *given)
         if (v.checks[i].is_there)
             session_read(s, fs_join(&s->arena, job.dir, comm_kinds[i].file), "collectives",
                          v.checks[i].rows_read, v.checks[i].rows_read - v.checks[i].rows.n);
-    if (s->common.json && st == ST_OK)
-        session_document(s, &comm_validation_schema, "measured", &v);
-    else if (!s->common.json && !s->common.quiet && v.checks[0].was_visited)
-        comm_validation_print(&v, st == ST_OK, session_text(s));
+    if (v.checks[0].was_visited)
+        session_give(s, &(struct answer){.schema = &comm_validation_schema,
+                                         .origin = "measured",
+                                         .result = &v,
+                                         .print = comm_validation_print});
     bool is_ok = v.counts[COMM_FAIL] == 0;
     comm_validation_free(&v);
     return st == ST_OK && !is_ok ? CODE_NO : db_code(st);

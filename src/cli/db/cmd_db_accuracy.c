@@ -6,6 +6,7 @@
 #include "opdb/predict/accuracy.h"
 #include "page/pages.h"
 #include "report/report.h"
+#include "text/database.h"
 
 struct args {
     struct words ops;
@@ -28,23 +29,35 @@ static const struct example examples[] = {
      "measured against predicted as a page"},
 };
 
-static void accuracy_print_text(struct session *s, const struct accuracy *a)
+static void accuracy_describe(const void *result, struct report *r)
 {
-    struct report *r = report_new(LANG_EN, S(""));
-    const struct accuracy_judged *j = &a->one;
+    const struct accuracy *a = result;
 
-    if (j->n == 0) {
-        report_say(r, "No operator has two rows with a duration: nothing can be left out.");
-    } else {
-        report_say(r,
-                   "Median error %.1f %%, 95th percentile %.1f %% over %zu rows, each left out "
-                   "once; the 80 %% interval holds %.1f %% of them.",
-                   100 * j->median, 100 * j->p95, j->n, 100 * j->covered);
-        report_say(r, "Blocks left out: median %.1f %%, 95th percentile %.1f %%, %.1f %% covered.",
-                   100 * a->block.median, 100 * a->block.p95, 100 * a->block.covered);
-        report_records(r, &accuracy_op_record, a->ops.at, a->ops.n, NULL);
+    if (a->one.n == 0) {
+        report_text(r, report_message(r, &database_text.no_pairs));
+        return;
     }
-    session_answer(s, r);
+    report_line_text(r, REPORT_MESSAGE(r, &database_text.rows_left_out,
+                                       PLACE("median", 100 * a->one.median),
+                                       PLACE("p95", 100 * a->one.p95), PLACE("n", a->one.n),
+                                       PLACE("covered", 100 * a->one.covered)));
+    report_line_text(r, REPORT_MESSAGE(r, &database_text.blocks_left_out,
+                                       PLACE("median", 100 * a->block.median),
+                                       PLACE("p95", 100 * a->block.p95),
+                                       PLACE("covered", 100 * a->block.covered)));
+    report_records(r, &accuracy_op_record, a->ops.at, a->ops.n, NULL);
+}
+
+struct shown {
+    const struct accuracy *accuracy;
+    const char *dir;
+};
+
+static void accuracy_fill_page(struct page_file *page, const void *what)
+{
+    const struct shown *shown = what;
+
+    page_accuracy(page, shown->accuracy, shown->dir);
 }
 
 static bool is_above(double value, double most)
@@ -61,14 +74,12 @@ static int accuracy_run(struct session *s, const void *given)
 
     TRY_CODE(db_tables(s, &args->ops, &args->place, &dir, &tree));
     enum status st = accuracy_find(&a, &tree, dir, &s->diag);
-    struct page_file *page = st == ST_OK ? page_answer_begin(s, PAGE_DATABASE, NULL) : NULL;
-    if (page != NULL) {
-        page_accuracy(page, &a, dir);
-        st = page_answer_end(s);
-    } else if (st == ST_OK && s->common.json) {
-        session_document(s, &accuracy_schema, "estimated", &a);
-    } else if (st == ST_OK && s->page == NULL) {
-        accuracy_print_text(s, &a);
+    if (st == ST_OK) {
+        session_give(s, &(struct answer){.schema = &accuracy_schema,
+                                         .origin = "estimated",
+                                         .result = &a,
+                                         .describe = accuracy_describe});
+        st = page_answer_fill(s, PAGE_DATABASE, accuracy_fill_page, &(struct shown){&a, dir});
     }
     bool is_bad = is_above(a.one.median, args->max_median) || is_above(a.one.p95, args->max_p95);
     accuracy_free(&a);
@@ -87,7 +98,7 @@ const struct command command_db_accuracy = {
         "rows lie inside their 80 % interval, and the model that was picked per operator. --html "
         "plots measured against predicted time.",
     .see = "docs/perfdb.md",
-    .common = COMMON_HTML,
+    .common = COMMON_LANG | COMMON_HTML,
     .operands = {OPERAND_WORD, 0, SIZE_MAX, NULL},
     .schemas = {&accuracy_schema},
     COMMAND_PARTS_ZERO,

@@ -1,6 +1,8 @@
 /*
  * strata db bench: replayed durations written back into the database.
  */
+#include <math.h>
+
 #include "cli/db/opt_measure.h"
 #include "opdb/measure/bench.h"
 #include "opdb/rows/table.h"
@@ -56,31 +58,20 @@ static const struct example examples[] = {
      "only two operators"},
 };
 
-static void report(struct session *s, const struct bench_plan *plan)
+static void bench_give(struct session *s, const struct bench_plan *plan)
 {
-    bool is_listed = (s->common.quiet || s->common.json) && !s->common.dry_run;
-
-    for (size_t i = 0; i < plan->updates.n && is_listed; i++)
+    for (size_t i = 0; i < plan->updates.n && !plan->is_dry_run; i++)
         if (plan->updates.at[i].is_changed)
             session_wrote(s, plan->updates.at[i].path);
-    if (is_listed) {
+    if (!plan->is_dry_run) {
         session_wrote(s, plan->report_path);
         session_wrote(s, plan->hotspots_path);
     }
-    if (s->common.json) {
-        session_document(s, &bench_schema, "measured", plan);
-        return;
-    }
-    for (size_t i = 0; i < plan->updates.n && s->common.dry_run; i++) {
-        const struct update *u = &plan->updates.at[i];
-        table_diff(u->is_new ? NULL : &u->old, &u->table, u->path, session_text(s));
-    }
-    if (s->common.quiet)
-        return;
-    out_bytes(&s->out, plan->report);
-    out_text(&s->out, "\n");
-    if (!s->common.dry_run)
-        out_printf(&s->out, "[REPORT] %s\n[REPORT] %s\n", plan->report_path, plan->hotspots_path);
+    session_give(s, &(struct answer){.schema = &bench_schema,
+                                     .origin = "measured",
+                                     .result = plan,
+                                     .print = bench_print,
+                                     .names_files = true});
 }
 
 static int write_back(struct session *s, const struct args *args, const struct bench_job *job)
@@ -90,11 +81,12 @@ static int write_back(struct session *s, const struct args *args, const struct b
 
     TRY_CODE(db_code(s->common.dry_run ? ST_OK : db_lock(s, job->dir, args->wait, &lock)));
     enum status st = bench_plan(&plan, job, &s->diag);
-    if (st == ST_OK && !s->common.dry_run)
+    plan.is_dry_run = s->common.dry_run;
+    if (st == ST_OK && !plan.is_dry_run)
         st = bench_write(&plan, job, &s->diag);
     lock_release(&lock);
     if (st == ST_OK)
-        report(s, &plan);
+        bench_give(s, &plan);
     bench_plan_free(&plan);
     return db_code(st);
 }
@@ -113,9 +105,10 @@ static int db_bench_measure(struct session *s, const struct args *args, const st
     if (st != ST_OK)
         return db_code(st);
     if (is_complete) {
-        for (size_t i = 0; i < files.n; i++)
-            out_printf(&s->out, "[SKIP] %s: every row has a duration\n", files.at[i]);
-        out_printf(&s->out, "[SUMMARY] nothing to replay: %zu tables are complete\n", files.n);
+        const struct measured_clocks none = {0, false, NAN, NAN, NAN, NAN, NAN, NAN, NAN, ""};
+        opt_measure_give(
+            s, &(struct measured_db){
+                   .dir = job->dir, .clocks = none, .complete = files.at, .n_complete = files.n});
         return CODE_DONE;
     }
     TRY_CODE(opt_measure_job(s, &args->measure, &args->place, ops, 1, &measured));
@@ -133,11 +126,9 @@ static int db_bench_run(struct session *s, const void *given)
 
     TRY_CODE(db_known_ops(s, &args->ops, &ops));
     TRY_CODE(db_place(s, &args->place, &job.dir));
-    bool is_told = !s->common.json && !s->common.quiet;
     job.ops = ops.at;
     job.n_ops = ops.n;
     job.how.keep_old = s->common.dry_run;
-    job.how.say = is_told ? session_text(s) : (struct sink){sink_drop, NULL};
     return job.prof != NULL ? write_back(s, args, &job) : db_bench_measure(s, args, &job, &ops);
 }
 

@@ -6,6 +6,7 @@
 #include "opdb/rows/check.h"
 #include "page/pages.h"
 #include "report/report.h"
+#include "text/database.h"
 
 struct args {
     struct place_args place;
@@ -26,48 +27,47 @@ static const struct example examples[] = {
      "two operators, as JSON"},
 };
 
-static void check_print_text(struct session *s, const struct check *c)
+static void describe_findings(const void *result, struct report *r)
 {
+    const struct check *c = result;
+
     for (size_t i = 0; i < c->findings.n; i++) {
         const struct check_finding *f = &c->findings.at[i];
-        if (f->is_note && s->common.quiet)
-            continue;
-        out_printf(&s->out, "%s:%llu: %s%s\n", f->path, (unsigned long long)f->line,
-                   f->is_note ? "note: " : "", out_clean(&s->arena, f->what));
+        report_line_text(
+            r,
+            REPORT_MESSAGE(r, f->is_note ? &database_text.finding_note : &database_text.finding,
+                           PLACE("path", f->path), PLACE("line", f->line), PLACE("what", f->what)));
     }
-    if (s->common.quiet)
-        return;
-    if (c->findings.n > 0)
-        out_text(&s->out, "\n");
-    struct report *r = report_new(LANG_EN, S(""));
     report_records(r, &check_summary, c->tables.at, c->tables.n, NULL);
-    report_text(r, arena_format(&s->arena, "%zu tables, %llu problems, %llu notes", c->tables.n,
-                                (unsigned long long)c->problems, (unsigned long long)c->notes));
-    session_answer(s, r);
+    report_text(r, REPORT_MESSAGE(r, &database_text.checked, PLACE("tables", c->tables.n),
+                                  PLACE("problems", c->problems), PLACE("notes", c->notes)));
 }
 
 /* The tables in a sentence, for people who did not ask for a check. */
-static void print_verdict(struct session *s, const struct check *c)
+static void describe_verdict(const void *result, struct report *r)
 {
-    struct report *r = report_new(LANG_EN, S(""));
-    uint64_t rows = 0, valid = 0;
+    const struct check *c = result;
 
-    for (size_t i = 0; i < c->tables.n; i++) {
-        rows += c->tables.at[i].rows;
-        valid += c->tables.at[i].valid;
+    if (c->tables.n == 0) {
+        report_text(r, report_message(r, &database_text.empty));
+        return;
     }
-    if (c->tables.n == 0)
-        report_say(r, "Operator database without tables: nothing was measured yet.");
-    else
-        report_say(r,
-                   "Operator database: %zu table%s, %llu of %llu row%s with a valid duration; %llu "
-                   "problem%s and %llu note%s.",
-                   c->tables.n, &"s"[c->tables.n == 1], (unsigned long long)valid,
-                   (unsigned long long)rows, &"s"[rows == 1], (unsigned long long)c -> problems,
-                   &"s"[c->problems == 1], (unsigned long long)c -> notes, &"s"[c->notes == 1]);
-    if (c->tables.n > 0)
-        report_records(r, &check_summary, c->tables.at, c->tables.n, NULL);
-    session_answer(s, r);
+    report_text(r, REPORT_MESSAGE(r, &database_text.verdict, PLACE("tables", c->tables.n),
+                                  PLACE("valid", c->valid), PLACE("rows", c->rows),
+                                  PLACE("problems", c->problems), PLACE("notes", c->notes)));
+    report_records(r, &check_summary, c->tables.at, c->tables.n, NULL);
+}
+
+struct shown {
+    const struct check *check;
+    const char *dir;
+};
+
+static void check_fill_page(struct page_file *page, const void *what)
+{
+    const struct shown *shown = what;
+
+    page_check(page, shown->check, shown->dir);
 }
 
 static int db_check_run(struct session *s, const void *given)
@@ -79,16 +79,12 @@ static int db_check_run(struct session *s, const void *given)
 
     TRY_CODE(db_tables(s, &args->ops, &args->place, &dir, &tree));
     enum status st = check_all(&check, &tree);
-    if (s->common.json)
-        session_document(s, &check_schema, NULL, &check);
-    else if (args->brief)
-        print_verdict(s, &check);
-    else
-        check_print_text(s, &check);
-    struct page_file *page = st == ST_OK ? page_answer_begin(s, PAGE_DATABASE, NULL) : NULL;
-    if (page != NULL) {
-        page_check(page, &check, dir);
-        st = page_answer_end(s);
+    if (st == ST_OK) {
+        session_give(
+            s, &(struct answer){.schema = &check_schema,
+                                .result = &check,
+                                .describe = args->brief ? describe_verdict : describe_findings});
+        st = page_answer_fill(s, PAGE_DATABASE, check_fill_page, &(struct shown){&check, dir});
     }
     bool is_bad =
         !args->brief && (check.problems > 0 || (args->strict && check.notes > 0)); /* or a look */
@@ -111,7 +107,7 @@ const struct command command_db_check = {
                "is a problem, with --strict also for notes.",
     .see = "docs/perfdb.md",
     .operands = {.kind = OPERAND_WORD, .min = 0, .max = SIZE_MAX},
-    .common = COMMON_HTML,
+    .common = COMMON_LANG | COMMON_HTML,
     .schemas = {&check_schema},
     COMMAND_PARTS_ZERO,
     .run = db_check_run,

@@ -40,7 +40,7 @@ static const struct example examples[] = {
 
 struct scenario {
     const char *name, *trace, *measured, *m6; /* m6: NULL when there is none */
-    bool is_skipped;
+    const char *missing;                      /* a file that is not there: skipped */
     struct ops_rows rows;
     struct plot plot;
 };
@@ -48,6 +48,7 @@ struct scenario {
 struct scenarios {
     struct scenario *at;
     size_t n;
+    const char *written; /* the file of write_json(); NULL: the comparison failed */
 };
 
 /* The scenarios of the public tool; measured traces are looked for in --trace-dir. */
@@ -116,13 +117,10 @@ static bool is_missing(struct session *s, struct scenario *one)
 
     for (size_t i = 0; i < ARRAY_LEN(files); i++)
         if (files[i] != NULL && !fs_exists(files[i])) {
-            if (!s->common.json && !s->common.quiet)
-                out_printf(&s->out, "SKIP %s: [Errno 2] No such file or directory: '%s'\n",
-                           one->name, files[i]);
             diag_add(&s->diag, SEV_NOTE, "perfdb.scenario-skipped",
                      (struct where){.path = files[i]}, "scenario %s skipped: no such file",
                      one->name);
-            one->is_skipped = true;
+            one->missing = files[i];
             return true;
         }
     return false;
@@ -153,12 +151,9 @@ static enum status run_scenario(struct session *s, struct scenario *one, const s
     enum status st = ops_compare(s, one, mapping, &p, &m);
     predicted_free(&p);
     measured_free(&m);
-    if (st != ST_OK)
-        return st;
-    ops_rows_sort(&one->rows);
-    if (!s->common.json && !s->common.quiet)
-        ops_rows_print(&one->rows, one->name, session_text(s));
-    return ST_OK;
+    if (st == ST_OK)
+        ops_rows_sort(&one->rows);
+    return st;
 }
 
 /* The file: scenarios by name, those that were left out aside. */
@@ -171,7 +166,7 @@ static bool write_json(const void *what, struct sink sink)
     j.has_open_end = true;
     json_write_object(&j);
     for (size_t i = 0; i < all->n; i++)
-        if (!all->at[i].is_skipped) {
+        if (all->at[i].missing == NULL) {
             const struct ops_rows *rows = &all->at[i].rows;
             json_write_key(&j, str_of(all->at[i].name));
             record_json_list(&j, &ops_row_record, rows->at.at, rows->at.n, NULL);
@@ -180,15 +175,52 @@ static bool write_json(const void *what, struct sink sink)
     return json_write_finish(&j);
 }
 
+static bool scenarios_print(const void *what, struct sink sink)
+{
+    const struct scenarios *all = what;
+    struct text out = {0};
+
+    for (size_t i = 0; i < all->n; i++) {
+        const struct scenario *one = &all->at[i];
+        if (one->missing != NULL)
+            text_format(&out, "SKIP %s: [Errno 2] No such file or directory: '%s'\n", one->name,
+                        one->missing);
+        else
+            ops_rows_print(&one->rows, one->name, text_sink(&out));
+    }
+    if (all->written != NULL)
+        text_format(&out, "\nSaved to %s\n", all->written);
+    bool is_good = sink.write(sink.ctx, text_view(&out));
+    text_free(&out);
+    return is_good;
+}
+
+static struct field_value is_skipped(const void *of, const struct record_env *env)
+{
+    (void)env;
+    return value_bool(((const struct scenario *)of)->missing != NULL);
+}
+
 static const struct field scenario_fields[] = {
     FIELD(struct scenario, name, "name"),
-    FIELD(struct scenario, is_skipped, "is_skipped"),
+    FIELD_CALC(FIELD_BOOL, "is_skipped", is_skipped),
+    FIELD(struct scenario, missing, "missing_file"),
+    FIELD(struct scenario, rows.predicted_us, "tc_total_us", .form = FORM_POINT, .decimals = 1),
+    FIELD(struct scenario, rows.measured_us, "prof_per_fwd_us", .form = FORM_POINT, .decimals = 1),
     FIELD_LIST(struct scenario, rows.at.at, rows.at.n, "rows", &ops_row_record),
     FIELD_SPLICE(struct scenario, plot, &plot_record),
 };
 static const struct record scenario_record = RECORD(struct scenario, scenario_fields);
 
+static struct field_value is_complete(const void *of, const struct record_env *env)
+{
+    (void)env;
+    return value_bool(((const struct scenarios *)of)->written != NULL);
+}
+
 static const struct field scenarios_fields[] = {
+    FIELD_CALC(FIELD_BOOL, "is_complete", is_complete,
+               .about = "false: one of them failed, and the rest was left out"),
     FIELD_LIST(struct scenarios, at, n, "scenarios", &scenario_record),
 };
 
@@ -210,8 +242,9 @@ static void ops_draw(struct session *s, struct scenario *one)
     plot_make(&one->plot, &s->arena, points, rows->at.n);
 }
 
-static void fill_page(struct page_file *page, const struct scenarios *all)
+static void scenarios_fill_page(struct page_file *page, const void *what)
 {
+    const struct scenarios *all = what;
     struct shape_rows rows;
 
     shape_rows_init(&rows);
@@ -234,35 +267,51 @@ static void fill_page(struct page_file *page, const struct scenarios *all)
     shape_rows_free(&rows);
 }
 
-static enum status print_result(struct session *s, const struct args *args,
-                                const struct scenarios *all)
+static enum status scenarios_save(struct session *s, const struct scenarios *all)
 {
-    const char *path = db_output_path(s, args->output);
     const char **inputs = ARENA_ARRAY(&s->arena, const char *, 3 * all->n + 1);
     size_t n = 0;
 
-    if (path == NULL)
-        path = "results/op_comparison.json";
     for (size_t i = 0; i < all->n; i++) {
         inputs[n++] = all->at[i].trace;
         inputs[n++] = all->at[i].measured;
         if (all->at[i].m6 != NULL)
             inputs[n++] = all->at[i].m6;
     }
-    TRY(db_output(s, path, inputs, write_json, all));
-    if (s->common.json || s->common.quiet)
-        session_wrote(s, path);
-    else
-        out_printf(&s->out, "\nSaved to %s\n", path);
+    TRY(db_output(s, all->written, inputs, write_json, all));
+    session_wrote(s, all->written);
+    return ST_OK;
+}
+
+static void scenarios_give(struct session *s, struct scenarios *all)
+{
     for (size_t i = 0; i < all->n; i++)
         ops_draw(s, &all->at[i]);
-    if (s->common.json)
-        session_document(s, &scenarios_schema, "measured", all);
-    struct page_file *page = page_answer_begin(s, PAGE_DATABASE, NULL);
-    if (page == NULL)
-        return ST_OK;
-    fill_page(page, all);
-    return page_answer_end(s);
+    session_give(s, &(struct answer){.schema = &scenarios_schema,
+                                     .origin = "measured",
+                                     .result = all,
+                                     .print = scenarios_print,
+                                     .names_files = true});
+}
+
+/* After a failure those before it are shown. */
+static enum status scenarios_compare(struct session *s, const struct args *args,
+                                     const struct tree *mapping, struct scenarios *all)
+{
+    const char *path = db_output_path(s, args->output);
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < all->n && st == ST_OK; i++)
+        if ((st = run_scenario(s, &all->at[i], mapping)) != ST_OK)
+            all->n = i;
+    if (st == ST_OK) {
+        all->written = path != NULL ? path : "results/op_comparison.json";
+        st = scenarios_save(s, all);
+    }
+    if (st != ST_OK)
+        all->written = NULL;
+    scenarios_give(s, all);
+    return st == ST_OK ? page_answer_fill(s, PAGE_DATABASE, scenarios_fill_page, all) : st;
 }
 
 /* The folder of the mapping; NULL when no option names one and none is found. */
@@ -308,11 +357,10 @@ static int compare_ops_run(struct session *s, const void *given)
     TRY_CODE(take_scenarios(s, args, &all));
     TRY_CODE(find_folder(s, args, &dir));
     enum status st = read_mapping(s, dir, &mapping);
-    for (size_t i = 0; i < all.n && st == ST_OK; i++)
-        st = run_scenario(s, &all.at[i], mapping);
+    size_t n = all.n;
     if (st == ST_OK)
-        st = print_result(s, args, &all);
-    for (size_t i = 0; i < all.n; i++)
+        st = scenarios_compare(s, args, mapping, &all);
+    for (size_t i = 0; i < n; i++)
         ops_rows_free(&all.at[i].rows);
     return db_code(st);
 }

@@ -1,9 +1,12 @@
 /*
  * strata db compare-shapes: predicted against measured time of every kernel at every shape.
  */
+#include <stdio.h>
+
 #include "cli/db/opt_db.h"
 #include "cli/page_answer.h"
 #include "opdb/compare/compare_shapes.h"
+#include "opdb/rows/table.h"
 #include "page/pages.h"
 
 struct args {
@@ -36,28 +39,49 @@ struct inputs {
     struct measured base, measured;
 };
 
-static enum status print_result(struct session *s, const struct args *args, struct shape_rows *rows)
+static bool shapes_print_count(const void *what, struct sink sink)
 {
-    const char *path = db_output_path(s, args->output);
-    const char *const inputs[] = {args->trace != NULL ? args->trace : args->base, args->measured,
-                                  NULL};
-    enum status st = ST_OK;
+    const struct shape_rows *rows = what;
+    char line[64];
+    int n = snprintf(line, sizeof(line), "Generated %zu per-shape comparison rows → ", rows->at.n);
+
+    return sink.write(sink.ctx, (struct str){line, (size_t)n}) &&
+           sink.write(sink.ctx, str_of(rows->written)) && sink.write(sink.ctx, S("\n"));
+}
+
+static bool shapes_print_table(const void *what, struct sink sink)
+{
     struct op_table t;
 
-    shape_rows_table(rows, &t);
-    if (path != NULL || !s->common.json)
-        st = db_output_table(s, path, inputs, &t);
+    shape_rows_table(what, &t);
+    bool is_good = table_print(&t, TABLE_NO_BOM, sink);
     table_free(&t);
-    if (st != ST_OK)
-        return st;
-    if (path != NULL && (s->common.json || s->common.quiet))
-        session_wrote(s, path);
-    else if (path != NULL)
-        out_printf(&s->out, "Generated %zu per-shape comparison rows → %s\n", rows->at.n, path);
-    if (s->common.json) {
-        shape_rows_plot(rows);
-        session_document(s, &shape_rows_schema, "measured", rows);
-    }
+    return is_good;
+}
+
+struct shown {
+    const struct args *args;
+    const struct shape_rows *rows;
+};
+
+static void shapes_fill_page(struct page_file *page, const void *what)
+{
+    const struct shown *shown = what;
+
+    page_shapes(page, shown->rows, shown->args->measured,
+                shown->args->base != NULL ? shown->args->base : shown->args->trace);
+}
+
+static enum status shapes_save(struct session *s, const struct args *args,
+                               const struct shape_rows *rows)
+{
+    const char *const inputs[] = {args->trace != NULL ? args->trace : args->base, args->measured,
+                                  NULL};
+
+    if (rows->written == NULL)
+        return ST_OK;
+    TRY(db_output(s, rows->written, inputs, shapes_print_table, rows));
+    session_wrote(s, rows->written);
     return ST_OK;
 }
 
@@ -84,13 +108,17 @@ static enum status shapes_compare(struct session *s, const struct args *args, st
     session_read(s, args->measured, "kernel-details", in->measured.table.n_rows, 0);
     TRY(shape_rows_measure(rows, &in->measured, SHAPE_MEASURED, &s->diag));
     shape_rows_sort(rows);
-    if (s->page == NULL)
-        return print_result(s, args, rows);
-    struct page_file *page = page_answer_begin(s, PAGE_DATABASE, NULL);
-    if (page == NULL)
-        return ST_OK;
-    page_shapes(page, rows, args->measured, args->base != NULL ? args->base : args->trace);
-    return page_answer_end(s);
+    shape_rows_plot(rows);
+    rows->written = db_output_path(s, args->output);
+    TRY(shapes_save(s, args, rows));
+    session_give(s, &(struct answer){.schema = &shape_rows_schema,
+                                     .origin = "measured",
+                                     .result = rows,
+                                     .print = rows->written != NULL ? shapes_print_count
+                                                                    : shapes_print_table,
+                                     .is_file = rows->written == NULL,
+                                     .names_files = true});
+    return page_answer_fill(s, PAGE_DATABASE, shapes_fill_page, &(struct shown){args, rows});
 }
 
 static int shapes_run(struct session *s, const void *given)

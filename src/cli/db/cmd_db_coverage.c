@@ -1,8 +1,10 @@
 /*
  * strata db coverage: whether the points of a database lie densely enough.
  */
+#include "base/text/text.h"
 #include "cli/db/opt_db.h"
 #include "opdb/compare/coverage.h"
+#include "report/report.h"
 
 struct args {
     struct coverage_options job;
@@ -23,39 +25,36 @@ static const struct example examples[] = {
      "one operator (default: all)"},
 };
 
-static void print_axis(struct session *s, const struct coverage_table *t,
-                       const struct coverage_axis *a)
+static void describe_axis(struct report *r, const struct coverage_table *t,
+                          const struct coverage_axis *a)
 {
-    const char *name = out_clean(&s->arena, a->name);
+    struct text missing = {0};
     char limit[NUM_TEXT];
 
-    if (a->missing.n > 0) {
-        out_printf(&s->out, "%s: %s: missing ", t->path, name);
-        for (size_t i = 0; i < a->missing.n; i++)
-            out_printf(&s->out, "%s%lld", i > 0 ? ", " : "", (long long)a->missing.at[i]);
-        out_text(&s->out, "\n");
-    }
+    for (size_t i = 0; i < a->missing.n; i++)
+        text_format(&missing, "%s%lld", i > 0 ? ", " : "", (long long)a->missing.at[i]);
+    if (a->missing.n > 0)
+        report_line(r, "%s: %.*s: missing %.*s", t->path, STR_ARGS(a->name),
+                    STR_ARGS(text_view(&missing)));
+    text_free(&missing);
     for (size_t i = 0; i < a->gaps_n; i++) {
         const struct coverage_gap *g = &a->gaps[i];
         size_t n = num_print_f64(limit, g->gap > 0 ? g->gap : g->ratio);
-        out_printf(&s->out, "%s: %s: gap from %lld to %lld, %s at most %.*s\n", t->path, name,
-                   (long long)g->from, (long long)g->to, g->gap > 0 ? "difference" : "ratio",
-                   (int)n, limit);
+        report_line(r, "%s: %.*s: gap from %lld to %lld, %s at most %.*s", t->path,
+                    STR_ARGS(a->name), (long long)g->from, (long long)g->to,
+                    g->gap > 0 ? "difference" : "ratio", (int)n, limit);
     }
 }
 
-static void coverage_print_text(struct session *s, const struct coverage *c)
+static void coverage_describe(const void *result, struct report *r)
 {
-    size_t axes = 0;
+    const struct coverage *c = result;
 
-    for (size_t i = 0; i < c->tables.n; i++) {
+    for (size_t i = 0; i < c->tables.n; i++)
         for (size_t k = 0; k < c->tables.at[i].axes_n; k++)
-            print_axis(s, &c->tables.at[i], &c->tables.at[i].axes[k]);
-        axes += c->tables.at[i].axes_n;
-    }
-    if (!s->common.quiet)
-        out_printf(&s->out, "%zu axes of %zu tables: values missing: %zu, gaps too wide: %zu\n",
-                   axes, c->tables.n, c->missing, c->gaps);
+            describe_axis(r, &c->tables.at[i], &c->tables.at[i].axes[k]);
+    report_line(r, "%zu axes of %zu tables: values missing: %zu, gaps too wide: %zu", c->axes,
+                c->tables.n, c->missing, c->gaps);
 }
 
 static int coverage_run(struct session *s, const void *given)
@@ -70,10 +69,10 @@ static int coverage_run(struct session *s, const void *given)
     o.ops = ops.at;
     o.ops_n = ops.n;
     enum status st = coverage_find(&c, dir, &o, &s->diag);
-    if (st == ST_OK && s->common.json)
-        session_document(s, &coverage_schema, NULL, &c);
-    else if (st == ST_OK)
-        coverage_print_text(s, &c);
+    if (st == ST_OK)
+        session_give(s, &(struct answer){.schema = &coverage_schema,
+                                         .result = &c,
+                                         .describe = coverage_describe});
     bool is_covered = c.missing == 0 && c.gaps == 0;
     coverage_free(&c);
     if (st != ST_OK)

@@ -6,6 +6,8 @@
 #include "opdb/rows/sqlview.h"
 #include "opdb/rows/table_union.h"
 #include "opdb/rows/union_dataset.h"
+#include "report/report.h"
+#include "text/database.h"
 
 struct args {
     struct words ops;
@@ -31,10 +33,11 @@ static const struct example examples[] = {
      "all operators in one table"},
 };
 
-/* What was exported, for the document. */
+/* What was exported. */
 struct exported {
-    const char *format, *path;
+    const char *format, *path; /* path: NULL, on stdout */
     uint64_t tables, bytes;
+    struct str file; /* for stdout */
 };
 
 static const struct field exported_fields[] = {
@@ -55,6 +58,20 @@ static bool write_bytes(const void *what, struct sink sink)
     return sink.write(sink.ctx, *(const struct str *)what);
 }
 
+static bool export_print(const void *result, struct sink sink)
+{
+    return sink.write(sink.ctx, ((const struct exported *)result)->file);
+}
+
+static void export_describe(const void *result, struct report *r)
+{
+    const struct exported *e = result;
+
+    report_text(r, REPORT_MESSAGE(r, &database_text.exported, PLACE("n", e->tables),
+                                  PLACE("format", e->format),
+                                  place_quantity("size", (double)e->bytes, UNIT_BYTES)));
+}
+
 /* The file as a whole, or stdout. */
 static enum status export_put(struct session *s, const struct place_files *tree, struct str bytes,
                               struct exported *out)
@@ -63,10 +80,18 @@ static enum status export_put(struct session *s, const struct place_files *tree,
 
     for (size_t i = 0; i < tree->n; i++)
         inputs[i] = tree->at[i].path;
-    TRY(db_output(s, out->path, inputs, write_bytes, &bytes));
     out->bytes = bytes.n;
-    if (out->path != NULL)
+    out->file = bytes;
+    if (out->path != NULL) {
+        TRY(db_output(s, out->path, inputs, write_bytes, &bytes));
         session_wrote(s, out->path);
+    }
+    session_give(s, &(struct answer){.schema = &exported_schema,
+                                     .origin = "measured",
+                                     .result = out,
+                                     .describe = export_describe,
+                                     .print = out->path != NULL ? NULL : export_print,
+                                     .is_file = out->path == NULL});
     return ST_OK;
 }
 
@@ -93,8 +118,8 @@ static enum status put_union(struct session *s, const struct place_files *tree, 
     if (format == EXPORT_CSV)
         st = table_union_write(tree, s->common.csv_safe, sink, &s->diag);
     else
-        st = union_dataset_write(tree, format == EXPORT_ARROW ? &dataset_arrow : &dataset_parquet,
-                                 sink, &s->diag);
+        st = union_dataset_write(tree, format == EXPORT_ARROW ? UNION_ARROW : UNION_PARQUET, sink,
+                                 &s->diag);
     if (st == ST_OK)
         st = export_put(s, tree, text_view(&text), out);
     text_free(&text);
@@ -110,8 +135,6 @@ static int export_run(struct session *s, const void *given)
 
     if (args->format == EXPORT_NONE)
         return session_usage(s, "export needs --to sqlite, csv, parquet or arrow");
-    if (out.path == NULL && s->common.json)
-        return session_usage(s, "export --json needs -o FILE");
     if (out.path == NULL && args->format != EXPORT_CSV && s->common.out == NULL)
         return session_usage(s, "export --to %s needs -o FILE", formats[args->format]);
     TRY_CODE(db_tables(s, &args->ops, &args->place, &dir, &tree));
@@ -119,8 +142,6 @@ static int export_run(struct session *s, const void *given)
     out.tables = tree.n;
     enum status st = args->format == EXPORT_SQLITE ? put_sqlite(s, &tree, &out)
                                                    : put_union(s, &tree, args->format, &out);
-    if (st == ST_OK && s->common.json)
-        session_document(s, &exported_schema, "measured", &out);
     return db_code(st);
 }
 

@@ -30,26 +30,15 @@ static const struct example examples[] = {
      "add sequence lengths and heads of dumped calls"},
 };
 
-static void report(struct session *s, const struct args *args, const struct fia_fill *fill,
-                   const char *output)
+static void fia_give(struct session *s, const struct fia_fill *fill)
 {
-    uint64_t more = fill->table.n_rows - fill->rows;
-
-    if (!s->common.dry_run && (s->common.quiet || s->common.json))
-        session_wrote(s, output);
-    if (s->common.json) {
-        session_document(s, &fia_fill_schema, "measured", fill);
-        return;
-    }
-    if (s->common.dry_run)
-        table_diff(&fill->old, &fill->table, output, session_text(s));
-    if (!s->common.quiet)
-        out_printf(&s->out,
-                   "Backfilled %llu/%llu CSV rows matched, %zu output rows (%s%llu from 1:N "
-                   "expansion) from %s into %s\n",
-                   (unsigned long long)fill->matched, (unsigned long long)fill->rows,
-                   fill->table.n_rows, more > 0 ? "+" : "", (unsigned long long)more, args->jsonl,
-                   output);
+    if (!fill->is_dry_run)
+        session_wrote(s, fill->output);
+    session_give(s, &(struct answer){.schema = &fia_fill_schema,
+                                     .origin = "measured",
+                                     .result = fill,
+                                     .print = fia_fill_print,
+                                     .names_files = true});
 }
 
 static int fia_run(struct session *s, const void *given)
@@ -74,11 +63,13 @@ static int fia_run(struct session *s, const void *given)
     if (st != ST_OK)
         return db_code(st);
     st = fia_fill(&fill, args->csv, args->jsonl, str_of(args->tag), &s->diag);
-    if (st == ST_OK && !s->common.dry_run)
+    fill.output = output;
+    fill.is_dry_run = s->common.dry_run;
+    if (st == ST_OK && !fill.is_dry_run)
         st = table_write(&fill.table, output, TABLE_BOM, &s->diag);
     lock_release(&lock);
     if (st == ST_OK)
-        report(s, args, &fill, output);
+        fia_give(s, &fill);
     fia_fill_free(&fill);
     return db_code(st);
 }

@@ -88,29 +88,6 @@ static enum status take_locks(struct session *s, const struct args *args, struct
     return ST_OK;
 }
 
-static void print_head(struct session *s, const struct args *args, const struct grid_run *run)
-{
-    const char *rules =
-        run->rules.file.n > 0 ? out_clean(&s->arena, run->rules.file) : "config.yaml";
-
-    if (s->common.quiet || s->common.json)
-        return;
-    out_printf(&s->out, "Mode: theory | Target models: %s",
-               run->targets.n > 0 ? "[" : "ALL (full grid)");
-    for (size_t i = 0; i < run->targets.n; i++)
-        out_printf(&s->out, "%s'%s'", i > 0 ? ", " : "",
-                   out_clean(&s->arena, run->targets.at[i].id));
-    out_printf(&s->out, "%s\n", run->targets.n > 0 ? "]" : "");
-    out_printf(&s->out, "Config: %s | op_mapping: %s | max_rows/csv: ", rules,
-               run->facts.is_there ? "True" : "False");
-    if (run->rows > 0)
-        out_printf(&s->out, "%lld\n", (long long)run->rows);
-    else
-        out_text(&s->out, "unlimited\n");
-    if (run->budget > 0)
-        out_printf(&s->out, "HBM budget: %.1f GiB per shape row\n", args->job.memory_gib);
-}
-
 struct teller {
     struct session *s;
     const struct grid_run *run;
@@ -125,7 +102,7 @@ static void print_file(void *ctx, const struct grid_file *f)
         db_message(s, "[MEMORY] %.*s: filtered %zu/%zu rows exceeding %.*s HBM budget",
                    STR_ARGS(f->name), f->fill.too_big, f->fill.made,
                    STR_ARGS(grid_memory_text(&s->arena, t->run->budget)));
-    if (f->is_written && (s->common.quiet || s->common.json))
+    if (f->is_written)
         session_wrote(s, f->path);
 }
 
@@ -135,23 +112,11 @@ static enum status run_grid(struct session *s, const struct args *args, struct g
     TRY(grid_run_scan(run, place->dir, &s->diag));
     if (!s->common.dry_run)
         TRY(take_locks(s, args, place));
-    print_head(s, args, run);
     TRY(grid_run_fill(run, print_file, &(struct teller){s, run}, &s->diag));
-    if (s->common.json) {
-        session_document(s, &grid_schema, NULL, run);
-    } else if (!s->common.quiet) {
-        size_t skipped = 0;
-        for (size_t i = 0; i < run->files.n; i++)
-            skipped += run->files.at[i].is_skipped;
-        out_printf(&s->out, "%s %zu rows across %zu CSV files under %s.\n",
-                   s->common.dry_run ? "Would append" : "Appended", run->appended, run->files.n,
-                   place->dir);
-        if (skipped > 0)
-            out_printf(&s->out, "Skipped %zu files (no theory generator):\n", skipped);
-        for (size_t i = 0; i < run->files.n; i++)
-            if (run->files.at[i].is_skipped)
-                out_printf(&s->out, "  - %s\n", out_clean(&s->arena, run->files.at[i].name));
-    }
+    session_give(s, &(struct answer){.schema = &grid_schema,
+                                     .result = run,
+                                     .print = grid_run_print,
+                                     .names_files = true});
     return ST_OK;
 }
 
@@ -161,7 +126,6 @@ static int db_grid_run(struct session *s, const void *given)
     struct place place = {0};
     struct grid_random probe;
     struct grid_run grid;
-    struct sink diff = session_text(s);
 
     if (args->is_printing) {
         out_bytes(&s->out, embedded_file("perfdb/grid.yaml"));
@@ -172,10 +136,8 @@ static int db_grid_run(struct session *s, const void *given)
     if (args->job.seed != NULL && !grid_random_seed_text(&probe, str_of(args->job.seed)))
         return session_usage(s, "--seed must be an integer, not \"%s\"", args->job.seed);
     TRY_CODE(find_place(s, args, &place));
-    if (s->common.json || s->common.quiet)
-        diff.write = sink_drop;
     struct grid_options o = args->job;
-    o.diff = s->common.dry_run ? &diff : NULL;
+    o.is_dry_run = s->common.dry_run;
     enum status st = grid_run_open(&grid, &o, &s->diag);
     if (st == ST_OK)
         st = run_grid(s, args, &grid, &place);

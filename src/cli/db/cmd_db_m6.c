@@ -38,47 +38,56 @@ static bool write_json(const void *what, struct sink sink)
     return m6_write_json(what, sink);
 }
 
+static bool m6_print_text(const void *what, struct sink sink)
+{
+    return m6_print(what, sink);
+}
+
+/* What the page shows. */
+struct shown {
+    const struct m6 *m6;
+    const struct shape_rows *rows;
+};
+
+static void m6_fill_page(struct page_file *page, const void *what)
+{
+    const struct shown *shown = what;
+
+    page_m6(page, shown->m6, shown->rows);
+}
+
 /* Times of each kernel at each shape make the pictures; rows whose times are no numbers count as
  * skipped by M6 itself and have no point. */
-static enum status m6_draw(struct session *s, struct m6 *m, const struct predicted *p,
+static enum status m6_give(struct session *s, struct m6 *m, const struct predicted *p,
                            const struct measured *measured)
 {
-    struct page_file *page = page_answer_begin(s, PAGE_DATABASE, NULL);
     struct shape_rows rows;
-    enum status st = ST_OK;
 
     shape_rows_init(&rows);
     shape_rows_predict(&rows, p);
     shape_rows_measure(&rows, measured, SHAPE_MEASURED, NULL);
-    m->metrics = metrics_compute(p);
-    if (page != NULL) {
-        shape_rows_sort(&rows);
-        page_m6(page, m, &rows);
-        st = page_answer_end(s);
-    } else if (s->page == NULL) {
-        shape_rows_plot(&rows);
-        m->plot = rows.plot;
-        session_document(s, &m6_schema, "measured", m);
-    }
+    shape_rows_sort(&rows);
+    shape_rows_plot(&rows);
+    m->plot = rows.plot;
+    session_give(s, &(struct answer){.schema = &m6_schema,
+                                     .origin = "measured",
+                                     .result = m,
+                                     .print = m6_print_text,
+                                     .names_files = true});
+    enum status st = page_answer_fill(s, PAGE_DATABASE, m6_fill_page, &(struct shown){m, &rows});
     shape_rows_free(&rows);
     return st;
 }
 
-static enum status print_result(struct session *s, const char *path, struct m6 *m,
-                                const struct predicted *p, const struct measured *measured)
+static enum status m6_save(struct session *s, const struct m6 *m)
 {
     const char *const inputs[] = {m->trace, m->measured, NULL};
 
-    if (path != NULL)
-        TRY(db_output(s, path, inputs, write_json, m));
-    if (path != NULL && (s->common.json || s->common.quiet))
-        session_wrote(s, path);
-    if (!s->common.json && !s->common.quiet) {
-        m6_print(m, session_text(s));
-        if (path != NULL)
-            out_printf(&s->out, "\nJSON output written to: %s\n", path);
-    }
-    return s->common.json || s->page != NULL ? m6_draw(s, m, p, measured) : ST_OK;
+    if (m->written == NULL)
+        return ST_OK;
+    TRY(db_output(s, m->written, inputs, write_json, m));
+    session_wrote(s, m->written);
+    return ST_OK;
 }
 
 static int m6_run(struct session *s, const void *given)
@@ -100,7 +109,10 @@ static int m6_run(struct session *s, const void *given)
         const struct str *sources = m6_sources(&s->arena, str_of(args->sources), &n);
         struct m6 m = m6_compute(&p, &measured, sources, n, args->is_compat ? M6_COMPAT : M6_EXACT);
         session_read(s, args->measured, "kernel-details", measured.table.n_rows, m.skipped);
-        st = print_result(s, db_output_path(s, args->output), &m, &p, &measured);
+        m.written = db_output_path(s, args->output);
+        st = m6_save(s, &m);
+        if (st == ST_OK)
+            st = m6_give(s, &m, &p, &measured);
     }
     measured_free(&measured);
     predicted_free(&p);

@@ -38,33 +38,24 @@ static const struct example examples[] = {
      "what that would change"},
 };
 
-static void report(struct session *s, const struct args *args, const struct parse_plan *plan)
+static void parse_give(struct session *s, const struct parse_plan *plan)
 {
-    bool is_listed = s->common.quiet || s->common.json;
-
     for (size_t i = 0; i < plan->files.n; i++) {
         const struct parse_file *f = &plan->files.at[i];
         if (f->rows_dropped == 0 && f->columns_lost.n == 0)
             continue;
         db_message(s, "%s: %sreplaced: %zu rows dropped%s%.*s", f->path,
-                   s->common.dry_run ? "would be " : "", f->rows_dropped,
+                   plan->is_dry_run ? "would be " : "", f->rows_dropped,
                    f->columns_lost.n > 0 ? ", columns dropped: " : "", STR_ARGS(f->columns_lost));
     }
-    for (size_t i = 0; i < plan->files.n && is_listed && !s->common.dry_run; i++)
+    for (size_t i = 0; i < plan->files.n && !plan->is_dry_run; i++)
         session_wrote(s, plan->files.at[i].path);
-    if (s->common.json) {
-        session_read(s, args->source, "kernel-details", plan->kernels.rows, 0);
-        session_document(s, &parse_schema, "measured", plan);
-        return;
-    }
-    for (size_t i = 0; i < plan->files.n && s->common.dry_run; i++) {
-        const struct parse_file *f = &plan->files.at[i];
-        table_diff(f->is_there ? &f->old : NULL, &f->fresh, f->path, session_text(s));
-    }
-    if (!s->common.quiet)
-        out_printf(&s->out, "%s %zu csv file(s) under %s from %s\n",
-                   s->common.dry_run ? "Would generate" : "Generated", plan->files.n, plan->dir,
-                   args->source);
+    session_read(s, plan->source, "kernel-details", plan->kernels.rows, 0);
+    session_give(s, &(struct answer){.schema = &parse_schema,
+                                     .origin = "measured",
+                                     .result = plan,
+                                     .print = parse_print,
+                                     .names_files = true});
 }
 
 /* A table of level 0 in the folder of a rank: its shapes are those of the operators in the trace.
@@ -126,15 +117,10 @@ static int run_captures(struct session *s, const struct args *args, const char *
     lock_release(&lock);
     if (st != ST_OK)
         return db_code(st);
-    if (s->common.json)
-        session_document(s, &capture_rows_schema, "measured", &count);
-    else if (!s->common.quiet)
-        out_printf(&s->out,
-                   "%s %llu rows in %llu tables under %s from %llu captures; %llu of %llu kernels "
-                   "belong to an operator with shapes\n",
-                   s->common.dry_run ? "Would merge" : "Merged", (unsigned long long)count.rows,
-                   (unsigned long long)count.tables, dir, (unsigned long long)count.captures,
-                   (unsigned long long)count.placed, (unsigned long long)count.kernels);
+    session_give(s, &(struct answer){.schema = &capture_rows_schema,
+                                     .origin = "measured",
+                                     .result = &count,
+                                     .describe = capture_rows_describe});
     return CODE_DONE;
 }
 
@@ -157,11 +143,13 @@ static int parse_run(struct session *s, const void *given)
                                              : PARSE_CAREFUL;
     TRY_CODE(db_code(s->common.dry_run ? ST_OK : db_lock(s, dir, args->wait, &lock)));
     enum status st = parse_plan(&plan, args->source, dir, mode, &s->diag);
-    if (st == ST_OK && !s->common.dry_run)
+    plan.source = args->source;
+    plan.is_dry_run = s->common.dry_run;
+    if (st == ST_OK && !plan.is_dry_run)
         st = parse_write(&plan, &s->diag);
     lock_release(&lock);
     if (st == ST_OK)
-        report(s, args, &plan);
+        parse_give(s, &plan);
     bool is_whole = plan.n_skipped == 0;
     parse_plan_free(&plan);
     return st == ST_OK && !is_whole ? CODE_NO : db_code(st);

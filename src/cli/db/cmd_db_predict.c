@@ -4,7 +4,7 @@
 #include "cli/db/opt_db.h"
 #include "cli/db/opt_model.h"
 #include "opdb/predict/predict_job.h"
-#include "render/timeline.h"
+#include "render/timelines/timeline.h"
 
 struct args {
     struct opt_model model;
@@ -86,10 +86,10 @@ static enum status show(struct session *s, const struct args *args, const struct
         capture_free(cap);
         TRY(st);
     }
-    if (s->common.json)
-        session_document(s, &predict_schema, "estimated", p);
-    else if (!s->common.quiet)
-        session_answer(s, predict_report(p));
+    session_give(s, &(struct answer){.schema = &predict_schema,
+                                     .origin = "estimated",
+                                     .result = p,
+                                     .describe = predict_describe});
     return ST_OK;
 }
 

@@ -3,7 +3,6 @@
  */
 #include "cli/db/opt_measure.h"
 #include "opdb/measure/probe_job.h"
-#include "report/report.h"
 
 struct args {
     struct opt_measure measure;
@@ -54,13 +53,11 @@ static int db_probe_run(struct session *s, const void *given)
     job.output_types = str_of(args->output_types);
     job.axis = str_of(args->axis);
     enum status st = probe_run(&job, &probe, &s->diag);
-    if (st == ST_OK && s->common.json) {
-        session_document(s, &probed_sizes_schema, "measured", &probe);
-    } else if (st == ST_OK) {
-        struct report *report = report_new(session_lang(s), S(""));
-        probed_sizes_describe(&probe, report);
-        session_answer(s, report);
-    }
+    if (st == ST_OK)
+        session_give(s, &(struct answer){.schema = &probed_sizes_schema,
+                                         .origin = "measured",
+                                         .result = &probe,
+                                         .describe = probed_sizes_describe});
     probed_sizes_free(&probe);
     return db_code(st);
 }

@@ -131,39 +131,31 @@ static int query_take_args(struct session *s, const struct args *args, struct qu
     return CODE_DONE;
 }
 
-/* The rows of an answer, or those that a miss nearly met. */
-static void print_rows(struct session *s, const struct query_result *r)
+/* With the rows of an answer, or those that a miss nearly met. */
+static void query_describe(const void *result, struct report *report)
 {
-    struct report *report = report_new(LANG_EN, S(""));
-
-    if (r->n_near > 0)
-        report_records(report, &query_near_record, r->near, r->n_near, NULL);
-    session_answer(s, report);
-}
-
-static void query_print_text(struct session *s, const struct query_result *r)
-{
+    const struct query_result *r = result;
     char number[NUM_TEXT];
 
-    if (r->miss != NULL) {
-        out_printf(&s->out, "miss        %s\n", r->miss);
-        print_rows(s, r);
-        return;
-    }
     number[num_print_f64(number, r->latency_us)] = '\0';
-    out_printf(&s->out, "latency     %s us\n", number);
-    if (r->has_interval)
-        out_printf(&s->out, "interval    %.4g to %.4g us (%s)\nsource      %s\n", r->low_us,
-                   r->high_us, r->source == QUERY_ANALYTIC ? "not calibrated" : "80 %",
-                   query_source_name(r->source));
+    if (r->miss != NULL)
+        report_line(report, "miss        %s", r->miss);
     else
-        out_printf(&s->out, "source      %s\nconfidence  %.2f\n", query_source_name(r->source),
-                   r->confidence);
-    out_printf(&s->out, "kernel      %s\nrule        %.*s\n", out_clean(&s->arena, r->kernel),
-               STR_ARGS(r->rule));
-    if (r->n_parts > 0)
-        out_printf(&s->out, "parts       %zu of %zu\n", r->n_hits, r->n_parts);
-    print_rows(s, r);
+        report_line(report, "latency     %s us", number);
+    if (r->miss == NULL && r->has_interval)
+        report_line(report, "interval    %.4g to %.4g us (%s)", r->low_us, r->high_us,
+                    r->source == QUERY_ANALYTIC ? "not calibrated" : "80 %");
+    if (r->miss == NULL) {
+        report_line(report, "source      %s", query_source_name(r->source));
+        if (!r->has_interval)
+            report_line(report, "confidence  %.2f", r->confidence);
+        report_line(report, "kernel      %.*s", STR_ARGS(r->kernel));
+        report_line(report, "rule        %.*s", STR_ARGS(r->rule));
+        if (r->n_parts > 0)
+            report_line(report, "parts       %zu of %zu", r->n_hits, r->n_parts);
+    }
+    if (r->n_near > 0)
+        report_records(report, &query_near_record, r->near, r->n_near, NULL);
 }
 
 /* A line for each line: what is no question is a miss too. */
@@ -214,10 +206,11 @@ static int db_query_run(struct session *s, const void *given)
     enum status st = query_open(&db, dir, &s->diag);
     if (st == ST_OK)
         st = query_run(&db, &q, &result, &s->diag);
-    if (st == ST_OK && s->common.json)
-        session_document(s, &query_schema, "measured", &result);
-    else if (st == ST_OK)
-        query_print_text(s, &result);
+    if (st == ST_OK)
+        session_give(s, &(struct answer){.schema = &query_schema,
+                                         .origin = "measured",
+                                         .result = &result,
+                                         .describe = query_describe});
     query_close(&db);
     return st == ST_OK && result.miss != NULL ? CODE_NO : db_code(st);
 }

@@ -4,6 +4,7 @@
 #include "base/formats/csv_write.h"
 #include "cli/db/opt_db.h"
 #include "opdb/rows/sqlview.h"
+#include "report/report.h"
 
 struct args {
     struct place_args place;
@@ -24,112 +25,145 @@ static const struct example examples[] = {
      "rows per file"},
 };
 
-/* Where rows go. */
-struct printer {
-    struct session *s;
-    size_t columns;
-    struct csv_write *csv;    /* or */
-    struct json_writer *json; /* or a table, whose cells are kept */
-    const char **heads;
-    bool *is_text;
-    VEC_OF(const char *) cells;
+/* The rows of a statement. */
+struct db_sql_rows {
+    struct str *columns;
+    VEC_OF(struct field_value) cells;
+    struct value_rows rows; /* of the cells, once all are there */
 };
 
-static bool db_sql_take_head(void *ctx, const char *const *names, size_t n)
-{
-    struct printer *p = ctx;
-    struct arena *arena = &p->s->arena;
+static const struct field sql_fields[] = {
+    FIELD_VALUES(struct db_sql_rows, columns, rows.width, "columns"),
+    FIELD_ROWS(struct db_sql_rows, rows, "rows"),
+};
 
-    p->columns = n;
-    if (p->s->common.json) {
-        p->json = session_json_begin(p->s, "strata.db-sql/1", NULL);
-        json_write_object(p->json);
-        json_put_array(p->json, "columns");
-        for (size_t i = 0; i < n; i++)
-            json_write_string(p->json, str_of(names[i]));
-        json_write_end(p->json);
-        json_put_array(p->json, "rows");
-        return true;
-    }
-    for (size_t i = 0; i < n && p->csv != NULL; i++)
-        csv_write_cell(p->csv, str_of(names[i]));
-    if (p->csv != NULL)
-        csv_write_row(p->csv);
-    p->heads = ARENA_ARRAY(arena, const char *, n + 1);
-    p->is_text = ARENA_ARRAY(arena, bool, n + 1);
+static const struct schema sql_schema = {
+    .name = "strata.db-sql/1",
+    .title = "the rows of a SELECT over a database",
+    .record = &(const struct record)RECORD(struct db_sql_rows, sql_fields),
+};
+
+struct sql_taker {
+    struct session *s;
+    struct db_sql_rows *rows;
+    struct csv_write csv;
+};
+
+static bool sql_keep_head(void *ctx, const char *const *names, size_t n)
+{
+    const struct sql_taker *t = ctx;
+
+    t->rows->rows.width = n;
+    t->rows->columns = ARENA_ARRAY(&t->s->arena, struct str, n);
     for (size_t i = 0; i < n; i++)
-        p->heads[i] = out_clean(arena, str_of(names[i]));
+        t->rows->columns[i] = arena_str(&t->s->arena, str_of(names[i]));
     return true;
 }
 
-static const char *cell_text(struct arena *arena, struct field_value v)
+static bool sql_keep_row(void *ctx, const struct field_value *cells, size_t n)
+{
+    const struct sql_taker *t = ctx;
+
+    for (size_t i = 0; i < n; i++) {
+        struct field_value v = cells[i];
+        if (v.type == VALUE_TEXT)
+            v.text = arena_str(&t->s->arena, v.text);
+        vec_push(&t->rows->cells, v);
+    }
+    t->rows->rows.n++;
+    return true;
+}
+
+static bool sql_csv_head(void *ctx, const char *const *names, size_t n)
+{
+    struct sql_taker *t = ctx;
+
+    for (size_t i = 0; i < n; i++)
+        csv_write_cell(&t->csv, str_of(names[i]));
+    csv_write_row(&t->csv);
+    return true;
+}
+
+static bool sql_csv_row(void *ctx, const struct field_value *cells, size_t n)
+{
+    struct sql_taker *t = ctx;
+
+    for (size_t i = 0; i < n; i++)
+        value_csv(&t->csv, cells[i]);
+    csv_write_row(&t->csv);
+    return true;
+}
+
+static struct str cell_words(struct report *r, struct field_value v)
 {
     if (v.type == VALUE_INT)
-        return arena_format(arena, "%lld", (long long)v.i).at;
+        return arena_format(&r->arena, "%lld", (long long)v.i);
     if (v.type == VALUE_REAL)
-        return arena_format(arena, "%.9g", v.real).at;
-    return v.type == VALUE_NONE ? "-" : out_clean(arena, v.text);
+        return arena_format(&r->arena, "%.9g", v.real);
+    return v.type == VALUE_NONE ? S("-") : v.text;
 }
 
-static bool db_sql_take_row(void *ctx, const struct field_value *cells, size_t n)
+static void sql_describe(const void *result, struct report *r)
 {
-    struct printer *p = ctx;
+    const struct db_sql_rows *sql = result;
+    const struct value_rows *rows = &sql->rows;
+    struct column *columns = ARENA_ARRAY(&r->arena, struct column, rows->width);
 
-    if (p->json != NULL)
-        json_write_array(p->json);
-    for (size_t i = 0; i < n; i++)
-        if (p->json != NULL) {
-            value_json(p->json, cells[i]);
-        } else if (p->csv != NULL) {
-            value_csv(p->csv, cells[i]);
-        } else {
-            p->is_text[i] = p->is_text[i] || cells[i].type == VALUE_TEXT;
-            vec_push(&p->cells, cell_text(&p->s->arena, cells[i]));
-        }
-    if (p->json != NULL)
-        json_write_end(p->json);
-    if (p->csv != NULL)
-        csv_write_row(p->csv);
-    return true;
+    if (rows->width == 0)
+        return;
+    for (size_t c = 0; c < rows->width; c++) {
+        columns[c] = (struct column){arena_cstr(&r->arena, sql->columns[c]), COLUMN_RIGHT, 0};
+        for (size_t i = c; i < rows->n * rows->width; i += rows->width)
+            if (rows->cells[i].type == VALUE_TEXT)
+                columns[c].type = COLUMN_TEXT;
+    }
+    struct table *t = report_table(r, columns, rows->width);
+    for (size_t i = 0; i < rows->n * rows->width; i++)
+        table_text(r, t, cell_words(r, rows->cells[i]));
 }
 
-static void sql_finish(struct printer *p, enum status st)
+static enum status sql_give(struct sql_taker *t, const struct place_files *tree, struct str sql)
 {
-    if (p->json != NULL) {
-        json_write_end(p->json);
-        json_write_end(p->json);
-        session_json_end(p->s);
-    }
-    if (p->csv != NULL)
-        csv_write_close(p->csv);
-    if (p->json == NULL && p->csv == NULL && st == ST_OK && p->columns > 0) {
-        struct out_column *columns = ARENA_ARRAY(&p->s->arena, struct out_column, p->columns);
-        for (size_t i = 0; i < p->columns; i++)
-            columns[i] = (struct out_column){p->heads[i], !p->is_text[i]};
-        out_table(&p->s->out, columns, p->columns, p->cells.at, p->cells.n / p->columns);
-    }
-    vec_free(&p->cells);
+    const struct sqlview_sink sink = {sql_keep_head, sql_keep_row, t};
+    struct db_sql_rows rows = {0};
+
+    t->rows = &rows;
+    enum status st = sqlview_run(tree, sql, &sink, &t->s->diag);
+    rows.rows.cells = rows.cells.at;
+    if (st == ST_OK)
+        session_give(t->s, &(struct answer){
+                               .schema = &sql_schema, .result = &rows, .describe = sql_describe});
+    vec_free(&rows.cells);
+    return st;
+}
+
+/* As they come, however many. */
+static enum status sql_stream(struct sql_taker *t, const struct place_files *tree, struct str sql)
+{
+    const struct sqlview_sink sink = {sql_csv_head, sql_csv_row, t};
+
+    csv_write_open(&t->csv, session_sink(t->s));
+    t->csv.is_safe = t->s->common.csv_safe;
+    enum status st = sqlview_run(tree, sql, &sink, &t->s->diag);
+    csv_write_close(&t->csv);
+    return st;
 }
 
 static int db_sql_run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct printer p = {.s = s};
+    struct sql_taker t = {.s = s};
     struct place_files tree;
     const struct place_args *place = &args->place;
     const char *dir = place_root(place); /* the whole tree, unless a folder of it is named */
 
+    if (args->csv)
+        TRY_CODE(session_own_form(s, "--csv"));
     if (place->database_path != NULL || place->vllm != NULL || place->stack_version != NULL)
         TRY_CODE(db_place(s, place, &dir));
     TRY_CODE(db_code(place_find(&s->arena, dir, NULL, 0, &tree, &s->diag)));
-    if (args->csv && !s->common.json) {
-        p.csv = ARENA_NEW(&s->arena, struct csv_write);
-        csv_write_open(p.csv, session_sink(s));
-        p.csv->is_safe = s->common.csv_safe;
-    }
-    const struct sqlview_sink sink = {db_sql_take_head, db_sql_take_row, &p};
-    enum status st = sqlview_run(&tree, str_of(s->operands.at[0]), &sink, &s->diag);
-    sql_finish(&p, st);
+    struct str sql = str_of(s->operands.at[0]);
+    enum status st = args->csv ? sql_stream(&t, &tree, sql) : sql_give(&t, &tree, sql);
     return st == ST_UNSUPPORTED ? CODE_USAGE : db_code(st);
 }
 
@@ -150,6 +184,7 @@ const struct command command_db_sql = {
     .see = "docs/perfdb.md",
     .operands = {.kind = OPERAND_WORD, .min = 1, .max = 1},
     .common = COMMON_CSV,
+    .schemas = {&sql_schema},
     COMMAND_PARTS_ZERO,
     .run = db_sql_run,
 };

@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-#include "report/report.h"
-
 /* The number of runs: the option, else the environment, else `otherwise`; 0: no number. */
 static int64_t repeats_of(const struct opt_measure *o, int64_t otherwise)
 {
@@ -45,6 +43,14 @@ int opt_measure_job(struct session *s, const struct opt_measure *o, const struct
     return CODE_DONE;
 }
 
+void opt_measure_give(struct session *s, const struct measured_db *m)
+{
+    session_give(s, &(struct answer){.schema = &measured_db_schema,
+                                     .origin = "measured",
+                                     .result = m,
+                                     .describe = measured_db_describe});
+}
+
 int opt_measure_run(struct session *s, const struct measure_db_job *job, double wait)
 {
     struct lock lock = {.fd = -1};
@@ -53,13 +59,8 @@ int opt_measure_run(struct session *s, const struct measure_db_job *job, double 
     TRY_CODE(db_code(job->is_writing ? db_lock(s, job->dir, wait, &lock) : ST_OK));
     enum status st = measure_db(job, &m, &s->diag);
     lock_release(&lock);
-    if (m.ops.n > 0 && s->common.json) {
-        session_document(s, &measured_db_schema, "measured", &m);
-    } else if (m.ops.n > 0 && !s->common.quiet) {
-        struct report *report = report_new(session_lang(s), S(""));
-        measured_db_describe(&m, report);
-        session_answer(s, report);
-    }
+    if (m.ops.n > 0)
+        opt_measure_give(s, &m);
     if (st == ST_OK && m.failed > 0)
         st = diag_fail(&s->diag, ST_FORMAT, "perfdb.rows-failed", (struct where){0},
                        "%llu rows failed", (unsigned long long)m.failed);

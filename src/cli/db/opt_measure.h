@@ -38,6 +38,9 @@ struct opt_measure {
 int opt_measure_job(struct session *s, const struct opt_measure *o, const struct place_args *place,
                     const struct db_ops *ops, int64_t repeats, struct measure_db_job *job);
 
+/* The answer of the commands that measure. */
+void opt_measure_give(struct session *s, const struct measured_db *m);
+
 /* Measures and reports; with job->is_writing under the lock of the folder. */
 int opt_measure_run(struct session *s, const struct measure_db_job *job, double wait);
 

@@ -2,7 +2,7 @@
  * strata gpu annotate: the source of a run's kernels, with the samples of each line.
  */
 #include "cli/session.h"
-#include "gpu/collect/annotated.h"
+#include "gpu/collect/gpu_jobs.h"
 #include "report/report.h"
 
 struct args {

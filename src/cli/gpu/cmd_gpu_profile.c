@@ -3,7 +3,7 @@
  */
 #include "base/files/user_settings.h"
 #include "cli/session.h"
-#include "gpu/collect/gpu_profile_job.h"
+#include "gpu/collect/gpu_jobs.h"
 
 struct args {
     struct gpu_profile_job job;

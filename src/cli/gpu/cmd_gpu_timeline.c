@@ -22,7 +22,7 @@ static const struct example examples[] = {
     {"strata gpu timeline examples/kineto-small -o out", "also write tables and a trace"},
 };
 
-static int gpu_gpu_timeline_run(struct session *s, const void *given)
+static int timeline_command_run(struct session *s, const void *given)
 {
     struct gpu_timeline_job job = ((const struct args *)given)->job;
     struct gpu_timeline_result result;
@@ -67,5 +67,5 @@ const struct command command_gpu_timeline = {
     .common = COMMON_CAPTURE | COMMON_OUT | COMMON_LANG,
     .schemas = {&timeline_schema},
     COMMAND_PARTS,
-    .run = gpu_gpu_timeline_run,
+    .run = timeline_command_run,
 };

@@ -5,7 +5,7 @@
 #define STRATA_CLI_GPU_GPU_OPTIONS_H
 
 #include "cli/session.h"
-#include "gpu/collect/gpu_import_job.h"
+#include "gpu/collect/gpu_jobs.h"
 
 #define OPT_GPU_WORK(type, member)                                                                 \
     OPT_LIST('p', "param", "NAME=VALUE", type, member.params, "problem size or type; repeatable"), \

@@ -6,7 +6,7 @@
 #include "base/files/fs.h"
 #include "cli/captures.h"
 #include "cli/kernel/incore_clock.h"
-#include "render/insight.h"
+#include "render/insight/insight.h"
 
 static const struct example examples[] = {
     {"strata incore export examples/incore -o exported", "the simulator/ folder of one container"},

@@ -4,7 +4,7 @@
 #include "base/text/inert.h"
 #include "cli/kernel/pto_params.h"
 #include "cli/session.h"
-#include "kernels/pto/pto_races_job.h"
+#include "kernels/pto/pto_check_job.h"
 
 struct args {
     struct words set;

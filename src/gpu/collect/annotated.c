@@ -1,7 +1,7 @@
 /*
- * Annotated source, read back. See annotated.h.
+ * Annotated source, read back. See gpu_jobs.h.
  */
-#include "gpu/collect/annotated.h"
+#include "gpu/collect/gpu_jobs.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * The block of a run in a log. See devlog.h.
+ * The block of a run in a log. See report.h.
  */
 #include "gpu/judge/report.h"
 

@@ -10,7 +10,6 @@
 #include "base/files/mapfile.h"
 #include "base/formats/json_write.h"
 #include "driver/cubin.h"
-#include "driver/cubin_lines.h"
 #include "driver/driver.h"
 #include "gpu/collect/rundir.h"
 #include "gpu/ncu/ncu_source.h"

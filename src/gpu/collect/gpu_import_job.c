@@ -1,7 +1,7 @@
 /*
- * Files of other tools read, judged and saved. See gpu_import_job.h.
+ * Files of other tools read, judged and saved. See gpu_jobs.h.
  */
-#include "gpu/collect/gpu_import_job.h"
+#include "gpu/collect/gpu_jobs.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /*
- * One profiling run, phase by phase. See gpu_profile_job.h.
+ * One profiling run, phase by phase. See gpu_jobs.h.
  */
-#include "gpu/collect/gpu_profile_job.h"
+#include "gpu/collect/gpu_jobs.h"
 
 #include <limits.h>
 #include <stdlib.h>

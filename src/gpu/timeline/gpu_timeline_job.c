@@ -13,7 +13,7 @@
 #include "driver/ncu_run.h"
 #include "gpu/timeline/timeline_out.h"
 #include "render/render.h"
-#include "render/timeline.h"
+#include "render/timelines/timeline.h"
 #include "report/report.h"
 
 struct gpu_timeline_job gpu_timeline_job_new(const char *path)

@@ -1,5 +1,5 @@
 /*
- * A timeline as a run: its kernels, sections and opportunities. See timeline_run.h.
+ * A timeline as a run: its kernels, sections and opportunities. See timeline_out.h.
  */
 #include "gpu/timeline/timeline_out.h"
 

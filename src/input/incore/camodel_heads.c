@@ -1,5 +1,5 @@
 /* Fetches and issues of instructions, found in the logs and joined with their runs. */
-#include "input/incore/camodel_heads.h"
+#include "input/incore/camodel.h"
 
 #include <stdlib.h>
 

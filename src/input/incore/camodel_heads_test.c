@@ -1,4 +1,4 @@
-#include "input/incore/camodel_heads.h"
+#include "input/incore/camodel.h"
 
 #include "base/testing.h"
 

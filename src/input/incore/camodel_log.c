@@ -1,5 +1,5 @@
 /* Lines of instruction logs into records, begins and ends into instructions. */
-#include "input/incore/camodel_log.h"
+#include "input/incore/camodel.h"
 
 #include <stdlib.h>
 

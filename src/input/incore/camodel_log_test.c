@@ -1,4 +1,4 @@
-#include "input/incore/camodel_log.h"
+#include "input/incore/camodel.h"
 
 #include "base/testing_arena.h"
 

@@ -1,5 +1,5 @@
 /* Records of the transfer engines into bytes a microsecond. */
-#include "input/incore/camodel_mte.h"
+#include "input/incore/camodel.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "input/incore/camodel_mte.h"
+#include "input/incore/camodel.h"
 
 #include "base/testing.h"
 

@@ -9,8 +9,7 @@
 #include "base/files/mapfile.h"
 #include "base/tables/hash.h"
 #include "input/import.h"
-#include "input/incore/camodel_heads.h"
-#include "input/incore/camodel_mte.h"
+#include "input/incore/camodel.h"
 
 enum { DEFAULT_MHZ = 1850 };
 

@@ -2,7 +2,7 @@
  * trace_chunk - one piece of a trace's event array, read by itself.
  *
  * A large trace is cut into pieces that are read side by side. A piece knows nothing of those
- * beside it: it numbers its texts, lanes and attribute sets itself, and trace_merge.h gives them
+ * beside it: it numbers its texts, lanes and attribute sets itself, and trace_inside.h gives them
  * the numbers of the capture, piece after piece in file order. All memory of a piece is used again
  * for a later one, and so are its numbers and what they became, unless they are too many: pieces
  * have much in common.

@@ -1,5 +1,5 @@
 /* Members of a trace beside its events. */
-#include "input/trace/trace_facts.h"
+#include "input/trace/trace_inside.h"
 
 void trace_facts_init(struct trace_facts *f)
 {

@@ -1,5 +1,5 @@
 /* Pieces put together: numbers of the capture, edges, samples, troubles. */
-#include "input/trace/trace_merge.h"
+#include "input/trace/trace_inside.h"
 
 #include "base/tables/hash.h"
 #include "input/ascend/kernel_index.h"

@@ -17,9 +17,7 @@
 #include "base/run/pool.h"
 #include "base/run/progress.h"
 #include "base/text/text.h"
-#include "input/trace/trace_facts.h"
-#include "input/trace/trace_merge.h"
-#include "input/trace/trace_source.h"
+#include "input/trace/trace_inside.h"
 
 enum {
     PIECE = 384 << 10, /* with all that is made of it in the second-level cache */

@@ -1,5 +1,5 @@
 /* The bytes of a trace: text at hand, a file, or a stream that is unpacked. */
-#include "input/trace/trace_source.h"
+#include "input/trace/trace_inside.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -12,7 +12,7 @@
 #include "capture/cut.h"
 #include "kernels/incore/files.h"
 #include "kernels/incore/incore_open.h"
-#include "render/insight.h"
+#include "render/insight/insight.h"
 #include "report/record_file.h"
 
 struct cleaning {

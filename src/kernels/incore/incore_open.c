@@ -10,7 +10,7 @@
 #include "input/bundle.h"
 #include "input/incore/core_summary.h"
 #include "input/incore/incore_events.h"
-#include "render/insight.h"
+#include "render/insight/insight.h"
 
 enum { HEAD = 64 << 10 }; /* of a trace, for finding out what it is */
 

@@ -5,8 +5,8 @@
 
 #include "base/formats/json_read.h"
 #include "kernels/incore/drawing.h"
-#include "render/perfetto_pen.h"
-#include "render/tracks.h"
+#include "render/timelines/perfetto_pen.h"
+#include "render/timelines/tracks.h"
 
 enum { MOST_ARGS = 16 };
 

@@ -129,7 +129,7 @@ static void take_advice(struct incore_kernel *k, const struct pto_what_ifs *list
 }
 
 /* The text of the first entry with that code; NULL: none. */
-static const char *told(const struct diag *d, const char *code)
+static const char *first_text_of(const struct diag *d, const char *code)
 {
     for (size_t i = 0; i < d->entries.n; i++)
         if (strcmp(d->entries.at[i].code, code) == 0)
@@ -154,7 +154,7 @@ static void take_assumed(const struct incore_run *run, struct incore_kernel *k,
         names = arena_format(&k->arena, "%.*s%s%.*s", STR_ARGS(names), names.n > 0 ? ", " : "",
                              STR_ARGS(one));
     }
-    const char *scalars = told(&k->diag, "pto-sim.assumed");
+    const char *scalars = first_text_of(&k->diag, "pto-sim.assumed");
     if (scalars != NULL) {
         run_row_check(&k->row, arena_cstr(&k->arena, str_of(scalars)));
         k->row.message = arena_cstr(&k->arena, str_of(scalars));

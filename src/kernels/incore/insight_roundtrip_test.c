@@ -12,7 +12,7 @@
 #include "capture/capture.h"
 #include "input/input.h"
 #include "kernels/incore/incore_lint.h"
-#include "render/timeline.h"
+#include "render/timelines/timeline.h"
 
 enum { ROUNDS = 400 };
 

@@ -5,6 +5,7 @@
 #define STRATA_KERNELS_PTO_PTO_CHECK_JOB_H
 
 #include "base/files/mapfile.h"
+#include "kernels/pto/judge/race_check.h"
 #include "kernels/pto/text/ir.h"
 #include "kernels/pto/text/text_params.h"
 
@@ -40,5 +41,22 @@ struct str pto_checked_line(const struct pto_checked *checked, uint32_t line);
 /* Writes the kernel in canonical form to a file, which appears whole or not at all. */
 enum status pto_check_print(const struct pto_checked *checked, const char *from, const char *out,
                             struct diag *d);
+
+/*
+ * pto_races_job - kernels of a text, watched for accesses that nothing puts in order.
+ */
+
+/* What a watch of many texts keeps. */
+struct pto_race_watch {
+    struct pto_sim sim;
+    struct pto_races races;
+    struct pto_costs *costs;
+};
+
+void pto_race_watch_init(struct pto_race_watch *w);
+void pto_race_watch_free(struct pto_race_watch *w);
+
+/* Adds the races of every kernel to the problems of a text that has no errors. */
+void pto_races_run(struct pto_race_watch *w, struct pto_checked *checked);
 
 #endif

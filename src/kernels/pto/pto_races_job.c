@@ -1,7 +1,7 @@
 /*
  * Races of the kernels of a text, as problems of the text or warnings of a run.
  */
-#include "kernels/pto/pto_races_job.h"
+#include "kernels/pto/pto_check_job.h"
 
 void pto_race_watch_init(struct pto_race_watch *w)
 {

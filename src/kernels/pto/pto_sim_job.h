@@ -9,7 +9,7 @@
 #include "kernels/pto/judge/lines.h"
 #include "kernels/pto/judge/what_if.h"
 #include "kernels/pto/pto_kernel.h"
-#include "render/insight.h"
+#include "render/insight/insight.h"
 
 /* The last run of the kernel as a sealed capture; the longest of its blocks. */
 enum status pto_sim_capture(struct pto_kernel *k, const struct pto_costs *costs,

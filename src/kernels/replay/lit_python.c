@@ -6,7 +6,6 @@
 #include "base/text/num.h"
 #include "kernels/replay/paths.h"
 #include "kernels/replay/py_eval.h"
-#include "kernels/replay/py_lex.h"
 
 enum {
     KNOWN_MAX = 1024, /* names that stand for literals; each use searches them */

@@ -1,7 +1,7 @@
 /*
  * The tokens of a Python module.
  */
-#include "kernels/replay/py_lex.h"
+#include "kernels/replay/lit_python.h"
 
 #include "base/text/char.h"
 

@@ -71,7 +71,7 @@ enum status slots_check(struct slots *slots, const char *path, struct diag *d);
 struct str slots_missing(const struct slots *slots, const struct kernel *kernel,
                          struct arena *arena);
 
-/* A slot as files of arguments have it: what arg_spec.h reads. And as documents tell it. */
+/* A slot as files of arguments have it: what arg_spec.c reads. And as documents tell it. */
 extern const struct record slot_record, slot_told_record;
 
 #endif

@@ -314,6 +314,8 @@ void ops_rows_sort(struct ops_rows *rows)
         row->operators = arena_join(&rows->arena, row->names, row->n_names, S(", "));
         row->measured_count = (int64_t)rint(row->measured_n);
         row->status = status_of(row);
+        rows->predicted_us += num_round(row->predicted_us, 1);
+        rows->measured_us += num_round(row->measured_us, 1);
     }
     if (rows->at.n > 0)
         qsort(rows->at.at, rows->at.n, sizeof(*rows->at.at), by_time);
@@ -402,13 +404,7 @@ static void ops_put_row(struct text *out, const struct ops_row *row, double all_
 bool ops_rows_print(const struct ops_rows *rows, const char *scenario, struct sink sink)
 {
     struct text out = {0};
-    double predicted = 0, measured = 0;
 
-    /* The totals are those of the numbers shown. */
-    for (size_t i = 0; i < rows->at.n; i++) {
-        predicted += num_round(rows->at.at[i].predicted_us, 1);
-        measured += num_round(rows->at.at[i].measured_us, 1);
-    }
     text_char(&out, '\n');
     ops_put_line(&out, '=');
     text_format(&out, "%s — TC vs Profiling per-forward\n", scenario);
@@ -419,8 +415,9 @@ bool ops_rows_print(const struct ops_rows *rows, const char *scenario, struct si
                      "Prof占比 状态    \n"));
     ops_put_line(&out, '-');
     for (size_t i = 0; i < rows->at.n && i < SHOWN_ROWS; i++)
-        ops_put_row(&out, &rows->at.at[i], measured);
-    text_format(&out, "%-35s %12.1f %7s %12.1f\n", "TOTAL", predicted, "", measured);
+        ops_put_row(&out, &rows->at.at[i], rows->measured_us);
+    text_format(&out, "%-35s %12.1f %7s %12.1f\n", "TOTAL", rows->predicted_us, "",
+                rows->measured_us);
     bool is_good = sink.write(sink.ctx, text_view(&out));
     text_free(&out);
     return is_good;

@@ -31,6 +31,7 @@ struct ops_rows {
     struct arena arena;
     struct intern kernels; /* the row of id k is the k-th until they are sorted */
     VEC_OF(struct ops_row) at;
+    double predicted_us, measured_us; /* sums of the times as written; set when they are sorted */
 };
 
 void ops_rows_init(struct ops_rows *rows);

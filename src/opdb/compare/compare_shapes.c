@@ -223,20 +223,20 @@ void shape_rows_sort(struct shape_rows *rows)
         qsort(rows->at.at, rows->at.n, sizeof(*rows->at.at), by_time);
 }
 
-static struct str copy_number(struct shape_rows *rows, double value, int decimals)
+static struct str copy_number(struct arena *arena, double value, int decimals)
 {
     char text[NUM_TEXT];
     size_t n = num_print_point(text, num_round(value, decimals));
 
-    return arena_str(&rows->arena, (struct str){text, n});
+    return arena_str(arena, (struct str){text, n});
 }
 
-static struct str side_text(struct shape_rows *rows, double us, uint64_t n)
+static struct str side_text(struct arena *arena, double us, uint64_t n)
 {
-    return n > 0 ? copy_number(rows, us, 2) : S("0");
+    return n > 0 ? copy_number(arena, us, 2) : S("0");
 }
 
-void shape_rows_table(struct shape_rows *rows, struct op_table *t)
+void shape_rows_table(const struct shape_rows *rows, struct op_table *t)
 {
     static const struct str names[] = {
         S_INIT("kernel_type"), S_INIT("shape_key"), S_INIT("tc_dur_us"),  S_INIT("prof_dur_us"),
@@ -250,13 +250,13 @@ void shape_rows_table(struct shape_rows *rows, struct op_table *t)
         const struct str cells[ARRAY_LEN(names)] = {
             row->kernel,
             row->shapes,
-            side_text(rows, row->predicted_us, row->predicted_n),
-            side_text(rows, row->measured_us, row->measured_n),
+            side_text(&t->arena, row->predicted_us, row->predicted_n),
+            side_text(&t->arena, row->measured_us, row->measured_n),
             row->measured_us == 0 && !(row->predicted_us > 0)
                 ? S("0")
-                : copy_number(rows, row->delta_pct, 1),
-            arena_format(&rows->arena, "%" PRIu64, row->predicted_n),
-            arena_format(&rows->arena, "%" PRIu64, row->measured_n),
+                : copy_number(&t->arena, row->delta_pct, 1),
+            arena_format(&t->arena, "%" PRIu64, row->predicted_n),
+            arena_format(&t->arena, "%" PRIu64, row->measured_n),
             row->source,
         };
         size_t at = table_add_row(t);

@@ -51,6 +51,7 @@ struct shape_rows {
     struct intern keys; /* of the row's kernel and shapes; the row of id k is the k-th */
     VEC_OF(struct shape_row) at;
     struct plot plot;
+    const char *written; /* the file of their table; NULL: none */
 };
 
 void shape_rows_init(struct shape_rows *rows);
@@ -70,7 +71,7 @@ enum status shape_rows_measure(struct shape_rows *rows, const struct measured *m
 void shape_rows_sort(struct shape_rows *rows);
 
 /* The rows as a CSV table, which is then freed before them. */
-void shape_rows_table(struct shape_rows *rows, struct op_table *t);
+void shape_rows_table(const struct shape_rows *rows, struct op_table *t);
 
 /* Fills `plot`. */
 void shape_rows_plot(struct shape_rows *rows);

@@ -350,40 +350,40 @@ double twins_put(struct twins *t, double start, struct str type, struct str key,
     return more;
 }
 
-enum { OF_NAME = -1, OF_DUR = -2 };
+/* Columns of the table, members of the document. Values are copied as they stand. */
+static const struct field event_fields[] = {
+    FIELD(struct predicted_event, name, "op_name"),
+    FIELD(struct predicted_event, args[TRACE_KERNEL_TYPE], "kernel_type"),
+    FIELD(struct predicted_event, args[TRACE_SHAPES], "simulation_shapes"),
+    FIELD(struct predicted_event, dur_text, "dur_us"),
+    FIELD(struct predicted_event, args[TRACE_SOURCE], "source"),
+    FIELD(struct predicted_event, args[TRACE_CONFIDENCE], "confidence"),
+    FIELD(struct predicted_event, args[TRACE_COMPOSITE], "composite"),
+    FIELD(struct predicted_event, args[TRACE_SUB_DURATIONS], "sub_kernel_durations"),
+    FIELD(struct predicted_event, args[TRACE_KERNEL_SHAPES], "kernel_shapes"),
+    FIELD(struct predicted_event, args[TRACE_MATCH_RULE], "shape_match_rule"),
+    FIELD(struct predicted_event, args[TRACE_SUB_SHAPES], "sub_kernel_shapes"),
+};
 
-static const struct trace_column {
-    const char *name;
-    int from; /* enum predicted_arg, or a member of the event */
-} columns[] = {
-    {"op_name", OF_NAME},
-    {"kernel_type", TRACE_KERNEL_TYPE},
-    {"simulation_shapes", TRACE_SHAPES},
-    {"dur_us", OF_DUR},
-    {"source", TRACE_SOURCE},
-    {"confidence", TRACE_CONFIDENCE},
-    {"composite", TRACE_COMPOSITE},
-    {"sub_kernel_durations", TRACE_SUB_DURATIONS},
-    {"kernel_shapes", TRACE_KERNEL_SHAPES},
-    {"shape_match_rule", TRACE_MATCH_RULE},
-    {"sub_kernel_shapes", TRACE_SUB_SHAPES},
+const struct schema compare_trace_schema = {
+    .name = "strata.db-trace-csv/1",
+    .title = "the events of a predicted trace; values as text",
+    .record = &(const struct record)RECORD(struct predicted_event, event_fields),
+    .is_list = true,
 };
 
 void compare_trace_fill(const struct predicted *p, struct op_table *t)
 {
-    struct str names[ARRAY_LEN(columns)];
+    struct str names[ARRAY_LEN(event_fields)];
 
     table_init(t, p->path);
-    for (size_t c = 0; c < ARRAY_LEN(columns); c++)
-        names[c] = str_of(columns[c].name);
+    for (size_t c = 0; c < ARRAY_LEN(names); c++)
+        names[c] = str_of(event_fields[c].key);
     table_arrange(t, names, ARRAY_LEN(names));
     for (size_t i = 0; i < p->events.n; i++) {
-        const struct predicted_event *e = &p->events.at[i];
+        const char *event = (const char *)&p->events.at[i];
         size_t row = table_add_row(t);
-        for (size_t c = 0; c < ARRAY_LEN(columns); c++) {
-            int from = columns[c].from;
-            struct str own = from == OF_NAME ? e->name : e->dur_text;
-            table_set(t, row, (int)c, from >= 0 ? e->args[from] : own);
-        }
+        for (size_t c = 0; c < ARRAY_LEN(names); c++)
+            table_set(t, row, (int)c, *(const struct str *)(event + event_fields[c].offset));
     }
 }

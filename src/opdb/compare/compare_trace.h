@@ -15,6 +15,7 @@
 #include "base/tables/intern.h"
 #include "base/tables/vec.h"
 #include "opdb/rows/table.h"
+#include "report/record.h"
 
 enum predicted_arg {
     TRACE_KERNEL_TYPE,
@@ -119,5 +120,8 @@ double twins_put(struct twins *t, double start, struct str type, struct str key,
 
 /* Fills `t`, which is then freed before the trace. */
 void compare_trace_fill(const struct predicted *p, struct op_table *t);
+
+/* strata.db-trace-csv/1, over a struct field_items of the events. */
+extern const struct schema compare_trace_schema;
 
 #endif

@@ -333,6 +333,7 @@ static void measure_axis(struct coverage_job *j, struct str name, const struct c
     size_t n = points->at.n > 0 ? ranked_set(points->at.at, points->at.n) : 0;
 
     coverage_measure(&j->c->arena, rule, points->at.at, n, &axis);
+    j->c->axes++;
     j->c->missing += axis.missing.n;
     j->c->gaps += axis.gaps_n;
     vec_push(&j->axes, axis);
@@ -476,6 +477,7 @@ static const struct record table_record = RECORD(struct coverage_table, table_fi
 
 static const struct field coverage_fields[] = {
     FIELD(struct coverage, dir, "database"),
+    FIELD(struct coverage, axes, "axes"),
     FIELD(struct coverage, missing, "values_missing"),
     FIELD(struct coverage, gaps, "gaps_too_wide"),
     FIELD_LIST(struct coverage, tables.at, tables.n, "tables", &table_record),

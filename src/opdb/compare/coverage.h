@@ -68,7 +68,7 @@ struct coverage {
     struct arena arena;
     const char *dir;                      /* as given; not copied */
     VEC_OF(struct coverage_table) tables; /* those with an axis that has a rule */
-    size_t missing, gaps;                 /* over all axes */
+    size_t axes, missing, gaps;           /* over all tables */
 };
 
 struct coverage_options {

@@ -170,8 +170,11 @@ static void m6_add_row(struct m6 *m, struct measured_row row, enum m6_times time
 struct m6 m6_compute(const struct predicted *p, const struct measured *m, const struct str *sources,
                      size_t n_sources, enum m6_times times)
 {
-    struct m6 result = {
-        .trace = p->path, .measured = m->table.path, .sources = sources, .n_sources = n_sources};
+    struct m6 result = {.trace = p->path,
+                        .measured = m->table.path,
+                        .sources = sources,
+                        .n_sources = n_sources,
+                        .metrics = metrics_compute(p)};
     struct twins twins;
 
     twins_init(&twins);
@@ -226,6 +229,8 @@ static const struct field metrics_fields[] = {
 static const struct record metrics_record = RECORD(struct metrics, metrics_fields);
 
 static const struct field m6_fields[] = {
+    FIELD(struct m6, trace, "tc_trace"),
+    FIELD(struct m6, measured, "prof_trace"),
     FIELD(struct m6, ratio, "m6", .form = FORM_POINT),
     FIELD_SPLICE(struct m6, metrics, &metrics_record),
     FIELD(struct m6, hit_us, "predicted_us", .form = FORM_POINT),
@@ -296,6 +301,8 @@ bool m6_print(const struct m6 *m, struct sink sink)
     text_char(&out, '\n');
     put_time(&out, "  hcom:", m->hcom_us);
     text_format(&out, "\n\nM6 = %.3f  (Empirical / Real)\n", m->ratio);
+    if (m->written != NULL)
+        text_format(&out, "\nJSON output written to: %s\n", m->written);
     bool is_good = sink.write(sink.ctx, text_view(&out));
     text_free(&out);
     return is_good;

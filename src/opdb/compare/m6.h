@@ -37,9 +37,10 @@ struct m6 {
     double compute_us, hcom_us, total_us;
     double helper_us; /* AICPU helpers, not in the total */
     double ratio;
-    uint64_t skipped;       /* measured rows without a usable time */
-    struct metrics metrics; /* these two are for the document, and filled by whoever prints it */
-    struct plot plot;
+    uint64_t skipped; /* measured rows without a usable time */
+    struct metrics metrics;
+    struct plot plot;    /* filled by the caller, who has the rows */
+    const char *written; /* the file of m6_write_json(); NULL: none */
 };
 
 /* strata.db-m6/1. */

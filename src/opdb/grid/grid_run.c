@@ -303,8 +303,9 @@ static int64_t budget_of(double gib)
 
 enum status grid_run_open(struct grid_run *run, const struct grid_options *o, struct diag *d)
 {
-    *run = (struct grid_run){
-        .diff = o->diff, .budget = budget_of(o->memory_gib), .rows = o->rows > 0 ? o->rows : 0};
+    *run = (struct grid_run){.is_dry_run = o->is_dry_run,
+                             .budget = budget_of(o->memory_gib),
+                             .rows = o->rows > 0 ? o->rows : 0};
     arena_init(&run->arena);
     intern_init(&run->facts.kernels);
     TRY(grid_rules_read(&run->rules, &run->arena, o->rules, d));
@@ -428,19 +429,21 @@ static void write_item(void *ctx, size_t slot)
     struct filling *f = ctx;
     struct item *item = &f->items[slot];
 
-    if (item->st != ST_OK || !item->is_changed || f->run->diff != NULL)
+    if (item->st != ST_OK || !item->is_changed || f->run->is_dry_run)
         return;
     item->st = table_write(&item->t, item->file->path, TABLE_NO_BOM, &item->d);
     item->file->is_written = item->st == ST_OK;
 }
 
-static enum status show_item(const struct grid_run *run, struct item *item)
+static enum status diff_item(struct grid_run *run, struct item *item)
 {
+    struct text diff = {0};
     struct op_table old;
 
     enum status st = table_read(&old, item->file->path, &item->d);
     if (st == ST_OK)
-        table_diff(&old, &item->t, item->file->path, *run->diff);
+        table_diff(&old, &item->t, item->file->path, text_sink(&diff));
+    item->file->diff = text_keep(&diff, &run->arena);
     table_free(&old);
     return st;
 }
@@ -450,8 +453,8 @@ static bool finish_item(void *ctx, size_t slot)
     struct filling *f = ctx;
     struct item *item = &f->items[slot];
 
-    if (item->st == ST_OK && item->is_changed && f->run->diff != NULL)
-        item->st = show_item(f->run, item);
+    if (item->st == ST_OK && item->is_changed && f->run->is_dry_run)
+        item->st = diff_item(f->run, item);
     diag_merge(f->d, &item->d);
     diag_fini(&item->d);
     if (item->has_table)
@@ -484,11 +487,60 @@ enum status grid_run_fill(struct grid_run *run, grid_run_tell *tell, void *ctx, 
     return f.st;
 }
 
+static struct str rules_name(const struct grid_run *run)
+{
+    return run->rules.file.n > 0 ? run->rules.file : S("config.yaml");
+}
+
+static void put_head(struct text *out, const struct grid_run *run)
+{
+    text_format(out, "Mode: theory | Target models: %s",
+                run->targets.n > 0 ? "[" : "ALL (full grid)");
+    for (size_t i = 0; i < run->targets.n; i++)
+        text_format(out, "%s'%.*s'", i > 0 ? ", " : "", STR_ARGS(run->targets.at[i].id));
+    text_format(out,
+                "%s\nConfig: %.*s | op_mapping: %s | max_rows/csv: ", run->targets.n > 0 ? "]" : "",
+                STR_ARGS(rules_name(run)), run->facts.is_there ? "True" : "False");
+    if (run->rows > 0)
+        text_format(out, "%lld\n", (long long)run->rows);
+    else
+        text_put(out, S("unlimited\n"));
+    if (run->budget > 0)
+        text_format(out, "HBM budget: %.1f GiB per shape row\n", (double)run->budget / 0x1p30);
+}
+
+bool grid_run_print(const void *result, struct sink sink)
+{
+    const struct grid_run *run = result;
+    struct text out = {0};
+    size_t skipped = 0;
+
+    put_head(&out, run);
+    for (size_t i = 0; i < run->files.n; i++) {
+        text_put(&out, run->files.at[i].diff);
+        skipped += run->files.at[i].is_skipped;
+    }
+    text_format(&out, "%s %zu rows across %zu CSV files under %s.\n",
+                run->is_dry_run ? "Would append" : "Appended", run->appended, run->files.n,
+                run->dir);
+    if (skipped > 0)
+        text_format(&out, "Skipped %zu files (no theory generator):\n", skipped);
+    for (size_t i = 0; i < run->files.n; i++)
+        if (run->files.at[i].is_skipped)
+            text_format(&out, "  - %.*s\n", STR_ARGS(run->files.at[i].name));
+    bool is_good = sink.write(sink.ctx, text_view(&out));
+    text_free(&out);
+    return is_good;
+}
+
 static const struct field file_fields[] = {
     FIELD(struct grid_file, path, "path"),
     FIELD(struct grid_file, fill.made, "rows_made"),
     FIELD(struct grid_file, fill.too_big, "rows_too_large"),
     FIELD(struct grid_file, fill.appended, "rows_appended"),
+    FIELD(struct grid_file, is_skipped, "is_skipped"),
+    FIELD(struct grid_file, diff, "diff", .missing = MISSING_EMPTY,
+          .about = "what a dry run would change"),
 };
 static const struct record file_record = RECORD(struct grid_file, file_fields);
 
@@ -500,8 +552,17 @@ static struct field_items model_ids(const void *of, const struct record_env *env
     return (struct field_items){models->n > 0 ? &models->at[0].id : NULL, models->n};
 }
 
+static struct field_value rules_of(const void *of, const struct record_env *env)
+{
+    (void)env;
+    return value_text(rules_name(of));
+}
+
 static const struct field run_fields[] = {
     FIELD(struct grid_run, dir, "database"),
+    FIELD(struct grid_run, is_dry_run, "is_dry_run"),
+    FIELD_CALC(FIELD_STR, "rules", rules_of),
+    FIELD(struct grid_run, facts.is_there, "has_op_mapping"),
     FIELD_MADE(FIELD_STR, "models", model_ids, NULL, .stride = sizeof(struct grid_model)),
     FIELD(struct grid_run, rows, "rows_per_table"),
     FIELD(struct grid_run, budget, "memory_bytes"),

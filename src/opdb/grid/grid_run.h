@@ -40,7 +40,7 @@ struct grid_options {
     struct words configs;      /* config.json of models that are not known by name */
     bool is_strict;            /* no short names of models */
     bool is_replayable;        /* see struct grid_job */
-    const struct sink *diff;   /* write nothing, and print here what would change; NULL: write */
+    bool is_dry_run;           /* write nothing; the files have what would change */
     int64_t rows;              /* cap per table; 0 and below: none */
     const char *seed;          /* NULL: any */
     double memory_gib;         /* of one row; 0 and below: no limit */
@@ -51,6 +51,7 @@ struct grid_file {
     struct str name; /* without folder */
     bool is_skipped; /* no rows were added */
     bool is_written;
+    struct str diff; /* of a dry run */
     struct grid_fill fill;
 };
 
@@ -62,12 +63,15 @@ struct grid_run {
     struct grid_job job;
     struct grid_facts facts;
     int64_t budget; /* bytes; 0: no limit */
-    const struct sink *diff;
+    bool is_dry_run;
     VEC_OF(struct grid_file) files;
     size_t appended; /* rows, so far */
     const char *dir; /* scanned */
     int64_t rows;    /* cap per table; 0: none */
 };
+
+/* Its text, of a struct grid_run. */
+bool grid_run_print(const void *run, struct sink sink);
 
 /* strata.db-grid/1, over a struct grid_run. */
 extern const struct schema grid_schema;

@@ -475,18 +475,72 @@ void bench_plan_free(struct bench_plan *plan)
     arena_free(&plan->arena);
 }
 
+static void put_diff(const void *result, struct sink sink)
+{
+    const struct bench_plan *plan = result;
+
+    for (size_t i = 0; i < plan->updates.n && plan->is_dry_run; i++) {
+        const struct update *u = &plan->updates.at[i];
+        table_diff(u->is_new ? NULL : &u->old, &u->table, u->path, sink);
+    }
+}
+
+bool bench_print(const void *result, struct sink sink)
+{
+    const struct bench_plan *plan = result;
+    struct text out = {0};
+
+    for (size_t i = 0; i < plan->updates.n; i++)
+        for (size_t k = 0; k < plan->updates.at[i].messages.n; k++) {
+            text_put(&out, plan->updates.at[i].messages.at[k]);
+            text_char(&out, '\n');
+        }
+    put_diff(plan, text_sink(&out));
+    text_put(&out, plan->report);
+    text_char(&out, '\n');
+    if (!plan->is_dry_run)
+        text_format(&out, "[REPORT] %s\n[REPORT] %s\n", plan->report_path, plan->hotspots_path);
+    bool is_good = sink.write(sink.ctx, text_view(&out));
+    text_free(&out);
+    return is_good;
+}
+
+static struct field_value diff_of(const void *record, const struct record_env *env)
+{
+    return table_diff_value(record, env, put_diff);
+}
+
+static const struct field hotspot_member_fields[] = {
+    FIELD(struct bench_gap, gap.op, "operator"),
+    FIELD(struct bench_gap, gap.file, "file"),
+    FIELD(struct bench_gap, gap.shapes, "shapes"),
+    FIELD(struct bench_gap, gap.bench_us, "replayed_us"),
+    FIELD(struct bench_gap, gap.profiled_us, "profiled_us"),
+    FIELD(struct bench_gap, gap.ratio, "ratio"),
+};
+static const struct record hotspot_member = RECORD(struct bench_gap, hotspot_member_fields);
+
 static const struct field update_fields[] = {
-    FIELD(struct update, op, "operator"),        FIELD(struct update, path, "path"),
-    FIELD(struct update, updated, "updated"),    FIELD(struct update, added, "added"),
-    FIELD(struct update, deleted.n, "deleted"),  FIELD(struct update, unchanged, "unchanged"),
-    FIELD(struct update, missing.n, "missing"),  FIELD(struct update, duplicates.n, "duplicates"),
+    FIELD(struct update, op, "operator"),
+    FIELD(struct update, path, "path"),
+    FIELD(struct update, updated, "updated"),
+    FIELD(struct update, added, "added"),
+    FIELD(struct update, deleted.n, "deleted"),
+    FIELD(struct update, unchanged, "unchanged"),
+    FIELD(struct update, missing.n, "missing"),
+    FIELD(struct update, duplicates.n, "duplicates"),
     FIELD(struct update, is_changed, "changed"),
+    FIELD_VALUES(struct update, messages.at, messages.n, "messages"),
 };
 static const struct record update_record = RECORD(struct update, update_fields);
 
 static const struct field plan_fields[] = {
     FIELD(struct bench_plan, summary.rows, "samples"),
     FIELD(struct bench_plan, gaps.n, "hotspots"),
+    FIELD_LIST(struct bench_plan, gaps.at, gaps.n, "hotspot_rows", &hotspot_member),
+    FIELD(struct bench_plan, is_dry_run, "is_dry_run"),
+    FIELD_CALC(FIELD_STR, "diff", diff_of, .missing = MISSING_EMPTY,
+               .about = "what a dry run would change"),
     FIELD_LIST(struct bench_plan, updates.at, updates.n, "tables", &update_record),
 };
 static const struct record plan_record = RECORD(struct bench_plan, plan_fields);

@@ -40,7 +40,11 @@ struct bench_plan {
     VEC_OF(struct bench_gap) gaps;           /* the worst first */
     struct str report;                       /* Markdown */
     const char *report_path, *hotspots_path; /* set by bench_write() */
+    bool is_dry_run;                         /* nothing is written: set by the caller */
 };
+
+/* Its text, of a struct bench_plan: messages, what would change, the report, where it lies. */
+bool bench_print(const void *plan, struct sink sink);
 
 /* strata.db-bench/1, over a struct bench_plan. */
 extern const struct schema bench_schema;

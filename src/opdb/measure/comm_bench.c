@@ -177,6 +177,22 @@ static const struct field fit_fields[] = {
 };
 const struct record comm_fit_record = RECORD(struct comm_fit, fit_fields);
 
+size_t comm_bench_poor_fits(const struct comm_bench *b)
+{
+    const double least = 0.5;
+    size_t n = 0;
+
+    for (size_t i = 0; i < b->model.fits.n; i++)
+        n += b->model.fits.at[i].r2 < least;
+    return n;
+}
+
+static struct field_value poor_fits(const void *of, const struct record_env *env)
+{
+    (void)env;
+    return value_int((int64_t)comm_bench_poor_fits(of));
+}
+
 static const struct field bench_fields[] = {
     FIELD(struct comm_bench, backend, "backend"),
     FIELD(struct comm_bench, device, "device"),
@@ -184,6 +200,8 @@ static const struct field bench_fields[] = {
     FIELD(struct comm_bench, ranks, "ranks"),
     FIELD_LIST(struct comm_bench, results.at, results.n, "results", &comm_result_record),
     FIELD_LIST(struct comm_bench, model.fits.at, model.fits.n, "fits", &comm_fit_record),
+    FIELD_CALC(FIELD_I64, "poor_fits", poor_fits,
+               .about = "fits that explain less than half of the times"),
     FIELD_VALUES(struct comm_bench, warnings.at, warnings.n, "skipped"),
 };
 static const struct record bench_record = RECORD(struct comm_bench, bench_fields);

@@ -49,6 +49,10 @@ size_t comm_bench_sizes(int64_t least, int64_t most, int64_t *out, size_t room);
 bool comm_bench_dtype(struct str text, const char **name, size_t *which);
 
 extern const struct record comm_result_record, comm_fit_record;
-extern const struct schema comm_bench_schema; /* strata.comm-bench/1 */
+extern const struct schema comm_bench_schema; /* Lines that explain less than half of the times:
+                                                 other programs ran beside the ranks. */
+size_t comm_bench_poor_fits(const struct comm_bench *b);
+
+/* strata.comm-bench/1 */
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Collectives between ranks, one configuration after the other.
  */
-#include "opdb/measure/comm_bench_job.h"
+#include "opdb/measure/comm_jobs.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
- * Rounds of measurements. See comm_rounds.h.
+ * Rounds of measurements. See comm_jobs.h.
  */
-#include "opdb/measure/comm_rounds.h"
+#include "opdb/measure/comm_jobs.h"
 
 #include "opdb/measure/comm_bench.h"
 

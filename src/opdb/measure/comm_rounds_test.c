@@ -1,4 +1,4 @@
-#include "opdb/measure/comm_rounds.h"
+#include "opdb/measure/comm_jobs.h"
 
 #include "base/testing.h"
 

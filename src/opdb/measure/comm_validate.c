@@ -1,7 +1,7 @@
 /*
  * Measured collectives against the model: verdicts, the report of fixed shape, and the document.
  */
-#include "opdb/measure/comm_validate.h"
+#include "opdb/measure/comm_jobs.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -148,6 +148,7 @@ enum status comm_validate(struct comm_validation *v, const struct comm_job *job,
             st = check_file(v, (enum collective)i, path, d);
     }
     arena_free(&arena);
+    v->is_complete = st == ST_OK;
     return st;
 }
 
@@ -228,8 +229,9 @@ static void put_check(struct text *out, const struct comm_validation *v, size_t 
         put_rows(out, check, v->job.lists_all);
 }
 
-bool comm_validation_print(const struct comm_validation *v, bool is_whole, struct sink sink)
+bool comm_validation_print(const void *result, struct sink sink)
 {
+    const struct comm_validation *v = result;
     char tolerance[NUM_TEXT];
     struct text out = {0};
 
@@ -240,10 +242,10 @@ bool comm_validation_print(const struct comm_validation *v, bool is_whole, struc
     for (size_t i = 0; i < v->n_checks; i++)
         if (v->checks[i].was_visited && !v->checks[i].is_there)
             text_format(&out, "  [SKIP] %s not found in %s\n", comm_kinds[i].file, v->job.dir);
-    for (size_t i = 0; i < v->n_checks && is_whole; i++)
+    for (size_t i = 0; i < v->n_checks && v->is_complete; i++)
         if (v->checks[i].is_there)
             put_check(&out, v, i, tolerance);
-    if (is_whole) {
+    if (v->is_complete) {
         text_format(&out, "\n%s  TOTAL: %" PRIu64 " rows  ", frame, v->rows);
         put_counts(&out, v->counts);
         text_format(&out, "  Result: %s\n%s", v->counts[COMM_FAIL] == 0 ? "OK" : "FAILED", frame);
@@ -298,8 +300,10 @@ static const struct record check_record = RECORD(struct comm_check, check_fields
 
 static struct field_value is_ok(const void *of, const struct record_env *env)
 {
+    const struct comm_validation *v = of;
+
     (void)env;
-    return value_bool(((const struct comm_validation *)of)->counts[COMM_FAIL] == 0);
+    return value_bool(v->is_complete && v->counts[COMM_FAIL] == 0);
 }
 
 static const struct field job_fields[] = {
@@ -312,7 +316,10 @@ static const struct field validation_fields[] = {
     FIELD_SPLICE(struct comm_validation, job, &job_record),
     FIELD_OF_ENUM(struct comm_validation, model.source, "model", source_name, 4),
     FIELD_LIST(struct comm_validation, model.fits.at, model.fits.n, "fits", &fit_record),
+    FIELD(struct comm_validation, is_complete, "is_complete",
+          .about = "false: a table cannot be read, and the rest was left out"),
     FIELD_CALC(FIELD_BOOL, "is_ok", is_ok),
+    FIELD(struct comm_validation, rows, "rows"),
     FIELD(struct comm_validation, counts[COMM_PASS], "pass"),
     FIELD(struct comm_validation, counts[COMM_WARN], "warn"),
     FIELD(struct comm_validation, counts[COMM_FAIL], "fail"),

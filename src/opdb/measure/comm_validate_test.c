@@ -1,4 +1,4 @@
-#include "opdb/measure/comm_validate.h"
+#include "opdb/measure/comm_jobs.h"
 
 #include <math.h>
 
@@ -29,7 +29,7 @@ static bool prints(const char *line)
 {
     struct text out = {0};
 
-    comm_validation_print(&v, true, text_sink(&out));
+    comm_validation_print(&v, text_sink(&out));
     struct str all = {out.at, out.n};
     bool is_there = str_contains(all, str_of(line));
     text_free(&out);

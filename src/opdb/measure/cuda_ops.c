@@ -337,7 +337,7 @@ static const char *build_split_qkv(struct cuda_state *c)
     struct cuda_step *s = cuda_launch(c, f, o->m, CUDA_ROW_THREADS, 0);
     PUT_POINTERS(s, c->in[SPLIT_IN], c->in[SPLIT_CACHE], c->in[SPLIT_POSITIONS],
                  c->in[SPLIT_Q_WEIGHT], c->in[SPLIT_K_WEIGHT], c->out[0], c->out[1], c->out[2]);
-    PUT_SIZES(s, o->n, o->k, o->top_k, o->rotary);
+    PUT_SIZES(s, o->n, o->k, o->head, o->rotary);
     cuda_put_f32(s, o->eps);
     return NULL;
 }

@@ -64,6 +64,8 @@ struct measured_db {
     uint64_t done, failed, refused, skipped, slow;
     uint64_t repeats;
     bool is_stopped;
+    const char *const *complete; /* tables with a duration in every row: nothing was measured */
+    size_t n_complete;
 };
 
 /* strata.db-replay/1, over a struct measured_db. */
@@ -74,7 +76,8 @@ extern const struct schema measured_db_schema;
 enum status measure_db(const struct measure_db_job *job, struct measured_db *out, struct diag *d);
 void measured_db_free(struct measured_db *m);
 
-void measured_db_describe(const struct measured_db *m, struct report *report);
+/* Of a struct measured_db. */
+void measured_db_describe(const void *result, struct report *report);
 
 /* A row of an operator table as the operator gets it; lists live in the arena. What is no shape or
  * type is marked, and the operator refuses it. */

@@ -87,7 +87,23 @@ static const struct field clock_fields[] = {
 };
 static const struct record clock_record = RECORD(struct measured_clocks, clock_fields);
 
+static uint64_t rows_with_outliers(const struct measured_db *m)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < m->rows.n; i++)
+        n += m->rows.at[i].state == MEASURE_DONE && m->rows.at[i].stats.outliers > 0;
+    return n;
+}
+
+static struct field_value outliers_of(const void *record,
+                                      const struct record_env *env __attribute__((unused)))
+{
+    return value_int((int64_t)rows_with_outliers(record));
+}
+
 static const struct field measure_fields[] = {
+    FIELD(struct measured_db, dir, "database"),
     FIELD(struct measured_db, backend, "backend"),
     FIELD_CALC(FIELD_STR, "device", report_device_of),
     FIELD(struct measured_db, facts.copy_gbps, "copy_gbps", .missing = MISSING_NOT_POSITIVE),
@@ -99,6 +115,9 @@ static const struct field measure_fields[] = {
     FIELD(struct measured_db, refused, "rejected"),
     FIELD(struct measured_db, failed, "failed"),
     FIELD(struct measured_db, slow, "slow"),
+    FIELD(struct measured_db, repeats, "runs"),
+    FIELD_CALC(FIELD_I64, "rows_with_outliers", outliers_of),
+    FIELD_VALUES(struct measured_db, complete, n_complete, "complete_tables"),
     FIELD_LIST(struct measured_db, ops.at, ops.n, "operators", &op_record),
     FIELD_LIST(struct measured_db, rows.at, rows.n, "rows", &row_record),
 };
@@ -159,10 +178,21 @@ static void describe_clocks(const struct measured_clocks *c, struct report *repo
                 c->mhz_max, power, heat, c->reasons[0] != 0 ? why : "", c->reasons);
 }
 
-void measured_db_describe(const struct measured_db *m, struct report *report)
+static void describe_complete(const struct measured_db *m, struct report *report)
 {
-    size_t outliers = 0;
+    for (size_t i = 0; i < m->n_complete; i++)
+        report_line(report, "[SKIP] %s: every row has a duration", m->complete[i]);
+    report_line(report, "[SUMMARY] nothing to replay: %zu tables are complete", m->n_complete);
+}
 
+void measured_db_describe(const void *result, struct report *report)
+{
+    const struct measured_db *m = result;
+
+    if (m->n_complete > 0) {
+        describe_complete(m, report);
+        return;
+    }
     report_line(report, "%s: %s", m->backend, m->facts.device);
     if (m->facts.copy_gbps > 0)
         report_line(report, "measured on it: copy %.0f GB/s, matrix product %.3g TFLOP/s",
@@ -172,11 +202,9 @@ void measured_db_describe(const struct measured_db *m, struct report *report)
     describe_rows(m, is_not_done, S("Rows without a duration"), &row_record, report);
     describe_rows(m, is_slow, S("More than ten times slower than the device allows"), &slow_record,
                   report);
-    for (size_t i = 0; i < m->rows.n; i++)
-        outliers += m->rows.at[i].state == MEASURE_DONE && m->rows.at[i].stats.outliers > 0;
-    if (outliers > 0)
-        report_line(report, "%zu rows have repeats far from their median (outliers in the JSON).",
-                    outliers);
+    if (rows_with_outliers(m) > 0)
+        report_line(report, "%llu rows have repeats far from their median (outliers in the JSON).",
+                    (unsigned long long)rows_with_outliers(m));
     report_line(report, "Processed %llu runs of %llu rows from %zu csv file(s) under %s.",
                 (unsigned long long)m->repeats, (unsigned long long)m->done, m->ops.n, m->dir);
 }

@@ -103,6 +103,7 @@ struct op_call {
 
     /* What the operators need to know; each uses some of it. */
     int64_t batch, m, n, k, experts, top_k, rotary;
+    int64_t head; /* size of an attention head */
     int64_t axis[2];
     bool is_a_transposed, is_b_transposed, has_scale, has_bias, has_pertoken, has_offset;
     double eps, scale;

@@ -303,6 +303,9 @@ size_t op_kv_cache_unit(const struct op_call *c, int64_t unit, struct op_span *s
     return n;
 }
 
+/* A row of the table has the width of all query heads and of all key heads together, but not the
+ * size of one head. That divides both widths, so it divides their greatest common divisor, and the
+ * rotated part fits into it. Of such numbers the least is taken: most models rotate whole heads. */
 int64_t op_head_dim(int64_t q, int64_t k, int64_t rope)
 {
     int64_t a = q, b = k;
@@ -334,14 +337,14 @@ const char *op_split_qkv_prepare(struct op_call *c, const struct op_row *row)
     if (x->t.dim[1] != c->n + 2 * c->k || c->rotary < 2 || c->rotary % 2 != 0 || rows < 1)
         return op_refuse(c, "a row of %lld does not split into %lld and twice %lld",
                          (long long)x->t.dim[1], (long long)c->n, (long long)c->k);
-    c->top_k = op_head_dim(c->n, c->k, c->rotary); /* the size of a head */
-    if (c->top_k == 0)
+    c->head = op_head_dim(c->n, c->k, c->rotary);
+    if (c->head == 0)
         return op_refuse(c, "no size of a head fits q %lld, k %lld and %lld rotated",
                          (long long)c->n, (long long)c->k, (long long)c->rotary);
     OP_MADE(c, x->t.dtype, rows, c->rotary);
     OP_MADE(c, DTYPE_I64, c->m)->below = rows;
-    OP_MADE(c, x->t.dtype, c->top_k);
-    OP_MADE(c, x->t.dtype, c->top_k);
+    OP_MADE(c, x->t.dtype, c->head);
+    OP_MADE(c, x->t.dtype, c->head);
     int64_t e = (int64_t)tensor_dtype_size(x->t.dtype);
     c->eps = 1e-6;
     c->cost.vector = 7 * c->m * (c->n + c->k);
@@ -361,9 +364,9 @@ size_t op_split_qkv_unit(const struct op_call *c, int64_t unit, struct op_span *
     double *x = op_load(&c->in[SPLIT_IN].t, unit * width, width, scratch);
 
     /* Heads are normalised, then their first `rotary` places turned by halves. */
-    for (double *y = x; y < x + c->n + c->k; y += c->top_k) {
+    for (double *y = x; y < x + c->n + c->k; y += c->head) {
         bool is_q = y < x + c->n;
-        normalise(y, c->top_k, &c->in[is_q ? SPLIT_Q_WEIGHT : SPLIT_K_WEIGHT].t, c->eps);
+        normalise(y, c->head, &c->in[is_q ? SPLIT_Q_WEIGHT : SPLIT_K_WEIGHT].t, c->eps);
         for (int64_t i = 0; i < half; i++) {
             double cosine = tensor_at(&c->in[SPLIT_CACHE].t, at + i);
             double sine = tensor_at(&c->in[SPLIT_CACHE].t, at + half + i);

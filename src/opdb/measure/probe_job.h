@@ -35,6 +35,7 @@ extern const struct schema probed_sizes_schema;
 /* ST_FORMAT: the axis or a shape is wrong. */
 enum status probe_run(const struct probe_job *job, struct probed_sizes *out, struct diag *d);
 void probed_sizes_free(struct probed_sizes *p);
-void probed_sizes_describe(const struct probed_sizes *p, struct report *report);
+/* Of a struct probed_sizes. */
+void probed_sizes_describe(const void *result, struct report *report);
 
 #endif

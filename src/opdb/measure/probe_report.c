@@ -30,8 +30,10 @@ const struct schema probed_sizes_schema = {
     .record = &probe_record,
 };
 
-void probed_sizes_describe(const struct probed_sizes *p, struct report *report)
+void probed_sizes_describe(const void *result, struct report *report)
 {
+    const struct probed_sizes *p = result;
+
     report_line(report, "%.*s on %s, %.*s", STR_ARGS(p->op), p->backend, STR_ARGS(p->axis));
     report_records(report, &value_record, p->at.at, p->at.n, NULL);
     if (p->largest > 0)

@@ -67,8 +67,8 @@ enum status predict_run(struct predict *p, struct query_db *db, const struct pre
 void predict_init(struct predict *p, struct str model);
 void predict_free(struct predict *p);
 
-/* As text; the caller frees it. */
-struct report *predict_report(const struct predict *p);
+/* Of a struct predict. */
+void predict_describe(const void *result, struct report *r);
 extern const struct schema predict_schema; /* strata.db-predict/1 */
 
 /* The steps as a timeline, a device each; capture_free() it. */

@@ -38,7 +38,7 @@ static double each_of(const struct predict_step *s, struct str op)
     return NAN;
 }
 
-static struct predict_job job_job_of(const struct grid_model *model, int64_t tp, int64_t ep)
+static struct predict_job model_job_of(const struct grid_model *model, int64_t tp, int64_t ep)
 {
     return (struct predict_job){.model = model,
                                 .sizes = {.tp = tp, .ep = ep, .vocab = 1000},
@@ -51,14 +51,14 @@ static struct predict_job job_job_of(const struct grid_model *model, int64_t tp,
  * 2 (n - 1) rounds: of 2 cards 1048576 bytes at 100 GB/s and 2 x 5 us. */
 TEST(a_ring_by_its_links_is_that_by_hand)
 {
-    struct predict_job job = job_job_of(&dense, 2, 1);
+    struct predict_job job = model_job_of(&dense, 2, 1);
     struct predict p;
 
     job_predict(&p, &job);
     assert_near(each_of(&p.steps[0], S("all_reduce")), 10 + 10.48576);
     assert_near(p.steps[0].comm_us, 3 * 2 * 20.48576);
     predict_free(&p);
-    job = job_job_of(&dense, 4, 1);
+    job = model_job_of(&dense, 4, 1);
     job_predict(&p, &job);
     assert_near(each_of(&p.steps[0], S("all_reduce")), 30 + 15.72864);
     predict_free(&p);
@@ -79,7 +79,7 @@ TEST(an_exchange_of_experts_is_that_by_hand)
     experts.experts = experts.experts_per_card = 64;
     experts.expert_inter = 1536;
     experts.top_k = 8;
-    struct predict_job job = job_job_of(&experts, 1, 8);
+    struct predict_job job = model_job_of(&experts, 1, 8);
     job_predict(&p, &job);
     assert_near(each_of(&p.steps[0], S("all_to_all")), 35 + 73.40032);
     assert_near(p.steps[0].comm_us, 3 * 2 * 108.40032);
@@ -88,7 +88,7 @@ TEST(an_exchange_of_experts_is_that_by_hand)
 
 static double width_of(int64_t layers, double gap_us)
 {
-    struct predict_job job = job_job_of(&dense, 1, 1);
+    struct predict_job job = model_job_of(&dense, 1, 1);
     struct predict p;
 
     job.step.layers = layers;

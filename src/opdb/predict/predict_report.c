@@ -47,6 +47,8 @@ static const struct field step_fields[] = {
     FIELD(struct predict_step, missed, "calls_missed"),
     FIELD(struct predict_step, measured_us, "measured_kernels_us",
           WHEN(struct predict_step, has_measured), .is_optional = true),
+    FIELD(struct predict_step, measured_steps, "measured_steps",
+          WHEN(struct predict_step, has_measured), .is_optional = true),
     FIELD(struct predict_step, error, "kernels_error", WHEN(struct predict_step, has_measured),
           .is_optional = true),
     FIELD_LIST(struct predict_step, rows.at, rows.n, "rows", &row_record),
@@ -131,7 +133,7 @@ struct capture *predict_capture(const struct predict *p)
 
 /* ---- the report ---- */
 
-static void report_describe(struct report *r, const struct predict *p, const struct predict_step *s)
+static void describe_step(struct report *r, const struct predict *p, const struct predict_step *s)
 {
     const char *phase = s->phase[0] == 'p' ? "Prefill" : "Decode";
 
@@ -160,11 +162,10 @@ static void report_describe(struct report *r, const struct predict *p, const str
     report_records(r, &op_record, s->ops.at, s->ops.n, NULL);
 }
 
-struct report *predict_report(const struct predict *p)
+void predict_describe(const void *result, struct report *r)
 {
-    struct report *r = report_new(LANG_EN, S(""));
+    const struct predict *p = result;
 
     for (size_t i = 0; i < p->n_steps; i++)
-        report_describe(r, p, &p->steps[i]);
-    return r;
+        describe_step(r, p, &p->steps[i]);
 }

@@ -565,7 +565,7 @@ enum status capture_rows(const char *path, const char *dir, bool is_dry_run,
     struct gathering g = {.count = out};
     enum status st = ST_OK;
 
-    *out = (struct capture_rows_count){0};
+    *out = (struct capture_rows_count){.dir = dir, .is_dry_run = is_dry_run};
     arena_init(&g.arena);
     if (fs_is_dir(path))
         st = take_folder(&g, path, d);
@@ -579,20 +579,3 @@ enum status capture_rows(const char *path, const char *dir, bool is_dry_run,
     gathering_free(&g);
     return st;
 }
-
-static const struct field count_fields[] = {
-    FIELD(struct capture_rows_count, captures, "captures"),
-    FIELD(struct capture_rows_count, unread, "unreadable_files"),
-    FIELD(struct capture_rows_count, kernels, "kernels"),
-    FIELD(struct capture_rows_count, placed, "kernels_in_rows"),
-    FIELD(struct capture_rows_count, calls, "calls"),
-    FIELD(struct capture_rows_count, rows, "rows"),
-    FIELD(struct capture_rows_count, tables, "tables"),
-};
-static const struct record count_record = RECORD(struct capture_rows_count, count_fields);
-
-const struct schema capture_rows_schema = {
-    .name = "strata.db-parse-captures/1",
-    .title = "operators of captures that became rows",
-    .record = &count_record,
-};

@@ -13,7 +13,11 @@
 #include "base/diag.h"
 #include "report/record.h"
 
+struct report;
+
 struct capture_rows_count {
+    const char *dir; /* as given */
+    bool is_dry_run;
     uint64_t captures, unread; /* files that could and could not be read */
     uint64_t kernels, placed;  /* all; in rows */
     uint64_t calls, rows, tables;
@@ -35,6 +39,8 @@ struct capture_op {
 enum status capture_ops(const char *path, struct arena *arena, struct capture_op **out, size_t *n,
                         struct diag *d);
 
+/* Of a struct capture_rows_count. */
+void capture_rows_describe(const void *result, struct report *r);
 extern const struct schema capture_rows_schema; /* strata.db-parse-captures/1 */
 
 #endif

@@ -220,6 +220,8 @@ void check_table(struct check *c, const struct place_file *file)
     if (c->of_table > FINDINGS_MAX) /* the rest stands behind the last that is shown */
         c->findings.at[c->findings.n - 1].line = c->findings.at[c->findings.n - 2].line;
     vec_push(&c->tables, sum);
+    c->rows += sum.rows;
+    c->valid += sum.valid;
     table_free(&t);
     diag_fini(&d);
 }
@@ -276,6 +278,8 @@ static const struct record table_record = RECORD(struct check_table, table_field
 static const struct field check_fields[] = {
     FIELD(struct check, problems, "problems"),
     FIELD(struct check, notes, "notes"),
+    FIELD(struct check, rows, "rows"),
+    FIELD(struct check, valid, "valid", .about = "rows with a valid duration"),
     FIELD_LIST(struct check, findings.at, findings.n, "findings", &finding_record),
     FIELD_LIST(struct check, tables.at, tables.n, "tables", &table_record),
 };

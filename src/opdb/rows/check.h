@@ -27,6 +27,7 @@ struct check {
     VEC_OF(struct check_finding) findings; /* by file and line */
     VEC_OF(struct check_table) tables;
     uint64_t problems, notes; /* all, also those past the cap on what is kept of a table */
+    uint64_t rows, valid;     /* of all tables */
     uint64_t of_table;        /* findings of the table at hand */
 };
 

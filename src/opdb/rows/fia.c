@@ -500,7 +500,7 @@ enum status fia_fill(struct fia_fill *fill, const char *csv, const char *jsonl, 
 {
     struct fia_records records;
 
-    *fill = (struct fia_fill){0};
+    *fill = (struct fia_fill){.csv = csv, .jsonl = jsonl};
     arena_init(&fill->arena);
     if (!fs_exists(csv))
         return diag_fail(d, ST_NOT_FOUND, "perfdb.no-csv", (struct where){0}, "CSV not found: %s",
@@ -526,7 +526,44 @@ void fia_fill_free(struct fia_fill *fill)
     arena_free(&fill->arena);
 }
 
+static void put_diff(const void *result, struct sink sink)
+{
+    const struct fia_fill *fill = result;
+
+    if (fill->is_dry_run)
+        table_diff(&fill->old, &fill->table, fill->output, sink);
+}
+
+bool fia_fill_print(const void *result, struct sink sink)
+{
+    const struct fia_fill *fill = result;
+    uint64_t more = fill->table.n_rows - fill->rows;
+    struct text out = {0};
+
+    put_diff(fill, text_sink(&out));
+    text_format(&out,
+                "Backfilled %llu/%llu CSV rows matched, %zu output rows (%s%llu from 1:N "
+                "expansion) from %s into %s\n",
+                (unsigned long long)fill->matched, (unsigned long long)fill->rows,
+                fill->table.n_rows, more > 0 ? "+" : "", (unsigned long long)more, fill->jsonl,
+                fill->output);
+    bool is_good = sink.write(sink.ctx, text_view(&out));
+    text_free(&out);
+    return is_good;
+}
+
+static struct field_value diff_of(const void *record, const struct record_env *env)
+{
+    return table_diff_value(record, env, put_diff);
+}
+
 static const struct field fill_fields[] = {
+    FIELD(struct fia_fill, csv, "table"),
+    FIELD(struct fia_fill, jsonl, "records"),
+    FIELD(struct fia_fill, output, "output"),
+    FIELD(struct fia_fill, is_dry_run, "is_dry_run"),
+    FIELD_CALC(FIELD_STR, "diff", diff_of, .missing = MISSING_EMPTY,
+               .about = "what a dry run would change"),
     FIELD(struct fia_fill, rows, "rows"),
     FIELD(struct fia_fill, matched, "matched"),
     FIELD(struct fia_fill, table.n_rows, "rows_out"),

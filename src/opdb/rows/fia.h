@@ -71,6 +71,10 @@ struct fia_fill {
     struct op_table old;   /* and as they were */
     uint64_t rows, matched;
     struct arena arena; /* texts of the records */
+    const char *csv, *jsonl;
+    /* Set by the caller. */
+    const char *output;
+    bool is_dry_run; /* nothing is written */
 };
 
 /* Reads both files and joins them; `tag` says where the values come from. After a failure the fill
@@ -78,6 +82,9 @@ struct fia_fill {
 enum status fia_fill(struct fia_fill *fill, const char *csv, const char *jsonl, struct str tag,
                      struct diag *d);
 void fia_fill_free(struct fia_fill *fill);
+
+/* Its text, of a struct fia_fill: what would change, and a sentence. */
+bool fia_fill_print(const void *fill, struct sink sink);
 
 /* strata.db-fill-fia/1, over a struct fia_fill. */
 extern const struct schema fia_fill_schema;

@@ -385,8 +385,38 @@ enum status parse_write(struct parse_plan *plan, struct diag *d)
     return ST_OK;
 }
 
+static void put_diff(const void *result, struct sink sink)
+{
+    const struct parse_plan *plan = result;
+
+    for (size_t i = 0; i < plan->files.n && plan->is_dry_run; i++) {
+        const struct parse_file *f = &plan->files.at[i];
+        table_diff(f->is_there ? &f->old : NULL, &f->fresh, f->path, sink);
+    }
+}
+
+bool parse_print(const void *result, struct sink sink)
+{
+    const struct parse_plan *plan = result;
+    struct text out = {0};
+
+    put_diff(plan, text_sink(&out));
+    text_format(&out, "%s %zu csv file(s) under %s from %s\n",
+                plan->is_dry_run ? "Would generate" : "Generated", plan->files.n, plan->dir,
+                plan->source);
+    bool is_good = sink.write(sink.ctx, text_view(&out));
+    text_free(&out);
+    return is_good;
+}
+
+static struct field_value diff_of(const void *record, const struct record_env *env)
+{
+    return table_diff_value(record, env, put_diff);
+}
+
 static const struct field file_fields[] = {
     FIELD(struct parse_file, op, "operator"),
+    FIELD(struct parse_file, path, "path"),
     FIELD(struct parse_file, fresh.n_rows, "rows"),
     FIELD(struct parse_file, rows_dropped, "rows_dropped"),
     FIELD(struct parse_file, columns_lost, "columns_dropped"),
@@ -395,6 +425,10 @@ static const struct record file_record = RECORD(struct parse_file, file_fields);
 
 static const struct field plan_fields[] = {
     FIELD(struct parse_plan, dir, "database"),
+    FIELD(struct parse_plan, source, "source"),
+    FIELD(struct parse_plan, is_dry_run, "is_dry_run"),
+    FIELD_CALC(FIELD_STR, "diff", diff_of, .missing = MISSING_EMPTY,
+               .about = "what a dry run would change"),
     FIELD(struct parse_plan, n_exports, "exports"),
     FIELD(struct parse_plan, kernels.rows, "rows_read"),
     FIELD_LIST(struct parse_plan, files.at, files.n, "tables", &file_record),

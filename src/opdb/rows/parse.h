@@ -30,7 +30,8 @@ struct parse_file {
 };
 
 struct parse_plan {
-    const char *dir; /* as given */
+    const char *dir, *source; /* as given */
+    bool is_dry_run;          /* nothing is written: set by the caller */
     struct kernels kernels;
     struct fia_metas metas;
     struct arena arena;
@@ -49,6 +50,9 @@ enum status parse_write(struct parse_plan *plan, struct diag *d);
 
 /* The file name of an operator: characters no file system takes become '_'. */
 struct str parse_file_name(struct arena *arena, struct str type);
+
+/* Its text, of a struct parse_plan: what would change, and a sentence. */
+bool parse_print(const void *plan, struct sink sink);
 
 /* strata.db-parse/1, over a struct parse_plan. */
 extern const struct schema parse_schema;

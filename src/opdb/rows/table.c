@@ -362,6 +362,15 @@ void table_diff(const struct op_table *old, const struct op_table *fresh, const 
     table_free(&none);
 }
 
+struct field_value table_diff_value(const void *result, const struct record_env *env,
+                                    void (*put)(const void *result, struct sink sink))
+{
+    struct text diff = {0};
+
+    put(result, text_sink(&diff));
+    return value_text(text_keep(&diff, env->arena));
+}
+
 bool table_print(const struct op_table *t, enum table_bom bom, struct sink sink)
 {
     struct csv_write *out = mem_grow(NULL, sizeof(*out), 1);

@@ -24,6 +24,7 @@
 #include "base/files/mapfile.h"
 #include "base/files/sink.h"
 #include "base/tables/vec.h"
+#include "report/record.h"
 
 /* A row with more or fewer cells than the header. */
 struct table_ragged {
@@ -117,5 +118,9 @@ struct str table_stem(const char *path);
  * when they are equal. `old` is NULL for a new file. A row that moved is printed twice. */
 void table_diff(const struct op_table *old, const struct op_table *fresh, const char *path,
                 struct sink sink);
+
+/* Such differences of a result as a member of its document. */
+struct field_value table_diff_value(const void *result, const struct record_env *env,
+                                    void (*put)(const void *result, struct sink sink));
 
 #endif

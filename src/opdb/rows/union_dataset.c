@@ -7,6 +7,7 @@
 #include "opdb/rows/cell.h"
 #include "opdb/rows/columns.h"
 #include "opdb/rows/table_union.h"
+#include "render/datasets/dataset.h"
 
 struct typed_csv {
     struct arena arena;
@@ -95,7 +96,7 @@ static bool dataset_write_rows(struct typed_csv *t, struct str text,
     return form->close(writer);
 }
 
-enum status union_dataset_write(const struct place_files *tree, const struct dataset_form *form,
+enum status union_dataset_write(const struct place_files *tree, enum union_form form,
                                 struct sink out, struct diag *d)
 {
     struct typed_csv *t = mem_grow(NULL, sizeof(*t), 1);
@@ -105,7 +106,8 @@ enum status union_dataset_write(const struct place_files *tree, const struct dat
     enum status st = table_union_write(tree, false, text_sink(&text), d);
     if (st == ST_OK) {
         find_types(t, text_view(&text));
-        if (!dataset_write_rows(t, text_view(&text), form, out))
+        if (!dataset_write_rows(t, text_view(&text),
+                                form == UNION_ARROW ? &dataset_arrow : &dataset_parquet, out))
             st = ST_IO;
     }
     text_free(&text);

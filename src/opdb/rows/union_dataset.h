@@ -8,10 +8,12 @@
 #ifndef STRATA_OPDB_ROWS_UNION_DATASET_H
 #define STRATA_OPDB_ROWS_UNION_DATASET_H
 
+#include "base/files/sink.h"
 #include "opdb/rows/place.h"
-#include "render/dataset.h"
 
-enum status union_dataset_write(const struct place_files *tree, const struct dataset_form *form,
+enum union_form { UNION_PARQUET, UNION_ARROW };
+
+enum status union_dataset_write(const struct place_files *tree, enum union_form form,
                                 struct sink out, struct diag *d);
 
 #endif

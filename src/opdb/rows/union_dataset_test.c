@@ -1,8 +1,9 @@
 #include "opdb/rows/union_dataset.h"
 
 #include "base/testing_folder.h"
+#include "base/text/text.h"
 
-static struct str dataset_written(const struct place_files *tree, const struct dataset_form *form)
+static struct str dataset_written(const struct place_files *tree, enum union_form form)
 {
     struct text text = {0};
 
@@ -21,8 +22,8 @@ TEST(cells_of_all_tables_are_in_the_file)
     struct place_file files[] = {{.op = S("Add"), .path = scratch_path("db/Add.csv")},
                                  {.op = S("Mul"), .path = scratch_path("db/Mul.csv")}};
     struct place_files tree = {.at = files, .n = 2};
-    struct str arrow = dataset_written(&tree, &dataset_arrow),
-               parquet = dataset_written(&tree, &dataset_parquet);
+    struct str arrow = dataset_written(&tree, UNION_ARROW),
+               parquet = dataset_written(&tree, UNION_PARQUET);
     static const char *const texts[] = {"Average Duration(us)", "\"16,8;8,4\"", "Note", "Mul"};
 
     assert_true(str_starts(arrow, S("ARROW1")) && str_ends(arrow, S("ARROW1")));

@@ -112,8 +112,7 @@ struct work {
 
 static void update_say(struct work *w, struct str line)
 {
-    w->how->say.write(w->how->say.ctx, line);
-    w->how->say.write(w->how->say.ctx, S("\n"));
+    vec_push(&w->u->messages, line);
 }
 
 static struct str shapes_of(struct work *w, size_t row)
@@ -368,6 +367,7 @@ void update_free(struct update *u)
     table_free(&u->old);
     vec_free(&u->duplicates);
     vec_free(&u->gaps);
+    vec_free(&u->messages);
     arena_free(&u->arena);
 }
 

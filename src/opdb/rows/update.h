@@ -42,13 +42,13 @@ struct update {
     struct update_list missing, deleted;
     VEC_OF(struct update_duplicate) duplicates; /* most frequent first */
     VEC_OF(struct update_gap) gaps;
+    VEC_OF(struct str) messages; /* for the user */
 };
 
 struct update_how {
     enum update_mode mode;
-    bool prune;      /* drop rows without any duration afterwards */
-    bool keep_old;   /* for showing the difference */
-    struct sink say; /* lines for the user */
+    bool prune;    /* drop rows without any duration afterwards */
+    bool keep_old; /* for showing the difference */
 };
 
 /* What is offered to a table: cases of its own operator, which may become new rows, and cases that

@@ -68,7 +68,7 @@ struct pto_costs {
     struct pto_law law[PTO_ARCH_COUNT][PTO_OP_COUNT];
     struct pto_vf_program program[PTO_OP_COUNT];
     struct pto_path path[PTO_ARCH_COUNT][PTO_SPACE_COUNT][PTO_SPACE_COUNT];
-    struct hash fit_index, curve_index; /* by packed key, see cost_table.c and cost_a5.c */
+    struct hash fit_index, curve_index; /* by packed key, see cost.c and cost_a5.c */
     VEC_OF(struct pto_fit) fits;
     VEC_OF(struct pto_curve) curves;
     bool use_table; /* the fitted A2/A3 table before the law */

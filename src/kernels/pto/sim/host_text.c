@@ -132,6 +132,9 @@ static void put_numbers(struct pto_host_core *c, struct text *t, const int64_t *
     }
 }
 
+/* Operations of the dialect take partitions only, and only a tensor view can be partitioned. So a
+ * view of the program becomes two lines: a tensor view that begins at the view's own offset, with
+ * open extents in its type ("?x?x"), and the partition of all of it, whose type has the extents. */
 struct str pto_host_view_name(struct pto_host_core *c, const struct pto_view *v, size_t buffer,
                               struct str *type)
 {

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "kernels/pto/sim/program_in.h"
-#include "kernels/pto/sim/sync.h"
 
 enum {
     MAX_CALLS = 16,        /* calls within calls */

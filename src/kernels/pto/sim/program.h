@@ -5,7 +5,7 @@
  * or a view. An operation that runs on a pipe becomes a site, which knows its pipe, its operands
  * and, as far as the text tells, the bytes it touches; the step that executes it only names it.
  * Beside the steps stands the same program as a tree of loops and branches (struct pto_node): that
- * is what the inserter of synchronisation walks (kernels/pto/sim/sync.h), and where it hangs its
+ * is what the inserter of synchronisation walks (kernels/pto/sim/program.h), and where it hangs its
  * flags.
  *
  * A program refers to its module and is const once compiled; cores share it.
@@ -179,11 +179,32 @@ static inline const struct pto_use *pto_use_find(const struct pto_use *at, uint3
 /*
  * Compiles `f` for a cube core (without its vector sections) or a vector core. Fails with the
  * operation and line named when something in it cannot be executed. `is_synchronised` inserts what
- * the compiler would (kernels/pto/sim/sync.h).
+ * the compiler would (kernels/pto/sim/program.h).
  */
 enum status pto_program_compile(struct pto_program *p, const struct pto_module *m,
                                 const struct pto_function *f, enum pto_kind kind,
                                 enum pto_arch arch, bool is_synchronised, const char *path,
                                 struct diag *diag);
+
+/*
+ * sync - the flags and barriers that the compiler would insert into a program without any.
+ *
+ * For every instruction the inserter looks backwards for instructions whose bytes it meets, until
+ * all pipes are known to be in order: through the branches before it, around the loops it is in,
+ * and out of them. A pair on two pipes becomes a set and a wait, hung where both stand side by
+ * side in the tree (so a wait leaves a loop that its set is not in); a pair carried by a loop gets
+ * a first set before the loop and a last wait behind it. A pair on one pipe becomes a barrier.
+ * Eight events serve each ordered pair of pipes; when they run out, a barrier of all pipes takes
+ * the place of a set and wait. A barrier of all pipes ends the function.
+ */
+
+enum { PTO_EVENTS = 8 };
+
+/* Hangs syncs on the nodes of a compiled tree. Gives up, with every instruction behind a barrier of
+ * all pipes, on programs beyond `max_work` comparisons; returns false then. */
+bool pto_sync_insert(struct pto_program *p, uint64_t max_work);
+
+/* Hangs a barrier of all pipes before every instruction: for programs without a tree. */
+void pto_sync_everywhere(struct pto_program *p);
 
 #endif

@@ -67,8 +67,8 @@ struct capture;
 /* A run as a capture, for everything that draws or asks captures: a lane for each pipe of each
  * core, named as the operator simulator names them ("core0.cubecore0" MTE2), a slice for each
  * instruction from its issue to its result, sets and waits of flags with arrows between them.
- * render/insight.h describes the form. Times are cycles. The source of the kernel goes along:
- * `path` and `text`. Sealed; capture_free() it. */
+ * render/insight/insight.h describes the form. Times are cycles. The source of the kernel goes
+ * along: `path` and `text`. Sealed; capture_free() it. */
 struct capture *pto_to_capture(const struct pto_sim *sim, const struct pto_chip *chip,
                                const char *path, struct str text);
 

@@ -1,7 +1,7 @@
 /*
  * Flags and barriers, found by looking backwards from each instruction.
  */
-#include "kernels/pto/sim/sync.h"
+#include "kernels/pto/sim/program.h"
 
 #include <stdlib.h>
 #include <string.h>

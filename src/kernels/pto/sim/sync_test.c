@@ -1,4 +1,4 @@
-#include "kernels/pto/sim/sync.h"
+#include "kernels/pto/sim/program.h"
 
 #include <stdio.h>
 

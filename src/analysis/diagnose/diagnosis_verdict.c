@@ -1,0 +1,199 @@
+/*
+ * The verdict: the first cause in a sentence, and what stands there when there is none.
+ */
+#include "analysis/diagnose/diagnosis_in.h"
+
+#include "analysis/diagnose/limits.h"
+#include "analysis/diagnose/root_limits.h"
+#include "analysis/study.h"
+#include "text/diagnosis.h"
+
+enum {
+    SECOND_PRODUCT = 5, /* percent */
+    SAVES_MORE = 20,    /* part of a saving that is worth a word */
+};
+
+const struct message *cause_verdict_message(const struct diagnosis_cause *c)
+{
+    unsigned flags = root_causes[c->found.cause].flags;
+
+    if (c->found.cause == ROOT_HEALTHY || c->found.cause == ROOT_UNKNOWN)
+        return &diagnosis_text.verdict_alone;
+    if (flags & ROOT_OF_STEP)
+        return &diagnosis_text.verdict_once;
+    if (root_may_be_profiler(&c->found))
+        return &diagnosis_text.verdict_launch;
+    switch (c->bound) {
+    case SAVING_AT_MOST:
+        return &diagnosis_text.verdict_bound;
+    case SAVING_AT_LEAST:
+        return &diagnosis_text.verdict_least;
+    default:
+        return &diagnosis_text.verdict;
+    }
+}
+
+/* The two of these families that take the most; the second counts from SECOND_PRODUCT on. */
+static void largest_products(const struct root_finder *f, int most[2])
+{
+    static const enum kernel_family products[] = {FAMILY_GEMM_TENSOR, FAMILY_GEMM_SIMT,
+                                                  FAMILY_ATTENTION, FAMILY_CONV};
+
+    most[0] = FAMILY_GEMM_TENSOR;
+    most[1] = -1;
+    for (size_t i = 1; i < ARRAY_LEN(products); i++)
+        if (f->by[products[i]] > f->by[most[0]]) {
+            most[1] = most[0];
+            most[0] = products[i];
+        } else if (most[1] < 0 || f->by[products[i]] > f->by[most[1]]) {
+            most[1] = products[i];
+        }
+    if (num_share((double)f->by[most[1]], (double)f->window) < SECOND_PRODUCT / 100.0)
+        most[1] = -1;
+}
+
+/* What bounds a healthy run: matrix units, or memory. */
+static struct wording bound_of(struct cause_words *t)
+{
+    const nanos *by = t->f.by;
+    nanos products = 0, memory = 0;
+    int most[2];
+
+    largest_products(&t->f, most);
+    for (int i = 0; i < 2 && most[i] >= 0; i++)
+        products += by[most[i]];
+    for (int family = FAMILY_REDUCE; family < FAMILY_AICPU; family++)
+        memory += by[family];
+    struct message_place share = place_quantity(
+        "share", num_share((double)(products >= memory ? products : memory), (double)t->f.window),
+        UNIT_RATIO);
+    if (products < memory)
+        return WORDING(t->arena, &diagnosis_text.bound_memory, share);
+    struct message_place first = place_wording("what", cause_class_label(t->arena, most[0]));
+    if (most[1] < 0)
+        return WORDING(t->arena, &diagnosis_text.bound_compute, first, share);
+    return WORDING(t->arena, &diagnosis_text.bound_both, first,
+                   place_wording("other", cause_class_label(t->arena, most[1])), share);
+}
+
+/* `action` NULL: what the cause asks for. */
+static struct diagnosis_cause nothing_found(struct cause_words *t, enum root_cause cause,
+                                            const struct message *action, struct wording what,
+                                            double score)
+{
+    return (struct diagnosis_cause){
+        .id = root_causes[cause].id,
+        .score = score,
+        .confidence = cause_confidence(score),
+        .what = what,
+        .action = cause_plain(t->arena, action ?: root_cause_action(cause, t->framework)),
+        .found = {.cause = cause},
+        .evidence = {what},
+        .n_evidence = 1,
+    };
+}
+
+static struct diagnosis_cause healthy(struct cause_words *t)
+{
+    struct wording bound = bound_of(t);
+    struct found_cause none = {.cause = ROOT_HEALTHY};
+    double score = root_confidence(&t->f, &none);
+    bool is_weak = cause_confidence(score) <= CONFIDENCE_POSSIBLE;
+
+    return nothing_found(
+        t, ROOT_HEALTHY, NULL,
+        WORDING(t->arena,
+                is_weak ? &diagnosis_text.what_healthy_weak : &diagnosis_text.what_healthy,
+                place_wording("window", wording_keep(t->arena, t->window)),
+                place_wording("bound", wording_keep(t->arena, bound))),
+        score);
+}
+
+static struct diagnosis_cause unknown(struct cause_words *t)
+{
+    const struct diagnosis_cause *first = t->d->n_causes > 0 ? &t->d->causes[0] : NULL;
+    int class = ACCOUNT_COMM; /* with most of the time besides compute and the device's latency */
+
+    for (int i = ACCOUNT_COMM; i < ACCOUNT_CLASSES; i++)
+        if (i != ACCOUNT_IDLE + CAUSE_DEVICE_LATENCY && t->f.by[i] > t->f.by[class])
+            class = i;
+    return nothing_found(
+        t, ROOT_UNKNOWN, NULL,
+        WORDING(t->arena,
+                first != NULL ? &diagnosis_text.what_unknown_most : &diagnosis_text.what_unknown,
+                place_wording("window", wording_keep(t->arena, t->window)),
+                place_wording("class", cause_class_label(t->arena, class)),
+                place_quantity("share", num_share((double)t->f.by[class], (double)t->f.window),
+                               UNIT_RATIO),
+                place_wording("cause", first != NULL
+                                           ? cause_label(t->arena, first->found.cause)
+                                           : wording_keep(t->arena, wording_plain(S("")))),
+                place_quantity("saving", first != NULL ? first->saving_share : 0, UNIT_RATIO)),
+        0);
+}
+
+/* The device is busy, and what would save most is not certain. */
+static struct diagnosis_cause doubtful(struct cause_words *t)
+{
+    const struct diagnosis_cause *first = &t->d->causes[0];
+
+    return nothing_found(t, ROOT_UNKNOWN, &diagnosis_text.do_doubtful,
+                         WORDING(t->arena, &diagnosis_text.what_doubtful,
+                                 place_wording("window", wording_keep(t->arena, t->window)),
+                                 place_wording("cause", cause_label(t->arena, first->found.cause)),
+                                 place_quantity("share", first->saving_share, UNIT_RATIO)),
+                         0);
+}
+
+static struct diagnosis_cause unnamed(struct cause_words *t)
+{
+    double share = num_share((double)t->f.by[FAMILY_OTHER], (double)t->f.window);
+
+    return nothing_found(t, ROOT_UNKNOWN, &diagnosis_text.do_unnamed,
+                         WORDING(t->arena, &diagnosis_text.what_unnamed,
+                                 place_wording("window", wording_keep(t->arena, t->window)),
+                                 place_quantity("share", share, UNIT_RATIO)),
+                         0);
+}
+
+/* The cause that the verdict names is not always the one that saves most. */
+struct wording cause_why_first(struct cause_words *t, const struct diagnosis_cause *first)
+{
+    const struct diagnosis_cause *most = NULL;
+
+    for (size_t i = 1; i < t->d->n_causes; i++) {
+        const struct diagnosis_cause *c = &t->d->causes[i];
+        if (first->rank == 1 && c->base != BASE_RUN && first->base != BASE_RUN &&
+            c->saving > first->saving + first->saving / SAVES_MORE &&
+            (most == NULL || c->saving > most->saving))
+            most = c;
+    }
+    if (most == NULL)
+        return (struct wording){0};
+    return WORDING(t->arena,
+                   most->confidence < first->confidence ? &diagnosis_text.first_surer
+                                                        : &diagnosis_text.first_other,
+                   place_wording("other", cause_label(t->arena, most->found.cause)),
+                   place_quantity("saving", (double)most->saving, UNIT_NS),
+                   place_wording("confidence",
+                                 wording_keep(t->arena, wording_plain(str_of(
+                                                            confidence_name(most->confidence))))));
+}
+
+/* Nothing saves enough, or nobody would believe it. */
+struct diagnosis_cause cause_none(struct cause_words *t, bool is_doubtful)
+{
+    struct root_shares shares = root_shares_of(&t->f);
+    double most = ROOT_NOT_HEALTHY / 100.0;
+    bool is_fine = shares.comm < most && shares.copies < most && shares.idle < most;
+
+    if (!is_fine)
+        return unknown(t);
+    if (is_doubtful)
+        return doubtful(t);
+    /* The device is busy, and nothing is known of most of its kernels: no bound, and no health. */
+    nanos compute = 0;
+    for (int family = 0; family < KERNEL_FAMILIES; family++)
+        compute += t->f.by[family];
+    return t->f.by[FAMILY_OTHER] >= compute / 2 ? unnamed(t) : healthy(t);
+}
