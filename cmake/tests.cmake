@@ -104,6 +104,8 @@ add_test_program(run_ops tests/pto/run_ops.c)
 add_test_program(race_mutants tests/pto/race_mutants.c)
 target_include_directories(race_mutants PRIVATE tests/support)
 target_include_directories(pto_costs PRIVATE tests/support)
+add_test_program(gate_errors tests/compare/gate_errors.c)
+add_test(NAME compare.errors COMMAND gate_errors 200)
 add_test_program(run_vectors tests/incore/run_vectors.c)
 file(GLOB perfdb_eval_c CONFIGURE_DEPENDS tests/perfdb/*.c)
 add_test_program(perfdb-eval ${perfdb_eval_c})
@@ -227,8 +229,8 @@ if(TARGET strata)
     set_tests_properties(mcp.client PROPERTIES RESOURCE_LOCK clock)
     add_test(NAME skills.commands COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/skills/check.py ${run_strata})
-    add_test(NAME check.pull_request COMMAND Python3::Interpreter
-        ${CMAKE_SOURCE_DIR}/tests/check/pull_request.py ${run_strata} 2)
+    add_test(NAME compare.cases COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/compare/cases.py ${run_strata})
     add_test(NAME check.workflows COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/check/workflows.py ${run_strata})
     set_tests_properties(check.workflows PROPERTIES SKIP_RETURN_CODE 77)

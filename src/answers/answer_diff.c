@@ -3,10 +3,13 @@
  */
 #include "answers/answer_diff.h"
 
+#include <math.h>
+
+#include "analysis/compare/compare_rows.h"
 #include "analysis/study.h"
-#include "answers/results.h"
 #include "base/run/pool.h"
 #include "capture/fleet.h"
+#include "report/report.h"
 #include "text/diff.h"
 
 bool diff_percent(struct str text, double *out)
@@ -22,17 +25,6 @@ bool diff_percent(struct str text, double *out)
     return true;
 }
 
-/* "g12" to 12. */
-static bool group_number(struct str text, size_t *out)
-{
-    uint64_t n;
-
-    if (text.n < 2 || text.at[0] != 'g' || !num_u64(str_part(text, 1, text.n), &n))
-        return false;
-    *out = n;
-    return true;
-}
-
 bool diff_gate_parse(struct arena *arena, const char *text, struct diff_gate *out,
                      const char **problem)
 {
@@ -40,24 +32,27 @@ bool diff_gate_parse(struct arena *arena, const char *text, struct diff_gate *ou
     size_t at = str_find_char(all, '>');
     struct str name = str_trim(str_part(all, 0, at));
     size_t dot = str_find_char(name, '.');
+    uint64_t n;
 
-    *out = (struct diff_gate){.group = SIZE_MAX};
+    *out = (struct diff_gate){.kind = S("")};
     *problem = "expected a metric, > and a percentage";
     if (at == all.n || !diff_percent(str_part(all, at + 1, all.n), &out->limit))
         return false;
-    if (dot < name.n && !group_number(str_part(name, 0, dot), &out->group))
-        return false;
-    if (dot < name.n)
+    if (dot < name.n) {
+        out->kind = arena_str(arena, str_part(name, 0, dot));
+        if (out->kind.n < 2 || out->kind.at[0] != 'g' || !num_u64(str_part(out->kind, 1, dot), &n))
+            return false;
         name = str_part(name, dot + 1, name.n);
-    for (int m = 0; m < COMPARE_METRICS; m++)
-        if (str_equal(name, str_of(compare_metric_name((enum compare_metric)m)))) {
-            out->metric = (enum compare_metric)m;
+    }
+    for (int m = 0; m < UNIT_METRICS; m++)
+        if (str_equal(name, str_of(unit_metric_name((enum unit_metric)m)))) {
+            out->metric = (enum unit_metric)m;
             return true;
         }
     struct str list = S("");
-    for (int m = 0; m < COMPARE_METRICS; m++)
+    for (int m = 0; m < UNIT_METRICS; m++)
         list = arena_format(arena, "%.*s%s%s", STR_ARGS(list), m > 0 ? ", " : "",
-                            compare_metric_name((enum compare_metric)m));
+                            unit_metric_name((enum unit_metric)m));
     *problem = arena_format(arena, "unknown metric; choose from %.*s", STR_ARGS(list)).at;
     return false;
 }
@@ -77,56 +72,151 @@ static void load_side(void *ctx, size_t side)
         input_load_all(l->job->path[side], &l->job->input, &l->diag[side], &l->out->fleet[side]);
 }
 
-static void prepare_side(void *ctx, size_t side)
-{
-    struct study *studies = ctx;
+/* ---- gates ---- */
 
-    compare_prepare(&studies[side]);
+/* "a decode step", "a unit" */
+static const char *one_of(struct arena *arena, const struct compare_kind *k)
+{
+    return arena_printf(arena, "a %.*s", STR_ARGS(k->label));
 }
 
-static struct diff_pair diff_compare(const struct diff_job *job, const struct capture *a,
-                                     const struct capture *b, struct arena *arena)
+static const char *amount(struct arena *arena, enum unit_metric metric, double value)
 {
-    struct study studies[SIDES];
-    struct diff_pair pair;
-
-    study_begin(&studies[SIDE_A], a, study_defaults());
-    study_begin(&studies[SIDE_B], b, study_defaults());
-    pool_for(job->input.pool, SIDES, prepare_side, studies);
-    pair.comparison = compare_find(&studies[SIDE_A], &studies[SIDE_B], job->compare, arena);
-    pair.report = report_new(
-        job->lang, MESSAGE(job->lang, arena,
-                           pair.comparison->rank >= 0 ? &diff_text.title_rank : &diff_text.title,
-                           PLACE("a", job->path[SIDE_A]), PLACE("b", job->path[SIDE_B]),
-                           PLACE("rank", pair.comparison->rank)));
-    const struct diagnosis *const of[SIDES] = {study_diagnosis(&studies[SIDE_A]),
-                                               study_diagnosis(&studies[SIDE_B])};
-    compare_describe(pair.comparison, of, pair.report);
-    study_end(&studies[SIDE_A]);
-    study_end(&studies[SIDE_B]);
-    return pair;
+    return metric == UNIT_KERNELS ? arena_printf(arena, "%g", value)
+                                  : quantity_text(arena, value, UNIT_NS);
 }
 
-static void check_gates(const struct diff_job *job, const struct comparison *c, struct diag *d,
-                        struct diff_result *out)
+/* "a decode step takes 48.8 ms instead of 2.5 ms" */
+static struct str took(struct arena *arena, const struct compare_kind *k, enum unit_metric metric)
 {
-    struct where where = {.path = c->name[SIDE_B]};
+    static const char *const words[UNIT_METRICS] = {"takes",
+                                                    "is busy for",
+                                                    "is idle for",
+                                                    "is idle before its first kernel for",
+                                                    "is idle between kernels for",
+                                                    "is idle after its last kernel for",
+                                                    "communicates for",
+                                                    "launches"};
+    const struct noise_change *m = &k->metrics[metric];
 
-    if (job->n_gates > 0 && c->n_groups == 0) {
-        diag_add(d, SEV_WARN, "diff.gate", where, "no group of steps could be compared");
-        out->gates_reached++;
+    return arena_format(arena, "%s %s %s instead of %s", one_of(arena, k), words[metric],
+                        amount(arena, metric, m->mean[SIDE_B]),
+                        amount(arena, metric, m->mean[SIDE_A]));
+}
+
+/* "+12.0 %", "19.5 times as long" */
+static struct str change_of(struct arena *arena, const struct noise_change *m)
+{
+    return m->relative >= 1 ? arena_format(arena, "%.1f times as much", 1 + m->relative)
+                            : arena_format(arena, "%+.1f %%", 100 * m->relative);
+}
+
+static struct str how_much(struct arena *arena, const struct noise_change *m)
+{
+    if (isnan(m->relative))
+        return S("from nothing");
+    if (isnan(m->low))
+        return arena_format(arena, "%.*s; %zu and %zu units: too few to judge noise",
+                            STR_ARGS(change_of(arena, m)), m->units[SIDE_A], m->units[SIDE_B]);
+    return arena_format(arena, "%.*s, 99 %% interval %+.1f to %+.1f %%",
+                        STR_ARGS(change_of(arena, m)), 100 * m->low, 100 * m->high);
+}
+
+static struct str explain_gate(struct arena *arena, const struct comparison *c,
+                               const struct compare_kind *k, const struct diff_gate *gate,
+                               enum gate_verdict verdict)
+{
+    const struct noise_change *m = &k->metrics[gate->metric];
+    struct str text = took(arena, k, gate->metric);
+
+    if (c->is_equal)
+        return arena_format(arena, "%.*s: the same recording", STR_ARGS(text));
+    text = arena_format(arena, "%.*s (%.*s; limit %g %%)", STR_ARGS(text),
+                        STR_ARGS(how_much(arena, m)), 100 * gate->limit);
+    if (verdict != GATE_PASS && k->reason.english.n > 0)
+        text = arena_format(arena, "%.*s: %.*s", STR_ARGS(text), STR_ARGS(k->reason.english));
+    if (verdict == GATE_UNKNOWN)
+        text = arena_format(arena, "cannot tell: %.*s. %.*s", STR_ARGS(text),
+                            STR_ARGS(c->record.english));
+    return text;
+}
+
+enum gate_verdict diff_gate_decide(struct arena *arena, const struct comparison *c,
+                                   const struct diff_gate *gate, struct str *text)
+{
+    const struct compare_kind *k = c->worst;
+    enum gate_verdict verdict = c->gate;
+
+    if (gate->metric != UNIT_LENGTH || gate->kind.n > 0)
+        verdict = compare_metric_gate(c, gate->kind, gate->metric, gate->limit, &k);
+    if (k == NULL || (!c->likeness.is_comparable && !c->is_equal)) {
+        *text = arena_format(arena, "cannot be compared: %.*s %.*s", STR_ARGS(c->text.english),
+                             STR_ARGS(c->record.english));
+        return GATE_UNKNOWN;
     }
+    *text = explain_gate(arena, c, k, gate, verdict);
+    return verdict;
+}
+
+static void check_gates(const struct diff_job *job, struct arena *arena, const struct comparison *c,
+                        struct diag *d, struct diff_result *out)
+{
+    struct where where = {.path = arena_cstr(arena, c->name[SIDE_B])};
+
     for (size_t i = 0; i < job->n_gates; i++) {
-        const struct diff_gate *gate = &job->gates[i];
-        const struct compare_group *g = compare_gate(c, gate->group, gate->metric, gate->limit);
-        if (g == NULL)
+        struct str text;
+        if (diff_gate_decide(arena, c, &job->gates[i], &text) == GATE_PASS)
             continue;
-        diag_add(d, SEV_WARN, "diff.gate", where, "%s of g%zu grew by %.1f %% (limit %g %%)%s",
-                 compare_metric_name(gate->metric), g->index[SIDE_A],
-                 100 * g->metrics[gate->metric].relative, 100 * gate->limit,
-                 g->is_judged ? "" : "; not tested for noise");
+        diag_add(d, SEV_WARN, "diff.gate", where, "%.*s", STR_ARGS(text));
         out->gates_reached++;
     }
+}
+
+/* ---- ranks ---- */
+
+struct diff_sides {
+    struct study studies[SIDES];
+    const struct profile *profiles[SIDES];
+    struct arena arenas[SIDES];
+    bool is_unmarked;
+};
+
+static void profile_side(void *ctx, size_t side)
+{
+    struct diff_sides *s = ctx;
+
+    s->profiles[side] = profile_make(&s->studies[side], s->is_unmarked, &s->arenas[side]);
+}
+
+static struct comparison *diff_compare(const struct diff_job *job, const struct capture *a,
+                                       const struct capture *b, struct arena *arena)
+{
+    const struct capture *caps[SIDES] = {a, b};
+    struct diff_sides s = {.is_unmarked = false};
+
+    for (int side = 0; side < SIDES; side++) {
+        arena_init(&s.arenas[side]);
+        study_begin(&s.studies[side], caps[side], study_defaults());
+    }
+    pool_for(job->input.pool, SIDES, profile_side, &s);
+    /* Where one side has no marks, neither uses them. */
+    if ((s.profiles[SIDE_A]->source == UNITS_MARKED) !=
+        (s.profiles[SIDE_B]->source == UNITS_MARKED)) {
+        s.is_unmarked = true;
+        pool_for(job->input.pool, SIDES, profile_side, &s);
+    }
+    struct comparison *out =
+        compare_find((struct profile_list){&s.profiles[SIDE_A], 1},
+                     (struct profile_list){&s.profiles[SIDE_B], 1}, job->compare, arena);
+    if (job->compare.by > 0)
+        out->by = compare_rows_find(&s.studies[SIDE_A], &s.studies[SIDE_B],
+                                    (enum op_by)(job->compare.by - 1), arena);
+    for (int side = 0; side < SIDES; side++) {
+        out->name[side] = arena_str(arena, out->name[side]);
+        study_end(&s.studies[side]);
+        arena_free(&s.arenas[side]);
+    }
+    return out;
 }
 
 static void warn_unmatched(const struct capture *cap, char side, struct diag *d)
@@ -141,13 +231,13 @@ static void compare_ranks(const struct diff_job *job, struct arena *arena, struc
     const struct fleet *a = out->fleet[SIDE_A], *b = out->fleet[SIDE_B];
     size_t i = 0, j = 0;
 
-    out->at = ARENA_ARRAY(arena, struct diff_pair, a->ranks.n);
+    out->at = ARENA_ARRAY(arena, struct comparison *, a->ranks.n + 1);
     while (i < a->ranks.n && j < b->ranks.n) {
         /* Ranks are compared with the same rank where both sides know theirs, else in order. */
         int64_t x = a->ranks.at[i]->facts.rank, y = b->ranks.at[j]->facts.rank;
         if (x == y || x == UNKNOWN || y == UNKNOWN || (a->ranks.n == 1 && b->ranks.n == 1)) {
             out->at[out->n] = diff_compare(job, a->ranks.at[i++], b->ranks.at[j++], arena);
-            check_gates(job, out->at[out->n++].comparison, d, out);
+            check_gates(job, arena, out->at[out->n++], d, out);
         } else if (x < y)
             warn_unmatched(a->ranks.at[i++], 'A', d);
         else
@@ -180,32 +270,32 @@ enum status answer_diff(const struct diff_job *job, struct arena *arena, struct 
     if (out->n == 0)
         return diag_fail(d, ST_NOT_FOUND, "diff.no-partner", (struct where){0},
                          "no rank is in both captures");
-    return job->markdown != NULL
-               ? results_save_markdown(job->markdown, &out->at->report, sizeof(*out->at), out->n, d)
-               : ST_OK;
+    return ST_OK;
 }
 
 void diff_result_free(struct diff_result *result)
 {
-    for (size_t i = 0; i < result->n; i++)
-        report_free(result->at[i].report);
     fleet_free(result->fleet[SIDE_A]);
     fleet_free(result->fleet[SIDE_B]);
 }
 
-static struct field_value get_p_limit(const void *record, const struct record_env *env)
+void diff_describe(const void *result, struct report *r)
 {
-    (void)record;
-    (void)env;
-    return value_real(0.05);
+    const struct diff_result *d = result;
+
+    for (size_t i = 0; i < d->n; i++) {
+        if (d->n > 1)
+            report_heading(r, REPORT_MESSAGE(r, &diff_text.rank, PLACE("rank", d->at[i]->rank)));
+        compare_describe(d->at[i], r);
+    }
 }
 
 static const struct field statistics_fields[] = {
-    FIELD_FIXED("samples", "steps of a group"),
-    FIELD_FIXED("location", "median"),
+    FIELD_FIXED("location", "mean"),
     FIELD_FIXED("spread", "1.4826 * MAD"),
-    FIELD_FIXED("test", "Mann-Whitney, two-sided"),
-    FIELD_CALC(FIELD_F64, "p_limit", get_p_limit),
+    FIELD_FIXED("interval", "99 %, block bootstrap"),
+    FIELD(struct diff_result, options.between, "noise_between_runs"),
+    FIELD(struct diff_result, options.limit, "limit"),
     FIELD(struct diff_result, options.min_ratio, "min_effect_ratio"),
     FIELD(struct diff_result, options.min_time, "min_effect_us", .scale = 1e3),
 };
@@ -216,13 +306,12 @@ static const struct field diff_fields[] = {
     FIELD(struct diff_result, path[SIDE_B], "b"),
     FIELD_GROUP("statistics", &statistics_record),
     FIELD(struct diff_result, gates_reached, "gates_reached"),
-    /* The comparison is the first member of a pair. */
     FIELD_POINTERS(struct diff_result, at, n, "comparisons", &comparison_record),
 };
 static const struct record diff_record = RECORD(struct diff_result, diff_fields);
 
 const struct schema diff_schema = {
-    .name = "strata.diff/1",
+    .name = "strata.diff/2",
     .title = "changes between two captures",
     .record = &diff_record,
 };

@@ -7,15 +7,14 @@
 #include "analysis/compare/compare.h"
 #include "base/diag.h"
 #include "input/input.h"
-#include "report/message.h"
 
 struct fleet;
 struct report;
 
 /* A metric that may grow by so much and no more. */
 struct diff_gate {
-    size_t group; /* of A; SIZE_MAX: any */
-    enum compare_metric metric;
+    struct str kind; /* of A; empty: any */
+    enum unit_metric metric;
     double limit; /* 0.05: 5 % */
 };
 
@@ -25,21 +24,13 @@ struct diff_job {
     struct compare_options compare;
     const struct diff_gate *gates;
     size_t n_gates;
-    enum lang lang;       /* of the reports */
-    const char *markdown; /* file for the reports as Markdown; NULL: none */
-};
-
-/* One rank of A and its partner in B. */
-struct diff_pair {
-    const struct comparison *comparison;
-    struct report *report;
 };
 
 struct diff_result {
     const char *path[SIDES];
     struct compare_options options;
     struct fleet *fleet[SIDES];
-    struct diff_pair *at; /* in rank order */
+    struct comparison **at; /* one for each rank that both have, in rank order */
     size_t n;
     size_t gates_reached; /* the diag says which and where */
 };
@@ -53,9 +44,16 @@ bool diff_percent(struct str text, double *out);
 bool diff_gate_parse(struct arena *arena, const char *text, struct diff_gate *out,
                      const char **problem);
 
+/* What became of a gate, in words, and whether it is open. `text` lives in the arena. */
+enum gate_verdict diff_gate_decide(struct arena *arena, const struct comparison *c,
+                                   const struct diff_gate *gate, struct str *text);
+
 /* `arena` holds the result. Call diff_result_free() in any case. */
 enum status answer_diff(const struct diff_job *job, struct arena *arena, struct diag *d,
                         struct diff_result *out);
 void diff_result_free(struct diff_result *result);
+
+/* Of a struct diff_result, for struct answer. */
+void diff_describe(const void *result, struct report *r);
 
 #endif

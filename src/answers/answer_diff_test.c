@@ -22,11 +22,11 @@ TEST(gates_name_a_metric_and_maybe_a_group)
     struct diff_gate gate;
 
     assert_true(diff_gate_parse(&arena, "service_ms>5%", &gate, &problem));
-    assert_int_equal(gate.metric, COMPARE_SERVICE);
-    assert_true(gate.group == SIZE_MAX && gate.limit == 0.05);
+    assert_int_equal(gate.metric, UNIT_LENGTH);
+    assert_true(gate.kind.n == 0 && gate.limit == 0.05);
     assert_true(diff_gate_parse(&arena, "g12.tail_gap_ms > 10", &gate, &problem));
-    assert_int_equal(gate.metric, COMPARE_TAIL);
-    assert_int_equal(gate.group, 12);
+    assert_int_equal(gate.metric, UNIT_TAIL);
+    assert_true(str_equal(gate.kind, S("g12")));
     assert_false(diff_gate_parse(&arena, "service_ms<5%", &gate, &problem));
     assert_false(diff_gate_parse(&arena, "x1.service_ms>5%", &gate, &problem));
     assert_false(diff_gate_parse(&arena, "speed>5%", &gate, &problem));

@@ -11,27 +11,30 @@
 
 struct args {
     struct check_job job;
-    const char *max_idle, *max_step, *max_slowdown, *junit, *summary;
+    const char *max_idle, *max_step, *max_slowdown, *noise, *save, *junit, *summary;
     struct words fail_if;
-    bool github, explain;
+    bool github;
 };
 
-static const struct args defaults = {
-    .job = {.input = CAPTURE_INPUT(), .max_slowdown = NAN, .max_idle = NAN}};
+static const struct args defaults = {.job = {.input = CAPTURE_INPUT(), .max_idle = NAN}};
 
 static const struct opt options[] = {
     OPT_STRING(0, "max-idle", "PCT", struct args, max_idle,
                "device idle time, as a share of all steps: 10%"),
     OPT_STRING(0, "max-step", "TIME", struct args, max_step, "longest step: 20ms"),
     OPT_STRING(0, "baseline", "PATH", struct args, job.baseline,
-               "capture, or file of --save, to be no slower than"),
+               "capture, or file of --record, to be no slower than"),
     OPT_STRING(0, "max-slowdown", "PCT", struct args, max_slowdown,
-               "how much slower (default: 5%; of 4 or more runs 2.5%)"),
-    OPT_STRING(0, "save", "FILE", struct args, job.save,
-               "write the runs as a baseline (small JSON)"),
+               "how much slower (default: 5%)"),
+    OPT_STRING(0, "noise", "PCT", struct args, noise,
+               "allowance for noise between runs (default: 1)"),
+    OPT_FLAG(0, "allow-unknown", struct args, job.allows_unknown,
+             "pass where a comparison cannot tell"),
+    OPT_STRING(0, "record", "FILE", struct args, job.record, "write the runs as a baseline (JSON)"),
+    OPT_STRING(0, "save", "FILE", struct args, save, "the same, by its older name"),
     OPT_LIST(0, "fail-if", "COND", struct args, fail_if,
              "'underfeed_ratio>0.2', or 'tail_gap_ms>10%' over it"),
-    OPT_FLAG(0, "explain", struct args, explain, "show which parts of a step changed"),
+    OPT_FLAG(0, "explain", struct args, job.is_explained, "show what changed"),
     OPT_STRING(0, "junit", "FILE", struct args, junit, "write the results as JUnit XML"),
     OPT_STRING(0, "summary", "FILE", struct args, summary, "write the results as Markdown"),
     OPT_FLAG(0, "github", struct args, github, "print annotations of a GitHub workflow"),
@@ -42,18 +45,9 @@ static const struct example examples[] = {
     {"strata check examples/kineto-small --max-idle 10% --max-step 40ms", "limits"},
     {"strata check examples/ascend-small --baseline examples/ascend-small --junit check.xml",
      "against an earlier run, with a file for the CI system"},
-    {"strata check examples/ascend-small examples/ascend-small --save base.json",
+    {"strata check examples/ascend-small examples/ascend-small --record strata-out/base.json",
      "keep repeated runs as a baseline"},
 };
-
-#define MAX_SLOWDOWN 0.05 /* of one run, unless given */
-
-/* Runs that are compared as two sets, not step by step. */
-static bool is_repeated(const struct check_job *job)
-{
-    return job->n_repeats > 1 || job->save != NULL || check_is_saved(job->path) ||
-           (job->baseline != NULL && check_is_saved(job->baseline));
-}
 
 /* Conditions with a percentage are changes over the baseline, others are about the capture. */
 static int take_conditions(struct session *s, const struct args *args, struct check_job *job)
@@ -65,9 +59,9 @@ static int take_conditions(struct session *s, const struct args *args, struct ch
     job->gates = gates;
     job->changes = changes;
     job->change_texts = texts;
-    if (job->baseline != NULL && !is_repeated(job)) {
-        changes[0] = (struct diff_gate){.group = SIZE_MAX, .metric = COMPARE_SERVICE};
-        changes[0].limit = isnan(job->max_slowdown) ? MAX_SLOWDOWN : job->max_slowdown;
+    if (job->baseline != NULL) {
+        changes[0] =
+            (struct diff_gate){.kind = S(""), .metric = UNIT_LENGTH, .limit = job->compare.limit};
         texts[0] = arena_format(&s->arena, "--baseline %s", job->baseline).at;
         job->n_changes = 1;
     }
@@ -75,8 +69,8 @@ static int take_conditions(struct session *s, const struct args *args, struct ch
         const char *text = args->fail_if.at[i], *problem = NULL;
         if (!str_ends(str_trim(str_of(text)), S("%"))) {
             problem = gate_parse(&s->arena, text, &gates[job->n_gates++]);
-        } else if (job->baseline == NULL || is_repeated(job)) {
-            problem = "a change in percent needs one run and a capture as --baseline";
+        } else if (job->baseline == NULL) {
+            problem = "a change in percent needs --baseline";
         } else {
             texts[job->n_changes] = arena_format(&s->arena, "--fail-if %s", text).at;
             if (diff_gate_parse(&s->arena, text, &changes[job->n_changes++], &problem))
@@ -95,15 +89,19 @@ static void note_read(void *session, const struct fleet *fleet)
 
 static int complete(struct session *s, const struct args *args, struct check_job *job)
 {
-    job->path = s->operands.at[0];
-    job->repeats = (const char *const *)s->operands.at;
-    job->n_repeats = s->operands.n;
+    job->paths = (const char *const *)s->operands.at;
+    job->n_paths = s->operands.n;
+    job->compare = compare_defaults();
+    job->record = job->record != NULL ? job->record : args->save;
     job->was_read = note_read;
     job->ctx = s;
     captures_input(s, &job->input);
-    if (args->max_slowdown != NULL && !diff_percent(str_of(args->max_slowdown), &job->max_slowdown))
+    if (args->max_slowdown != NULL &&
+        !diff_percent(str_of(args->max_slowdown), &job->compare.limit))
         return session_usage(s, "--max-slowdown must be a percentage, not '%s'",
                              args->max_slowdown);
+    if (args->noise != NULL && !diff_percent(str_of(args->noise), &job->compare.between))
+        return session_usage(s, "--noise must be a percentage, not '%s'", args->noise);
     if (args->github && s->common.json)
         return session_usage(s, "--github and --json cannot both use standard output");
     if (args->max_idle != NULL && !diff_percent(str_of(args->max_idle), &job->max_idle))
@@ -114,33 +112,10 @@ static int complete(struct session *s, const struct args *args, struct check_job
                              args->max_step);
     TRY_CODE(take_conditions(s, args, job));
     if (args->max_idle != NULL || job->max_step > 0 || job->n_gates + job->n_changes > 0 ||
-        job->baseline != NULL || job->save != NULL)
+        job->baseline != NULL || job->record != NULL)
         return CODE_DONE;
     return session_usage(s, "check needs a gate (--max-idle, --max-step, --baseline, --fail-if) or "
-                            "--save");
-}
-
-enum { EXPLAINED = 12 }; /* parts of a step that are shown */
-
-/* What a person reads, on the screen or as a summary. */
-static struct report *report_of(const struct gate_results *results, bool is_explained)
-{
-    struct report *r = report_new(LANG_EN, S(""));
-    size_t shown = results->n_changes < EXPLAINED ? results->n_changes : EXPLAINED;
-
-    for (size_t i = 0; i < results->n; i++) {
-        const struct gate_result *g = &results->at[i];
-        if (!g->is_passed || g->is_faster || is_explained)
-            report_line(r, "%s  %s: %s: %s",
-                        !g->is_passed  ? "failed"
-                        : g->is_faster ? "faster"
-                                       : "passed",
-                        g->capture, g->gate, g->text);
-    }
-    report_line(r, "%zu of %zu gates passed", results->n - results->failed, results->n);
-    if (is_explained && shown > 0)
-        report_records(r, &run_change_record, results->changes, shown, NULL);
-    return r;
+                            "--record");
 }
 
 static enum status write_files(struct session *s, const struct args *args,
@@ -150,20 +125,38 @@ static enum status write_files(struct session *s, const struct args *args,
     enum status st = ST_OK;
 
     if (args->junit != NULL) {
-        gate_results_junit(results, s->operands.at[0], &xml);
+        gate_results_junit(results, &xml);
         st = session_save(s, args->junit, text_view(&xml));
     }
     if (st == ST_OK && args->summary != NULL) {
-        struct report *r = report_of(results, true);
+        struct gate_results explained = *results;
+        struct report *r = report_new(LANG_EN, S(""));
+        explained.is_explained = true;
+        gate_results_describe(&explained, r);
         render_write(&renderer_markdown, r, &(struct render_options){0}, text_sink(&markdown));
         report_free(r);
         st = session_save(s, args->summary, text_view(&markdown));
     }
-    if (st == ST_OK && args->job.save != NULL)
-        session_wrote(s, args->job.save);
     text_free(&markdown);
     text_free(&xml);
     return st;
+}
+
+static void give_results(struct session *s, const struct args *args,
+                         const struct gate_results *results)
+{
+    struct text lines = {0};
+
+    if (results->all.n > 0 || s->common.json)
+        session_give(s, &(struct answer){.schema = &check_gates_schema,
+                                         .origin = "measured",
+                                         .result = results,
+                                         .title = S(""),
+                                         .describe = gate_results_describe});
+    if (args->github)
+        gate_results_github(results, &lines);
+    out_raw(&s->out, text_view(&lines));
+    text_free(&lines);
 }
 
 static int cli_check_run(struct session *s, const void *given)
@@ -171,26 +164,18 @@ static int cli_check_run(struct session *s, const void *given)
     const struct args *args = given;
     struct gate_results results;
     struct check_job job = args->job;
-    struct text lines = {0};
 
     TRY_CODE(complete(s, args, &job));
     enum status st = answer_check(&job, &s->arena, &s->diag, &results);
-    if (st == ST_OK && results.fleet != NULL)
-        captures_read(s, results.fleet);
-    fleet_free(results.fleet);
     if (st == ST_OK)
         st = write_files(s, args, &results);
-    if (st != ST_OK)
-        return session_code(st);
-    if (s->common.json)
-        session_document(s, &check_gates_schema, "measured", &results);
-    else if (!s->common.quiet && results.n > 0)
-        session_answer(s, report_of(&results, args->explain));
-    if (args->github)
-        gate_results_github(&results, s->operands.at[0], &lines);
-    out_raw(&s->out, text_view(&lines));
-    text_free(&lines);
-    return results.failed > 0 ? CODE_NO : CODE_DONE;
+    if (st == ST_OK && job.record != NULL)
+        session_wrote(s, job.record);
+    if (st == ST_OK)
+        give_results(s, args, &results);
+    bool is_shut = results.failed > 0;
+    gate_results_free(&results);
+    return st != ST_OK ? session_code(st) : is_shut ? CODE_NO : CODE_DONE;
 }
 
 const struct command command_check = {
@@ -200,21 +185,21 @@ const struct command command_check = {
     .usage = "[OPTIONS] CAPTURE…",
     .details =
         "Exits with 1 if a gate fails, with one line for each that does. A gate that cannot be "
-        "decided fails: without steps, or with nothing to compare.\n"
+        "decided fails: without steps, with fewer than five of them on a side, or with nothing to "
+        "compare; --allow-unknown passes what a comparison cannot tell.\n"
         "\n"
         "--max-idle is the idle time of all steps divided by their time. --max-step is for the "
-        "longest step. --baseline compares the groups of steps as `strata diff` does: they may be "
-        "slower by --max-slowdown, or by noise. Several captures are repeats of one program: they "
-        "are compared with the runs of the baseline as two sets, so that noise of single runs does "
-        "not fail; a part of the step that grew against the rest is named. --save keeps such runs "
-        "as a small file; such files are also read in place of captures. A --fail-if without a "
-        "percentage is a condition of "
+        "longest step. --baseline compares as `strata diff` does: B passes when it is shown to be "
+        "slower by less than --max-slowdown. --record keeps captures as a baseline: a file that "
+        "holds the lengths of steps, the device and the software, and is rejected where those "
+        "differ. Several captures are runs of one program: from four a side on their noise is "
+        "measured, else --noise is allowed for. A --fail-if without a percentage is a condition of "
         "`strata anomaly` (a metric of its document), one with a percentage is one of `strata "
         "diff`. Each rank is checked by itself.",
     .see = "docs/howto/ci-gate.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1000},
     .common = COMMON_CAPTURE,
-    .schemas = {&check_gates_schema, &runs_schema},
+    .schemas = {&check_gates_schema, &profile_schema},
     COMMAND_PARTS,
     .run = cli_check_run,
 };

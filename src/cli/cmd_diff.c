@@ -4,10 +4,13 @@
 #include "answers/answer_diff.h"
 #include "cli/answer.h"
 #include "cli/captures.h"
+#include "render/render.h"
+#include "report/report.h"
+#include "text/diff.h"
 
 struct args {
     struct diff_job job;
-    const char *min_effect, *min_time, *fail_above;
+    const char *min_effect, *min_time, *fail_above, *noise, *markdown;
     struct words fail_if;
     enum answer_form to;
     struct page_choice page;
@@ -27,11 +30,13 @@ static const struct opt options[] = {
     OPT_STRING(0, "min-time", "US", struct args, min_time,
                "ignore changes below this many µs (default: 10)"),
     OPT_STRING(0, "fail-above", "PCT", struct args, fail_above,
-               "exit with 1 if a step group is slower by more than this"),
+               "exit with 1 unless B is shown to be slower by less"),
+    OPT_STRING(0, "noise", "PCT", struct args, noise,
+               "allowance for noise between runs (default: 1)"),
     OPT_LIST(0, "fail-if", "COND", struct args, fail_if,
              "exit with 1 if a metric grew, e.g. 'tail_gap_ms>10%'"),
     CAPTURE_OPTIONS(struct args, job.input),
-    OPT_STRING(0, "md", "FILE", struct args, job.markdown, "also write the report as Markdown"),
+    OPT_STRING(0, "md", "FILE", struct args, markdown, "also write the report as Markdown"),
     ANSWER_OPTION(struct args, to),
     PAGE_OPTIONS(struct args, page),
 };
@@ -50,10 +55,11 @@ static int take_gates(struct session *s, const struct args *args, struct diff_jo
 
     job->gates = gates;
     if (args->fail_above != NULL) {
-        struct diff_gate gate = {.group = SIZE_MAX, .metric = COMPARE_SERVICE};
+        struct diff_gate gate = {.kind = S(""), .metric = UNIT_LENGTH};
         if (!diff_percent(str_of(args->fail_above), &gate.limit))
             return session_usage(s, "--fail-above must be a percentage, not '%s'",
                                  args->fail_above);
+        job->compare.limit = gate.limit;
         gates[job->n_gates++] = gate;
     }
     for (size_t i = 0; i < args->fail_if.n; i++)
@@ -66,14 +72,31 @@ static int complete(struct session *s, const struct args *args, struct diff_job 
 {
     job->path[SIDE_A] = s->operands.at[0];
     job->path[SIDE_B] = s->operands.at[1];
-    job->lang = session_lang(s);
+    job->compare.between = NOISE_BETWEEN;
+    job->compare.limit = NOISE_LIMIT;
     captures_input(s, &job->input);
     if (!diff_percent(str_of(args->min_effect), &job->compare.min_ratio))
         return session_usage(s, "--min-effect must be a percentage, not '%s'", args->min_effect);
     if (!num_us(str_of(args->min_time), &job->compare.min_time) || job->compare.min_time < 0)
         return session_usage(s, "--min-time must be a number of microseconds, not '%s'",
                              args->min_time);
+    if (args->noise != NULL && !diff_percent(str_of(args->noise), &job->compare.between))
+        return session_usage(s, "--noise must be a percentage, not '%s'", args->noise);
     return take_gates(s, args, job);
+}
+
+static enum status save_markdown(struct session *s, const char *path, struct str title,
+                                 const struct diff_result *result)
+{
+    struct report *r = report_new(session_lang(s), title);
+    struct text text = {0};
+
+    diff_describe(result, r);
+    render_write(&renderer_markdown, r, &(struct render_options){0}, text_sink(&text));
+    enum status status = session_save(s, path, text_view(&text));
+    text_free(&text);
+    report_free(r);
+    return status;
 }
 
 static int compare_captures(struct session *s, const void *given)
@@ -87,18 +110,19 @@ static int compare_captures(struct session *s, const void *given)
     if (status == ST_OK) {
         captures_read(s, result.fleet[SIDE_A]);
         captures_read(s, result.fleet[SIDE_B]);
-        if (job.markdown != NULL)
-            session_wrote(s, job.markdown);
-        if (s->page != NULL)
+        struct str title = MESSAGE(session_lang(s), &s->arena, &diff_text.title,
+                                   PLACE("a", job.path[SIDE_A]), PLACE("b", job.path[SIDE_B]));
+        if (args->markdown != NULL)
+            status = save_markdown(s, args->markdown, title, &result);
+        if (status == ST_OK && s->page != NULL)
             status = page_answer_diff(s, &result);
-        else if (s->common.json)
-            session_document(s, &diff_schema,
-                             origin_name(result.fleet[SIDE_A]->ranks.at[0]->origin), &result);
-        for (size_t i = 0; i < result.n && s->page == NULL && !s->common.json && !s->common.quiet;
-             i++) {
-            out_text(&s->out, i > 0 ? "\n" : "");
-            session_report(s, result.at[i].report);
-        }
+        else if (status == ST_OK)
+            session_give(s, &(struct answer){
+                                .schema = &diff_schema,
+                                .origin = origin_name(result.fleet[SIDE_A]->ranks.at[0]->origin),
+                                .result = &result,
+                                .title = title,
+                                .describe = diff_describe});
     }
     bool is_shut = status == ST_OK && result.gates_reached > 0;
     diff_result_free(&result);
@@ -130,28 +154,27 @@ const struct command command_diff = {
     .group = GROUP_COMPARE,
     .summary = "compare two runs of any kind: changes beyond noise",
     .usage = "[OPTIONS] A B",
-    .details = "A and B are captures, GPU runs (as in `strata gpu compare`), instruction traces "
-               "(`strata incore diff`), or a predicted trace and the measured table (`strata db "
-               "m6`). What they are is found out from their content; the options below are for "
-               "captures.\n"
-               "\n"
-               "Compares two captures by the same metrics: step time, busy and idle time, their "
-               "parts, communication, kernel count, and the time of every operator. Groups of "
-               "steps that run the same operators are compared with each other; multi-rank folders "
-               "are compared rank by rank.\n"
-               "\n"
-               "The steps of a group are the samples. A change counts if the medians differ by at "
-               "least --min-effect and --min-time and a rank-sum test separates the samples. With "
-               "too few steps for the test, size alone decides and the verdict ends in a question "
-               "mark. Slowdowns come first.\n"
-               "\n"
-               "--by op, module, shape, family, range or layer compares device time per step by "
-               "what launched the kernels, as strata ops groups it: for runs whose kernels have "
-               "other names (another device, another library).\n"
-               "\n"
-               "For CI, --fail-above 5% gives exit code 1 if any group of steps takes over 5 % "
-               "longer in B, or if nothing could be compared. --fail-if does the same for a metric "
-               "and may be repeated.",
+    .details =
+        "A and B are captures, GPU runs (as in `strata gpu compare`), instruction traces "
+        "(`strata incore diff`), or a predicted trace and the measured table (`strata db "
+        "m6`). What they are is found out from their content; the options below are for "
+        "captures.\n"
+        "\n"
+        "First checks whether the two do the same work (operators, shapes, kernels, device, "
+        "software); what does not is called neither slower nor faster. Then compares units: "
+        "steps of one kind, or without marks what repeats. The change of their mean length "
+        "has a 99 % interval, from the scatter and correlation of the units and an allowance "
+        "for what differs from run to run (--noise). It is divided among operators, their "
+        "kernels and causes of idle time, which add up to it. With fewer than five units on "
+        "a side there is no verdict. Folders of several ranks are compared rank by rank.\n"
+        "\n"
+        "--by op, module, shape, family, range or layer compares device time per step by "
+        "what launched the kernels, as strata ops groups it: for runs whose kernels have "
+        "other names (another device, another library).\n"
+        "\n"
+        "For CI, --fail-above 5% gives exit code 1 unless B is shown to be slower by less "
+        "than that. --fail-if does the same for a metric and may be repeated. `strata check` "
+        "does it against a stored baseline.",
     .see = "docs/analyses/diff.md",
     .operands = {.kind = OPERAND_FILE, .min = 2, .max = 2},
     .common = COMMON_CAPTURE | COMMON_LANG | COMMON_OUT | COMMON_HTML,

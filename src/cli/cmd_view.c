@@ -240,8 +240,7 @@ static enum status view_two(struct viewing *v)
     struct session *s = v->s;
     struct diff_job job = {.path = {s->operands.at[0], s->operands.at[1]},
                            .input = v->args->input,
-                           .compare = compare_defaults(),
-                           .lang = session_lang(s)};
+                           .compare = compare_defaults()};
     struct diff_result result;
 
     captures_input(s, &job.input);
@@ -253,7 +252,7 @@ static enum status view_two(struct viewing *v)
             caps[side] = result.fleet[side]->ranks.at[0];
         }
         add_captures(v, PAGE_COMPARE, caps, SIDES, study_defaults());
-        page_tell_compare(&v->page, result.at[0].comparison);
+        page_tell_compare(&v->page, result.at[0]);
         serve(v);
     }
     diff_result_free(&result);

@@ -105,8 +105,7 @@ enum status page_answer_diff(struct session *s, const struct diff_result *result
                                     result->fleet[SIDE_B]->ranks.at[0]};
 
     s->page->may_redact = true;
-    page_tell_compare(answer_begin(s, PAGE_COMPARE, caps, SIDES, study_defaults()),
-                      result->at[0].comparison);
+    page_tell_compare(answer_begin(s, PAGE_COMPARE, caps, SIDES, study_defaults()), result->at[0]);
     return page_answer_end(s);
 }
 

@@ -16,6 +16,7 @@
 #include "page/page_set.h"
 #include "report/message.h"
 
+struct compare_part;
 struct comparison;
 struct json_writer;
 struct page_html;
@@ -75,8 +76,10 @@ struct page_change {
 
 struct page_diff {
     const struct comparison *comparison;
+    struct compare_part *kernels; /* of the kind of units that decides, by size of the change */
+    size_t n_kernels;
     nanos time[2];
-    double relative, p;
+    double relative, p; /* p: probability that B is over the limit slower */
     bool is_noise, is_matched;
     struct page_change *classes; /* by size of the change */
     size_t n_classes;

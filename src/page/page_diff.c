@@ -24,21 +24,52 @@ enum {
 
 /* ---- what changed ---- */
 
-/* The group of steps that most of A's time is in; NULL: none is matched. */
-static const struct compare_group *main_group(const struct comparison *c)
+/* The kind of units that decides; NULL: none is compared. */
+static const struct compare_kind *main_kind(const struct comparison *c)
 {
-    const struct compare_group *best = NULL;
-    double most = -1;
+    return c->likeness.is_comparable || c->is_equal ? c->worst : NULL;
+}
 
-    for (size_t i = 0; i < c->n_groups; i++) {
-        const struct compare_group *g = &c->groups[i];
-        double time = g->metrics[COMPARE_SERVICE].median[SIDE_A] * (double)g->steps[SIDE_A];
-        if (time > most) {
-            most = time;
-            best = g;
+/* A change of a unit's length that is shown, not noise. */
+static bool is_change(const struct comparison *c)
+{
+    return c->verdict == NOISE_SLOWER || c->verdict == NOISE_FASTER;
+}
+
+ORDER_BY(kernels_by_name, struct compare_part, str_compare(x->name, y->name));
+ORDER_BY(kernels_by_change, struct compare_part,
+         ORDER(llabs(y->delta), llabs(x->delta)) ?: str_compare(x->name, y->name));
+
+/* Kernels, whatever operator launched them, by size of the change. */
+static void add_kernels(struct page_file *page, struct page_diff *diff,
+                        const struct compare_kind *k)
+{
+    size_t n = 0, room = 1;
+
+    for (size_t i = 0; i < k->n_parts; i++)
+        room += k->parts[i].n_kernels;
+    diff->kernels = ARENA_ARRAY(&page->arena, struct compare_part, room);
+    for (size_t i = 0; i < k->n_parts; i++)
+        for (size_t j = 0; j < k->parts[i].n_kernels; j++)
+            diff->kernels[n++] = k->parts[i].kernels[j];
+    if (n > 1)
+        qsort(diff->kernels, n, sizeof(*diff->kernels), kernels_by_name);
+    for (size_t i = 0; i < n; i++) {
+        struct compare_part *last =
+            diff->n_kernels > 0 ? &diff->kernels[diff->n_kernels - 1] : NULL;
+        const struct compare_part *one = &diff->kernels[i];
+        if (last == NULL || !str_equal(last->name, one->name)) {
+            diff->kernels[diff->n_kernels++] = *one;
+            continue;
         }
+        for (int side = 0; side < SIDES; side++) {
+            last->time[side] += one->time[side];
+            last->calls[side] += one->calls[side];
+        }
+        last->delta += one->delta;
     }
-    return best;
+    if (diff->n_kernels > 1)
+        qsort(diff->kernels, diff->n_kernels, sizeof(*diff->kernels), kernels_by_change);
 }
 
 ORDER_BY(by_change, struct page_change,
@@ -106,36 +137,27 @@ static struct wording largest_changes(struct page_file *page, const struct page_
 static void add_verdict(struct page_file *page, const struct page_diff *diff)
 {
     struct arena *arena = &page->arena;
-    nanos delta = diff->time[1] - diff->time[0];
-    const struct message *m = !diff->is_matched ? &page_text.diff_unmatched
-                              : diff->is_noise  ? &page_text.diff_same
-                              : delta < 0       ? &page_text.diff_faster
-                                                : &page_text.diff_slower;
 
     page->verdict = (struct page_verdict){
-        .id = !diff->is_matched ? "unmatched"
-              : diff->is_noise  ? "same"
-              : delta < 0       ? "faster"
-                                : "slower",
-        .text = PAGE_TELL(page, m, PLACE("share", page_share_text(arena, fabs(diff->relative))),
-                          PLACE("a", page_time_text(arena, (double)diff->time[0])),
-                          PLACE("b", page_time_text(arena, (double)diff->time[1])),
-                          PLACE("delta", page_delta_text(arena, (double)delta))),
+        .id = !diff->is_matched                           ? "unmatched"
+              : diff->is_noise                            ? "same"
+              : diff->comparison->verdict == NOISE_FASTER ? "faster"
+                                                          : "slower",
+        .text = diff->comparison->text,
         .replay_error = -1,
     };
     if (diff->n_classes > 0)
-        page->verdict.evidence =
-            PAGE_TELL(page, &page_text.diff_evidence, PLACE("n", diff->comparison->steps[SIDE_A]),
-                      PLACE("m", diff->comparison->steps[SIDE_B]),
-                      place_wording("what", wording_keep(arena, largest_changes(page, diff))));
+        page->verdict.evidence = PAGE_TELL(
+            page, &page_text.diff_evidence, PLACE("n", (long long)diff->comparison->steps[SIDE_A]),
+            PLACE("m", (long long)diff->comparison->steps[SIDE_B]),
+            place_wording("what", wording_keep(arena, largest_changes(page, diff))));
 }
 
 /* A change that a card is about: of a part of the time, or of an operator. */
 struct candidate {
-    int part;      /* of page_part_of_class(); -1: the operator alone */
-    nanos time[2]; /* of the part */
-    const struct compare_group *group;
-    const struct compare_op *op; /* that changed most of the part; NULL: not known */
+    int part;                      /* of page_part_of_class(); -1: the operator alone */
+    nanos time[2];                 /* of the part */
+    const struct compare_part *op; /* that changed most of the part; NULL: not known */
     double delta;
 };
 
@@ -158,12 +180,6 @@ static const struct message *title_of(const struct candidate *c, const char *ver
     return c->part >= 0 ? &page_text.diff_fix_class : &page_text.diff_fix;
 }
 
-/* Of a step. */
-static double calls_of(const struct compare_group *g, const struct compare_op *op, int side)
-{
-    return num_share((double)op->calls[side], (double)g->steps[side]);
-}
-
 static struct wording evidence_of(struct page_file *page, const struct candidate *c,
                                   const char *verb)
 {
@@ -177,21 +193,20 @@ static struct wording evidence_of(struct page_file *page, const struct candidate
         if (c->op == NULL)
             return PAGE_TELL(page, &page_text.diff_times, PLACE("a", from), PLACE("b", to));
         return PAGE_TELL(page, &page_text.diff_mostly, PLACE("a", from), PLACE("b", to),
-                         PLACE("name", short_name(page, c->op->key)),
-                         PLACE("delta", page_delta_text(arena, c->op->change.delta)));
+                         PLACE("name", short_name(page, c->op->name)),
+                         PLACE("delta", page_delta_text(arena, (double)c->op->delta)));
     }
     return PAGE_TELL(page, &page_text.diff_calls,
-                     PLACE("a", page_time_text(arena, c->op->change.median[SIDE_A])),
-                     PLACE("b", page_time_text(arena, c->op->change.median[SIDE_B])),
-                     PLACE("n", calls_of(c->group, c->op, SIDE_A)),
-                     PLACE("m", calls_of(c->group, c->op, SIDE_B)));
+                     PLACE("a", page_time_text(arena, (double)c->op->time[SIDE_A])),
+                     PLACE("b", page_time_text(arena, (double)c->op->time[SIDE_B])),
+                     PLACE("n", c->op->calls[SIDE_A]), PLACE("m", c->op->calls[SIDE_B]));
 }
 
 /* What to look at: in the run that has more of it. */
 static struct page_focus focus_of(const struct page_set *set, const struct candidate *c)
 {
     if (c->op != NULL)
-        return page_longest_op(set, c->op->key);
+        return page_longest_op(set, c->op->name);
     if (c->part >= PAGE_FAMILIES)
         return page_longest_gap(set, c->part - PAGE_FAMILIES);
     return page_longest_task(set, S(""));
@@ -203,7 +218,7 @@ static void add_card(struct page_file *page, const struct candidate *c, const ch
     size_t set = c->delta < 0 ? 0 : 1;
     struct page_focus focus = focus_of(page->sets[set], c);
     struct wording what = c->part >= 0 ? page_say(page, page_part_label(c->part))
-                                       : wording_plain(short_name(page, c->op->key));
+                                       : wording_plain(short_name(page, c->op->name));
 
     page->actions[page->n_actions++] = (struct page_action){
         .id = c->part >= 0 ? "family" : "operator",
@@ -224,28 +239,26 @@ static void prefer(struct candidate *best, struct candidate c)
 }
 
 /* The operator that changed most in the direction of a part, of its family. */
-static const struct compare_op *op_of_part(const struct page_file *page,
-                                           const struct compare_group *g, int part, double delta)
+static const struct compare_part *op_of_part(const struct page_file *page, int part, double delta)
 {
+    const struct page_diff *diff = page->diff;
     const struct page_set *set = page->sets[delta < 0 ? 0 : 1];
-    const struct compare_op *best = NULL;
 
-    for (size_t i = 0; part < PAGE_FAMILIES && i < g->n_ops; i++) {
-        const struct compare_op *op = &g->ops[i];
-        if (op->change.delta * delta <= 0 ||
-            (best != NULL && fabs(op->change.delta) <= fabs(best->change.delta)))
+    for (size_t i = 0; part < PAGE_FAMILIES && i < diff->n_kernels; i++) {
+        const struct compare_part *op = &diff->kernels[i];
+        if ((double)op->delta * delta <= 0)
             continue;
-        struct page_focus focus = page_longest_op(set, op->key);
+        struct page_focus focus = page_longest_op(set, op->name);
         if (focus.at.end > focus.at.begin &&
             set->whats.at[set->what[focus.slice]].family == (uint8_t)part)
-            best = op;
+            return op;
     }
-    return best;
+    return NULL;
 }
 
 /* The largest changes of kernel families and of idle time by cause. */
-static void prefer_parts(const struct page_file *page, const struct compare_group *g,
-                         struct candidate *keep, struct candidate *fix)
+static void prefer_parts(const struct page_file *page, struct candidate *keep,
+                         struct candidate *fix)
 {
     nanos time[2][PAGE_PARTS] = {{0}};
 
@@ -261,58 +274,50 @@ static void prefer_parts(const struct page_file *page, const struct compare_grou
                                       .time = {time[0][part], time[1][part]},
                                       .delta = (double)delta});
     }
-    keep->op = op_of_part(page, g, keep->part, keep->delta);
-    fix->op = op_of_part(page, g, fix->part, fix->delta);
+    keep->op = op_of_part(page, keep->part, keep->delta);
+    fix->op = op_of_part(page, fix->part, fix->delta);
 }
 
 /* The largest change to the better and to the worse, and the largest that is none. */
-static void add_cards(struct page_file *page, const struct compare_group *g)
+static void add_cards(struct page_file *page)
 {
-    struct candidate keep = {.part = -1, .group = g}, fix = keep, noise = keep;
+    struct candidate keep = {.part = -1}, fix = keep;
 
-    if (!page->diff->is_noise)
-        prefer_parts(page, g, &keep, &fix);
-    for (size_t i = 0; i < g->n_ops; i++) {
-        const struct compare_op *op = &g->ops[i];
-        struct candidate c = {.part = -1, .group = g, .op = op, .delta = op->change.delta};
-        if (op->change.kind != CHANGE_LESS && op->change.kind != CHANGE_MORE)
-            prefer(&noise, c);
-        else if (page->diff->is_noise)
-            prefer(op->change.kind == CHANGE_LESS ? &keep : &fix, c);
-    }
+    if (page->diff->is_noise)
+        return;
+    prefer_parts(page, &keep, &fix);
     if (keep.delta < 0)
         add_card(page, &keep, "keep");
     if (fix.delta > 0)
         add_card(page, &fix, "fix");
-    if (noise.op != NULL && page->n_actions > 0)
-        add_card(page, &noise, "noise");
 }
 
 void page_tell_compare(struct page_file *page, const struct comparison *comparison)
 {
     struct page_diff *diff = ARENA_NEW(&page->arena, struct page_diff);
-    const struct compare_group *g = main_group(comparison);
+    const struct compare_kind *k = main_kind(comparison);
 
     *diff = (struct page_diff){.comparison = comparison, .p = NAN};
     page->diff = diff;
     add_classes(page, diff);
     diff->relative = num_share((double)(diff->time[1] - diff->time[0]), (double)diff->time[0]);
-    diff->is_matched = g != NULL;
-    if (g != NULL) {
-        diff->p = g->metrics[COMPARE_SERVICE].p;
-        diff->is_noise = g->metrics[COMPARE_SERVICE].kind == CHANGE_NONE ||
-                         g->metrics[COMPARE_SERVICE].kind == CHANGE_NOISE;
+    diff->is_matched = k != NULL;
+    diff->is_noise = !is_change(comparison);
+    if (k != NULL) {
+        diff->p = k->change.probability;
+        add_kernels(page, diff, k);
     }
     for (size_t side = 0; side < 2; side++)
         diff->step[side] = median_step(page->sets[side]->a);
     page->title = arena_format(&page->arena, "A %.*s → B %.*s",
-                               STR_ARGS(page_name(page->sets[0], str_of(comparison->name[0]))),
-                               STR_ARGS(page_name(page->sets[1], str_of(comparison->name[1]))));
-    page_add_fact(page, PAGE_TELL(page, &page_text.diff_facts, PLACE("n", comparison->steps[0]),
-                                  PLACE("m", comparison->steps[1])));
+                               STR_ARGS(page_name(page->sets[0], comparison->name[0])),
+                               STR_ARGS(page_name(page->sets[1], comparison->name[1])));
+    page_add_fact(page, PAGE_TELL(page, &page_text.diff_facts,
+                                  PLACE("n", (long long)comparison->steps[0]),
+                                  PLACE("m", (long long)comparison->steps[1])));
     add_verdict(page, diff);
-    if (g != NULL)
-        add_cards(page, g);
+    if (k != NULL)
+        add_cards(page);
     for (size_t side = 0; side < 2; side++) {
         const struct diagnosis *d = study_diagnosis(page->sets[side]->st);
         for (size_t i = 0; i < d->n_missing; i++)
@@ -466,26 +471,26 @@ static void put_classes(struct json_writer *w, const struct page_diff *diff)
     json_write_end(w);
 }
 
-static void put_ops(struct json_writer *w, struct page_file *page, const struct compare_group *g)
+static void put_ops(struct json_writer *w, struct page_file *page)
 {
+    const struct page_diff *diff = page->diff;
+
     json_put_array(w, "kernels");
-    for (size_t i = 0; g != NULL && i < g->n_ops && i < OPS_MOST; i++) {
-        const struct compare_op *op = &g->ops[i];
+    for (size_t i = 0; i < diff->n_kernels && i < OPS_MOST; i++) {
+        const struct compare_part *op = &diff->kernels[i];
         json_write_object(w);
-        json_put_str(w, "name", page_name(page->sets[0], op->key));
-        json_put_f64(w, "a", num_round(op->change.median[SIDE_A], 0));
-        json_put_f64(w, "b", num_round(op->change.median[SIDE_B], 0));
-        json_put_f64(w, "delta", num_round(op->change.delta, 0));
+        json_put_str(w, "name", page_name(page->sets[0], op->name));
+        json_put_i64(w, "a", op->time[SIDE_A]);
+        json_put_i64(w, "b", op->time[SIDE_B]);
+        json_put_i64(w, "delta", op->delta);
         json_put_array(w, "calls");
         for (int side = 0; side < SIDES; side++)
-            json_write_f64(w, num_round(calls_of(g, op, side), 2));
+            json_write_f64(w, num_round(op->calls[side], 2));
         json_write_end(w);
-        json_put_f64(w, "p", op->change.p);
-        json_put_bool(w, "noise",
-                      op->change.kind == CHANGE_NONE || op->change.kind == CHANGE_NOISE);
+        json_put_bool(w, "noise", diff->is_noise || is_small(diff, op->delta));
         json_put_array(w, "what");
         for (size_t side = 0; side < 2; side++) {
-            struct page_focus focus = page_longest_op(page->sets[side], op->key);
+            struct page_focus focus = page_longest_op(page->sets[side], op->name);
             json_write_i64(w, focus.at.end > focus.at.begin
                                   ? (int64_t)page->sets[side]->what[focus.slice]
                                   : -1);
@@ -535,9 +540,9 @@ void page_json_diff(struct json_writer *w, struct page_file *page)
     json_put_f64(w, "relative", num_round(diff->relative, 6));
     json_put_bool(w, "matched", diff->is_matched);
     json_put_bool(w, "noise", diff->is_noise);
-    json_put_f64(w, "p", diff->p);
+    json_put_f64(w, "probability", diff->p);
     put_classes(w, diff);
-    put_ops(w, page, main_group(diff->comparison));
+    put_ops(w, page);
     put_lanes(w, page);
     /* Those drawn first, then by place. */
     size_t n =

@@ -203,7 +203,6 @@ export interface DiffKernel {
     b: number;
     delta: number;
     calls: [number, number];
-    p: number | null;
     noise: boolean;
     what: [number, number];
 }
@@ -213,7 +212,7 @@ export interface Diff {
     delta: number;
     relative: number;
     noise: boolean;
-    p: number | null;
+    probability: number | null;
     classes: DiffClass[];
     kernels: DiffKernel[];
     lanes: [number, number][];

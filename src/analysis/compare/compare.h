@@ -1,135 +1,158 @@
 /*
- * compare - what changed from one capture to another, and whether that is more than noise.
+ * compare - what changed from one program's runs to another's, and how sure that is.
  *
- * Groups of steps that do the same work are matched; the steps of a group are the samples of its
- * metrics and of its operators. A change counts when the medians are far enough apart (the minimum
- * effect) and the samples of the two captures do not mix (analysis/compare/ranksum). Where there
- * are too few steps to tell noise, size alone decides and `p` says so. Rules:
- * docs/analyses/diff.md.
+ * The one comparer: profiles of both sides go in, one result comes out, which `diff`, `check`, the
+ * page and the library render. Kinds of units that do the same work are matched; their lengths are
+ * judged by analysis/compare/noise; their time is divided among operators and kernels, which add up
+ * to the whole. What does other work is not comparable, and then nothing is called slower or
+ * faster. Formulas: docs/analyses/compare.md.
  */
 #ifndef STRATA_ANALYSIS_COMPARE_COMPARE_H
 #define STRATA_ANALYSIS_COMPARE_COMPARE_H
 
-#include "report/record.h"
+#include "analysis/compare/noise.h"
+#include "analysis/compare/profile.h"
 
 struct report;
-struct study;
 struct compare_rows;
 
 enum side { SIDE_A, SIDE_B, SIDES };
 
-/* Metrics of a step, in the order they are printed. */
-enum compare_metric {
-    COMPARE_SERVICE,
-    COMPARE_BUSY,
-    COMPARE_UNDERFEED,
-    COMPARE_PRELAUNCH,
-    COMPARE_INTERNAL,
-    COMPARE_TAIL,
-    COMPARE_COMM,    /* union of all collectives, in the step's window */
-    COMPARE_KERNELS, /* a number, no time */
-    COMPARE_METRICS
+/* How alike the two are in one respect. */
+enum likeness_state { LIKENESS_SAME, LIKENESS_DIFFERENT, LIKENESS_UNKNOWN };
+
+struct likeness_part {
+    const char *name;       /* "device", "operators", ... */
+    struct str text[SIDES]; /* what either is; empty: a share alone */
+    double share;           /* 0 to 1; NAN: not known, or no share */
+    enum likeness_state state;
 };
 
-enum change_kind {
-    CHANGE_NONE,  /* the medians are equal, or nearer than the minimum effect */
-    CHANGE_NOISE, /* the medians are apart, the samples mix */
-    CHANGE_MORE,
-    CHANGE_LESS,
+enum { LIKENESS_PARTS = 6 };
+
+struct likeness {
+    struct likeness_part parts[LIKENESS_PARTS];
+    double score;       /* mean of the known shares, 0 to 1 */
+    bool is_comparable; /* they do the same work */
+    bool is_same_setup; /* same device, software and profiler options, as far as known */
 };
 
-/* Times in nanoseconds. */
-struct change {
-    double median[SIDES];
-    double spread[SIDES]; /* 1.4826 times the median distance from the median */
-    double delta;         /* B less A */
-    double relative;      /* to A; NAN when that is 0 */
-    double p;             /* of chance alone; NAN: too few samples to tell */
-    enum change_kind kind;
+/* Why a kernel or operator takes another share of a unit. */
+enum part_change {
+    CHANGE_SAME,
+    CHANGE_ADDED,
+    CHANGE_REMOVED,
+    CHANGE_CALLS, /* more or fewer calls */
+    CHANGE_SLOWER,
+    CHANGE_FASTER,
+    CHANGE_EXPOSED,  /* less of it is hidden behind other work */
+    CHANGE_HIDDEN,   /* more of it is */
+    CHANGE_WAITED,   /* a collective waited longer */
+    CHANGE_HASTENED, /* or shorter */
+    CHANGE_IDLE,
 };
 
-struct compare_op {
-    struct str key;        /* see analysis/ops/ops.h */
-    size_t calls[SIDES];   /* in the counted steps of the group */
-    nanos total[SIDES];    /* likewise */
-    struct change change;  /* of the time in a step */
-    double per_step_calls; /* B less A */
+/* Nanoseconds of a unit. Parts of one list add up to what they are of. */
+struct compare_part {
+    struct str name; /* an operator, or a kernel of it */
+    enum part_class class;
+    nanos time[SIDES], busy[SIDES];
+    nanos delta;         /* B less A, of time */
+    double calls[SIDES]; /* of a unit */
+    enum part_change change;
+    struct compare_part *kernels; /* of an operator, by size of the change */
+    size_t n_kernels;
 };
 
-struct compare_group {
-    size_t index[SIDES];   /* in each study's groups */
-    size_t steps[SIDES];   /* of the group */
-    size_t samples[SIDES]; /* of them counted; edges of the recording stay out */
-    double similarity;     /* kernels of a step that are of the same operators, 0 to 1 */
-    bool is_same_work;     /* by the rule that puts steps of one capture together */
-    bool is_judged;        /* enough samples to tell noise */
-    struct change metrics[COMPARE_METRICS];
-    struct compare_op *ops; /* by change of time, what got slower first; then by key */
-    size_t n_ops;
+struct compare_kind {
+    struct str name, label; /* "g0", "step" */
+    size_t units[SIDES];
+    double similarity;          /* kernels that both run, 0 to 1 */
+    struct noise_change change; /* of a unit's length */
+    struct noise_change metrics[UNIT_METRICS];
+    nanos time[SIDES];          /* of a unit: the sum of its parts */
+    struct compare_part *parts; /* operators and causes of idle time, by size of the change */
+    size_t n_parts;
+    struct wording reason; /* what moved most; empty: nothing did */
 };
 
-/* An operator over the whole capture; not judged, as its calls are no samples of one thing. */
-struct compare_total {
-    struct str key;
-    size_t calls[SIDES];
-    nanos total[SIDES];
-    double share[SIDES]; /* of the sum over all kernels */
+/* Calls of one family; where there are no units. */
+struct compare_family {
+    const char *name;
+    double rate[SIDES]; /* calls a second */
+    double each[SIDES]; /* nanoseconds a call */
 };
+
+enum compare_method { METHOD_STEPS, METHOD_UNITS, METHOD_RATES, METHOD_NONE };
 
 struct compare_options {
-    double min_ratio; /* smaller changes count as none: in relation to A */
-    nanos min_time;   /* and in time */
-    int by;           /* 0, or 1 and an enum op_by: what to compare by besides */
+    double min_ratio;      /* smaller changes are not shown: in relation to A */
+    nanos min_time;        /* and in time */
+    double between, limit; /* of analysis/compare/noise */
+    int by;                /* 0, or 1 and an enum op_by: what to compare by besides */
 };
 
 struct comparison {
-    const char *name[SIDES];
-    size_t kernels[SIDES], steps[SIDES];
+    struct str name[SIDES];
     int64_t rank;
+    int64_t kernels[SIDES], steps[SIDES];
+    size_t runs[SIDES];
     struct compare_options options;
-    struct compare_group *groups; /* in the order of A */
-    size_t n_groups;
-    size_t *unmatched[SIDES]; /* indexes of groups without a partner */
+    struct likeness likeness;
+    enum compare_method method;
+    struct compare_kind *kinds; /* by time of A */
+    size_t n_kinds;
+    struct str *unmatched[SIDES]; /* kinds without a partner */
     size_t n_unmatched[SIDES];
-    struct compare_total *totals; /* by change of the total, most added first; then by key */
-    size_t n_totals;
-    double service[SIDES];         /* of the matched groups: medians times the steps of A */
-    double relative;               /* change of that; NAN when nothing is matched */
-    const struct compare_rows *by; /* NULL: not asked for */
+    struct compare_family families[KERNEL_FAMILIES];
+    size_t n_families;
+    double relative; /* of all units, those of A at B's pace; NAN: not compared */
+    enum noise_verdict verdict;
+    enum gate_verdict gate;
+    const struct compare_kind *worst; /* that decides the gate; NULL: none */
+    bool is_equal;                    /* every unit lasts equally long: the same recording */
+    struct wording text;              /* the result in one sentence */
+    struct wording record;            /* what to record, where the gate cannot tell; or empty */
+    const struct compare_rows *by;    /* NULL: not asked for */
 };
 
-/* From 1 % and 10 us on. */
+/* From 1 % and 10 us on; an allowance for noise of 1 %, a limit of 5 %. */
 struct compare_options compare_defaults(void);
 
-/* What takes time of a study on its own; the two sides may do it side by side. */
-void compare_prepare(struct study *st);
+/* Runs of one rank of both sides, at least one each. The result lives in `arena`. */
+struct comparison *compare_find(struct profile_list a, struct profile_list b,
+                                struct compare_options options, struct arena *arena);
 
-/* The result lives in `arena`. */
-const struct comparison *compare_find(struct study *a, struct study *b,
-                                      struct compare_options options, struct arena *arena);
+const char *compare_method_name(enum compare_method method);
+const char *likeness_state_name(enum likeness_state state);
+const char *part_change_name(enum part_change change);
 
-/* "service_ms", ... as in the JSON document. */
-const char *compare_metric_name(enum compare_metric metric);
+/* What a metric did in the kind where it grew most, in one kind or in any (S("")): beyond `limit`
+ * and not by chance is a failure, too few units is unknown. */
+enum gate_verdict compare_metric_gate(const struct comparison *c, struct str kind,
+                                      enum unit_metric metric, double limit,
+                                      const struct compare_kind **which);
 
-/* "same", "noise", "slower", "faster", and for numbers "more", "fewer". */
-const char *change_name(enum change_kind kind, bool is_time);
+/* As a report; and the object of the list "comparisons" of strata.diff/2. */
+void compare_describe(const struct comparison *c, struct report *r);
+extern const struct record comparison_record, compare_kind_record, compare_part_record,
+    compare_family_record;
 
-/* The group in which a metric grew most, by more than `limit` (0.05: 5 %) and beyond noise; in one
- * group of A or, for SIZE_MAX, in any. NULL when there is none. */
-const struct compare_group *compare_gate(const struct comparison *c, size_t group,
-                                         enum compare_metric metric, double limit);
+/* Parts of analysis/compare, for each other. */
+struct likeness likeness_of(const struct profile *a, const struct profile *b,
+                            const struct profile_kind *unit_a, const struct profile_kind *unit_b,
+                            struct arena *arena);
+double likeness_of_kernels(const struct profile_kind *a, const struct profile_kind *b);
+void compare_explain(struct comparison *c, struct arena *arena);
 
-struct diagnosis;
-void compare_describe(const struct comparison *c, const struct diagnosis *const of[SIDES],
-                      struct report *r);
+/* A kind of one side: those of all its runs. */
+struct runs_kind {
+    const struct profile_kind **runs;
+    size_t n;
+};
 
-/* The verdict by the device's steps, where the host's marks are none; false where they are. */
-bool compare_describe_steps(const struct diagnosis *const of[SIDES], struct report *r);
-
-/* Adds which classes of time changed most, and what limits either run. */
-void compare_describe_causes(const struct diagnosis *const of[SIDES], struct report *r);
-
-/* One object of the list "comparisons" of strata.diff/1. */
-extern const struct record comparison_record;
+/* Fills the parts of a kind and its times. */
+void compare_divide(struct arena *arena, struct arena *scratch, const struct runs_kind *sides,
+                    struct compare_kind *out);
 
 #endif

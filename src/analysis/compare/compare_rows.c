@@ -59,7 +59,7 @@ static struct compare_row sum_rows(const struct matcher *m, size_t from, size_t 
 }
 
 /* Share of the calls of a step that both sides make; below 0 when one has no host operators. */
-static double likeness_of(struct study *a, struct study *b, const double *steps)
+static double rows_likeness(struct study *a, struct study *b, const double *steps)
 {
     const struct op_options by_op = {.by = OP_BY_OP};
     struct matcher m = {.stats = {op_stats_find(a, &by_op), op_stats_find(b, &by_op)},
@@ -123,7 +123,7 @@ const struct compare_rows *compare_rows_find(struct study *a, struct study *b, e
         out->time[side] = (double)m.stats[side]->device / m.steps[side];
         out->outside[side] = (double)m.stats[side]->outside / m.steps[side];
     }
-    out->likeness = likeness_of(a, b, m.steps);
+    out->likeness = rows_likeness(a, b, m.steps);
     out->is_different = out->likeness >= 0 && out->likeness < alike_limit;
     find_rows(&m, out, arena);
     return out;

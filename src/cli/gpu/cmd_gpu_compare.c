@@ -1,9 +1,13 @@
 /*
  * strata gpu compare: what changed from one run to another.
  */
-#include "cli/session.h"
-#include "gpu/collect/run_record.h"
+#include <math.h>
+
+#include "base/files/fs.h"
+#include "cli/gpu/gpu_options.h"
+#include "gpu/collect/gpu_jobs.h"
 #include "gpu/collect/rundir.h"
+#include "gpu/judge/compare.h"
 #include "gpu/judge/report.h"
 #include "gpu/judge/versions.h"
 #include "report/report.h"
@@ -31,16 +35,63 @@ static const struct example examples[] = {
      "fail when the second run is over 5 % slower"},
 };
 
-static void describe_changes(const void *result, struct report *r)
-{
-    const struct gpu_run *run = result;
+/* A run of a folder, or of files that `strata gpu import` reads. */
+struct gpu_loaded {
+    struct gpu_imported imported; /* owns the run */
+    struct gpu_run *run;          /* NULL: not loaded */
+    bool is_imported;
+};
 
-    report_records(r, &gpu_change_record, run->changes.at, run->changes.n, NULL);
+static enum status load(struct session *s, const char *path, struct gpu_loaded *out)
+{
+    const char *const paths[] = {path};
+    const struct gpu_import_job job = {.paths = paths, .n_paths = 1};
+    enum status st;
+
+    *out = (struct gpu_loaded){.is_imported = !fs_is_dir(path)};
+    if (out->is_imported) {
+        st = gpu_import_run(&job, &out->imported, &s->diag);
+        if (st == ST_OK)
+            gpu_note_inputs(s, &out->imported);
+        else
+            gpu_imported_free(&out->imported);
+    } else
+        st = gpu_rundir_load(path, &out->imported.run, &s->diag);
+    if (st == ST_OK)
+        out->run = &out->imported.run;
+    return st;
 }
 
-static void describe_versions(const void *result, struct report *r)
+static void unload(struct gpu_loaded *l)
 {
-    const struct gpu_versions *v = result;
+    if (l->run != NULL && l->is_imported)
+        gpu_imported_free(&l->imported);
+    else if (l->run != NULL)
+        gpu_run_free(l->run);
+    l->run = NULL;
+}
+
+/* Says why two runs cannot be compared; false when that is forced. */
+static bool is_refused(struct session *s, const struct args *args, const struct gpu_run *a,
+                       struct gpu_run *b, const char *path)
+{
+    const char *refusal = gpu_compare_refusal(a, b);
+
+    if (refusal != NULL && !args->force) {
+        diag_fail(&s->diag, ST_UNSUPPORTED, "gpu.not-comparable", (struct where){.path = path},
+                  "%s", refusal);
+        diag_hint(&s->diag, "try", "--force-compare");
+        return true;
+    }
+    if (refusal != NULL)
+        diag_add(&s->diag, SEV_WARN, "gpu.compared-anyway", (struct where){.path = path}, "%s",
+                 arena_cstr(&s->arena, str_of(refusal)));
+    return false;
+}
+
+static void describe_versions(const void *versions, struct report *r)
+{
+    const struct gpu_versions *v = versions;
 
     report_records(r, &gpu_version_record, v->at.at, v->at.n, NULL);
 }
@@ -48,72 +99,83 @@ static void describe_versions(const void *result, struct report *r)
 static int compare(struct session *s, const struct args *args, const struct gpu_run *a,
                    struct gpu_run *b)
 {
-    const char *refusal = gpu_compare_refusal(a, b);
-
-    if (refusal != NULL && !args->force) {
-        diag_fail(&s->diag, ST_UNSUPPORTED, "gpu.not-comparable",
-                  (struct where){.path = s->operands.at[1]}, "%s", refusal);
-        diag_hint(&s->diag, "try", "--force-compare");
+    if (is_refused(s, args, a, b, s->operands.at[1]))
         return CODE_NO;
-    }
-    if (refusal != NULL)
-        diag_add(&s->diag, SEV_WARN, "gpu.compared-anyway",
-                 (struct where){.path = s->operands.at[1]}, "%s", refusal);
-    gpu_compare(a, b);
     session_give(s, &(struct answer){.schema = &gpu_compare_schema,
                                      .origin = "measured",
-                                     .result = b,
-                                     .describe = describe_changes});
+                                     .result = gpu_compare_find(a, b),
+                                     .title = S(""),
+                                     .describe = gpu_compare_describe});
     return CODE_DONE;
 }
 
-/* Runs that do not compare with the first one are refused. */
-static enum status add_run(struct session *s, const struct args *args, struct gpu_versions *v,
-                           const struct gpu_run *first, const char *path)
+/* The newest version against the one before, by what both launch. */
+static bool match_versions(struct session *s, struct gpu_versions *v, const struct gpu_run *before,
+                           struct gpu_run *run, const char *path)
 {
-    struct gpu_run run;
+    struct gpu_version *last = &v->at.at[v->at.n - 1];
+    const struct gpu_comparison *c = gpu_compare_find(before, run);
+    bool is_told = isfinite(c->low);
 
-    TRY(gpu_rundir_load(path, &run, &s->diag));
-    const char *refusal = gpu_compare_refusal(first, &run);
-    if (refusal == NULL || args->force) {
-        gpu_versions_add(v, &run, path, &s->arena);
-    } else {
+    if (c->matched == 0 && !c->is_whole) {
         diag_fail(&s->diag, ST_UNSUPPORTED, "gpu.not-comparable", (struct where){.path = path},
-                  "%s", refusal);
-        diag_hint(&s->diag, "try", "--force-compare");
+                  "no launch is in both runs");
+        return false;
     }
-    gpu_run_free(&run);
-    return refusal == NULL || args->force ? ST_OK : ST_UNSUPPORTED;
+    double so_far = v->at.n > 2 ? v->at.at[v->at.n - 2].total : 0;
+
+    last->change = 100 * c->relative;
+    last->total = 100 * ((1 + so_far / 100) * (1 + c->relative) - 1);
+    last->is_noise =
+        is_told ? c->low <= 0 && c->high >= 0
+                : gpu_is_noise(c->total[0], c->total[1], v->at.at[v->at.n - 2].cv, last->cv);
+    last->is_slower = !last->is_noise && last->change > v->allowed;
+    return true;
+}
+
+/* Runs that do not compare with the first one are refused. */
+static enum status add_version(struct session *s, const struct args *args, struct gpu_versions *v,
+                               struct gpu_loaded *runs, size_t i)
+{
+    const char *path = s->operands.at[i];
+
+    TRY(load(s, path, &runs[i]));
+    if (i > 0 && is_refused(s, args, runs[0].run, runs[i].run, path))
+        return ST_UNSUPPORTED;
+    gpu_versions_add(v, runs[i].run, path, &s->arena);
+    if (i > 0 && !match_versions(s, v, runs[i - 1].run, runs[i].run, path))
+        return ST_UNSUPPORTED;
+    if (i > 1)
+        unload(&runs[i - 1]);
+    return ST_OK;
 }
 
 static int compare_many(struct session *s, const struct args *args)
 {
     struct gpu_versions v = {.allowed = args->gate >= 0 ? args->gate : 0};
-    struct gpu_run first;
-    bool has_first = false;
+    struct gpu_loaded *runs = ARENA_ARRAY(&s->arena, struct gpu_loaded, s->operands.n + 1);
     enum status st = ST_OK;
+    bool is_slower = false;
 
     if (args->devlog != NULL)
         st = gpu_versions_of_log(&v, args->devlog, &s->arena, &s->diag);
-    if (st == ST_OK && s->operands.n > 0) {
-        st = gpu_rundir_load(s->operands.at[0], &first, &s->diag);
-        has_first = st == ST_OK;
-    }
-    if (has_first)
-        gpu_versions_add(&v, &first, s->operands.at[0], &s->arena);
-    for (size_t i = 1; i < s->operands.n && st == ST_OK; i++)
-        st = add_run(s, args, &v, &first, s->operands.at[i]);
+    for (size_t i = 0; i < s->operands.n && st == ST_OK; i++)
+        st = add_version(s, args, &v, runs, i);
+    for (size_t i = 0; i < v.at.n; i++)
+        is_slower |= v.at.at[i].is_slower;
+    v.is_slower = is_slower;
     if (st == ST_OK)
         session_give(s, &(struct answer){.schema = &gpu_versions_schema,
                                          .origin = "measured",
                                          .result = &v,
+                                         .title = S(""),
                                          .describe = describe_versions});
-    int code = st == ST_UNSUPPORTED             ? CODE_NO
-               : st != ST_OK                    ? session_code(st)
-               : v.is_slower && args->gate >= 0 ? CODE_NO
-                                                : CODE_DONE;
-    if (has_first)
-        gpu_run_free(&first);
+    int code = st == ST_UNSUPPORTED           ? CODE_NO
+               : st != ST_OK                  ? session_code(st)
+               : is_slower && args->gate >= 0 ? CODE_NO
+                                              : CODE_DONE;
+    for (size_t i = 0; i < s->operands.n; i++)
+        unload(&runs[i]);
     gpu_versions_free(&v);
     return code;
 }
@@ -123,17 +185,17 @@ static int compare_run(struct session *s, const void *given)
     const struct args *args = given;
 
     if (s->operands.n == 2 && args->devlog == NULL && args->gate < 0) {
-        struct gpu_run a, b;
-        TRY_CODE(session_code(gpu_rundir_load(s->operands.at[0], &a, &s->diag)));
-        enum status st = gpu_rundir_load(s->operands.at[1], &b, &s->diag);
-        int code = st == ST_OK ? compare(s, args, &a, &b) : session_code(st);
+        struct gpu_loaded a, b = {.run = NULL};
+        enum status st = load(s, s->operands.at[0], &a);
         if (st == ST_OK)
-            gpu_run_free(&b);
-        gpu_run_free(&a);
+            st = load(s, s->operands.at[1], &b);
+        int code = st == ST_OK ? compare(s, args, a.run, b.run) : session_code(st);
+        unload(&b);
+        unload(&a);
         return code;
     }
     if (s->operands.n < 2 && args->devlog == NULL)
-        return session_usage(s, "compare takes two or more folders, or --devlog");
+        return session_usage(s, "compare takes two or more runs, or --devlog");
     return compare_many(s, args);
 }
 
@@ -141,17 +203,17 @@ const struct command command_gpu_compare = {
     .name = "compare",
     .group = GROUP_RECORD,
     .summary = "compare GPU runs",
-    .usage = "[OPTIONS] DIR_A DIR_B…",
+    .usage = "[OPTIONS] A B…",
     .details =
-        "DIR_A and DIR_B are run folders; DIR_A is the older run. More folders, or --devlog, give "
-        "a "
-        "table with one row for each version, oldest first; with --gate the exit code is 1 when a "
-        "version is slower than the one before by more than that percentage and the noise. "
-        "Durations that differ by at most "
-        "1 %, or by at most twice the spread of both runs, are marked \xe2\x89\x88. Runs that "
-        "differ in parameters, device, mode or clocks are rejected with exit code 1.",
+        "A and B are run folders, or pages of Nsight Compute as CSV; A is the older run. Launches "
+        "are matched by the name of their kernel, grid, block and order; those that one run has "
+        "alone are listed and count in no figure. Each kernel's change has a 99 % interval from "
+        "its launches, by the rule of `strata diff`. More runs, or --devlog, give a table with one "
+        "row for each version, oldest first; with --gate the exit code is 1 when a version is "
+        "slower than the one before by more than that percentage and the noise. Runs that differ "
+        "in parameters, device, mode or clocks are rejected with exit code 1.",
     .see = "docs/gpu.md",
-    .operands = {.kind = OPERAND_DIR, .min = 0, .max = SIZE_MAX},
+    .operands = {.kind = OPERAND_FILE, .min = 0, .max = SIZE_MAX},
     .schemas = {&gpu_compare_schema, &gpu_versions_schema},
     COMMAND_PARTS,
     .run = compare_run,

@@ -358,15 +358,6 @@ static const struct field run_fields[] = {
 };
 const struct record gpu_judged_record = RECORD(struct gpu_run, run_fields);
 
-static const struct field changes_fields[] = {CHANGES};
-static const struct record changes_record = RECORD(struct gpu_run, changes_fields);
-
-const struct schema gpu_compare_schema = {
-    .name = "strata.gpu-compare/1",
-    .title = "what changed from one GPU run to another",
-    .record = &changes_record,
-};
-
 static struct field_value markdown_of(const void *record, const struct record_env *env)
 {
     const struct text *markdown = env->user;

@@ -21,7 +21,7 @@ extern const struct record gpu_change_record;
 extern const struct record gpu_names_record, gpu_judged_record;
 
 /* Over struct gpu_run; env->user of the report is its Markdown, a struct text. */
-extern const struct schema gpu_compare_schema, gpu_report_schema;
+extern const struct schema gpu_report_schema;
 
 /* Reads the members of an object by a description. What is missing, or of another kind, stays as
  * it is; elements of lists begin as zeros with numbers not known (NAN). Lists are vecs. */

@@ -1,0 +1,379 @@
+/*
+ * The rule: means, blocks, draws. See noise.h.
+ */
+#include "analysis/compare/noise.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#include "base/tables/ranked.h"
+#include "report/record.h"
+
+#define Z_SURE      2.5758293 /* normal, two-sided NOISE_SURE */
+#define FAIL_SHARE  0.5       /* of the limit: a change that fails is at least as much */
+#define PASS_CHANCE 0.005     /* of a slowdown by the limit in spite of a pass */
+#define SLOW_UNIT   1.5       /* of the median */
+
+enum { LONG_BLOCKS = 64, LONG_SERIES = 12 };
+
+ENUM_NAMES(noise_verdict_name, enum noise_verdict, "cannot tell", "no change shown", "slower",
+           "faster")
+ENUM_NAMES(gate_verdict_name, enum gate_verdict, "pass", "fail", "cannot tell")
+
+/* ---- numbers by chance, the same everywhere ---- */
+
+struct draws {
+    uint64_t state;
+};
+
+static uint64_t draws_mix(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+static uint64_t draws_next(struct draws *d)
+{
+    d->state += UINT64_C(0x9e3779b97f4a7c15);
+    return draws_mix(d->state);
+}
+
+static size_t draws_below(struct draws *d, size_t n)
+{
+    return (size_t)(((draws_next(d) >> 32) * (uint64_t)n) >> 32);
+}
+
+static double draws_unit(struct draws *d)
+{
+    return ((double)(draws_next(d) >> 11) + 0.5) * 0x1p-53;
+}
+
+static double draws_normal(struct draws *d)
+{
+    double r = sqrt(-2 * log(draws_unit(d)));
+
+    return r * cos(6.283185307179586 * draws_unit(d));
+}
+
+/* Seeded by the samples of both sides. */
+static struct draws draws_of(const struct noise_side *sides)
+{
+    struct draws d = {.state = UINT64_C(0x5354524154410001)};
+
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < sides[side].first[sides[side].runs]; i++) {
+            union {
+                double real;
+                uint64_t bits;
+            } u = {.real = sides[side].at[i]};
+            d.state = draws_mix(d.state ^ u.bits) + i;
+        }
+    return d;
+}
+
+/* ---- what the samples look like ---- */
+
+static double mean_of(const double *at, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += at[i];
+    return n > 0 ? sum / (double)n : 0;
+}
+
+static void describe_side(struct arena *arena, const struct noise_side *s, int side,
+                          struct noise_change *out)
+{
+    size_t n = s->first[s->runs];
+    double *sorted = ARENA_ARRAY(arena, double, n + 1), all = 0;
+
+    out->units[side] = n;
+    out->runs[side] = s->runs;
+    out->mean[side] = mean_of(s->at, n);
+    if (n == 0)
+        return;
+    memcpy(sorted, s->at, n * sizeof(*sorted));
+    ranked_sort(sorted, n);
+    double median = ranked_middle(sorted, n);
+    out->fastest[side] = sorted[0];
+    out->slowest[side] = sorted[n - 1];
+    for (size_t i = 0; i < n; i++)
+        out->slow[side] += sorted[i] >= SLOW_UNIT * median && sorted[i] > median;
+    for (size_t r = 0; r < s->runs; r++) {
+        size_t from = s->first[r], many = s->first[r + 1] - from;
+        memcpy(sorted, s->at + from, many * sizeof(*sorted));
+        ranked_sort(sorted, many);
+        double middle = many > 0 ? ranked_middle(sorted, many) : 0;
+        for (size_t i = 0; i < many; i++)
+            sorted[i] = fabs(sorted[i] - middle);
+        ranked_sort(sorted, many);
+        all += (many > 0 ? 1.4826 * ranked_middle(sorted, many) : 0) * (double)many;
+    }
+    out->spread[side] = all / (double)n;
+}
+
+/* Of neighbours, over all runs of both sides, each about its own mean; what short series hide of it
+ * is put back. From 0 to 0.9. */
+static double autocorrelation_of(const struct noise_side *sides)
+{
+    double with = 0, own = 0, lengths = 0, runs = 0;
+
+    for (int side = 0; side < 2; side++) {
+        const struct noise_side *s = &sides[side];
+        for (size_t r = 0; r < s->runs; r++) {
+            const double *x = s->at + s->first[r];
+            size_t n = s->first[r + 1] - s->first[r];
+            double mean = mean_of(x, n);
+            if (n < 3 || mean <= 0)
+                continue;
+            runs++;
+            lengths += (double)n;
+            for (size_t i = 0; i < n; i++) {
+                own += (x[i] - mean) * (x[i] - mean) / (mean * mean);
+                if (i + 1 < n)
+                    with += (x[i] - mean) * (x[i + 1] - mean) / (mean * mean);
+            }
+        }
+    }
+    if (own <= 0)
+        return 0;
+    double rho = with / own, n = lengths / runs;
+    if (n >= LONG_SERIES)
+        rho = (rho + 1 / n) / (1 - 3 / n);
+    return rho < 0 ? 0 : rho > 0.9 ? 0.9 : rho;
+}
+
+/* How much more the mean of many correlated samples scatters than that of independent ones: the
+ * variances, of all and of what blocks of `block` keep. */
+static double inflation(double rho)
+{
+    return (1 + rho) / (1 - rho);
+}
+
+static double inflation_kept(double rho, size_t block)
+{
+    double sum = 1, power = 1;
+
+    for (size_t k = 1; k < block; k++) {
+        power *= rho;
+        sum += 2 * (1 - (double)k / (double)block) * power;
+    }
+    return sum;
+}
+
+/* The length that serves the mean of a series of first order best (Carlstein). */
+static size_t block_of(double rho, size_t n)
+{
+    double length = rho > 0.1 ? pow(2 * rho / (1 - rho * rho), 2.0 / 3) * cbrt((double)n) : 1;
+    size_t block = (size_t)ceil(length), least = (n + LONG_BLOCKS - 1) / LONG_BLOCKS;
+
+    block = block > n / 4 ? n / 4 : block;
+    block = block < least ? least : block;
+    return block > 0 ? block : 1;
+}
+
+/* Student's t, two-sided NOISE_SURE, of `df` degrees of freedom over the normal (Cornish and
+ * Fisher; from 3 on). */
+static double student_over_normal(double df)
+{
+    double z = Z_SURE, v = df < 3 ? 3 : df, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
+    double t = z + (z3 + z) / (4 * v) + (5 * z5 + 16 * z3 + 3 * z) / (96 * v * v) +
+               (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * v * v * v);
+
+    return t / z;
+}
+
+/* ---- draws ---- */
+
+/* Sums of the samples before each, twice around, so that blocks go over the end. */
+struct noise_series {
+    const double *before;
+    size_t n, block;
+};
+
+static struct noise_series series_of(struct arena *arena, const double *at, size_t n, size_t block)
+{
+    double *before = ARENA_ARRAY(arena, double, 2 * n + 1);
+
+    for (size_t i = 0; i < 2 * n; i++)
+        before[i + 1] = before[i] + at[i % n];
+    return (struct noise_series){before, n, block};
+}
+
+/* The sum of as many samples as there are, drawn by blocks. */
+static double series_draw(const struct noise_series *s, struct draws *d)
+{
+    double sum = 0;
+
+    for (size_t left = s->n; left > 0;) {
+        size_t from = draws_below(d, s->n), many = left < s->block ? left : s->block;
+        sum += s->before[from + many] - s->before[from];
+        left -= many;
+    }
+    return sum;
+}
+
+struct noise_drawn {
+    const struct noise_series *at;
+    size_t n;
+    double samples;
+};
+
+static struct noise_drawn drawn_of(struct arena *arena, const struct noise_side *s, double rho,
+                                   size_t *block)
+{
+    struct noise_series *list = ARENA_ARRAY(arena, struct noise_series, s->runs);
+    struct noise_drawn out = {list, 0, (double)s->first[s->runs]};
+
+    for (size_t r = 0; r < s->runs; r++) {
+        size_t n = s->first[r + 1] - s->first[r], each = block_of(rho, n);
+        if (n == 0)
+            continue;
+        *block = each > *block ? each : *block;
+        list[out.n++] = series_of(arena, s->at + s->first[r], n, each);
+    }
+    return out;
+}
+
+static double drawn_mean(const struct noise_drawn *side, struct draws *d)
+{
+    double sum = 0;
+
+    for (size_t r = 0; r < side->n; r++)
+        sum += series_draw(&side->at[r], d);
+    return sum / side->samples;
+}
+
+/* Means of the runs, as samples of one series of their own. */
+static struct noise_side means_of(struct arena *arena, const struct noise_side *s)
+{
+    double *means = ARENA_ARRAY(arena, double, s->runs);
+    size_t *first = ARENA_ARRAY(arena, size_t, 2);
+
+    for (size_t r = 0; r < s->runs; r++)
+        means[r] = mean_of(s->at + s->first[r], s->first[r + 1] - s->first[r]);
+    first[1] = s->runs;
+    return (struct noise_side){means, first, 1};
+}
+
+static double deviation_of(const struct noise_side *s)
+{
+    double mean = mean_of(s->at, s->first[1]), sum = 0;
+
+    for (size_t i = 0; i < s->first[1]; i++)
+        sum += (s->at[i] - mean) * (s->at[i] - mean);
+    return mean > 0 ? sqrt(sum / (double)(s->first[1] - 1)) / mean : 0;
+}
+
+/* Logarithms of the ratio of the means in each draw, ascending. */
+static double *draw_ratios(struct arena *arena, const struct noise_side *sides,
+                           struct noise_change *out, double between)
+{
+    double *list = ARENA_ARRAY(arena, double, NOISE_DRAWS), rho = out->autocorrelation;
+    struct draws d = draws_of(sides);
+    struct noise_drawn a = drawn_of(arena, &sides[0], rho, &out->block),
+                       b = drawn_of(arena, &sides[1], rho, &out->block);
+    double centre = log(mean_of(sides[1].at, sides[1].first[sides[1].runs]) /
+                        mean_of(sides[0].at, sides[0].first[sides[0].runs]));
+    double f = inflation(rho), few = 0, df = 0;
+
+    for (int side = 0; side < 2; side++) {
+        double n = (double)sides[side].first[sides[side].runs] / (double)sides[side].runs;
+        few += n / (n - 1) / 2;
+        df += fmax(1, (double)sides[side].first[sides[side].runs] / f - 1);
+    }
+    double stretch = sqrt(few * f / inflation_kept(rho, out->block)) * student_over_normal(df);
+    for (size_t i = 0; i < NOISE_DRAWS; i++) {
+        double ratio = log(drawn_mean(&b, &d) / drawn_mean(&a, &d));
+        list[i] = centre + stretch * (ratio - centre) + between * draws_normal(&d);
+    }
+    ranked_sort(list, NOISE_DRAWS);
+    return list;
+}
+
+/* ---- slow units ---- */
+
+/* The chance that B has at least as many of all slow units as it has (hypergeometric). */
+static double chance_of_slow(const struct noise_change *c)
+{
+    size_t n_a = c->units[0], n_b = c->units[1], slow = c->slow[0] + c->slow[1];
+    double sum = 0;
+
+    for (size_t k = c->slow[1]; k <= slow && k <= n_b; k++) {
+        if (slow - k > n_a)
+            continue;
+        double x = lgamma((double)n_b + 1) - lgamma((double)k + 1) - lgamma((double)(n_b - k) + 1) +
+                   lgamma((double)n_a + 1) - lgamma((double)(slow - k) + 1) -
+                   lgamma((double)(n_a - (slow - k)) + 1) - lgamma((double)(n_a + n_b) + 1) +
+                   lgamma((double)slow + 1) + lgamma((double)(n_a + n_b - slow) + 1);
+        sum += exp(x);
+    }
+    return sum > 1 ? 1 : sum;
+}
+
+/* ---- the verdict ---- */
+
+static void decide(struct noise_change *c)
+{
+    bool is_pass = c->probability <= PASS_CHANCE;
+
+    c->verdict = c->low > 0 ? NOISE_SLOWER : c->high < 0 ? NOISE_FASTER : NOISE_NOTHING;
+    c->gate = is_pass                                              ? GATE_PASS
+              : c->low > 0 && c->relative >= FAIL_SHARE * c->limit ? GATE_FAIL
+                                                                   : GATE_UNKNOWN;
+    if (c->gate != GATE_UNKNOWN)
+        return;
+    /* The interval shrinks with the root of the units, down to what differs between runs. */
+    double half = (c->high - c->low) / 2, runs = Z_SURE * c->between * sqrt(2.0);
+    double wanted = fmax(fabs(c->limit - c->relative), fabs(c->relative)), n = (double)c->units[0];
+    double within = half * half - runs * runs, room = wanted * wanted - runs * runs;
+    n = n < (double)c->units[1] ? n : (double)c->units[1];
+    if (within > 0 && room > 0)
+        c->needed = (size_t)ceil(n * fmax(2, within / room));
+}
+
+static bool has_units(const struct noise_change *c)
+{
+    return c->units[0] >= NOISE_UNITS && c->units[1] >= NOISE_UNITS && c->mean[0] > 0 &&
+           c->mean[1] > 0;
+}
+
+struct noise_change noise_judge(struct arena *arena, struct noise_side a, struct noise_side b,
+                                struct noise_options options)
+{
+    struct noise_side sides[] = {a, b};
+    struct noise_change out = {
+        .limit = options.limit, .low = NAN, .high = NAN, .probability = NAN, .block = 1};
+
+    for (int side = 0; side < 2; side++)
+        describe_side(arena, &sides[side], side, &out);
+    out.relative = out.mean[0] > 0 ? out.mean[1] / out.mean[0] - 1 : out.mean[1] > 0 ? NAN : 0;
+    out.slow_chance = out.slow[1] > out.slow[0] ? chance_of_slow(&out) : 1;
+    out.is_doubled = out.units[0] > 0 && out.units[1] > 0 && out.fastest[1] > 2 * out.slowest[0];
+    out.between = options.between;
+    out.gate = out.is_doubled ? GATE_FAIL : GATE_UNKNOWN;
+    if (!has_units(&out)) {
+        out.needed = NOISE_UNITS;
+        return out;
+    }
+    out.autocorrelation = autocorrelation_of(sides);
+    double between = options.between * sqrt(1 / (double)a.runs + 1 / (double)b.runs);
+    if (a.runs >= NOISE_RUNS && b.runs >= NOISE_RUNS) {
+        sides[0] = means_of(arena, &a);
+        sides[1] = means_of(arena, &b);
+        out.is_measured = true;
+        out.between = (deviation_of(&sides[0]) + deviation_of(&sides[1])) / 2;
+        out.autocorrelation = between = 0;
+    }
+    double *ratios = draw_ratios(arena, sides, &out, between), over = log(1 + options.limit);
+    size_t above = 0;
+    for (size_t i = 0; i < NOISE_DRAWS; i++)
+        above += ratios[i] > over;
+    out.low = exp(ranked_at(ratios, NOISE_DRAWS, (1 - NOISE_SURE) / 2)) - 1;
+    out.high = exp(ranked_at(ratios, NOISE_DRAWS, (1 + NOISE_SURE) / 2)) - 1;
+    out.probability = (double)above / NOISE_DRAWS;
+    decide(&out);
+    return out;
+}

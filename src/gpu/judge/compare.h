@@ -1,0 +1,47 @@
+/*
+ * compare - what changed between two GPU runs, kernel by kernel.
+ *
+ * Launches are matched by the name of their kernel, their grid and block, and their order among
+ * those of this kind. Figures are of matched launches only: a kernel that one run has alone makes
+ * nothing faster or slower. The others are listed. Rule for noise: analysis/compare/noise.h.
+ */
+#ifndef STRATA_GPU_JUDGE_COMPARE_H
+#define STRATA_GPU_JUDGE_COMPARE_H
+
+#include "analysis/compare/noise.h"
+#include "gpu/collect/run.h"
+#include "report/record.h"
+
+struct report;
+
+/* Launches of one kernel with one shape. Nanoseconds. */
+struct gpu_kernel_change {
+    struct str name, shape; /* "128x1x1 of 256x1x1" */
+    uint64_t launches[2];
+    uint64_t matched;
+    double total[2];            /* of matched launches */
+    struct noise_change change; /* of a matched launch */
+};
+
+struct gpu_comparison {
+    struct gpu_kernel_change *kernels; /* by size of the change */
+    size_t n_kernels;                  /* with matched launches */
+    struct gpu_kernel_change *unmatched;
+    size_t n_unmatched;
+    uint64_t matched, alone[2]; /* launches */
+    double total[2];            /* of matched launches; of a run that was timed as a whole: a run */
+    bool is_whole;              /* that */
+    double relative, low, high; /* NAN: not known */
+    struct noise_change timings;
+    struct gpu_change *changes; /* rows of the table "vs Baseline" */
+    size_t n_changes;
+};
+
+/* The result lives in the arena of `b`, whose `changes` are filled. */
+const struct gpu_comparison *gpu_compare_find(const struct gpu_run *a, struct gpu_run *b);
+
+/* Of a struct gpu_comparison, for struct answer. */
+void gpu_compare_describe(const void *comparison, struct report *r);
+extern const struct schema gpu_compare_schema;
+
+#endif

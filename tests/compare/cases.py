@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""cases.py STRATA - comparisons that a gate must not be fooled by.
+
+Recordings are generated, with marks and without, in three formats; the pairs of tests/data/planted are real. Says what
+failed and ends with 1 then.
+"""
+import csv
+import glob
+import json
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+STRATA = os.path.abspath(sys.argv[1])
+PLANTED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "planted")
+failed = 0
+
+
+def expect(is_true, what):
+    global failed
+    if not is_true:
+        failed += 1
+        print("failed: " + what)
+
+
+def strata(*args):
+    return subprocess.run([STRATA, *args], capture_output=True, text=True, check=False)
+
+
+def diff(a, b, *options):
+    done = strata("diff", a, b, "--json", *options)
+    expect(done.returncode == 0, f"diff {a} {b}: {done.stderr}")
+    return json.loads(done.stdout)["result"]["comparisons"]
+
+
+# ---- generated ----
+
+LAYER = [("gemm_qkv", 90), ("attention_fwd", 60), ("gemm_out", 40), ("rms_norm", 10), ("gemm_mlp", 150), ("silu", 20)]
+
+
+def kernels(rng, steps, kinds, factor=None, layers=4):
+    """(name, begin, end, step, kind) in us; a step has a head that no layer has. `factor` makes one kind slower."""
+    at, rows = 1000.0, []
+    for step in range(steps):
+        kind = kinds[step % len(kinds)]
+        slow = factor[1] if factor is not None and factor[0] == kind else 1
+        begin = at
+        scale = (1 if kind == "decode" else 6) * slow * rng.gauss(1, 0.005)
+        for name, length in [("embedding", 15)] + LAYER * layers + ([("prefill_copy", 30)] * 3 if kind == "prefill" else []):
+            length *= scale * rng.gauss(1, 0.01)
+            rows.append((name, at, at + length, step, kind))
+            at += length + 3 * rng.gauss(1, 0.1)
+        at += 20
+        rows[-1] += (begin,)
+    return rows
+
+
+def kineto(path, rows, is_marked=True):
+    events = []
+    for i, (name, begin, end, step, _, *first) in enumerate(rows):
+        events.append({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": begin, "dur": end - begin,
+                       "args": {"device": 0, "stream": 7, "correlation": i + 1}})
+        if is_marked and first:
+            events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 1, "tid": 1,
+                           "ts": first[0] - 1, "dur": end - first[0] + 2})
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H200"}], "traceEvents": events}, f)
+
+
+def nsys(path, rows):
+    db = sqlite3.connect(path)
+    db.execute("create table StringIds (id integer primary key, value text)")
+    db.execute("create table CUPTI_ACTIVITY_KIND_KERNEL (start integer, end integer, deviceId integer, contextId integer,"
+               " streamId integer, correlationId integer, globalPid integer, demangledName integer, shortName integer,"
+               " gridX integer, gridY integer, gridZ integer, blockX integer, blockY integer, blockZ integer)")
+    names = {name: i + 1 for i, name in enumerate(sorted({row[0] for row in rows}))}
+    db.executemany("insert into StringIds values (?, ?)", [(i, name) for name, i in names.items()])
+    for i, row in enumerate(rows):
+        db.execute("insert into CUPTI_ACTIVITY_KIND_KERNEL values (?, ?, 0, 1, 7, ?, 0, ?, ?, 8, 1, 1, 128, 1, 1)",
+                   (int(row[1] * 1000), int(row[2] * 1000), i + 1, names[row[0]], names[row[0]]))
+    db.commit()
+    db.close()
+
+
+def ascend(path, rows):
+    os.makedirs(path)
+    with open(os.path.join(path, "kernel_details.csv"), "w", newline="", encoding="utf-8") as f:
+        out = csv.writer(f)
+        out.writerow(["Device_id", "Name", "Type", "Accelerator Core", "Start Time(us)", "Duration(us)", "Wait Time(us)",
+                      "Block Dim"])
+        for row in rows:
+            out.writerow([0, row[0], row[0], "AI_CORE", f"{row[1]:.3f}", f"{row[2] - row[1]:.3f}", 0, 24])
+
+
+def check(after, before, *options):
+    done = strata("check", after, "--baseline", before, *options)
+    return done.returncode, done.stdout
+
+
+def slower_kind(folder):
+    kinds = ["decode"] * 4 + ["prefill"]
+    before, after = os.path.join(folder, "kinds_a.json"), os.path.join(folder, "kinds_b.json")
+    kineto(before, kernels(random.Random(1), 60, kinds))
+    kineto(after, kernels(random.Random(2), 60, kinds, ("decode", 3)))
+    code, text = check(after, before)
+    expect(code == 1 and "instead of" in text, f"one kind of step 3 times slower: {code} {text}")
+    kineto(after, kernels(random.Random(3), 60, kinds))
+    code, text = check(after, before)
+    expect(code == 0, f"nothing slower: {code} {text}")
+    kineto(after, kernels(random.Random(4), 60, kinds, ("prefill", 1.3)))
+    code, text = check(after, before)
+    expect(code == 1, f"the rarer kind 30 % slower: {code} {text}")
+
+
+def windows(folder, name, write):
+    """Windows without marks: a unit that is 11 % longer never passes, an equal one is never called slower."""
+    before, after, same = (os.path.join(folder, f"{name}_{x}") for x in ("a", "b", "c"))
+    write(before, kernels(random.Random(11), 24, ["decode"]))
+    write(after, kernels(random.Random(12), 21, ["decode"], ("decode", 1.11)))
+    write(same, kernels(random.Random(13), 24, ["decode"]))
+    found = diff(before, after)[0]
+    expect(found["method"] == "units", f"{name}: compared by {found['method']}")
+    expect(found["gate"] != "pass" and found["change_ratio"] > 0.09, f"{name}: 11 %: {found['gate']} {found['text']}")
+    code, text = check(after, before)
+    expect(code == 1, f"{name}: 11 % passes: {text}")
+    expect(diff(before, same)[0]["verdict"] == "no change shown", f"{name}: equal windows")
+
+
+def sums_of(comparison, what):
+    for kind in comparison["kinds"]:
+        for side in ("a", "b"):
+            expect(sum(p["ns_" + side] for p in kind["parts"]) == kind["ns_" + side], f"{what}: sum of parts")
+            expect(abs(kind["ns_" + side] - kind["change"][side]) < 1, f"{what}: the whole is not the mean")
+            for part in kind["parts"]:
+                if part["kernels"]:
+                    expect(sum(k["ns_" + side] for k in part["kernels"]) == part["ns_" + side], f"{what}: sum of kernels")
+        change = kind["change"]
+        if change["low"] is not None:
+            expect(change["low"] <= change["change_ratio"] <= change["high"], f"{what}: interval without its estimate")
+            is_zero_inside = change["low"] <= 0 <= change["high"]
+            expect((change["verdict"] == "no change shown") == is_zero_inside, f"{what}: noise without zero")
+
+
+def planted_pairs():
+    pairs = [(f, os.path.join(os.path.dirname(f), "fixed_" + os.path.basename(f)))
+             for f in sorted(glob.glob(PLANTED + "/**/*.json.gz", recursive=True))]
+    pairs = [pair for pair in pairs if os.path.exists(pair[1])]
+    comparable = 0
+    for sick, fixed in pairs:
+        found = diff(fixed, sick)[0]
+        comparable += found["comparability"]["comparable"] and bool(found["kinds"])
+        expect(found["verdict"] != "faster", f"{sick}: faster than its repaired twin")
+        sums_of(found, sick)
+    expect(len(pairs) >= 50 and comparable >= 0.9 * len(pairs), f"{comparable} of {len(pairs)} pairs comparable")
+
+
+def unrelated_pairs():
+    """Programs with nothing in common, by hand: other models, other frameworks, other devices."""
+    root = os.path.join(os.path.dirname(PLANTED), "..", "..", "examples")
+    runs = [os.path.join(root, x) for x in ("ascend-moe", "ascend-small", "kineto-small", "nsys")]
+    runs += [os.path.join(PLANTED, x + ".json.gz") for x in ("conv_fp32", "eager_decode", "sgd_loop", "layout_changes")]
+    for a in runs:
+        for b in runs:
+            if a == b:
+                continue
+            found = diff(a, b)[0]
+            expect(found["verdict"] not in ("slower", "faster") and found["gate"] == "cannot tell",
+                   f"unrelated {a} {b}: {found['verdict']}")
+            sums_of(found, a + " " + b)
+
+
+def baselines(folder):
+    run, other, base = (os.path.join(folder, x) for x in ("base_run.json", "base_other.json", "base.json"))
+    rows = kernels(random.Random(21), 30, ["decode"])
+    kineto(run, rows)
+    expect(strata("check", run, "--record", base).returncode == 0, "record")
+    expect(check(run, base)[0] == 0, "a run against its own baseline")
+    with open(run, encoding="utf-8") as f:
+        text = f.read()
+    with open(other, "w", encoding="utf-8") as f:
+        f.write(text.replace("NVIDIA H200", "NVIDIA H100"))
+    code, said = check(other, base)
+    expect(code == 1 and "differs in device" in said and "--record" in said, f"another device: {code} {said}")
+    with open(base, "w", encoding="utf-8") as f:
+        json.dump({"schema": "strata.baseline/1", "runs": ["x"], "figures": []}, f)
+    done = strata("check", run, "--baseline", base)
+    expect(done.returncode == 3 and "--record" in done.stderr, f"an old baseline: {done.returncode} {done.stderr}")
+
+
+def several_runs(folder):
+    """Runs that differ by 3 %: their scatter is measured, so 2 % more is not called slower; 15 % is."""
+    paths = {}
+    for name, factor, seed in (("a", 1, 31), ("b", 1, 41), ("c", 1.15, 51)):
+        paths[name] = []
+        for i in range(6):
+            rng = random.Random(seed + i)
+            paths[name].append(os.path.join(folder, f"runs_{name}{i}.json"))
+            kineto(paths[name][-1], kernels(rng, 12, ["decode"], ("decode", factor * rng.gauss(1, 0.03))))
+    base = os.path.join(folder, "runs.json")
+    expect(strata("check", *paths["a"], "--record", base).returncode == 0, "record six runs")
+    done = strata("check", *paths["b"], "--baseline", base, "--json")
+    found = json.loads(done.stdout)["result"]["comparisons"][0]
+    expect(found["verdict"] != "slower" and found["kinds"][0]["change"]["between_runs_measured"], "noise of runs")
+    done = strata("check", *paths["c"], "--baseline", base)
+    expect(done.returncode == 1, f"six runs 15 % slower: {done.stdout}")
+
+
+def threads():
+    a, b = (os.path.join(PLANTED, x + "one_slow_step.json.gz") for x in ("fixed_", ""))
+    one, eight = (strata("diff", a, b, "--json", "--jobs", n).stdout for n in ("1", "8"))
+    expect(one == eight and one != "", "other bytes with other threads")
+
+
+with tempfile.TemporaryDirectory() as temporary:
+    slower_kind(temporary)
+    windows(temporary, "nsys.sqlite", nsys)
+    windows(temporary, "ascend", ascend)
+    windows(temporary, "kineto.json", lambda path, rows: kineto(path, rows, False))
+    baselines(temporary)
+    several_runs(temporary)
+threads()
+planted_pairs()
+unrelated_pairs()
+sys.exit(failed > 0)
