@@ -94,7 +94,7 @@ struct spread spread_of(double *values, size_t n)
 }
 
 /* What two steps are compared by. */
-struct profile {
+struct step_mix {
     size_t from, to;    /* its kernels in study_kernels() */
     uint64_t signature; /* of the sequence of operators */
     uint64_t shapes;    /* of the sequence of input shapes */
@@ -119,13 +119,13 @@ static size_t core_of(const struct capture *cap, size_t slice)
             return i;
     return CORE_OTHER;
 }
-_Static_assert(CORES <= sizeof((struct profile){0}.core_share) / sizeof(double), "room for cores");
+_Static_assert(CORES <= sizeof((struct step_mix){0}.core_share) / sizeof(double), "room for cores");
 
-static struct profile groups_describe(struct study *st, size_t from, size_t to)
+static struct step_mix groups_describe(struct study *st, size_t from, size_t to)
 {
     const struct op_names *names = ops_names(st);
     struct kernel_order kernels = study_kernels(st);
-    struct profile p = {.from = from, .to = to};
+    struct step_mix p = {.from = from, .to = to};
 
     for (size_t i = from; i < to; i++) {
         struct attr shape = capture_slice_attr(st->cap, kernels.at[i], KEY_INPUT_SHAPES);
@@ -162,7 +162,7 @@ struct tally {
 };
 
 /* Sum over operators of the smaller count, by the larger number of kernels. */
-static bool shares_ops(struct study *st, const struct profile *a, const struct profile *b,
+static bool shares_ops(struct study *st, const struct step_mix *a, const struct step_mix *b,
                        struct tally tally)
 {
     const struct op_names *names = ops_names(st);
@@ -182,7 +182,7 @@ static bool shares_ops(struct study *st, const struct profile *a, const struct p
     return ops_fit(common, a->to - a->from, b->to - b->from);
 }
 
-static bool same_template(struct study *st, const struct profile *a, const struct profile *b,
+static bool same_template(struct study *st, const struct step_mix *a, const struct step_mix *b,
                           struct tally tally)
 {
     size_t size_a = a->to - a->from, size_b = b->to - b->from;
@@ -203,7 +203,7 @@ enum { MAX_TEMPLATES = 1000 };
 
 struct sorter {
     struct study *st;
-    struct profile *profiles;
+    struct step_mix *profiles;
     VEC_OF(size_t) first; /* the representative step of each group */
     size_t *of_step;
     struct hash seen; /* the group of steps that were exactly like this */
@@ -214,7 +214,7 @@ struct sorter {
  * where that went: the templates before it are the same. */
 static void place_step(struct sorter *s, size_t step)
 {
-    const struct profile *p = &s->profiles[step];
+    const struct step_mix *p = &s->profiles[step];
     uint64_t key = hash_mix(p->signature, p->to - p->from); /* of what same_template() looks at */
     size_t group = 0, most = s->first.n < MAX_TEMPLATES ? s->first.n : MAX_TEMPLATES;
     uint32_t known;
@@ -358,12 +358,12 @@ static bool is_stable(struct study *st, const struct group *g)
 }
 
 static bool has_shape_variants(struct study *st, const struct group *g,
-                               const struct profile *profiles)
+                               const struct step_mix *profiles)
 {
     if (!(st->cap->has & HAS_SHAPES))
         return false;
     for (size_t i = 1; i < g->n; i++) {
-        const struct profile *a = &profiles[g->steps[0]], *b = &profiles[g->steps[i]];
+        const struct step_mix *a = &profiles[g->steps[0]], *b = &profiles[g->steps[i]];
         if (a->signature == b->signature && a->shapes != b->shapes)
             return true;
     }
@@ -399,11 +399,11 @@ static void groups_collect(struct study *st, struct groups *out, const struct so
             out->of_step[out->at[g].steps[i]] = g;
 }
 
-static size_t dominant_of(const struct groups *groups, const struct profile *profiles)
+static size_t dominant_of(const struct groups *groups, const struct step_mix *profiles)
 {
     for (size_t g = 0; g < groups->n; g++)
         for (size_t i = 0; i < groups->at[g].n; i++) {
-            const struct profile *p = &profiles[groups->at[g].steps[i]];
+            const struct step_mix *p = &profiles[groups->at[g].steps[i]];
             if (p->to > p->from)
                 return g;
         }
@@ -419,7 +419,7 @@ const struct groups *groups_find(struct study *st)
 
     out->of_step = ARENA_ARRAY(&st->scratch, size_t, steps->n);
     s.of_step = ARENA_ARRAY(&st->scratch, size_t, steps->n);
-    s.profiles = ARENA_ARRAY(&st->scratch, struct profile, steps->n);
+    s.profiles = ARENA_ARRAY(&st->scratch, struct step_mix, steps->n);
     s.tally.step = ARENA_ARRAY(&st->scratch, uint32_t, names->n);
     s.tally.other = ARENA_ARRAY(&st->scratch, uint32_t, names->n);
     for (size_t i = 0; i < steps->n; i++) {

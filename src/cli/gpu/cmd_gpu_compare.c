@@ -9,7 +9,6 @@
 #include "gpu/collect/rundir.h"
 #include "gpu/judge/compare.h"
 #include "gpu/judge/report.h"
-#include "gpu/judge/versions.h"
 #include "report/report.h"
 
 struct args {

@@ -18,7 +18,7 @@
 enum { SILENCE_MS = 60000 }; /* of the watchdog */
 
 /* What travels through the phases of a run. */
-struct profile {
+struct profiling {
     const struct gpu_profile_job *job;
     struct clock_want clock;
     struct arena *arena;
@@ -53,7 +53,7 @@ static uint64_t flush_bytes(const struct gpu_profile_job *job, const struct gpu_
 }
 
 /* What would be run, with nothing started and no GPU needed. */
-static enum gpu_outcome show_plan(struct profile *p)
+static enum gpu_outcome show_plan(struct profiling *p)
 {
     const struct gpu_profile_job *job = p->job;
     struct text t = {0};
@@ -103,7 +103,7 @@ static enum gpu_outcome show_plan(struct profile *p)
     return GPU_DONE;
 }
 
-static enum gpu_outcome check_result(struct profile *p)
+static enum gpu_outcome check_result(struct profiling *p)
 {
     struct workload run = {.argv = p->plan.check,
                            .label = "checking correctness",
@@ -141,7 +141,7 @@ static const char *absolute(struct arena *arena, const char *path)
     return getcwd(here, sizeof(here)) != NULL ? fs_join(arena, here, path) : path;
 }
 
-static enum gpu_outcome job_collect(struct profile *p)
+static enum gpu_outcome job_collect(struct profiling *p)
 {
     p->mode = (struct gpu_mode_run){
         .collect = {.session = &p->session,
@@ -163,7 +163,7 @@ static enum gpu_outcome job_collect(struct profile *p)
 }
 
 /* The phases in which the machine is ours. */
-static enum gpu_outcome on_machine(struct profile *p)
+static enum gpu_outcome on_machine(struct profiling *p)
 {
     struct gpu_session_want want = {
         .device = p->job->ask.device,
@@ -195,7 +195,7 @@ static enum gpu_outcome on_machine(struct profile *p)
 }
 
 /* A folder, or the newest finished run of the same workload: ours does not have its name yet. */
-static const char *baseline_of(struct profile *p)
+static const char *baseline_of(struct profiling *p)
 {
     const char *wanted = p->job->baseline;
 
@@ -209,7 +209,7 @@ static const char *baseline_of(struct profile *p)
 }
 
 /* A folder that is no run is told before anything is measured. */
-static enum status load_baseline(struct profile *p)
+static enum status load_baseline(struct profiling *p)
 {
     const char *path = p->job->baseline;
 
@@ -222,7 +222,7 @@ static enum status load_baseline(struct profile *p)
 
 /* A baseline nobody asked for is left out without a word when it does not fit. What was measured
  * counts without one. */
-static void job_compare(struct profile *p)
+static void job_compare(struct profiling *p)
 {
     const char *path = baseline_of(p);
     bool is_asked = p->job->baseline != NULL;
@@ -250,7 +250,7 @@ static void job_compare(struct profile *p)
 }
 
 /* The block of the report, for the terminal. */
-static void show(struct profile *p)
+static void show(struct profiling *p)
 {
     struct text t = {0};
 
@@ -260,7 +260,7 @@ static void show(struct profile *p)
 }
 
 /* Every file but for the recordings. */
-static void list_files(struct profile *p)
+static void list_files(struct profiling *p)
 {
     static const struct str skip[] = {S_INIT("trace")};
     struct fs_list list;
@@ -273,7 +273,7 @@ static void list_files(struct profile *p)
 }
 
 /* What was measured, judged and written down. */
-static enum gpu_outcome job_tell(struct profile *p, enum gpu_outcome code)
+static enum gpu_outcome job_tell(struct profiling *p, enum gpu_outcome code)
 {
     struct gpu_run *run = &p->result->run;
 
@@ -308,7 +308,7 @@ enum gpu_outcome gpu_profile_run(const struct gpu_profile_job *job, struct clock
                                  struct arena *arena, struct gpu_profile_result *result,
                                  struct diag *d)
 {
-    struct profile p = {.job = job, .clock = clock, .arena = arena, .diag = d, .result = result};
+    struct profiling p = {.job = job, .clock = clock, .arena = arena, .diag = d, .result = result};
 
     *result = (struct gpu_profile_result){0};
     gpu_run_init(&result->run);

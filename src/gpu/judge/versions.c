@@ -1,7 +1,7 @@
 /*
  * Runs beside each other. See versions.h.
  */
-#include "gpu/judge/versions.h"
+#include "gpu/judge/compare.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "gpu/judge/versions.h"
+#include "gpu/judge/compare.h"
 
 #include <math.h>
 
