@@ -126,6 +126,12 @@ static bool has_all_fragments(struct session *s)
     return true;
 }
 
+enum status page_answer_give(struct session *s, const struct answer *a, page_maker *make, void *ctx)
+{
+    session_give(s, a);
+    return has_all_fragments(s) ? make(s, ctx) : ST_OK;
+}
+
 enum status page_answer_view(struct session *s, struct capture *const *caps, size_t n,
                              struct study_options options, const char *view)
 {

@@ -48,6 +48,12 @@ enum status page_answer_fleet(struct session *s, struct fleet_study *fs);
 enum status page_answer_cluster(struct session *s, const struct cluster *cluster);
 enum status page_answer_diff(struct session *s, const struct diff_result *result);
 
+/* An answer whose page shows more than its report: given as by session_give(); where a page is
+ * asked for, `make` then fills one that page_answer_begin() begins, and ends it. */
+typedef enum status page_maker(struct session *s, void *ctx);
+enum status page_answer_give(struct session *s, const struct answer *a, page_maker *make,
+                             void *ctx);
+
 /* The page of a result that is no capture, to be filled and ended by the caller; with a timeline
  * unless `cap` is NULL. To be called when the result has been printed; NULL: no page is asked for,
  * or a language is still missing. */

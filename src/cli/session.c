@@ -214,7 +214,8 @@ static struct report *answer_as_report(const struct answer *a, enum lang lang)
 {
     struct report *r = report_new(lang, a->title);
 
-    a->describe(a->result, r);
+    if (a->describe != NULL)
+        a->describe(a->result, r);
     return r;
 }
 
@@ -250,8 +251,12 @@ void session_give(struct session *s, const struct answer *a)
     } else if (a->is_file) {
         a->print(a->result, session_sink(s)); /* the out remembers a failure */
     } else if (!s->common.quiet) {
+        if (s->has_said)
+            out_text(&s->out, "\n");
         if (a->print != NULL)
             a->print(a->result, session_text(s));
+        else if (a->document.n > 0 && s->out.width == 0)
+            out_bytes(&s->out, a->document);
         else
             session_answer(s, answer_as_report(a, session_lang(s)));
         s->has_named_files = a->names_files;
@@ -263,6 +268,26 @@ int session_own_form(struct session *s, const char *option)
     if (s->common.json)
         return session_usage(s, "--json and %s ask for two different forms", option);
     return CODE_DONE;
+}
+
+void session_say(struct session *s, const char *line)
+{
+    if (s->common.json || s->common.quiet)
+        return;
+    /* Not onto the line of progress. */
+    struct str wipe = progress_end(&s->progress_line);
+    if (!s->is_embedded)
+        to_stderr(wipe);
+    out_printf(&s->out, "%s\n", out_clean(&s->arena, str_of(line)));
+    out_flush(&s->out);
+    s->has_said = true;
+}
+
+int session_file_on_stdout(struct session *s, const char *what)
+{
+    if (!s->common.json && s->page == NULL)
+        return CODE_DONE;
+    return session_usage(s, "%s needs -o FILE for %s", s->common.json ? "--json" : "--html", what);
 }
 
 struct json_writer *session_json_begin(struct session *s, const char *schema, const char *origin)

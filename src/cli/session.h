@@ -56,6 +56,7 @@ struct session {
     struct json_writer json;
     VEC_OF(struct envelope_input) inputs;
     bool has_kernels; /* a capture that was read has some */
+    bool has_said;    /* news, which a blank line parts from the answer */
     VEC_OF(const char *) written;
     bool is_embedded;               /* in the library: nothing goes to the terminal */
     const char *unpacked;           /* folder of captures of the program, left out of paths; NULL */
@@ -110,6 +111,14 @@ void session_give(struct session *s, const struct answer *a);
 
 /* CODE_DONE, or the usage error: an option asks for a form of its own, and --json for another. */
 int session_own_form(struct session *s, const char *option);
+
+/* News of a long job, a line on the terminal at once, above the answer; nobody hears it where the
+ * answer is a document, or with --quiet. */
+void session_say(struct session *s, const char *line);
+
+/* A command is about to write `what` to stdout, as a file without -o: CODE_DONE, or the code of the
+ * mistake where its answer goes there. */
+int session_file_on_stdout(struct session *s, const char *what);
 
 /* The answer as JSON: the command's document over `result`; `origin` as in report/envelope.h. What
  * getters make lives in the session's arena, unless they need an `env` of their own. */

@@ -35,7 +35,7 @@ static void put_action(struct page_html *h, const struct page_action *a, size_t 
             page_html_text(h, page_delta_text(arena, shown));
         if (!is_change)
             page_html_format(
-                h, "%s%s", has_time ? " · " : "",
+                h, "%s<span class=\"of\">%s</span>", has_time ? " · " : "",
                 a->share_text.english.n > 0
                     ? page_escape_wording(h, a->share_text)
                     : page_escape(h, page_share_text(arena, has_time ? a->share : -a->share)));

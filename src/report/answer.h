@@ -20,7 +20,10 @@ struct answer {
     const void *result;           /* as the schema describes it */
     const struct record_env *env; /* of its record; NULL: texts live as long as the run */
     struct str title;             /* of the report */
-    void (*describe)(const void *result, struct report *r); /* in the language of the report */
+    struct str document;          /* the report as programs read it, in place of it where no person
+                                     does; empty: none */
+    /* In the language of the report; NULL: the files that were written are all there is to read. */
+    void (*describe)(const void *result, struct report *r);
 
     /* Instead of the report, where the text has a prescribed form; false when the sink failed. */
     bool (*print)(const void *result, struct sink sink);

@@ -36,7 +36,7 @@ with tempfile.TemporaryDirectory() as folder:
         path.write_text(kernels.gemm(size), encoding="utf-8")
         run = subprocess.run([strata, "pto", "sim", str(path), "--target", "a2a3", "--cores", "24", "--sync", "dep", "--json"],
                              capture_output=True, text=True, check=True)
-        result = json.loads(run.stdout)["result"][0]
+        result = json.loads(run.stdout)["result"]["kernels"][0]
         busy = {p["pipe"]: p["busy_cycles"] for p in result["pipes"]}
         total = milliseconds * 1000 * MHZ
         print("%d x %d x %d" % (size, size, size))

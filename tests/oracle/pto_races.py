@@ -16,9 +16,9 @@ bad = False
 def judge(files, mutated, most):
     """Checks `files` and up to `most` mutants of each kind of `mutated`; how many were races."""
     global bad
-    check = subprocess.run([strata, "pto", "check", "--races", "-q", *files], capture_output=True, text=True)
+    check = subprocess.run([strata, "pto", "check", "--races", *files], capture_output=True, text=True)
     judged = subprocess.run([mutants, str(most), *mutated], capture_output=True, text=True)
-    print(check.stdout + judged.stdout, end="")
+    print("".join(line + "\n" for line in check.stdout.splitlines() if "   ok: " not in line) + judged.stdout, end="")
     rows = [tuple(map(int, row)) for row in re.findall(r"(\d+) not redundant, +(\d+) found", judged.stdout)]
     bad |= bool(check.returncode or "pto-race" in check.stdout or judged.returncode)
     bad |= len(rows) != 3 or any(races != found for races, found in rows)

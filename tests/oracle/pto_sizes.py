@@ -52,7 +52,7 @@ if public is not None:
 bad = pointers = 0
 for path, want in expected:
     run = subprocess.run([strata, "pto", "sim", str(path), "--json"], capture_output=True, text=True)
-    result = json.loads(run.stdout)["result"][0]
+    result = json.loads(run.stdout)["result"]["kernels"][0]
     got = result["kernel"], result["arch"], {
         arg["name"]: (arg["type"], arg["elements"], arg["dynamic"]) if "elements" in arg else None
         for arg in result["arguments"]}

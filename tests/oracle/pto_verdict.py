@@ -19,7 +19,7 @@ public = [*samples.glob("pto/corpus/**/*.pto"), *samples.glob("incore/pto/*.pto"
 
 def sim(files, *argv):
     run = subprocess.run([strata, "pto", "sim", "--json", *argv, *files], capture_output=True, text=True)
-    return json.loads(run.stdout)["result"]
+    return json.loads(run.stdout)["result"]["kernels"]
 
 
 with tempfile.TemporaryDirectory() as folder:

@@ -88,7 +88,7 @@ def simulate(path, options, cost):
         f.flush()
         run = subprocess.run([strata, "pto", "sim", path, "--json", "--cost", f.name, *shlex.split(options)],
                              capture_output=True, text=True, check=True, cwd=kernels.ROOT)
-    return json.loads(run.stdout)["result"][0]["cycles"]
+    return json.loads(run.stdout)["result"]["kernels"][0]["cycles"]
 
 
 def errors(published, which):

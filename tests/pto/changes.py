@@ -22,7 +22,7 @@ def complain(text):
 
 def sim(*argv):
     run = subprocess.run([STRATA, "pto", "sim", *map(str, argv), "--json"], capture_output=True, text=True)
-    return json.loads(run.stdout)["result"][0] if run.returncode == 0 else None
+    return json.loads(run.stdout)["result"]["kernels"][0] if run.returncode == 0 else None
 
 
 def applied(path, number, out):

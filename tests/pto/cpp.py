@@ -105,7 +105,7 @@ def twins(folder):
         args = ["--arg", "rows=128"] if text.stem == "softmax" else []
         other = subprocess.run([STRATA, "pto", "sim", str(text), "--run", "--json", *args], capture_output=True,
                                text=True)
-        a, b = (json.loads(x.stdout)["result"][0]["cycles"] for x in (done, other))
+        a, b = (json.loads(x.stdout)["result"]["kernels"][0]["cycles"] for x in (done, other))
         check(f"{text.stem} as text", abs(a - b) <= 0.01 * b, a, b)
     check("twins", len(list(EXAMPLES.glob("*.pto"))) == len(list(EXAMPLES.glob("*.cpp"))) == 4)
 
@@ -160,7 +160,7 @@ def target():
     """The other architecture is that of the compiler and of the simulator."""
     done = run(EXAMPLES / "add.cpp", "--target", "a5", "--block", "0")
     check("target", done.stdout.startswith("add   a5,"), done.stdout[:80])
-    told = json.loads(run(EXAMPLES / "add.cpp", "--json").stdout)["result"][0]
+    told = json.loads(run(EXAMPLES / "add.cpp", "--json").stdout)["result"]["kernels"][0]
     check("flags of the source", told["sync"] == "source", told["sync"])
 
 

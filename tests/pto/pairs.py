@@ -89,7 +89,7 @@ def executed(text, *args):
             number = int(e["args"]["code"].rsplit(":", 1)[1])
             if not SCALAR.search(source.lines[number - 1]):
                 ran[number, e["args"].get("process_bytes", "")] += 1
-    return (source, ran), json.loads(out)["result"][0]["cycles"]
+    return (source, ran), json.loads(out)["result"]["kernels"][0]["cycles"]
 
 
 def entry_values(source, spec):

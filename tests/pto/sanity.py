@@ -145,7 +145,7 @@ class Runs:
                 path.write_text(text)
             done = subprocess.run([strata, "pto", "sim", "--json", "--sync", "dep", "--cores", str(cores),
                                    *map(str, paths)], capture_output=True, text=True, check=True)
-            for text, result in zip(texts, json.loads(done.stdout)["result"]):
+            for text, result in zip(texts, json.loads(done.stdout)["result"]["kernels"]):
                 self.cycles[cores, text] = result["cycles"]
 
     def of(self, cores, text):

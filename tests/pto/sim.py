@@ -27,7 +27,7 @@ def complain(text):
 def sim(*argv):
     run = subprocess.run([STRATA, "pto", "sim", *map(str, argv), "--json"], capture_output=True,
                          text=True, check=True)
-    return json.loads(run.stdout)["result"]
+    return json.loads(run.stdout)["result"]["kernels"]
 
 
 def floats(path, code):

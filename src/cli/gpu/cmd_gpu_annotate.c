@@ -20,22 +20,33 @@ static const struct example examples[] = {
      "source lines with samples and stall reasons"},
 };
 
+/* What was found, which is the document, and how much of it to show. */
+struct annotated {
+    struct gpu_annotations found;
+    bool sass;
+};
+
+static void annotate_describe(const void *result, struct report *r)
+{
+    const struct annotated *x = result;
+
+    for (size_t i = 0; i < x->found.at.n; i++)
+        gpu_annotated_show(&x->found.at.at[i], x->sass, r);
+}
+
 static int annotate_run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct gpu_annotations found;
+    struct annotated x = {.sass = args->sass};
 
     enum status st =
-        gpu_annotated_read(s->operands.at[0], args->kernel, &s->arena, &found, &s->diag);
-    if (st == ST_OK && s->common.json) {
-        session_document(s, &gpu_annotate_schema, "measured", &found);
-    } else if (st == ST_OK) {
-        struct report *r = report_new(session_lang(s), S(""));
-        for (size_t i = 0; i < found.at.n; i++)
-            gpu_annotated_show(&found.at.at[i], args->sass, r);
-        session_answer(s, r);
-    }
-    gpu_annotated_free(&found);
+        gpu_annotated_read(s->operands.at[0], args->kernel, &s->arena, &x.found, &s->diag);
+    if (st == ST_OK)
+        session_give(s, &(struct answer){.schema = &gpu_annotate_schema,
+                                         .origin = "measured",
+                                         .result = &x,
+                                         .describe = annotate_describe});
+    gpu_annotated_free(&x.found);
     return session_code(st);
 }
 

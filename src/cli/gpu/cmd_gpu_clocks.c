@@ -3,6 +3,7 @@
  */
 #include "cli/session.h"
 #include "driver/clocks.h"
+#include "report/report.h"
 
 struct args {
     const char *device, *clock;
@@ -49,7 +50,9 @@ static enum status clocks_find(const struct args *args, struct card *card, struc
 
 /* What the clocks do, or how many GPUs were reset. */
 struct reading {
-    bool is_status, is_locked;
+    bool is_status, is_locked, is_lock;
+    unsigned target;    /* MHz that they were just locked at */
+    const char *folder; /* of journals, where GPUs are reset */
     const char *name, *uuid, *reason_names;
     unsigned sm, memory, sm_max, memory_max, temperature, power_mw, limit_mw;
     unsigned long long reasons;
@@ -64,6 +67,14 @@ static struct field_value restored_of(const void *record, const struct record_en
     return r->is_status ? value_none() : value_uint(r->restored);
 }
 
+static struct field_value journals_of(const void *record, const struct record_env *env)
+{
+    const struct reading *r = record;
+
+    (void)env;
+    return r->is_status ? value_none() : value_text(str_of(r->folder));
+}
+
 #define STATUS(member, key, ...)                                                                   \
     FIELD(struct reading, member, key, WHEN(struct reading, is_status), .is_optional = true,       \
           __VA_ARGS__)
@@ -76,11 +87,14 @@ static const struct field reading_fields[] = {
     STATUS(memory, "mem_mhz"),
     STATUS(memory_max, "mem_max_mhz"),
     STATUS(is_locked, "locked"),
+    FIELD(struct reading, target, "target_mhz", WHEN(struct reading, is_lock), .is_optional = true,
+          .about = "that they were locked at just now"),
     STATUS(reason_names, "event_reasons"),
     STATUS(temperature, "temp_c"),
     STATUS(power_mw, "power_w", .scale = 1000),
     STATUS(limit_mw, "power_limit_w", .scale = 1000),
     FIELD_CALC(FIELD_U64, "restored", restored_of, .is_optional = true),
+    FIELD_CALC(FIELD_STR, "journals", journals_of, .is_optional = true, .about = "their folder"),
 };
 
 static const struct schema clocks_schema = {
@@ -89,10 +103,53 @@ static const struct schema clocks_schema = {
     .record = &(const struct record)RECORD(struct reading, reading_fields),
 };
 
-static void print_status(struct session *s, const struct card *c)
+static void describe_restored(const struct reading *x, struct report *r)
+{
+    if (x->restored > 0)
+        report_line(r, "clocks of %zu GPU%s reset", x->restored, x->restored == 1 ? "" : "s");
+    else
+        report_line(r, "nothing to restore: no journal in %s", x->folder);
+}
+
+static void clocks_describe(const void *result, struct report *r)
+{
+    const struct reading *x = result;
+
+    if (!x->is_status) {
+        describe_restored(x, r);
+        return;
+    }
+    if (x->is_lock) {
+        report_line(r, "%s: SM clock locked at %u MHz; undo with: strata gpu clocks restore",
+                    x->name, x->target);
+        return;
+    }
+    report_line(r, "%s  %s", x->name, x->uuid);
+    report_line(r, "  SM clock      %u of %u MHz%s", x->sm, x->sm_max,
+                x->is_locked ? ", locked" : "");
+    report_line(r, "  memory clock  %u of %u MHz", x->memory, x->memory_max);
+    report_line(r, "  throttled by  %s", x->reason_names);
+    report_line(r, "  temperature   %u C", x->temperature);
+    report_line(r, "  power         %.1f of %.1f W", x->power_mw / 1000.0, x->limit_mw / 1000.0);
+}
+
+static void clocks_give(struct session *s, const struct reading *reading)
+{
+    session_give(s, &(struct answer){.schema = &clocks_schema,
+                                     .origin = "measured",
+                                     .result = reading,
+                                     .describe = clocks_describe});
+}
+
+/* `locked`: what the clocks were just locked at in MHz; 0: they were only read. */
+static void give_status(struct session *s, const struct card *c, unsigned locked)
 {
     char reasons[NVML_REASONS];
-    struct reading r = {.is_status = true, .name = c->name, .uuid = c->uuid};
+    struct reading r = {.is_status = true,
+                        .is_lock = locked > 0,
+                        .target = locked,
+                        .name = c->name,
+                        .uuid = c->uuid};
 
     NVML_DO(&c->nvml, clock, c->gpu, NVML_CLOCK_SM, &r.sm);
     NVML_DO(&c->nvml, clock, c->gpu, NVML_CLOCK_MEMORY, &r.memory);
@@ -104,18 +161,7 @@ static void print_status(struct session *s, const struct card *c)
     NVML_DO(&c->nvml, reasons, c->gpu, &r.reasons);
     r.is_locked = (r.reasons & NVML_REASON_LOCKED) != 0;
     r.reason_names = nvml_reason_names(r.reasons, reasons);
-    if (s->common.json) {
-        session_document(s, &clocks_schema, "measured", &r);
-        return;
-    }
-    out_printf(&s->out, "%s  %s\n", c->name, c->uuid);
-    out_printf(&s->out, "  SM clock      %u of %u MHz%s\n", r.sm, r.sm_max,
-               r.is_locked ? ", locked" : "");
-    out_printf(&s->out, "  memory clock  %u of %u MHz\n", r.memory, r.memory_max);
-    out_printf(&s->out, "  throttled by  %s\n", reasons);
-    out_printf(&s->out, "  temperature   %u C\n", r.temperature);
-    out_printf(&s->out, "  power         %.1f of %.1f W\n", r.power_mw / 1000.0,
-               r.limit_mw / 1000.0);
+    clocks_give(s, &r);
 }
 
 static int lock(struct session *s, const struct args *args, struct card *card)
@@ -128,13 +174,8 @@ static int lock(struct session *s, const struct args *args, struct card *card)
                              args->clock);
     TRY_CODE(session_code(
         clocks_lock(&clocks, &card->nvml, card->gpu, card->uuid, want, NULL, &s->arena, &s->diag)));
-    if (s->common.json) {
-        print_status(s, card);
-        return CODE_DONE;
-    }
-    out_printf(&s->out, "%s: SM clock locked at %u MHz; undo with: strata gpu clocks restore\n",
-               card->name, clocks.target_mhz);
     session_wrote(s, clocks.journal);
+    give_status(s, card, clocks.target_mhz);
     return CODE_DONE;
 }
 
@@ -143,13 +184,8 @@ static int restore(struct session *s, const struct args *args, struct card *card
     size_t count = 0;
     enum status st = clocks_restore(&card->nvml, args->all, &count, &s->arena, &s->diag);
 
-    bool is_told = st == ST_OK && !s->common.json && !s->common.quiet;
-    if (is_told && count > 0)
-        out_printf(&s->out, "clocks of %zu GPU%s reset\n", count, count == 1 ? "" : "s");
-    else if (is_told)
-        out_printf(&s->out, "nothing to restore: no journal in %s\n", clocks_folder(&s->arena));
-    if (st == ST_OK && s->common.json)
-        session_document(s, &clocks_schema, "measured", &(struct reading){.restored = count});
+    if (st == ST_OK)
+        clocks_give(s, &(struct reading){.restored = count, .folder = clocks_folder(&s->arena)});
     return session_code(st);
 }
 
@@ -174,7 +210,7 @@ static int clocks_run(struct session *s, const void *given)
         if (code == CODE_DONE && strcmp(verb, "lock") == 0)
             code = lock(s, args, &card);
         else if (code == CODE_DONE)
-            print_status(s, &card);
+            give_status(s, &card, 0);
     }
     nvml_close(&card.nvml);
     return code;

@@ -31,6 +31,20 @@ static const struct example examples[] = {
      "fail when the second run is over 5 % slower"},
 };
 
+static void describe_changes(const void *result, struct report *r)
+{
+    const struct gpu_run *run = result;
+
+    report_records(r, &gpu_change_record, run->changes.at, run->changes.n, NULL);
+}
+
+static void describe_versions(const void *result, struct report *r)
+{
+    const struct gpu_versions *v = result;
+
+    report_records(r, &gpu_version_record, v->at.at, v->at.n, NULL);
+}
+
 static int compare(struct session *s, const struct args *args, const struct gpu_run *a,
                    struct gpu_run *b)
 {
@@ -46,13 +60,10 @@ static int compare(struct session *s, const struct args *args, const struct gpu_
         diag_add(&s->diag, SEV_WARN, "gpu.compared-anyway",
                  (struct where){.path = s->operands.at[1]}, "%s", refusal);
     gpu_compare(a, b);
-    if (s->common.json) {
-        session_document(s, &gpu_compare_schema, "measured", b);
-        return CODE_DONE;
-    }
-    struct report *r = report_new(LANG_EN, S(""));
-    report_records(r, &gpu_change_record, b->changes.at, b->changes.n, NULL);
-    session_answer(s, r);
+    session_give(s, &(struct answer){.schema = &gpu_compare_schema,
+                                     .origin = "measured",
+                                     .result = b,
+                                     .describe = describe_changes});
     return CODE_DONE;
 }
 
@@ -92,13 +103,11 @@ static int compare_many(struct session *s, const struct args *args)
         gpu_versions_add(&v, &first, s->operands.at[0], &s->arena);
     for (size_t i = 1; i < s->operands.n && st == ST_OK; i++)
         st = add_run(s, args, &v, &first, s->operands.at[i]);
-    if (st == ST_OK && s->common.json) {
-        session_document(s, &gpu_versions_schema, "measured", &v);
-    } else if (st == ST_OK) {
-        struct report *r = report_new(LANG_EN, S(""));
-        report_records(r, &gpu_version_record, v.at.at, v.at.n, NULL);
-        session_answer(s, r);
-    }
+    if (st == ST_OK)
+        session_give(s, &(struct answer){.schema = &gpu_versions_schema,
+                                         .origin = "measured",
+                                         .result = &v,
+                                         .describe = describe_versions});
     int code = st == ST_UNSUPPORTED             ? CODE_NO
                : st != ST_OK                    ? session_code(st)
                : v.is_slower && args->gate >= 0 ? CODE_NO

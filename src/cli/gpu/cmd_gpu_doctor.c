@@ -10,6 +10,7 @@
 #include "driver/driver.h"
 #include "driver/gpu_device.h"
 #include "driver/workload.h"
+#include "report/report.h"
 
 static const struct example examples[] = {
     {"strata gpu doctor", "profiling support on this machine"},
@@ -131,6 +132,14 @@ static const struct schema doctor_schema = {
     .record = &(const struct record)RECORD(struct doctor_rows, doctor_fields),
 };
 
+static void gpu_doctor_describe(const void *result, struct report *r)
+{
+    const struct doctor_rows *rows = result;
+
+    for (size_t i = 0; i < rows->n; i++)
+        report_line(r, "  %-11s %-8s %s", rows->at[i].what, rows->at[i].state, rows->at[i].text);
+}
+
 static int gpu_doctor_run(struct session *s, const void *args)
 {
     static const enum driver_id tools[] = {DRIVER_CUDA,     DRIVER_CUPTI, DRIVER_NCU,
@@ -152,11 +161,9 @@ static int gpu_doctor_run(struct session *s, const void *args)
     add_permission(&rows, &s->arena);
     add_clocks(&rows, &nvml, s);
     nvml_close(&nvml);
-    if (s->common.json)
-        session_document(s, &doctor_schema, NULL, &rows);
-    for (size_t i = 0; i < rows.n && !s->common.json; i++)
-        out_printf(&s->out, "  %-11s %-8s %s\n", rows.at[i].what, rows.at[i].state,
-                   rows.at[i].text);
+    session_give(s, &(struct answer){.schema = &doctor_schema,
+                                     .result = &rows,
+                                     .describe = gpu_doctor_describe});
     vec_free(&rows);
     return CODE_DONE;
 }

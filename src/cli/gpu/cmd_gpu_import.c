@@ -4,6 +4,7 @@
 #include "cli/gpu/gpu_options.h"
 #include "gpu/collect/gpu_info.h"
 #include "gpu/judge/report.h"
+#include "report/report.h"
 
 struct args {
     struct gpu_ask ask;
@@ -19,12 +20,22 @@ static const struct example examples[] = {
      "pages of one Nsight Compute report"},
 };
 
+/* The block that reports of runs begin with, as files have it. */
+static void import_describe(const void *result, struct report *r)
+{
+    const struct gpu_imported *imported = result;
+    struct text text = {0};
+
+    gpu_report_block(&imported->run, r->lang, &text);
+    report_text(r, str_trim(text_view(&text)));
+    text_free(&text);
+}
+
 static int import_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct gpu_import_job job = gpu_job_of(s, &args->ask);
     struct gpu_imported imported;
-    struct text text = {0};
 
     TRY_CODE(gpu_options_check(s, &args->ask));
     enum status st = gpu_import_run(&job, &imported, &s->diag);
@@ -34,13 +45,11 @@ static int import_run(struct session *s, const void *given)
     if (st == ST_OK) {
         gpu_note_inputs(s, &imported);
         session_wrote(s, imported.folder);
-        gpu_report_block(&imported.run, LANG_EN, &text);
-        if (s->common.json)
-            session_document(s, &gpu_import_schema, "measured", &imported);
-        else if (!s->common.quiet)
-            out_bytes(&s->out, text_view(&text));
+        session_give(s, &(struct answer){.schema = &gpu_import_schema,
+                                         .origin = "measured",
+                                         .result = &imported,
+                                         .describe = import_describe});
     }
-    text_free(&text);
     gpu_imported_free(&imported);
     return session_code(st);
 }

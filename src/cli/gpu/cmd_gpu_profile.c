@@ -4,6 +4,7 @@
 #include "base/files/user_settings.h"
 #include "cli/session.h"
 #include "gpu/collect/gpu_jobs.h"
+#include "report/report.h"
 
 struct args {
     struct gpu_profile_job job;
@@ -95,6 +96,12 @@ static bool take_default_clock(struct session *s, struct clock_want *out)
     return false;
 }
 
+/* The block that reports of runs begin with, as files have it; or the plan. */
+static void profile_describe(const void *result, struct report *r)
+{
+    report_text(r, str_trim(((const struct gpu_profile_result *)result)->text));
+}
+
 static int profile_run(struct session *s, const void *given)
 {
     const struct args *args = given;
@@ -129,10 +136,11 @@ static int profile_run(struct session *s, const void *given)
         diag_hint(&s->diag, "try", "strata help gpu profile");
     for (size_t i = 0; i < result.written.n; i++)
         session_wrote(s, result.written.at[i]);
-    if (s->common.json && result.text.n > 0)
-        session_document(s, &gpu_profile_schema, result.origin, &result);
-    else if (!s->common.quiet)
-        out_bytes(&s->out, result.text);
+    if (result.text.n > 0)
+        session_give(s, &(struct answer){.schema = &gpu_profile_schema,
+                                         .origin = result.origin,
+                                         .result = &result,
+                                         .describe = profile_describe});
     gpu_profile_free(&result);
     return code;
 }

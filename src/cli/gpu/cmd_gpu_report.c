@@ -37,71 +37,112 @@ static const struct example examples[] = {
     {"strata gpu report --check examples/gpu-rules/report.md", "validate a report"},
 };
 
-struct report_verdict {
-    bool is_good;
+/* A report that was validated. */
+struct checked_report {
+    const char *path;
+    bool is_valid;
 };
 
-static const struct field verdict_fields[] = {FIELD(struct report_verdict, is_good, "good")};
+struct checked_reports {
+    struct checked_report *at;
+    size_t n;
+    bool is_good; /* all of them */
+};
+
+static const struct field checked_fields[] = {
+    FIELD(struct checked_report, path, "path"),
+    FIELD(struct checked_report, is_valid, "valid"),
+};
+static const struct record checked_record = RECORD(struct checked_report, checked_fields);
+
+static const struct field verdict_fields[] = {
+    FIELD(struct checked_reports, is_good, "good"),
+    FIELD_LIST(struct checked_reports, at, n, "reports", &checked_record),
+};
 
 static const struct schema check_schema = {
     .name = "strata.gpu-report-check/1",
     .title = "validity of reports",
-    .record = &(const struct record)RECORD(struct report_verdict, verdict_fields),
+    .record = &(const struct record)RECORD(struct checked_reports, verdict_fields),
 };
+
+/* What is wrong with the others is said as an error. */
+static void checked_describe(const void *result, struct report *r)
+{
+    const struct checked_reports *all = result;
+
+    for (size_t i = 0; i < all->n; i++)
+        if (all->at[i].is_valid)
+            report_line(r, "%s: valid", all->at[i].path);
+}
 
 static int report_check(struct session *s)
 {
+    struct checked_reports all = {.is_good = true};
     struct mapfile map;
-    bool is_good = true;
 
+    all.at = ARENA_ARRAY(&s->arena, struct checked_report, s->operands.n);
     for (size_t i = 0; i < s->operands.n; i++) {
-        enum status st = mapfile_open(&map, s->operands.at[i], &s->diag);
-        if (st != ST_OK)
-            return session_code(st);
-        bool keeps = gpu_report_check(s->operands.at[i], map.text, &s->diag);
+        const char *path = s->operands.at[i];
+        TRY_CODE(session_code(mapfile_open(&map, path, &s->diag)));
+        bool is_valid = gpu_report_check(path, map.text, &s->diag);
         mapfile_close(&map);
-        is_good = is_good && keeps;
-        if (keeps && !s->common.quiet && !s->common.json)
-            out_printf(&s->out, "%s: valid\n", s->operands.at[i]);
+        all.at[all.n++] = (struct checked_report){path, is_valid};
+        all.is_good = all.is_good && is_valid;
     }
-    if (s->common.json)
-        session_document(s, &check_schema, NULL, &(struct report_verdict){is_good});
-    return is_good ? CODE_DONE : CODE_NO;
+    session_give(
+        s, &(struct answer){.schema = &check_schema, .result = &all, .describe = checked_describe});
+    return all.is_good ? CODE_DONE : CODE_NO;
 }
 
-/* A verdict, or the document itself, which other programs read; on a terminal as a report. */
-static void report_print_text(struct session *s, const struct args *args, const struct gpu_run *run,
-                              struct str markdown)
+/* A run, which is the document, and how much of it to show. */
+struct reported {
+    struct gpu_run run; /* of the caller, who frees it */
+    bool brief;
+};
+
+static void report_describe(const void *result, struct report *r)
 {
-    if (!args->brief && s->out.width == 0) {
-        out_bytes(&s->out, markdown);
+    const struct reported *x = result;
+    struct text markdown = {0};
+
+    if (x->brief) {
+        gpu_report_brief(&x->run, r);
         return;
     }
-    struct report *r = report_new(session_lang(s), args->brief ? run->kernel : S(""));
-    if (args->brief)
-        gpu_report_brief(run, r);
-    else
-        markdown_view(r, markdown);
-    session_answer(s, r);
+    gpu_report_write(&x->run, r->lang, &markdown);
+    markdown_view(r, text_view(&markdown));
+    text_free(&markdown);
 }
 
-static enum status report_finish(struct session *s, const struct args *args,
-                                 const struct gpu_run *run, const struct text *markdown)
+static enum status make_page(struct session *s, void *run)
 {
+    page_gpu(page_answer_begin(s, PAGE_GPU, NULL), run);
+    return page_answer_end(s);
+}
+
+/* A verdict, or the whole report, which other programs read as the document that it is in files. */
+static enum status report_finish(struct session *s, const struct args *args, struct gpu_run *run,
+                                 const struct text *markdown)
+{
+    const struct reported x = {*run, args->brief};
+    const struct record_env env = {.arena = &s->arena, .user = markdown};
+
     if (args->devlog != NULL) {
         TRY(gpu_devlog_write(args->devlog, run, &s->diag));
         session_wrote(s, args->devlog);
     }
-    if (s->common.json)
-        session_document_in(s, &gpu_report_schema, "measured", run,
-                            &(struct record_env){.arena = &s->arena, .user = markdown});
-    else if (!s->common.quiet)
-        report_print_text(s, args, run, text_view(markdown));
-    struct page_file *page = page_answer_begin(s, PAGE_GPU, NULL);
-    if (page == NULL)
-        return ST_OK;
-    page_gpu(page, run);
-    return page_answer_end(s);
+    return page_answer_give(s,
+                            &(struct answer){
+                                .schema = &gpu_report_schema,
+                                .origin = "measured",
+                                .result = &x,
+                                .env = &env,
+                                .title = args->brief ? run->kernel : S(""),
+                                .document = args->brief ? S("") : text_view(markdown),
+                                .describe = report_describe,
+                            },
+                            make_page, run);
 }
 
 static const char *const report_files[] = {"report.md", "report.html"};

@@ -52,24 +52,21 @@ static enum status make_stages(struct session *s, const struct args *args, struc
                           &s->diag);
 }
 
-static void roofline_print_text(struct session *s, const struct gpu_floors *f)
+static void roofline_describe(const void *result, struct report *r)
 {
-    struct report *r = report_new(LANG_EN, S(""));
+    const struct gpu_floors *f = result;
+    struct arena *arena = &r->arena;
 
     report_records(r, &gpu_floor_record, f->at, f->n + f->n_groups, NULL);
-    session_answer(s, r);
     if (f->n_groups > 0)
-        out_printf(&s->out, "\n  concurrent stages combined: %zu (last in the list)\n",
-                   f->n_groups);
+        report_say(r, "  concurrent stages combined: %zu (last in the list)", f->n_groups);
     if (f->n > 1)
-        out_printf(&s->out, "\n  total floor: %s us\n",
-                   gpu_floor_text(&s->arena, 1, f->total_ns / 1e3));
+        report_say(r, "  total floor: %s us", gpu_floor_text(arena, 1, f->total_ns / 1e3));
     if (f->n > 0)
-        out_printf(&s->out, "\n  %.*s: %s %s TFLOP/s, %s GB/s, ridge %s FLOP/B (%s)\n",
-                   STR_ARGS(f->device), f->at[0].peak_name,
-                   gpu_floor_text(&s->arena, 1, f->at[0].peak),
-                   gpu_floor_text(&s->arena, 1, f->gbps > 0 ? f->gbps : NAN),
-                   gpu_floor_text(&s->arena, 1, f->at[0].ridge), gpu_peak_source_name(f->source));
+        report_say(r, "  %.*s: %s %s TFLOP/s, %s GB/s, ridge %s FLOP/B (%s)", STR_ARGS(f->device),
+                   f->at[0].peak_name, gpu_floor_text(arena, 1, f->at[0].peak),
+                   gpu_floor_text(arena, 1, f->gbps > 0 ? f->gbps : NAN),
+                   gpu_floor_text(arena, 1, f->at[0].ridge), gpu_peak_source_name(f->source));
 }
 
 /* A type without a roof would silently be given another's. */
@@ -101,10 +98,10 @@ static int roofline_run(struct session *s, const void *given)
     int code = st == ST_OK ? check_types(s, &model) : session_code(st);
     if (code == CODE_DONE) {
         struct gpu_floors floors = gpu_floors_of(&s->arena, &model);
-        if (s->common.json)
-            session_document(s, &gpu_floors_schema, "estimated", &floors);
-        else
-            roofline_print_text(s, &floors);
+        session_give(s, &(struct answer){.schema = &gpu_floors_schema,
+                                         .origin = "estimated",
+                                         .result = &floors,
+                                         .describe = roofline_describe});
     }
     gpu_spec_free(&spec);
     gpu_run_free(&model);

@@ -22,6 +22,11 @@ static const struct example examples[] = {
     {"strata gpu timeline examples/kineto-small -o out", "also write tables and a trace"},
 };
 
+static void gpu_timeline_describe(const void *set, struct report *r)
+{
+    timeline_set_describe(set, r);
+}
+
 static int timeline_command_run(struct session *s, const void *given)
 {
     struct gpu_timeline_job job = ((const struct args *)given)->job;
@@ -36,11 +41,12 @@ static int timeline_command_run(struct session *s, const void *given)
         captures_read(s, result.fleet);
         for (size_t i = 0; i < result.n_written; i++)
             session_wrote(s, result.written[i]);
-        if (s->common.json)
-            session_document(s, &timeline_schema, origin_name(result.fleet->ranks.at[0]->origin),
-                             &(struct timeline_set){result.timelines, result.n});
-        else if (!s->common.quiet)
-            session_report(s, result.report);
+        session_give(s, &(struct answer){
+                            .schema = &timeline_schema,
+                            .origin = origin_name(result.fleet->ranks.at[0]->origin),
+                            .result = &(struct timeline_set){result.timelines, result.n, job.path},
+                            .describe = gpu_timeline_describe,
+                        });
     }
     gpu_timeline_result_free(&result);
     return session_code(status);

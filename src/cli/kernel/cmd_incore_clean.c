@@ -2,13 +2,16 @@
  * strata incore clean: the trace of one kernel, made readable.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <unistd.h>
 
 #include "base/files/fs.h"
+#include "base/text/inert.h"
 #include "base/text/shell_word.h"
 #include "cli/kernel/incore_clock.h"
 #include "kernels/incore/incore_clean_job.h"
 #include "kernels/pto/cost/chips.h"
+#include "report/report.h"
 
 struct args {
     struct incore_clean_job job;
@@ -134,27 +137,56 @@ static int run_compat(struct session *s, const struct incore_clean_job *job)
     return status == ST_OK ? CODE_DONE : CODE_NO;
 }
 
-static void print_breakdown(struct session *s, const struct incore_breakdown *b)
+static void clean_add_pipes(struct report *r, const struct incore_breakdown *b)
 {
+    static const struct column columns[] = {
+        {"pipe", COLUMN_TEXT, 0},
+        {"executed", COLUMN_NUMBER, UNIT_COUNT},
+        {"cycles", COLUMN_NUMBER, UNIT_COUNT},
+        {"busy", COLUMN_NUMBER, UNIT_COUNT},
+        {"busy %", COLUMN_RIGHT, 0},
+        {"depth", COLUMN_NUMBER, UNIT_COUNT},
+        {"wait", COLUMN_NUMBER, UNIT_COUNT},
+        {"bytes", COLUMN_NUMBER, UNIT_COUNT},
+        {"simulator busy", COLUMN_NUMBER, UNIT_COUNT},
+    };
     bool is_told = false;
 
     for (size_t i = 0; i < b->totals.n; i++)
         is_told = is_told || b->totals.at[i].told_cycles >= 0;
-    out_printf(&s->out, "  %-10s %9s %11s %11s %7s %6s %11s %13s%s\n", "pipe", "executed", "cycles",
-               "busy", "busy %", "depth", "wait", "bytes", is_told ? "  simulator busy" : "");
+    struct table *t = report_table(r, columns, ARRAY_LEN(columns) - !is_told);
     for (size_t i = 0; i < b->totals.n; i++) {
         const struct incore_use *use = &b->totals.at[i];
-        out_printf(&s->out,
-                   "  %-10s %9" PRIu64 " %11" PRIu64 " %11" PRIu64 " %7.1f %6" PRIu64 " %11" PRIu64
-                   " %13" PRIu64,
-                   out_clean(&s->arena, use->pipe), use->executed, use->cycles, use->busy_cycles,
-                   use->busy * 100, use->max_depth, use->wait_cycles, use->bytes);
-        if (use->told_cycles >= 0)
-            out_printf(&s->out, " %15" PRId64, use->told_cycles);
-        out_text(&s->out, "\n");
+        table_text(r, t, use->pipe);
+        table_number(t, (double)use->executed);
+        table_number(t, (double)use->cycles);
+        table_number(t, (double)use->busy_cycles);
+        table_text(r, t, arena_format(&r->arena, "%.1f", 100 * use->busy));
+        table_number(t, (double)use->max_depth);
+        table_number(t, (double)use->wait_cycles);
+        table_number(t, (double)use->bytes);
+        if (is_told)
+            table_number(t, use->told_cycles >= 0 ? (double)use->told_cycles : NAN);
     }
-    out_printf(&s->out, "  %.*s; cycles at %g MHz%s\n", STR_ARGS(b->verdict), b->mhz,
-               b->is_assumed ? " (assumed)" : "");
+}
+
+static void clean_describe(const void *result, struct report *r)
+{
+    const struct field_items *list = result;
+    const struct incore_clean_result *at = list->at;
+
+    for (size_t i = 0; i < list->n; i++) {
+        const struct incore_clean_result *x = &at[i];
+        const struct incore_breakdown *b = &x->study.breakdown;
+        report_text(r, inert_line(&r->arena, str_of(x->study.bin)));
+        report_line(r,
+                    "  %" PRIu64 " instructions on %" PRIu64 " rows, %zu arrows, %" PRIu64
+                    " unmatched flags",
+                    x->instrs, x->rows, x->study.arrows.list.n, x->study.arrows.skipped);
+        report_line(r, "  %.*s; cycles at %g MHz%s", STR_ARGS(b->verdict), b->mhz,
+                    b->is_assumed ? " (assumed)" : "");
+        clean_add_pipes(r, b);
+    }
 }
 
 /* Which importer knows a file like this. */
@@ -179,15 +211,6 @@ static int run_one(struct session *s, const struct incore_clean_job *job,
         session_wrote(s, result->wrote.at[i]);
     if (result->copied != NULL)
         session_wrote(s, result->copied);
-    if (status == ST_OK && !s->common.quiet && !s->common.json) {
-        out_printf(&s->out, "%s\n", result->study.bin);
-        out_printf(&s->out,
-                   "  %" PRIu64 " instructions on %" PRIu64 " rows, %zu arrows, %" PRIu64
-                   " unmatched flags\n",
-                   result->instrs, result->rows, result->study.arrows.list.n,
-                   result->study.arrows.skipped);
-        print_breakdown(s, &result->study.breakdown);
-    }
     return session_code(status);
 }
 
@@ -243,13 +266,15 @@ static int clean_all(struct session *s, const struct args *args, const struct wo
         job.origin.command = command_of(&s->arena, &job);
         int own = run_one(s, &job, &results[n]);
         code = code == CODE_DONE ? own : code;
-        if (own == CODE_DONE && s->common.json)
+        if (own == CODE_DONE)
             n++;
         else
             incore_clean_result_free(&results[n]);
     }
-    if (s->common.json)
-        session_document(s, &incore_clean_schema, "simulated", &(struct field_items){results, n});
+    session_give(s, &(struct answer){.schema = &incore_clean_schema,
+                                     .origin = "simulated",
+                                     .result = &(struct field_items){results, n},
+                                     .describe = clean_describe});
     for (size_t i = 0; i < n; i++)
         incore_clean_result_free(&results[i]);
     return code;

@@ -5,6 +5,7 @@
 #include "kernels/incore/incore_open.h"
 #include "kernels/incore/view.h"
 #include "report/report.h"
+#include "text/incore.h"
 
 struct args {
     struct incore_clock clock;
@@ -31,26 +32,33 @@ static void add_changes(struct report *r, const struct record *record,
                        &(struct record_env){.arena = &r->arena});
 }
 
-static void diff_print_text(struct session *s, const struct args *args,
-                            const struct incore_study *studies, const struct incore_changes *c)
+/* The changes, which are the document, and what a report needs besides. */
+struct compared {
+    struct incore_changes changes;
+    const char *paths[2];
+    const struct limit_list *limits[2];
+    size_t top;
+};
+
+static void incore_diff_describe(const void *result, struct report *r)
 {
-    struct report *r = report_new(LANG_EN, S(""));
+    const struct compared *x = result;
+    const struct incore_changes *c = &x->changes;
 
     for (int i = 0; i < 2; i++) {
         const char *change = "";
         if (i > 0 && c->span[0] > 0)
             change = arena_printf(&r->arena, "  %+.1f %%", (c->span[1] / c->span[0] - 1) * 100);
-        report_line(r, "%c  %s  %.3f us  %.*s%s", "AB"[i], studies[i].bin, c->span[i],
-                    STR_ARGS(c->verdict[i]), change);
+        report_line(r, "%c  %s  %.3f us  %.*s%s", "AB"[i], x -> paths[i], c -> span[i],
+                    STR_ARGS(incore_verdict(x->limits[i], r->lang, &r->arena)), change);
     }
-    report_say(r, "Cycles of each pipe:");
+    report_text(r, report_message(r, &incore_text.pipes));
     report_records(r, &incore_pipe_change_record, c->pipes.at, c->pipes.n,
                    &(struct record_env){.arena = &r->arena});
-    add_changes(r, &incore_top_change_record, &c->tops, args->top);
-    add_changes(r, &incore_stall_change_record, &c->stalls, args->top);
+    add_changes(r, &incore_top_change_record, &c->tops, x->top);
+    add_changes(r, &incore_stall_change_record, &c->stalls, x->top);
     if (c->is_same)
-        report_say(r, "No change.");
-    session_answer(s, r);
+        report_text(r, report_message(r, &incore_text.same));
 }
 
 static int incore_diff_run(struct session *s, const void *given)
@@ -58,28 +66,30 @@ static int incore_diff_run(struct session *s, const void *given)
     const struct args *args = given;
     struct incore_study *studies = ARENA_ARRAY(&s->arena, struct incore_study, 2);
     struct incore_view views[2] = {0};
-    struct incore_changes changes;
+    struct compared x = {.top = (size_t)args->top};
     enum status status = ST_OK;
     double mhz;
 
     TRY_CODE(incore_clock(s, &args->clock, &mhz));
     for (int i = 0; i < 2 && status == ST_OK; i++) {
         status = incore_open_judged(&studies[i], s->operands.at[i], mhz, &s->diag);
+        x.paths[i] = studies[i].bin;
+        x.limits[i] = &studies[i].breakdown.limits;
         incore_study_tell(&studies[i], &s->diag);
         if (status == ST_OK)
             incore_view_build(&views[i], &studies[i].t, &studies[i].lanes, 0);
-        if (status == ST_OK && s->common.json)
+        if (status == ST_OK)
             session_read(s, studies[i].bin, "visualize_data", studies[i].t.instrs.n,
                          incore_study_lost(&studies[i]));
     }
     if (status == ST_OK) {
-        incore_changes_build(&changes, &(struct incore_side){&views[0], &studies[0].breakdown},
+        incore_changes_build(&x.changes, &(struct incore_side){&views[0], &studies[0].breakdown},
                              &(struct incore_side){&views[1], &studies[1].breakdown});
-        if (s->common.json)
-            session_document(s, &incore_changes_schema, "simulated", &changes);
-        else
-            diff_print_text(s, args, studies, &changes);
-        incore_changes_free(&changes);
+        session_give(s, &(struct answer){.schema = &incore_changes_schema,
+                                         .origin = "simulated",
+                                         .result = &x,
+                                         .describe = incore_diff_describe});
+        incore_changes_free(&x.changes);
     }
     for (int i = 0; i < 2; i++) {
         incore_view_free(&views[i]);
@@ -99,6 +109,7 @@ const struct command command_incore_diff = {
         "core); and waits that are new, gone, longer or shorter. Only changes are listed.",
     .see = "docs/formats/incore-clean.md",
     .operands = {.kind = OPERAND_FILE, .min = 2, .max = 2},
+    .common = COMMON_LANG,
     .schemas = {&incore_changes_schema},
     COMMAND_PARTS,
     .run = incore_diff_run,

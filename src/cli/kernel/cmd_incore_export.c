@@ -1,12 +1,11 @@
 /*
  * strata incore export: the files that the operator simulator would leave, from logs or a trace.
  */
-#include <inttypes.h>
-
 #include "base/files/fs.h"
 #include "cli/captures.h"
 #include "cli/kernel/incore_clock.h"
 #include "render/insight/insight.h"
+#include "report/report.h"
 
 static const struct example examples[] = {
     {"strata incore export examples/incore -o exported", "the simulator/ folder of one container"},
@@ -54,6 +53,14 @@ static enum status write_folder(struct session *s, const struct capture *cap, co
     return st;
 }
 
+static void incore_export_describe(const void *result, struct report *r)
+{
+    const struct capture *cap = result;
+
+    report_line(r, "  %zu slices on %zu pipe%s, %zu arrow%s", cap->slices.n, cap->lanes.n,
+                cap->lanes.n == 1 ? "" : "s", cap->flows.n, cap->flows.n == 1 ? "" : "s");
+}
+
 static int incore_export_run(struct session *s, const void *args)
 {
     const char *path = s->operands.at[0],
@@ -66,12 +73,12 @@ static int incore_export_run(struct session *s, const void *args)
     enum status st = captures_load_one(s, path, input, &cap);
     if (st == ST_OK)
         st = write_folder(s, cap, path, folder);
-    if (st == ST_OK && s->common.json)
-        session_document(s, &schema, origin_name(cap->origin), cap);
-    else if (st == ST_OK && !s->common.quiet)
-        out_printf(&s->out, "%s\n  %zu slices on %zu pipe%s, %zu arrow%s\n",
-                   out_clean(&s->arena, str_of(path)), cap->slices.n, cap->lanes.n,
-                   cap->lanes.n == 1 ? "" : "s", cap->flows.n, cap->flows.n == 1 ? "" : "s");
+    if (st == ST_OK)
+        session_give(s, &(struct answer){.schema = &schema,
+                                         .origin = origin_name(cap->origin),
+                                         .result = cap,
+                                         .title = str_of(path),
+                                         .describe = incore_export_describe});
     capture_free(cap);
     return session_code(st);
 }

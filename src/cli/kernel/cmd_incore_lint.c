@@ -8,6 +8,7 @@
 #include "cli/session.h"
 #include "kernels/incore/incore_lint.h"
 #include "kernels/incore/incore_open.h"
+#include "report/report.h"
 
 static const struct example examples[] = {
     {"strata incore lint examples/incore/visualize_data.bin", "a valid file"},
@@ -22,25 +23,32 @@ static const char *verdict(const struct incore_lint *l)
                          : "MindStudio Insight opens it";
 }
 
-static void lint_print_text(struct session *s, const struct incore_lint *l)
+static void lint_add(struct report *r, const struct incore_lint *l, bool is_alone)
 {
-    uint64_t told = 0;
-
-    out_style(&s->out, STYLE_BOLD);
-    out_text(&s->out, out_clean(&s->arena, str_of(l->path)));
-    out_style(&s->out, STYLE_PLAIN);
-    out_printf(&s->out, "   %s\n  %llu block%s · %llu event%s\n", verdict(l),
-               (unsigned long long)l->blocks, l->blocks == 1 ? "" : "s",
-               (unsigned long long)l->events, l->events == 1 ? "" : "s");
+    if (is_alone)
+        report_summary(r, str_of(verdict(l)));
+    else
+        report_line(r, "%s   %s", out_clean(&r->arena, str_of(l->path)), verdict(l));
+    report_line(r, "  %llu block%s · %llu event%s", (unsigned long long)l->blocks,
+                l->blocks == 1 ? "" : "s", (unsigned long long)l->events,
+                l->events == 1 ? "" : "s");
     for (size_t i = 0; i < l->problems.n; i++) {
         const struct lint_problem *p = &l->problems.at[i];
-        out_printf(&s->out, "  byte %-10llu %-18s %s\n", (unsigned long long)p->offset, p->rule,
-                   out_clean(&s->arena, str_of(p->text)));
-        told++;
+        report_line(r, "  byte %-10llu %-18s %s", (unsigned long long)p->offset, p->rule,
+                    out_clean(&r->arena, str_of(p->text)));
     }
-    if (l->refused + l->unseen > told)
-        out_printf(&s->out, "  and %llu more like it\n",
-                   (unsigned long long)(l->refused + l->unseen - told));
+    if (l->refused + l->unseen > l->problems.n)
+        report_line(r, "  and %llu more like it",
+                    (unsigned long long)(l->refused + l->unseen - l->problems.n));
+}
+
+static void lint_describe(const void *result, struct report *r)
+{
+    const struct field_items *list = result;
+    const struct incore_lint *at = list->at;
+
+    for (size_t i = 0; i < list->n; i++)
+        lint_add(r, &at[i], list->n == 1);
 }
 
 static enum status lint_check(struct session *s, struct incore_lint *l)
@@ -76,10 +84,11 @@ static int lint_run(struct session *s, const void *args)
         status = list[i].path != NULL ? lint_check(s, &list[i]) : ST_NOT_FOUND;
         has_problems = has_problems || list[i].problems.n > 0;
     }
-    if (status == ST_OK && s->common.json)
-        session_document(s, &incore_lint_schema, NULL, &(struct field_items){list, n});
-    for (size_t i = 0; i < n && status == ST_OK && !s->common.json && !s->common.quiet; i++)
-        lint_print_text(s, &list[i]);
+    if (status == ST_OK)
+        session_give(s, &(struct answer){.schema = &incore_lint_schema,
+                                         .result = &(struct field_items){list, n},
+                                         .title = n == 1 ? str_of(list[0].path) : S(""),
+                                         .describe = lint_describe});
     for (size_t i = 0; i < n; i++)
         incore_lint_fini(&list[i]);
     return status == ST_OK && has_problems ? CODE_NO : session_code(status);

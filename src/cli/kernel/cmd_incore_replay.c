@@ -5,6 +5,7 @@
 
 #include "cli/session.h"
 #include "kernels/incore/incore_replay_job.h"
+#include "report/report.h"
 
 /* The last two are generators; the public tool has them under this name. */
 static const char *const backends[] = {"auto", "sim", "msprof", "simpler", "ptoas", NULL};
@@ -105,40 +106,42 @@ static struct incore_replay_job replay_job_of(const struct session *s, const str
     return job;
 }
 
-static void print_slot(struct session *s, const struct slot *slot)
+static void add_slot(struct report *r, const struct slot *slot)
 {
     struct str shape = {"", 0};
     int64_t bytes = 0;
 
     for (size_t i = 0; i < slot->rank; i++)
-        shape = arena_format(&s->arena, "%.*s%s%" PRId64, STR_ARGS(shape), i > 0 ? "x" : "",
+        shape = arena_format(&r->arena, "%.*s%s%" PRId64, STR_ARGS(shape), i > 0 ? "x" : "",
                              slot->shape[i]);
     if (slot->is_tensor) {
         slot_bytes(slot, &bytes);
-        out_printf(&s->out, "  %2" PRId64 "  %-24.*s %-12.*s %.*s, %" PRId64 " bytes, %.*s\n",
-                   slot->index, STR_ARGS(slot->name), STR_ARGS(slot->dtype->name), STR_ARGS(shape),
-                   bytes, STR_ARGS(slot->fill));
+        report_line(r, "  %2" PRId64 "  %-24.*s %-12.*s %.*s, %" PRId64 " bytes, %.*s", slot->index,
+                    STR_ARGS(slot->name), STR_ARGS(slot->dtype->name), STR_ARGS(shape), bytes,
+                    STR_ARGS(slot->fill));
     } else {
-        out_printf(&s->out, "  %2" PRId64 "  %-24.*s %-12.*s %" PRId64 "\n", slot->index,
-                   STR_ARGS(slot->name), STR_ARGS(slot->dtype->name), slot->value);
+        report_line(r, "  %2" PRId64 "  %-24.*s %-12.*s %" PRId64, slot->index,
+                    STR_ARGS(slot->name), STR_ARGS(slot->dtype->name), slot->value);
     }
 }
 
-static void replay_print(struct session *s, const struct incore_replay_result *r)
+static void incore_replay_describe(const void *result, struct report *r)
 {
-    if (r->has_kernel && !s->common.quiet) {
-        out_printf(&s->out, "%s  func_id %" PRId64 " · %s · %" PRId64 " block%s\n",
-                   out_clean(&s->arena, r->kernel.incore.name), r->kernel.incore.func_id,
-                   shape_name(r->kernel.shape), r->ws.blocks, r->ws.blocks == 1 ? "" : "s");
-        for (size_t i = 0; i < r->slots.n; i++)
-            print_slot(s, &r->slots.at[i]);
+    const struct incore_replay_result *x = result;
+
+    if (x->has_kernel) {
+        report_line(r, "%s  func_id %" PRId64 " · %s · %" PRId64 " block%s",
+                    out_clean(&r->arena, x->kernel.incore.name), x->kernel.incore.func_id,
+                    shape_name(x->kernel.shape), x->ws.blocks, x->ws.blocks == 1 ? "" : "s");
+        for (size_t i = 0; i < x->slots.n; i++)
+            add_slot(r, &x->slots.at[i]);
     }
-    if (r->cycles > 0 && !s->common.quiet)
-        out_printf(&s->out, "simulated (built-in simulator): %" PRId64 " cycles\n", r->cycles);
-    if (!s->common.quiet && r->workspace != NULL)
-        out_printf(&s->out, "Insight trace workspace: %s\n", r->workspace);
-    if (r->simulator != NULL && !s->common.quiet)
-        out_printf(&s->out, "MindStudio Insight input: %s\n", r->simulator);
+    if (x->cycles > 0)
+        report_line(r, "simulated (built-in simulator): %" PRId64 " cycles", x->cycles);
+    if (x->workspace != NULL)
+        report_line(r, "Insight trace workspace: %s", x->workspace);
+    if (x->simulator != NULL)
+        report_line(r, "MindStudio Insight input: %s", x->simulator);
 }
 
 static int kernel_incore_replay_run(struct session *s, const void *args)
@@ -153,11 +156,11 @@ static int kernel_incore_replay_run(struct session *s, const void *args)
     enum status st = incore_replay_run(&job, &s->diag, &result);
     for (size_t i = 0; i < result.wrote.n; i++)
         session_wrote(s, result.wrote.at[i]);
-    if (st == ST_OK && s->common.json)
-        session_document(s, &incore_replay_schema, result.backend != NULL ? "simulated" : NULL,
-                         &result);
-    else if (st == ST_OK)
-        replay_print(s, &result);
+    if (st == ST_OK)
+        session_give(s, &(struct answer){.schema = &incore_replay_schema,
+                                         .origin = result.backend != NULL ? "simulated" : NULL,
+                                         .result = &result,
+                                         .describe = incore_replay_describe});
     incore_replay_result_free(&result);
     if (st == ST_OK)
         return CODE_DONE;

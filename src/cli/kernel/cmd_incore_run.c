@@ -8,6 +8,7 @@
 #include "cli/session.h"
 #include "kernels/incore/incore_run_job.h"
 #include "kernels/replay/paths.h"
+#include "report/report.h"
 
 static const char *const backends[] = {"auto", "sim", "msprof", NULL};
 static const char *const targets[] = {"auto", "a2a3", "a5", NULL};
@@ -196,93 +197,108 @@ static int complete(struct session *s, const struct args *a, struct incore_run_j
     return take_operands(s, job);
 }
 
-/* ---- the table ---- */
+/* ---- the report ---- */
 
-static void print_pipes(struct session *s, const struct run_row *r)
+static bool has_cycles(const struct run_row *row)
 {
-    for (size_t i = 0; i < r->n_pipes; i++)
-        out_printf(&s->out, "%s%s %.0f %%", i > 0 ? ", " : "", r->pipes[i].name,
-                   100 * r->pipes[i].share);
-    out_text(&s->out, "\n");
+    return row->cycles > 0 && run_row_is_exported(row);
 }
 
-static const char *run_cell(struct session *s, int decimals, double value, const char *unit)
+static void run_add_pipes(struct report *r, const struct run_row *row, bool is_first)
 {
-    return arena_printf(&s->arena, "%.*f%s", decimals, value, unit);
+    struct str busy = S("");
+
+    for (size_t i = 0; i < row->n_pipes; i++)
+        busy = arena_format(&r->arena, "%.*s%s%s %.0f %%", STR_ARGS(busy), i > 0 ? ", " : "",
+                            row->pipes[i].name, 100 * row->pipes[i].share);
+    busy = arena_format(&r->arena, "  %s: busy %.*s", out_clean(&r->arena, str_of(row->func)),
+                        STR_ARGS(busy));
+    if (is_first)
+        report_text(r, busy);
+    else
+        report_line_text(r, busy);
+    for (size_t k = 0; k < row->n_advice; k++)
+        report_line(r, "    %zu. %s", k + 1, row->advice[k]);
 }
 
-static void print_table(struct session *s, const struct run_rows *rows)
+static void run_put_real(struct report *r, struct table *t, int decimals, double value,
+                         const char *unit)
 {
-    static const struct out_column columns[] = {
-        {"kernel", false}, {"cycles", true},    {"us", true},      {"critical pipe", false},
-        {"share", true},   {"bound by", false}, {"op/byte", true},
+    table_text(r, t, arena_format(&r->arena, "%.*f%s", decimals, value, unit));
+}
+
+static void run_add_table(struct report *r, const struct run_rows *rows)
+{
+    static const struct column columns[] = {
+        {"kernel", COLUMN_TEXT, 0},   {"cycles", COLUMN_NUMBER, UNIT_COUNT},
+        {"us", COLUMN_RIGHT, 0},      {"critical pipe", COLUMN_TEXT, 0},
+        {"share", COLUMN_RIGHT, 0},   {"bound by", COLUMN_TEXT, 0},
+        {"op/byte", COLUMN_RIGHT, 0},
     };
-    const char **cells = ARENA_ARRAY(&s->arena, const char *, rows->n *ARRAY_LEN(columns) + 1);
-    size_t n = 0;
-
-    for (size_t i = 0; i < rows->n; i++) {
-        const struct run_row *r = &rows->at[i];
-        if (r->cycles <= 0 || !run_row_is_exported(r))
-            continue;
-        const char **c = &cells[n++ * ARRAY_LEN(columns)];
-        c[0] = out_clean(&s->arena, str_of(r->func));
-        c[1] = run_cell(s, 0, (double)r->cycles, "");
-        c[2] = run_cell(s, 2, r->span_us, "");
-        c[3] = r->critical;
-        c[4] = run_cell(s, 0, 100 * r->critical_share, " %");
-        c[5] = r->bound;
-        c[6] = r->intensity >= 0 ? run_cell(s, 1, r->intensity, "") : "-";
-    }
-    if (n == 0)
-        return;
-    out_text(&s->out, "\n");
-    out_table(&s->out, columns, ARRAY_LEN(columns), cells, n);
-    out_text(&s->out, "\n");
-    for (size_t i = 0; i < rows->n; i++) {
-        const struct run_row *r = &rows->at[i];
-        if (r->cycles <= 0 || !run_row_is_exported(r))
-            continue;
-        out_printf(&s->out, "  %s: busy ", out_clean(&s->arena, str_of(r->func)));
-        print_pipes(s, r);
-        for (size_t k = 0; k < r->n_advice; k++)
-            out_printf(&s->out, "    %zu. %s\n", k + 1, r->advice[k]);
-    }
-}
-
-static void print_end(struct session *s, const struct incore_run_result *r)
-{
-    size_t exported = run_rows_exported(&r->rows);
+    struct table *t = NULL;
     bool is_first = true;
 
-    if (r->resumed > 0)
-        out_printf(&s->out, "%zu kernel%s done before\n", r->resumed, r->resumed == 1 ? "" : "s");
-    print_table(s, &r->rows);
-    out_printf(&s->out, "\nRUN_ROOT %s\nEXPORTED %zu/%zu\n", r->run_root, exported, r->rows.n);
-    if (exported == r->rows.n)
-        return;
-    out_text(&s->out, "FAILED_FUNCS ");
-    for (size_t i = 0; i < r->rows.n; i++) {
-        if (run_row_is_exported(&r->rows.at[i]))
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct run_row *row = &rows->at[i];
+        if (!has_cycles(row))
             continue;
-        out_printf(&s->out, "%s%s:%s", is_first ? "" : ",",
-                   out_clean(&s->arena, str_of(r->rows.at[i].func)), r->rows.at[i].status);
-        is_first = false;
+        if (t == NULL)
+            t = report_table(r, columns, ARRAY_LEN(columns));
+        table_text(r, t, str_of(row->func));
+        table_number(t, (double)row->cycles);
+        run_put_real(r, t, 2, row->span_us, "");
+        table_text(r, t, str_of(row->critical));
+        run_put_real(r, t, 0, 100 * row->critical_share, " %");
+        table_text(r, t, str_of(row->bound));
+        if (row->intensity >= 0)
+            run_put_real(r, t, 1, row->intensity, "");
+        else
+            table_text(r, t, S("-"));
     }
-    out_text(&s->out, "\n");
+    for (size_t i = 0; i < rows->n; i++)
+        if (has_cycles(&rows->at[i])) {
+            run_add_pipes(r, &rows->at[i], is_first);
+            is_first = false;
+        }
+}
+
+static void run_describe(const void *result, struct report *r)
+{
+    const struct incore_run_result *x = result;
+    size_t exported = run_rows_exported(&x->rows);
+    struct str failed = S("");
+
+    if (x->resumed > 0)
+        report_line(r, "%zu kernel%s done before", x->resumed, x->resumed == 1 ? "" : "s");
+    run_add_table(r, &x->rows);
+    report_say(r, "RUN_ROOT %s", out_clean(&r->arena, str_of(x->run_root)));
+    report_line(r, "EXPORTED %zu/%zu", exported, x->rows.n);
+    for (size_t i = 0; i < x->rows.n; i++) {
+        const struct run_row *row = &x->rows.at[i];
+        if (!run_row_is_exported(row))
+            failed =
+                arena_format(&r->arena, "%.*s%s%s:%s", STR_ARGS(failed), failed.n > 0 ? "," : "",
+                             out_clean(&r->arena, str_of(row->func)), row->status);
+    }
+    if (failed.n > 0)
+        report_line(r, "FAILED_FUNCS %.*s", STR_ARGS(failed));
+}
+
+static void describe_list(const void *result, struct report *r)
+{
+    const struct field_items *kernels = result;
+    const struct kernel_source *at = kernels->at;
+
+    for (size_t i = 0; i < kernels->n; i++)
+        report_line(r, "%s\t%s", out_clean(&r->arena, str_of(at[i].stem)),
+                    out_clean(&r->arena, str_of(at[i].path)));
 }
 
 /* ---- running ---- */
 
 static void run_say(void *ctx, const char *line)
 {
-    struct session *s = ctx;
-    struct str wipe =
-        progress_end(&s->progress_line); /* the line of progress is not ours to join */
-
-    if (wipe.n > 0 && !s->is_embedded && write(STDERR_FILENO, wipe.at, wipe.n) < 0)
-        return;
-    out_printf(&s->out, "%s\n", out_clean(&s->arena, str_of(line)));
-    out_flush(&s->out);
+    session_say(ctx, line);
 }
 
 static int list(struct session *s, struct incore_run_job *job)
@@ -290,12 +306,9 @@ static int list(struct session *s, struct incore_run_job *job)
     struct kernel_sources kernels;
 
     TRY_CODE(session_code(incore_run_list(job, &s->arena, &kernels, &s->diag)));
-    for (size_t i = 0; i < kernels.n && !s->common.json; i++)
-        out_printf(&s->out, "%s\t%s\n", out_clean(&s->arena, str_of(kernels.at[i].stem)),
-                   out_clean(&s->arena, str_of(kernels.at[i].path)));
-    if (!s->common.json)
-        return CODE_DONE;
-    session_document(s, &discover_schema, NULL, &(struct field_items){kernels.at, kernels.n});
+    session_give(s, &(struct answer){.schema = &discover_schema,
+                                     .result = &(struct field_items){kernels.at, kernels.n},
+                                     .describe = describe_list});
     return CODE_DONE;
 }
 
@@ -312,15 +325,14 @@ static int run(struct session *s, const void *given_args)
                  "--msprof-timeout sets --wall-seconds; msprof's own limit is --sim-minutes");
     if (a->list_only)
         return list(s, &job);
-    if (!s->common.quiet && !s->common.json) {
-        job.say = run_say;
-        job.say_ctx = s;
-    }
+    job.say = run_say;
+    job.say_ctx = s;
     enum status status = incore_run_run(&job, &s->diag, &result);
-    if (status == ST_OK && s->common.json)
-        session_document(s, &incore_run_schema, "simulated", &result);
-    else if (status == ST_OK && !s->common.quiet)
-        print_end(s, &result);
+    if (status == ST_OK)
+        session_give(s, &(struct answer){.schema = &incore_run_schema,
+                                         .origin = "simulated",
+                                         .result = &result,
+                                         .describe = run_describe});
     bool is_whole = status != ST_OK || run_rows_exported(&result.rows) == result.rows.n;
     incore_run_result_free(&result);
     return is_whole ? session_code(status) : CODE_NO;

@@ -10,6 +10,7 @@
 #include "kernels/incore/view.h"
 #include "page/pages.h"
 #include "report/report.h"
+#include "text/incore.h"
 
 enum { NAMES = 28 }; /* columns of core and pipe beside the timeline */
 
@@ -34,8 +35,8 @@ static const struct example examples[] = {
 };
 
 static const struct field told_fields[] = {
-    FIELD(struct incore_told, name, NULL, .head = "reported by the simulator"),
-    FIELD(struct incore_told, cycles, NULL, .head = "cycles"),
+    FIELD(struct incore_told, name, "name", .head = "reported by the simulator"),
+    FIELD(struct incore_told, cycles, "cycles", .head = "cycles"),
 };
 static const struct record told_record = RECORD(struct incore_told, told_fields);
 
@@ -51,51 +52,29 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static void show_print_text(struct session *s, const struct args *args,
-                            const struct incore_study *study, const struct incore_view *v)
-{
-    const struct incore_breakdown *b = &study->breakdown;
-    struct report *r = report_new(LANG_EN, str_of(study->bin));
-    const char *note = b->is_assumed ? " (assumed)" : "";
-
-    if (!b->is_assumed && args->clock.mhz <= 0 && args->clock.chip != NULL)
-        note = arena_printf(&r->arena, " (%s)", args->clock.chip);
-    struct str verdict = limits_text(&b->limits, r->lang, &r->arena);
-    struct str others = limits_others(&b->limits, r->lang, &r->arena);
-    if (study->t.instrs.n == 0)
-        verdict = S("empty: the trace has no instructions");
-    report_line(r, "  %.*s", STR_ARGS(verdict));
-    if (others.n > 0)
-        report_line(r, "  then: %.*s", STR_ARGS(others));
-    if (limits_first(&b->limits) != NULL)
-        report_line(r, "  what helps: %.*s", STR_ARGS(b->advice));
-    report_line(r, "  %.3f us, %zu instructions, %zu arrows, cycles at %g MHz%s", v->end - v->begin,
-                study->t.instrs.n, study->arrows.list.n, b->mhz, note);
-    report_records(r, &incore_use_record, b->uses.at, b->uses.n, NULL);
-    add_records(r, &told_record, study->told.at, study->told.n);
-    report_records(r, &incore_top_record, v->tops.at, least(v->tops.n, args->top), NULL);
-    add_records(r, &incore_stall_record, v->stalls.at, least(v->stalls.n, args->top));
-    if (v->strips.n > 0)
-        report_say(r, "  %.3f us from left to right; # busy, + partly busy, w waiting, . idle",
-                   v->end - v->begin);
-    add_records(r, &incore_strip_record, v->strips.at, v->strips.n);
-    session_answer(s, r);
-}
-
-/* What the document shows: no more of the view than asked for. */
+/* What is shown: no more of the view than asked for. */
 struct shown {
-    struct str verdict, advice;
+    const struct incore_study *study;
+    const char *chip; /* whose clock it is; NULL: given as a number, or not at all */
+    double us;
     const struct incore_breakdown *breakdown;
+    const struct incore_told *told;
     const struct incore_sum *tops, *stalls;
-    size_t tops_n, stalls_n;
+    size_t told_n, tops_n, stalls_n;
     const struct incore_strip *strips;
     size_t strips_n;
 };
 
 static const struct field fields[] = {
-    FIELD(struct shown, verdict, "verdict"),
-    FIELD(struct shown, advice, "advice"),
+    FIELD_BEHIND(struct shown, breakdown, verdict, "verdict"),
+    FIELD_BEHIND(struct shown, breakdown, advice, "advice"),
+    FIELD(struct shown, us, "us"),
+    FIELD_BEHIND(struct shown, study, t.instrs.n, "instruction_count"),
+    FIELD_BEHIND(struct shown, study, arrows.list.n, "arrows"),
+    FIELD(struct shown, chip, "chip", .about = "whose clock it is"),
     FIELD_POINTER(struct shown, breakdown, "breakdown", &incore_breakdown_record),
+    FIELD_LIST(struct shown, told, told_n, "reported", &told_record,
+               .about = "busy cycles as the simulator counted them"),
     FIELD_LIST(struct shown, tops, tops_n, "instructions", &incore_top_record),
     FIELD_LIST(struct shown, stalls, stalls_n, "stalls", &incore_stall_record),
     FIELD_LIST(struct shown, strips, strips_n, "timeline", &incore_strip_record),
@@ -107,94 +86,160 @@ static const struct schema schema = {
     .record = &record,
 };
 
-static void print_json(struct session *s, size_t top, const struct incore_study *study,
-                       const struct incore_view *v)
+static void show_add_verdict(const struct shown *x, struct report *r)
 {
-    struct shown shown = {
-        .verdict = study->breakdown.verdict,
-        .advice = study->breakdown.advice,
+    const struct limit_list *limits = &x->breakdown->limits;
+    struct str others = limits_others(limits, r->lang, &r->arena);
+
+    if (x->study->t.instrs.n == 0)
+        report_line_text(r, report_message(r, &incore_text.empty));
+    else
+        report_line_text(r,
+                         REPORT_MESSAGE(r, &incore_text.verdict,
+                                        PLACE("verdict", limits_text(limits, r->lang, &r->arena))));
+    if (others.n > 0)
+        report_line_text(r, REPORT_MESSAGE(r, &incore_text.others, PLACE("others", others)));
+    if (limits_first(limits) != NULL)
+        report_line_text(
+            r, REPORT_MESSAGE(r, &incore_text.advice,
+                              PLACE("advice", message_word(r->lang, x->breakdown->advice))));
+}
+
+static void incore_show_describe(const void *result, struct report *r)
+{
+    const struct shown *x = result;
+    const struct incore_breakdown *b = x->breakdown;
+    const struct incore_study *study = x->study;
+    struct str note = S("");
+
+    if (b->is_assumed)
+        note = report_message(r, &incore_text.clock_assumed);
+    else if (x->chip != NULL)
+        note = REPORT_MESSAGE(r, &incore_text.clock_of, PLACE("chip", x->chip));
+    show_add_verdict(x, r);
+    report_line_text(r, REPORT_MESSAGE(r, &incore_text.size, PLACE("us", x->us),
+                                       PLACE("n", study->t.instrs.n),
+                                       PLACE("arrows", study->arrows.list.n), PLACE("mhz", b->mhz),
+                                       PLACE("note", note)));
+    report_records(r, &incore_use_record, b->uses.at, b->uses.n, NULL);
+    add_records(r, &told_record, x->told, x->told_n);
+    report_records(r, &incore_top_record, x->tops, x->tops_n, NULL);
+    add_records(r, &incore_stall_record, x->stalls, x->stalls_n);
+    if (x->strips_n > 0)
+        report_text(r, REPORT_MESSAGE(r, &incore_text.strip, PLACE("us", x->us)));
+    add_records(r, &incore_strip_record, x->strips, x->strips_n);
+}
+
+/* ---- measured on a device ---- */
+
+struct shown_device {
+    struct incore_device device; /* what the document holds */
+    size_t top;
+};
+
+static void describe_device(const void *result, struct report *r)
+{
+    const struct shown_device *x = result;
+    const struct incore_device *d = &x->device;
+
+    if (d->advice.n > 0)
+        report_line_text(
+            r, REPORT_MESSAGE(r, &incore_text.first_advice, PLACE("advice", d->advice.at[0])));
+    report_line_text(r, REPORT_MESSAGE(r, &incore_text.device,
+                                       place_quantity("time", d->us * 1000, UNIT_NS),
+                                       PLACE("soc", d->soc), PLACE("type", d->type),
+                                       PLACE("blocks", d->blocks)));
+    add_records(r, &incore_core_record, d->cores.at, d->cores.n);
+    add_records(r, &incore_load_record, d->loads.at, least(d->loads.n, x->top * 4));
+    if (d->advice.n > 0)
+        report_text(r, report_message(r, &incore_text.advice_head));
+    for (size_t i = 0; i < d->advice.n; i++)
+        report_line(r, "  %.*s", STR_ARGS(d->advice.at[i]));
+}
+
+static void give_device(struct session *s, struct shown_device *x)
+{
+    const struct incore_device *d = &x->device;
+
+    if (d->damaged > 0)
+        diag_add(&s->diag, SEV_LOSS, "incore.damaged", (struct where){.path = s->operands.at[0]},
+                 "%" PRIu64 " blocks contain invalid JSON", d->damaged);
+    session_read(s, s->operands.at[0], "visualize-data", d->loads.n + d->cores.n, d->damaged);
+    session_give(s, &(struct answer){.schema = &incore_device_schema,
+                                     .origin = "measured",
+                                     .result = x,
+                                     .title = d->name,
+                                     .describe = describe_device});
+    incore_device_free(&x->device);
+}
+
+/* What its page is made of. */
+struct page_of_trace {
+    const struct incore_study *study;
+    const struct incore_view *view;
+    double mhz;
+};
+
+static enum status make_page(struct session *s, void *ctx)
+{
+    const struct page_of_trace *p = ctx;
+    struct input_options input = input_defaults();
+    struct capture *cap;
+
+    input.mhz = p->mhz;
+    TRY(captures_load_one(s, p->study->bin, input, &cap));
+    page_incore(page_answer_begin(s, PAGE_INCORE, cap), p->study, p->view);
+    enum status status = page_answer_end(s);
+    capture_free(cap);
+    return status;
+}
+
+static enum status show(struct session *s, const struct args *args,
+                        const struct incore_study *study, const struct incore_view *v, double mhz)
+{
+    const struct shown shown = {
+        .study = study,
+        .chip = args->clock.mhz > 0 ? NULL : args->clock.chip,
+        .us = v->end - v->begin,
         .breakdown = &study->breakdown,
+        .told = study->told.at,
+        .told_n = study->told.n,
         .tops = v->tops.at,
-        .tops_n = least(v->tops.n, top),
+        .tops_n = least(v->tops.n, args->top),
         .stalls = v->stalls.at,
-        .stalls_n = least(v->stalls.n, top),
+        .stalls_n = least(v->stalls.n, args->top),
         .strips = v->strips.at,
         .strips_n = v->strips.n,
     };
 
     session_read(s, study->bin, "visualize_data", study->t.instrs.n, incore_study_lost(study));
-    session_document(s, &schema, "simulated", &shown);
-}
-
-/* ---- measured on a device ---- */
-
-static int show_device(struct session *s, const struct args *args, struct incore_device *d)
-{
-    if (d->damaged > 0)
-        diag_add(&s->diag, SEV_LOSS, "incore.damaged", (struct where){.path = s->operands.at[0]},
-                 "%" PRIu64 " blocks contain invalid JSON", d->damaged);
-    session_read(s, s->operands.at[0], "visualize-data", d->loads.n + d->cores.n, d->damaged);
-    if (s->common.json) {
-        session_document(s, &incore_device_schema, "measured", d);
-    } else {
-        struct report *r = report_new(LANG_EN, d->name);
-        if (d->advice.n > 0)
-            report_line(r, "  The profiler's first advice: %.*s", STR_ARGS(d->advice.at[0]));
-        report_line(r, "  %s on %.*s, %.*s, %.*s blocks, measured",
-                    quantity_text(&r->arena, d->us * 1000, UNIT_NS), STR_ARGS(d->soc),
-                    STR_ARGS(d->type), STR_ARGS(d->blocks));
-        add_records(r, &incore_core_record, d->cores.at, d->cores.n);
-        add_records(r, &incore_load_record, d->loads.at, least(d->loads.n, args->top * 4));
-        if (d->advice.n > 0)
-            report_text(r, S("  the profiler's advice"));
-        for (size_t i = 0; i < d->advice.n; i++)
-            report_line(r, "  %.*s", STR_ARGS(d->advice.at[i]));
-        session_answer(s, r);
-    }
-    incore_device_free(d);
-    return CODE_DONE;
-}
-
-static enum status write_page(struct session *s, const struct incore_study *study,
-                              const struct incore_view *view, double mhz)
-{
-    struct input_options input = input_defaults();
-    enum status status = ST_OK;
-    struct capture *cap;
-
-    input.mhz = mhz;
-    TRY(captures_load_one(s, study->bin, input, &cap));
-    struct page_file *page = page_answer_begin(s, PAGE_INCORE, cap);
-    if (page != NULL) {
-        page_incore(page, study, view);
-        status = page_answer_end(s);
-    }
-    capture_free(cap);
-    return status;
+    return page_answer_give(s,
+                            &(struct answer){.schema = &schema,
+                                             .origin = "simulated",
+                                             .result = &shown,
+                                             .title = str_of(study->bin),
+                                             .describe = incore_show_describe},
+                            make_page, &(struct page_of_trace){study, v, mhz});
 }
 
 static int show_run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct incore_device device;
+    struct shown_device device = {.top = args->top};
     struct incore_study study;
     struct incore_view view;
     double mhz;
 
     TRY_CODE(incore_clock(s, &args->clock, &mhz));
-    if (incore_open_device(s->operands.at[0], &device))
-        return show_device(s, args, &device);
-
+    if (incore_open_device(s->operands.at[0], &device.device)) {
+        give_device(s, &device);
+        return CODE_DONE;
+    }
     enum status status = incore_open_judged(&study, s->operands.at[0], mhz, &s->diag);
     if (status == ST_OK) {
         incore_study_tell(&study, &s->diag);
         incore_view_build(&view, &study.t, &study.lanes, out_room(&s->out, NAMES, args->width));
-        if (s->common.json)
-            print_json(s, args->top, &study, &view);
-        else
-            show_print_text(s, args, &study, &view);
-        if (s->page != NULL)
-            status = write_page(s, &study, &view, mhz);
+        status = show(s, args, &study, &view, mhz);
         incore_view_free(&view);
     }
     incore_study_close(&study);
@@ -215,7 +260,7 @@ const struct command command_incore_show = {
                "cores, their utilisation and the profiler's advice.",
     .see = "docs/formats/incore-clean.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
-    .common = COMMON_HTML,
+    .common = COMMON_LANG | COMMON_HTML,
     .schemas = {&schema, &incore_device_schema},
     COMMAND_PARTS,
     .run = show_run,

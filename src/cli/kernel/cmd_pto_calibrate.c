@@ -50,10 +50,9 @@ static void add_laws(struct report *r, const struct pto_calibration *cal)
     }
 }
 
-static void calibrate_print_text(struct session *s, const char *path,
-                                 const struct pto_calibration *cal)
+static void calibrate_describe(const void *result, struct report *r)
 {
-    struct report *r = report_new(LANG_EN, str_of(out_clean(&s->arena, str_of(path))));
+    const struct pto_calibration *cal = result;
 
     report_summary(r,
                    arena_format(&r->arena, "%zu points · mean error %.2f %% before, %.2f %% after",
@@ -63,7 +62,6 @@ static void calibrate_print_text(struct session *s, const char *path,
     if (cal->unused > 0)
         report_line(r, "  %zu point%s belong%s to no law with constants of its own", cal->unused,
                     cal->unused == 1 ? "" : "s", cal->unused == 1 ? "s" : "");
-    session_answer(s, r);
 }
 
 static enum status calibrate(struct session *s, const struct args *args, struct pto_costs *costs,
@@ -87,10 +85,11 @@ static enum status calibrate(struct session *s, const struct args *args, struct 
         TRY(outfile_commit(&file, OUTFILE_FAST, &s->diag));
         session_wrote(s, s->common.out);
     }
-    if (s->common.json)
-        session_document(s, &pto_calibration_schema, "estimated", cal);
-    else if (!s->common.quiet)
-        calibrate_print_text(s, path, cal);
+    session_give(s, &(struct answer){.schema = &pto_calibration_schema,
+                                     .origin = "estimated",
+                                     .result = cal,
+                                     .title = str_of(path),
+                                     .describe = calibrate_describe});
     return ST_OK;
 }
 

@@ -156,8 +156,9 @@ static enum status use_buffers(struct session *s, const struct args *a, struct p
 }
 
 static enum status simulate(struct session *s, const struct args *a, struct pto_cpp_run *r,
-                            struct pto_sim_run *x)
+                            struct pto_sim_result *all)
 {
+    struct pto_sim_run *x = &all->at[0];
     struct pto_costs *costs = pto_costs_new();
     struct pto_setup setup = {.path = s->operands.at[0],
                               .text = text_view(&r->text),
@@ -168,18 +169,18 @@ static enum status simulate(struct session *s, const struct args *a, struct pto_
                               .chip = str_of(a->chip),
                               .target = (int)arch_of(a),
                               .blocks = 1,
-                              .watches_races = true};
+                              .watches_races = true,
+                              .is_kept = true};
 
-    pto_kernel_init(&x->k);
     enum status status = pto_sim_simulate(&x->k, costs, &setup, true, &s->diag);
     if (status == ST_OK)
         status = pto_sim_extra(s, costs, &setup, &a->more, x);
     if (status == ST_OK) {
         session_read(s, x->k.path, "C++", x->k.module.ops.n, 0);
-        pto_sim_answer(s, x, (size_t)a->top, a->more.what_if, s->common.quiet);
+        pto_sim_add(all, x->k.path);
+        struct answer answer = pto_sim_answer(all);
+        session_give(s, &answer);
     }
-    pto_sim_run_free(x);
-    pto_kernel_free(&x->k);
     pto_costs_free(costs);
     return status;
 }
@@ -203,7 +204,7 @@ static enum status emit(struct session *s, const char *path, const struct pto_cp
 }
 
 static enum status run_all(struct session *s, const struct args *a, struct pto_cpp_run *r,
-                           const struct pto_cpp_job *job, struct pto_sim_run *x)
+                           const struct pto_cpp_job *job, struct pto_sim_result *all)
 {
     enum status status =
         a->compile_only ? pto_cpp_compile(job, r, &s->diag) : pto_cpp_run(job, r, &s->diag);
@@ -215,23 +216,24 @@ static enum status run_all(struct session *s, const struct args *a, struct pto_c
         return status;
     if (a->emit)
         TRY(emit(s, a->emit, r));
-    TRY(use_buffers(s, a, r, x));
+    TRY(use_buffers(s, a, r, &all->at[0]));
     if (r->is_drafted && r->slots.n > 0)
         diag_add(&s->diag, SEV_WARN, "pto-cpp.guessed", (struct where){.path = job->source},
                  "shapes and values of %zu arguments are guesses: every tensor %d x %d, every "
                  "value 1; --write-arg-spec FILE writes them down to be corrected",
                  r->slots.n, (int)r->draft_dim, (int)r->draft_dim);
-    return simulate(s, a, r, x);
+    return simulate(s, a, r, all);
 }
 
 static int cc_run(struct session *s, const void *args)
 {
     const struct args *a = args;
     struct pto_cpp_job job = a->job;
-    struct pto_sim_run x = {0};
+    struct pto_sim_result all;
     struct pto_cpp_run r = {0};
     struct slots slots = {0};
 
+    pto_sim_result_init(&all, 1, (size_t)a->top, &s->arena);
     job.source = s->operands.at[0];
     job.vector_source = s->operands.n > 1 ? s->operands.at[1] : NULL;
     job.arch = arch_of(a);
@@ -242,11 +244,13 @@ static int cc_run(struct session *s, const void *args)
         job.slots = a->arg_spec ? &slots : NULL;
         job.overrides = a->arg_spec ? NULL : &slots;
         arena_init(&r.arena);
-        status = run_all(s, a, &r, &job, &x);
+        status = run_all(s, a, &r, &job, &all);
         pto_cpp_free(&r);
     }
     vec_free(&slots);
-    return status == ST_OK && x.wrong > 0 ? CODE_NO : session_code(status);
+    bool is_wrong = all.at[0].wrong > 0;
+    pto_sim_result_free(&all);
+    return status == ST_OK && is_wrong ? CODE_NO : session_code(status);
 }
 
 const struct command command_pto_cc = {

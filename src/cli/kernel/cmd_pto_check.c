@@ -5,6 +5,7 @@
 #include "cli/kernel/pto_params.h"
 #include "cli/session.h"
 #include "kernels/pto/pto_check_job.h"
+#include "report/report.h"
 
 struct args {
     struct words set;
@@ -25,49 +26,47 @@ static const struct example examples[] = {
 };
 
 /* The line of the text, with blanks for tabs, and a caret under the place. */
-static void print_place(struct session *s, const struct pto_checked *c, const struct pto_problem *p)
+static void add_place(struct report *r, const struct pto_checked *c, const struct pto_problem *p)
 {
     enum { WIDTH = 160 };
     struct str line = pto_checked_line(c, p->line);
     size_t from = p->col > WIDTH - 20 ? p->col - (WIDTH - 20) : 0;
-    char *shown = arena_cstr(&s->arena, str_part(line, from, WIDTH));
+    char *shown = arena_cstr(&r->arena, str_part(line, from, WIDTH));
 
     if (line.n == 0)
         return;
     for (char *tab = shown; (tab = strchr(tab, '\t')) != NULL;)
         *tab = ' ';
     size_t before = p->col > from + 1 ? p->col - from - 1 : 0;
-    out_printf(&s->out, "    %s\n    %*s", out_clean(&s->arena, str_of(shown)),
-               (int)inert_width(str_part(str_of(shown), 0, before)), "");
-    out_style(&s->out, STYLE_GREEN);
-    out_text(&s->out, "^\n");
-    out_style(&s->out, STYLE_PLAIN);
+    report_line(r, "    %s", out_clean(&r->arena, str_of(shown)));
+    report_line(r, "    %*s^", (int)inert_width(str_part(str_of(shown), 0, before)), "");
 }
 
-static void pto_check_print_text(struct session *s, const struct pto_checked *c)
+static void pto_check_add(struct report *r, const struct pto_checked *c)
 {
     const struct pto_module *m = &c->module;
+    const char *path = out_clean(&r->arena, str_of(c->path));
 
     for (size_t i = 0; i < m->problems.n; i++) {
         const struct pto_problem *p = &m->problems.at[i];
-        out_printf(&s->out, "%s:%u:%u: ", out_clean(&s->arena, str_of(c->path)), (unsigned)p->line,
-                   (unsigned)p->col);
-        out_style(&s->out, p->severity == SEV_ERROR ? STYLE_RED : STYLE_YELLOW);
-        out_text(&s->out, severity_name(p->severity));
-        out_style(&s->out, STYLE_PLAIN);
-        out_printf(&s->out, ": %s [%s]\n", out_clean(&s->arena, str_of(p->text)), p->code);
-        print_place(s, c, p);
+        report_line(r, "%s:%u:%u: %s: %s [%s]", path, (unsigned)p->line, (unsigned)p->col,
+                    severity_name(p->severity), out_clean(&r->arena, str_of(p->text)), p->code);
+        add_place(r, c, p);
     }
     if (m->error_count > PTO_MAX_PROBLEMS)
-        out_printf(&s->out, "%s: further errors are not shown\n",
-                   out_clean(&s->arena, str_of(c->path)));
-    if (m->error_count > 0 || s->common.quiet)
-        return;
-    out_style(&s->out, STYLE_BOLD);
-    out_text(&s->out, out_clean(&s->arena, str_of(c->path)));
-    out_style(&s->out, STYLE_PLAIN);
-    out_printf(&s->out, "   ok: %s, %zu function%s, %zu operations\n", pto_arch_name(m->arch),
-               m->functions.n, m->functions.n == 1 ? "" : "s", m->ops.n);
+        report_line(r, "%s: further errors are not shown", path);
+    if (m->error_count == 0)
+        report_line(r, "%s   ok: %s, %zu function%s, %zu operations", path, pto_arch_name(m->arch),
+                    m->functions.n, m->functions.n == 1 ? "" : "s", m->ops.n);
+}
+
+static void pto_check_describe(const void *result, struct report *r)
+{
+    const struct field_items *list = result;
+    const struct pto_checked *at = list->at;
+
+    for (size_t i = 0; i < list->n; i++)
+        pto_check_add(r, &at[i]);
 }
 
 static int kernel_pto_check_run(struct session *s, const void *args)
@@ -75,7 +74,6 @@ static int kernel_pto_check_run(struct session *s, const void *args)
     const struct args *a = args;
     struct pto_race_watch watch;
     const struct text_param *params;
-    struct json_writer *j = NULL;
     enum status status = ST_OK;
     bool has_errors = false;
 
@@ -96,22 +94,12 @@ static int kernel_pto_check_run(struct session *s, const void *args)
     }
     if (a->races)
         pto_race_watch_free(&watch);
-    if (status == ST_OK && s->common.json) {
-        j = session_json_begin(s, pto_check_schema.name, NULL);
-        json_write_array(j);
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (status == ST_OK && j != NULL)
-            record_json(j, pto_check_schema.record, &list[i],
-                        &(struct record_env){.names = &list[i].module.names, .user = &list[i]});
-        else if (status == ST_OK)
-            pto_check_print_text(s, &list[i]);
+    if (status == ST_OK)
+        session_give(s, &(struct answer){.schema = &pto_check_schema,
+                                         .result = &(struct field_items){list, n},
+                                         .describe = pto_check_describe});
+    for (size_t i = 0; i < n; i++)
         pto_checked_free(&list[i]);
-    }
-    if (j != NULL) {
-        json_write_end(j);
-        session_json_end(s);
-    }
     return status == ST_OK && has_errors ? CODE_NO : session_code(status);
 }
 

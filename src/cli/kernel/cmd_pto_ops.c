@@ -71,6 +71,16 @@ static void add_one(struct report *r, const struct pto_reference *op)
         report_text(r, S("  not simulated: kernels with it can be checked and printed"));
 }
 
+static void pto_ops_describe(const void *result, struct report *r)
+{
+    const struct field_items *list = result;
+
+    if (list->n == 1)
+        add_one(r, list->at);
+    else
+        add_groups(r, list->at, list->n);
+}
+
 static int pto_ops_run(struct session *s, const void *args)
 {
     const char *word = s->operands.n > 0 ? s->operands.at[0] : NULL;
@@ -87,16 +97,10 @@ static int pto_ops_run(struct session *s, const void *args)
         diag_hint(&s->diag, "try", "strata pto ops");
         return CODE_FILE;
     }
-    if (s->common.json) {
-        session_document(s, &schema, NULL, &(struct field_items){list, n});
-        return CODE_DONE;
-    }
-    struct report *r = report_new(LANG_EN, n == 1 ? list[0].name : S(""));
-    if (n == 1)
-        add_one(r, list);
-    else
-        add_groups(r, list, n);
-    session_answer(s, r);
+    session_give(s, &(struct answer){.schema = &schema,
+                                     .result = &(struct field_items){list, n},
+                                     .title = n == 1 ? list[0].name : S(""),
+                                     .describe = pto_ops_describe});
     return CODE_DONE;
 }
 

@@ -20,20 +20,23 @@ static const struct example examples[] = {
     {"strata pto print examples/pto/matmul.pto -o canonical.pto", "write it to a file"},
 };
 
+static bool is_to_stdout(const struct session *s)
+{
+    return s->common.out == NULL || strcmp(s->common.out, "-") == 0;
+}
+
 static enum status print(struct session *s, const char *path, const struct pto_checked *c)
 {
-    const char *out = s->common.out;
-
     if (pto_tell(&c->module, path, &s->diag) != ST_OK) {
         diag_hint(&s->diag, "try", "strata pto check %s", path);
         return ST_FORMAT;
     }
-    if (out == NULL || strcmp(out, "-") == 0) {
+    if (is_to_stdout(s)) {
         pto_print(&c->module, session_sink(s));
         return ST_OK;
     }
-    TRY(pto_check_print(c, path, out, &s->diag));
-    session_wrote(s, out);
+    TRY(pto_check_print(c, path, s->common.out, &s->diag));
+    session_wrote(s, s->common.out);
     return ST_OK;
 }
 
@@ -42,19 +45,18 @@ static int print_run(struct session *s, const void *args)
     const struct args *a = args;
     const struct text_param *params;
     struct pto_checked checked;
-    bool is_stdout = s->common.out == NULL || strcmp(s->common.out, "-") == 0;
 
     TRY_CODE(pto_params(s, "set", &a->set, &params));
-    if (s->common.json && is_stdout)
-        return session_usage(s, "--json needs -o FILE for the kernel");
+    if (is_to_stdout(s))
+        TRY_CODE(session_file_on_stdout(s, "the kernel"));
     struct pto_check_job job = {s->operands.at[0], params, a->set.n};
     enum status status = pto_check_run(&job, &s->diag, &checked);
     if (status == ST_OK) {
         session_read(s, job.path, "pto", checked.module.ops.n, 0);
         status = print(s, job.path, &checked);
     }
-    if (status == ST_OK && s->common.json)
-        session_document(s, &pto_print_schema, NULL, &checked);
+    if (status == ST_OK)
+        session_give(s, &(struct answer){.schema = &pto_print_schema, .result = &checked});
     pto_checked_free(&checked);
     return session_code(status);
 }

@@ -6,6 +6,7 @@
 #include "base/files/mapfile.h"
 #include "cli/session.h"
 #include "kernels/pto/judge/replay.h"
+#include "report/report.h"
 
 struct args {
     int64_t sync_base;
@@ -21,28 +22,34 @@ static const struct example examples[] = {
      "compare the times of every entry"},
 };
 
-static void pto_replay_print(struct session *s, const struct pto_replay *r)
+static void pto_replay_describe(const void *result, struct report *r)
 {
-    if (s->common.quiet)
-        return;
-    out_printf(&s->out, "%s\n  %" PRId64 " cycles, %zu entries", s->operands.at[0], r->total,
-               r->entries.n);
-    if (r->stuck > 0)
-        out_printf(&s->out, ", %" PRIu64 " never ran", r->stuck);
-    out_printf(&s->out, "; %" PRIu64 " differ from the recording\n", r->different);
-    if (r->different > 0) {
-        const struct pto_replay_entry *e = &r->entries.at[r->first_different];
-        out_printf(&s->out,
-                   "  first difference in line %" PRIu32 ": %" PRId64 " to %" PRId64
-                   ", recorded %" PRId64 " to %" PRId64 "\n",
-                   e->line, e->start, e->end, e->told_start, e->told_end);
+    static const struct column columns[] = {{"queue", COLUMN_TEXT, 0},
+                                            {"entries", COLUMN_NUMBER, UNIT_COUNT},
+                                            {"busy", COLUMN_NUMBER, UNIT_COUNT},
+                                            {"busy %", COLUMN_RIGHT, 0}};
+    const struct pto_replay *x = result;
+    const struct pto_replay_entry *e = x->first_different;
+    struct str stuck =
+        x->stuck > 0 ? arena_format(&r->arena, ", %" PRIu64 " never ran", x->stuck) : S("");
+
+    report_line(r, "  %" PRId64 " cycles, %zu entries%.*s; %" PRIu64 " differ from the recording",
+                x->total, x->entries.n, STR_ARGS(stuck), x->different);
+    if (e != NULL)
+        report_line(r,
+                    "  first difference in line %" PRIu32 ": %" PRId64 " to %" PRId64
+                    ", recorded %" PRId64 " to %" PRId64,
+                    e->line, e->start, e->end, e->told_start, e->told_end);
+    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
+    for (uint32_t q = 0; q < PTO_REPLAY_QUEUES; q++) {
+        if (x->order[q].n == 0)
+            continue;
+        double share = x->total > 0 ? (double)x->busy[q] / (double)x->total : 0;
+        table_text(r, t, str_of(pto_replay_queue_name(q)));
+        table_number(t, (double)x->order[q].n);
+        table_number(t, (double)x->busy[q]);
+        table_text(r, t, arena_format(&r->arena, "%.1f", 100 * share));
     }
-    out_printf(&s->out, "\n  %-12s %9s %12s %7s\n", "queue", "entries", "busy", "busy %");
-    for (uint32_t q = 0; q < PTO_REPLAY_QUEUES; q++)
-        if (r->order[q].n > 0)
-            out_printf(&s->out, "  %-12s %9zu %12" PRId64 " %7.1f\n", pto_replay_queue_name(q),
-                       r->order[q].n, r->busy[q],
-                       r->total > 0 ? 100.0 * (double)r->busy[q] / (double)r->total : 0.0);
 }
 
 static int kernel_pto_replay_run(struct session *s, const void *args)
@@ -56,12 +63,12 @@ static int kernel_pto_replay_run(struct session *s, const void *args)
     enum status status = pto_replay_read(&r, map.text, s->operands.at[0], &s->diag);
     if (status == ST_OK) {
         pto_replay_run(&r, (uint32_t)a->sync_base);
-        if (s->common.json) {
-            session_read(s, s->operands.at[0], "pto-replay", r.entries.n, 0);
-            session_document(s, &pto_replay_schema, "simulated", &r);
-        } else {
-            pto_replay_print(s, &r);
-        }
+        session_read(s, s->operands.at[0], "pto-replay", r.entries.n, 0);
+        session_give(s, &(struct answer){.schema = &pto_replay_schema,
+                                         .origin = "simulated",
+                                         .result = &r,
+                                         .title = str_of(s->operands.at[0]),
+                                         .describe = pto_replay_describe});
     }
     bool is_same = r.stuck == 0 && r.different == 0;
     pto_replay_free(&r);

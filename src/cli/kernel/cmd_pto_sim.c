@@ -1,16 +1,12 @@
 /*
  * strata pto sim: what kernels do on an AI core, cycle by cycle.
  */
-#include <inttypes.h>
-
 #include "capture/capture.h"
 #include "cli/kernel/pto_params.h"
 #include "cli/kernel/pto_sim_show.h"
 #include "cli/page_answer.h"
 #include "kernels/pto/pto_buffers.h"
 #include "page/pages.h"
-#include "report/report.h"
-#include "text/pto.h"
 
 struct args {
     struct pto_setup setup;
@@ -154,11 +150,14 @@ static enum status sim_compare(struct session *s, const struct args *a,
     return ST_OK;
 }
 
+static bool is_to_stdout(const struct session *s)
+{
+    return s->common.out == NULL || strcmp(s->common.out, "-") == 0;
+}
+
 /* Writes the text with one of the changes. */
 static enum status apply(struct session *s, int64_t number, const struct pto_sim_run *x)
 {
-    const char *path = s->common.out;
-
     if ((size_t)number > x->advices.list.n) {
         diag_hint(&s->diag, "try", "--what-if, which lists the changes");
         return diag_fail(
@@ -166,11 +165,11 @@ static enum status apply(struct session *s, int64_t number, const struct pto_sim
             "there is no change %lld: %zu save 1 %% or more", (long long)number, x->advices.list.n);
     }
     struct str text = x->advices.list.at[number - 1].change.text;
-    if (path == NULL || strcmp(path, "-") == 0) {
+    if (is_to_stdout(s)) {
         out_bytes(&s->out, text);
         return ST_OK;
     }
-    return session_save(s, path, text);
+    return session_save(s, s->common.out, text);
 }
 
 static enum status do_more(struct session *s, const struct args *a, const struct pto_costs *costs,
@@ -183,8 +182,7 @@ static enum status do_more(struct session *s, const struct args *a, const struct
     if (pto_params(s, "output", &a->output, &outputs) != CODE_DONE ||
         pto_params(s, "check", &a->check, &checks) != CODE_DONE)
         return ST_FORMAT;
-    if (!page_answer_again(s))
-        TRY(write_outputs(s, a, &x->k, outputs));
+    TRY(write_outputs(s, a, &x->k, outputs));
     TRY(sim_compare(s, a, checks, x));
     more.lines = a->more.lines || has_changes;
     TRY(pto_sim_extra(s, costs, setup, &more, x));
@@ -194,20 +192,23 @@ static enum status do_more(struct session *s, const struct args *a, const struct
     return a->apply > 0 ? apply(s, a->apply, x) : ST_OK;
 }
 
-/* With its timeline and what changes would bring, asked for or not. */
-static enum status write_page(struct session *s, const struct pto_costs *costs,
-                              const struct pto_setup *setup, struct pto_sim_run *x)
+/* What its page is made of. */
+struct page_of_run {
+    const struct pto_costs *costs;
+    const struct pto_setup *setup;
+    struct pto_sim_run *run;
+};
+
+/* With its timeline and what changes would bring, asked for or not: both come of the same run. */
+static enum status make_page(struct session *s, void *ctx)
 {
+    const struct page_of_run *p = ctx;
+    struct pto_sim_run *x = p->run;
     struct capture *cap = NULL;
 
-    if (!page_answer_again(s))
-        return ST_OK; /* both languages first */
-    if (!x->has_lines) {
-        pto_lines_free(&x->lines);
-        TRY(pto_sim_lines(&x->k, costs, &s->diag, &x->lines));
-    }
-    x->has_lines = true;
-    TRY(pto_sim_capture(&x->k, costs, setup, &s->diag, &cap));
+    pto_lines_free(&x->lines);
+    TRY(pto_sim_lines(&x->k, p->costs, &s->diag, &x->lines));
+    TRY(pto_sim_capture(&x->k, p->costs, p->setup, &s->diag, &cap));
     vec_free(&x->what_ifs);
     pto_what_if_list(&x->k.outcome.limits, &x->what_ifs);
     page_pto(page_answer_begin(s, PAGE_INCORE, cap), &x->k, &x->what_ifs, &x->lines);
@@ -216,21 +217,25 @@ static enum status write_page(struct session *s, const struct pto_costs *costs,
     return status;
 }
 
-static int run_one(struct session *s, const struct args *a, struct pto_sim_run *x,
-                   const struct pto_costs *costs, const struct pto_setup *setup)
+static int run_one(struct session *s, const struct args *a, struct pto_sim_result *r,
+                   const struct pto_costs *costs, struct pto_setup *setup)
 {
-    enum status status = pto_sim_simulate(&x->k, costs, setup, true, &s->diag);
+    struct pto_sim_run *x = &r->at[0];
 
+    setup->path = s->operands.at[0];
+    setup->is_kept = true;
+    if (a->apply > 0 && is_to_stdout(s))
+        TRY_CODE(session_file_on_stdout(s, "the changed text"));
+    enum status status = pto_sim_simulate(&x->k, costs, setup, true, &s->diag);
     if (status == ST_OK)
         status = do_more(s, a, costs, setup, x);
     if (status == ST_OK) {
         session_read(s, setup->path, "pto", x->k.module.ops.n, 0);
-        pto_sim_answer(s, x, (size_t)a->top, a->more.what_if,
-                       s->common.quiet || (a->apply > 0 && s->common.out == NULL));
-        if (s->page != NULL)
-            status = write_page(s, costs, setup, x);
+        pto_sim_add(r, setup->path);
     }
-    pto_sim_run_free(x);
+    struct answer answer = pto_sim_answer(r);
+    if (status == ST_OK && (a->apply == 0 || !is_to_stdout(s)))
+        status = page_answer_give(s, &answer, make_page, &(struct page_of_run){costs, setup, x});
     return status == ST_OK && x->wrong > 0 ? CODE_NO : session_code(status);
 }
 
@@ -249,197 +254,54 @@ static size_t common_folder(const struct words *paths)
     return folder;
 }
 
-/* A run among many, in the table of a page. */
-struct list_row {
-    int64_t cycles;
-    double ns;
-    struct str bound, name;
-};
-
-struct list_rows {
-    VEC_OF(struct list_row) list;
-};
-
-static const struct field row_fields[] = {
-    FIELD(struct list_row, name, "kernel", .head = "kernel"),
-    FIELD(struct list_row, cycles, "cycles", .head = "cycles"),
-    FIELD(struct list_row, ns, "us", .head = "us", .unit = UNIT_US),
-    FIELD(struct list_row, bound, "bound", .head = "bound"),
-};
-static const struct record row_record = RECORD(struct list_row, row_fields);
-
-/* One of many, into the table or into the document `j`. */
-static enum status show_one(struct session *s, struct pto_sim_run *x, const struct pto_costs *costs,
-                            const struct pto_setup *setup, bool what_if, struct json_writer *j,
-                            struct list_rows *rows)
+/* Kernels that cannot be run do not stop the others. */
+static int run_many(struct session *s, const struct args *a, struct pto_sim_result *r,
+                    const struct pto_costs *costs, struct pto_setup *setup)
 {
-    struct record_env env = {.arena = &s->arena};
-    struct diag own;
+    size_t folder = common_folder(&s->operands);
 
-    diag_init(&own);
-    enum status status = pto_sim_simulate(&x->k, costs, setup, what_if, &own);
-    x->what_ifs.n = 0;
-    if (status == ST_OK && what_if)
-        pto_what_if_list(&x->k.outcome.limits, &x->what_ifs);
-    const char *name = setup->path + common_folder(&s->operands);
-    struct str bound = message_word(session_lang(s), str_of(limit_name(x->k.outcome.limits.bound)));
-    const struct diag_entry *e = session_error(&own);
-    if (status == ST_OK && j != NULL)
-        record_json(j, pto_sim_schema.record, x, &env);
-    else if (status == ST_OK && s->page != NULL)
-        vec_push(&rows->list,
-                 ((struct list_row){x->k.total, x->k.total_us * 1000, bound, str_of(name)}));
-    else if (status == ST_OK)
-        pto_sim_print_line(s, &x->k, name);
-    else if (j != NULL)
-        diag_merge(&s->diag, &own);
-    else if (e != NULL)
-        out_printf(&s->out, "%12s %12s  %-8s %s:%" PRIu64 ": %s [%s]\n", "-", "-", "-",
-                   out_clean(&s->arena, str_of(setup->path)), e->first[0].where.line,
-                   out_clean(&s->arena, str_of(e->first[0].text)), e->code);
-    diag_fini(&own);
-    return status;
-}
-
-enum { BOUNDS = 16 }; /* more than there are */
-
-/* What many runs come to. */
-struct sums {
-    size_t n, failed;
-    struct {
-        const char *bound;
-        size_t n;
-    } by[BOUNDS];
-    int64_t cycles;
-    double us, longest_us;
-    const char *longest, *longest_bound;
-};
-
-static void add_run(struct sums *sums, const struct pto_kernel *k, const char *path)
-{
-    const char *bound = limit_name(k->outcome.limits.bound);
-    size_t i = 0;
-
-    while (i + 1 < BOUNDS && sums->by[i].n > 0 && strcmp(sums->by[i].bound, bound) != 0)
-        i++;
-    sums->by[i].bound = bound;
-    sums->by[i].n++;
-    sums->n++;
-    sums->cycles += k->total;
-    sums->us += k->total_us;
-    if (k->total_us <= sums->longest_us)
-        return;
-    sums->longest_us = k->total_us;
-    sums->longest = path;
-    sums->longest_bound = bound;
-}
-
-static struct str verdict_of(struct session *s, const struct sums *sums)
-{
-    enum lang lang = session_lang(s);
-    size_t most = 0;
-
-    if (sums->longest == NULL)
-        return MESSAGE(lang, &s->arena, &pto_text.list_none, PLACE("n", sums->n + sums->failed));
-    for (size_t i = 1; i < BOUNDS && sums->by[i].n > 0; i++)
-        if (sums->by[i].n > sums->by[most].n || strcmp(sums->by[most].bound, "nothing") == 0)
-            most = strcmp(sums->by[i].bound, "nothing") != 0 ? i : most;
-    struct str bound = message_word(lang, str_of(sums->by[most].bound));
-    struct str its = message_word(lang, str_of(sums->longest_bound));
-    return MESSAGE(lang, &s->arena, &pto_text.list_verdict, PLACE("n", sums->n),
-                   place_quantity("time", sums->us * 1000, UNIT_NS),
-                   PLACE("most", sums->by[most].n), PLACE("bound", bound),
-                   PLACE("name", str_basename(str_of(sums->longest))),
-                   place_quantity("longest", sums->longest_us * 1000, UNIT_NS), PLACE("its", its));
-}
-
-/* `lines` has the kernels that failed. */
-static void report_many(struct session *s, const struct sums *sums, const struct list_rows *rows,
-                        struct str lines)
-{
-    size_t n = common_folder(&s->operands); /* that holds all kernels */
-    struct str folder = n > 1 ? str_basename((struct str){s->operands.at[0], n - 1}) : S("PTO");
-    struct report *r = report_new(session_lang(s), folder);
-
-    report_text(r, str_trim(verdict_of(s, sums)));
-    report_records(r, &row_record, rows->list.at, rows->list.n, NULL);
-    if (lines.n > 0)
-        report_line(r, "%.*s", STR_ARGS(lines));
-    session_answer(s, r);
-}
-
-/* Kernels that cannot be run do not stop the others. The verdict stands above their lines. */
-static int run_many(struct session *s, struct pto_sim_run *x, const struct pto_costs *costs,
-                    struct pto_setup *setup, bool what_if)
-{
-    const struct out screen = s->out;
-    struct json_writer *j = NULL;
-    struct sums sums = {0};
-    struct text lines = {0};
-    struct list_rows rows = {0};
-
-    if (s->common.json) {
-        for (size_t i = 0; i < s->operands.n; i++)
-            session_read(s, s->operands.at[i], "pto", 0, 0);
-        j = session_json_begin(s, pto_sim_schema.name, "simulated");
-        json_write_array(j);
-    } else {
-        out_init(&s->out, -1);
-        s->out.to = text_sink(&lines);
-        if (s->page == NULL)
-            out_bytes(&s->out, message_in(session_lang(s), &pto_text.list_head));
-    }
+    if (folder > 1)
+        r->folder = str_basename((struct str){s->operands.at[0], folder - 1});
     for (size_t i = 0; i < s->operands.n; i++) {
+        struct pto_sim_run *x = &r->at[r->n];
+        struct diag own;
+        diag_init(&own);
         setup->path = s->operands.at[i];
         progress_tick(&s->progress, "simulating kernels", i, s->operands.n);
-        if (show_one(s, x, costs, setup, what_if, j, &rows) == ST_OK)
-            add_run(&sums, &x->k, setup->path);
-        else
-            sums.failed++;
-    }
-    if (j != NULL) {
-        json_write_end(j);
-        session_json_end(s);
-    } else {
-        out_flush(&s->out);
-        out_fini(&s->out);
-        s->out = screen;
-        if (s->page != NULL) {
-            report_many(s, &sums, &rows, text_view(&lines));
+        pto_kernel_init(&x->k);
+        enum status status = pto_sim_simulate(&x->k, costs, setup, a->more.what_if, &own);
+        session_read(s, setup->path, "pto", x->k.module.ops.n, 0);
+        if (status == ST_OK && a->more.what_if)
+            pto_what_if_list(&x->k.outcome.limits, &x->what_ifs);
+        pto_kernel_trim(&x->k);
+        if (status == ST_OK) {
+            pto_sim_add(r, setup->path + folder);
         } else {
-            out_bytes(&s->out, verdict_of(s, &sums));
-            out_bytes(&s->out, text_view(&lines));
-            out_bytes(&s->out,
-                      MESSAGE(session_lang(s), &s->arena, &pto_text.list_sum, PLACE("n", sums.n),
-                              PLACE("cycles", sums.cycles), PLACE("failed", sums.failed)));
+            pto_sim_add_failure(r, setup->path, session_error(&own), &s->arena);
+            pto_kernel_free(&x->k);
         }
+        diag_fini(&own);
     }
-    vec_free(&rows.list);
-    text_free(&lines);
-    return sums.failed > 0 ? CODE_NO : CODE_DONE;
+    struct answer answer = pto_sim_answer(r);
+    session_give(s, &answer);
+    return r->failed.n > 0 ? CODE_NO : CODE_DONE;
 }
 
 static int sim_run(struct session *s, const void *args)
 {
     const struct args *a = args;
-    struct pto_costs *costs;
     struct pto_setup setup;
-    struct pto_sim_run x = {0};
+    struct pto_sim_result r;
 
     TRY_CODE(read_setup(s, a, &setup));
-    costs = pto_costs_new();
+    struct pto_costs *costs = pto_costs_new();
     int code = a->cost ? session_code(pto_costs_load(costs, a->cost, &s->diag)) : CODE_DONE;
-    if (code == CODE_DONE) {
-        pto_kernel_init(&x.k);
-        if (s->operands.n == 1) {
-            setup.path = s->operands.at[0];
-            code = run_one(s, a, &x, costs, &setup);
-        } else {
-            code = run_many(s, &x, costs, &setup, a->more.what_if);
-            vec_free(&x.what_ifs);
-        }
-        pto_kernel_free(&x.k);
-    }
+    pto_sim_result_init(&r, s->operands.n, (size_t)a->top, &s->arena);
+    if (code == CODE_DONE && s->operands.n == 1)
+        code = run_one(s, a, &r, costs, &setup);
+    else if (code == CODE_DONE)
+        code = run_many(s, a, &r, costs, &setup);
+    pto_sim_result_free(&r);
     pto_costs_free(costs);
     return code;
 }

@@ -18,24 +18,51 @@ struct pto_checked_arg {
 /* A kernel that ran, and what was asked besides. */
 struct pto_sim_run {
     struct pto_kernel k;
+    const char *name; /* its path, without the folder that it shares with others */
     struct pto_what_ifs what_ifs;
     struct pto_lines lines;
     struct pto_advices advices;
     struct incore_view view;
     struct pto_checked_arg *checks;
     size_t n_checks, wrong;
-    bool has_view, has_lines;
+    bool has_view, has_lines, has_what_if;
 };
+
+/* One that could not be run, and why. */
+struct pto_sim_failure {
+    const char *path, *text, *code;
+    uint64_t line;
+};
+
+/* What `pto sim` and `pto cc` answer. */
+struct pto_sim_result {
+    struct pto_sim_run *at; /* those that ran, in the order they were given in */
+    size_t n;
+    VEC_OF(struct pto_sim_failure) failed;
+    int64_t cycles; /* of all */
+    double us;
+    const struct pto_sim_run *longest;
+    enum limit bound; /* of most of them */
+    size_t bound_n;   /* how many that are */
+    size_t n_given;
+    size_t top;        /* rows of a list in a report */
+    struct str folder; /* that several are in */
+};
+
+/* Room for `n` runs; a run is in at[0] when there is one. */
+void pto_sim_result_init(struct pto_sim_result *r, size_t n, size_t top, struct arena *arena);
+void pto_sim_result_free(struct pto_sim_result *r);
+
+/* The run at the end of the room counts; a kernel failed for this reason. */
+void pto_sim_add(struct pto_sim_result *r, const char *name);
+void pto_sim_add_failure(struct pto_sim_result *r, const char *path, const struct diag_entry *e,
+                         struct arena *arena);
+
+struct answer pto_sim_answer(const struct pto_sim_result *r);
 
 /* Simulates and judges; `all`: with the time without each limit. */
 enum status pto_sim_simulate(struct pto_kernel *k, const struct pto_costs *costs,
                              const struct pto_setup *setup, bool all, struct diag *d);
-
-/* The answer for one kernel: the document, or unless `is_quiet` the whole report with `top` lines
- * of each list. */
-void pto_sim_answer(struct session *s, struct pto_sim_run *run, size_t top, bool has_what_if,
-                    bool is_quiet);
-void pto_sim_run_free(struct pto_sim_run *run); /* all but the kernel */
 
 /* What a run leaves besides: files, a picture in letters, changes that would help. */
 struct pto_sim_extras {
@@ -46,13 +73,13 @@ enum status pto_sim_extra(struct session *s, const struct pto_costs *costs,
                           const struct pto_setup *setup, const struct pto_sim_extras *a,
                           struct pto_sim_run *x);
 
+/* A report about one kernel; about several. */
+void pto_sim_describe(const struct pto_sim_run *run, size_t top, struct report *r);
+void pto_sim_describe_list(const struct pto_sim_result *result, struct report *r);
+
 /* The source with cycles beside each line, operations, scalar work and memory. */
 void pto_sim_add_lines(struct report *r, const struct pto_sim_run *run, size_t top);
 
-/* One line of many. */
-void pto_sim_print_line(struct session *s, const struct pto_kernel *k, const char *name);
-
-/* Of a list of struct pto_sim_run. */
 extern const struct schema pto_sim_schema;
 
 #endif

@@ -4,7 +4,6 @@
 #include "cli/kernel/pto_sim_show.h"
 
 #include "capture/capture.h"
-#include "cli/page_answer.h"
 
 #include <inttypes.h>
 
@@ -323,26 +322,11 @@ enum status pto_sim_simulate(struct pto_kernel *k, const struct pto_costs *costs
     return ST_OK;
 }
 
-void pto_sim_run_free(struct pto_sim_run *run)
-{
-    if (run->has_view)
-        incore_view_free(&run->view);
-    pto_lines_free(&run->lines);
-    pto_advices_free(&run->advices);
-    vec_free(&run->what_ifs);
-}
-
-void pto_sim_answer(struct session *s, struct pto_sim_run *run, size_t top, bool has_what_if,
-                    bool is_quiet)
+void pto_sim_describe(const struct pto_sim_run *run, size_t top, struct report *r)
 {
     const struct pto_outcome *o = &run->k.outcome;
     const struct incore_view *v = &run->view; /* empty, unless it is asked for */
 
-    if (s->common.json)
-        session_document(s, &pto_sim_schema, "simulated", &(struct field_items){run, 1});
-    if (s->common.json || is_quiet)
-        return;
-    struct report *r = report_new(session_lang(s), str_of(out_clean(&s->arena, o->kernel)));
     add_head(r, &run->k);
     add_pipes(r, o);
     add_stalls(r, o, top);
@@ -357,27 +341,12 @@ void pto_sim_answer(struct session *s, struct pto_sim_run *run, size_t top, bool
     if (v->strips.n > 0)
         report_text(r, REPORT_MESSAGE(r, &pto_text.strip, PLACE("us", v->end - v->begin)));
     for (size_t i = 0; i < v->strips.n; i++)
-        report_line(r, "  %-16s %-7s %s", out_clean(&s->arena, v->strips.at[i].core),
-                    out_clean(&s->arena, v->strips.at[i].pipe), v->strips.at[i].cells);
-    if (has_what_if && !o->is_degenerate) {
+        report_line(r, "  %-16.*s %-7.*s %s", STR_ARGS(v->strips.at[i].core),
+                    STR_ARGS(v->strips.at[i].pipe), v->strips.at[i].cells);
+    if (run->has_what_if && !o->is_degenerate) {
         add_what_ifs(r, o, &run->what_ifs);
         add_changes(r, &run->advices);
     }
-    session_answer(s, r);
-}
-
-void pto_sim_print_line(struct session *s, const struct pto_kernel *k, const char *name)
-{
-    const struct pto_outcome *o = &k->outcome;
-
-    enum lang lang = session_lang(s);
-    struct str bound = message_word(lang, str_of(limit_name(o->limits.bound)));
-    int pad = str_width(bound) < 8 ? (int)(8 - str_width(bound)) : 0;
-
-    out_printf(&s->out, "%12" PRId64 " %12.3f  %.*s%*s %s%s%s\n", k->total, k->total_us,
-               STR_ARGS(bound), pad, "", out_clean(&s->arena, str_of(name)),
-               o->is_degenerate ? message_in(lang, &pto_text.mark_degenerate).at : "",
-               o->is_complete ? "" : message_in(lang, &pto_text.mark_partial).at);
 }
 
 /* ---- for programs ---- */
@@ -405,11 +374,40 @@ static const struct field run_fields[] = {
                WHEN(struct pto_sim_run, has_view), .is_optional = true),
 };
 
+static const struct record run_record = RECORD(struct pto_sim_run, run_fields);
+
+static const struct field failure_fields[] = {
+    FIELD(struct pto_sim_failure, path, "path"),
+    FIELD(struct pto_sim_failure, line, "line"),
+    FIELD(struct pto_sim_failure, text, "text"),
+    FIELD(struct pto_sim_failure, code, "code"),
+};
+static const struct record failure_record = RECORD(struct pto_sim_failure, failure_fields);
+
+static struct field_value longest_of(const void *record, const struct record_env *env)
+{
+    const struct pto_sim_run *longest = ((const struct pto_sim_result *)record)->longest;
+
+    (void)env;
+    return longest != NULL ? value_text(str_of(longest->k.path)) : value_none();
+}
+
+static const struct field result_fields[] = {
+    FIELD_LIST(struct pto_sim_result, at, n, "kernels", &run_record),
+    FIELD_LIST(struct pto_sim_result, failed.at, failed.n, "failed", &failure_record),
+    FIELD(struct pto_sim_result, cycles, "cycles", .about = "of all kernels"),
+    FIELD(struct pto_sim_result, us, "us"),
+    FIELD_CALC(FIELD_STR, "longest", longest_of, .missing = MISSING_EMPTY,
+               .about = "path of the kernel that takes the longest"),
+    FIELD_OF_ENUM(struct pto_sim_result, bound, "bound", limit_name, LIMITS,
+                  .about = "what bounds most of them"),
+    FIELD(struct pto_sim_result, bound_n, "bound_kernels", .about = "how many that are"),
+};
+
 const struct schema pto_sim_schema = {
-    .name = "strata.pto-sim/1",
-    .title = "kernels on a model of an AI core, one entry each",
-    .record = &(const struct record)RECORD(struct pto_sim_run, run_fields),
-    .is_list = true,
+    .name = "strata.pto-sim/2",
+    .title = "kernels on a model of an AI core",
+    .record = &(const struct record)RECORD(struct pto_sim_result, result_fields),
 };
 
 /* ---- files ---- */
@@ -429,13 +427,12 @@ enum status pto_sim_extra(struct session *s, const struct pto_costs *costs,
         pto_sim_view(cap, out_room(&s->out, 27, 64), &x->view);
         x->has_view = true;
     }
-    bool is_again = page_answer_again(s);
-    if (status == ST_OK && a->trace && !is_again) {
+    if (status == ST_OK && a->trace) {
         status = pto_sim_trace(cap, a->trace, &s->diag);
         if (status == ST_OK)
             session_wrote(s, a->trace);
     }
-    if (status == ST_OK && a->insight && !is_again)
+    if (status == ST_OK && a->insight)
         status = pto_sim_insight(cap, a->insight, &s->arena, &s->diag, &wrote);
     for (size_t i = 0; i < wrote.n; i++)
         session_wrote(s, wrote.at[i]);
@@ -445,6 +442,7 @@ enum status pto_sim_extra(struct session *s, const struct pto_costs *costs,
         status = pto_sim_lines(&x->k, costs, &s->diag, &x->lines);
         x->has_lines = status == ST_OK;
     }
+    x->has_what_if = a->what_if;
     if (status == ST_OK && a->what_if)
         pto_what_if_list(&x->k.outcome.limits, &x->what_ifs);
     return status;

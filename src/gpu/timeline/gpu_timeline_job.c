@@ -80,7 +80,10 @@ static enum status save_all(const struct gpu_timeline_job *job, struct arena *ar
     struct render_options look = {0};
     struct outfile file;
     TRY(outfile_open(&file, path, d));
-    render_write(&renderer_markdown, result->report, &look, outfile_sink(&file));
+    struct report *report = report_new(job->lang, S(""));
+    timeline_set_describe(&(struct timeline_set){result->timelines, result->n, job->path}, report);
+    render_write(&renderer_markdown, report, &look, outfile_sink(&file));
+    report_free(report);
     TRY(outfile_commit(&file, OUTFILE_FAST, d));
     result->written[result->n_written++] = path;
     return ST_OK;
@@ -189,10 +192,6 @@ enum status gpu_timeline_run(const struct gpu_timeline_job *job, struct arena *a
     *result = (struct gpu_timeline_result){0};
     TRY(gpu_timeline_is_report(job->path) ? load_report(job, arena, d, result)
                                           : job_load(job->path, job, arena, d, result));
-    result->report = report_new(job->lang, message_word(job->lang, S("GPU timeline")));
-    report_summary(result->report, str_of(job->path));
-    for (size_t i = 0; i < result->n; i++)
-        timeline_describe(result->timelines[i], result->report);
     return job->out != NULL ? save_all(job, arena, d, result) : ST_OK;
 }
 
@@ -200,7 +199,6 @@ void gpu_timeline_result_free(struct gpu_timeline_result *result)
 {
     for (size_t i = 0; i < result->n; i++)
         timeline_free(result->timelines[i]);
-    report_free(result->report);
     fleet_free(result->fleet);
 }
 

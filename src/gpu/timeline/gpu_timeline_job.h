@@ -12,7 +12,6 @@
 
 struct fleet;
 struct timeline_device;
-struct report;
 struct timeline;
 
 struct gpu_timeline_job {
@@ -21,14 +20,13 @@ struct gpu_timeline_job {
     const char *out;   /* folder for report.md and timeline/; NULL: write nothing */
     const char *range; /* only the time of the first range of this name; NULL: all */
     bool may_be_idle;  /* no work on any device is no failure */
-    enum lang lang;    /* of the report */
+    enum lang lang;    /* of report.md */
 };
 
 struct gpu_timeline_result {
     struct fleet *fleet;
     struct timeline **timelines; /* one for each capture: the devices of a run */
     size_t n;
-    struct report *report;
     const char **written; /* paths of files, in the job's arena */
     size_t n_written;
 };

@@ -577,3 +577,11 @@ void timeline_pair_rows(const struct timeline *t, struct timeline_csv *out)
             timeline_csv_put(out, &v->classes[k]);
     }
 }
+
+void timeline_set_describe(const struct timeline_set *set, struct report *r)
+{
+    r->title = message_word(r->lang, S("GPU timeline"));
+    report_summary(r, str_of(set->path));
+    for (size_t i = 0; i < set->n; i++)
+        timeline_describe(set->list[i], r);
+}

@@ -54,7 +54,11 @@ void timeline_describe_device(const struct timeline *t, const struct timeline_de
 struct timeline_set {
     struct timeline *const *list;
     size_t n;
+    const char *path; /* that was read */
 };
+
+/* A whole report on it, with a title. */
+void timeline_set_describe(const struct timeline_set *set, struct report *r);
 extern const struct schema timeline_schema;
 
 /* What a reader should know about the numbers; at most TIMELINE_NOTES texts into `list`, which

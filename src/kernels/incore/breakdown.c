@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/text/num.h"
+#include "text/incore.h"
 
 enum { MOST_USES = 4096 }; /* pipes of cores; the largest chip has 75 cores of some ten pipes */
 
@@ -207,6 +208,17 @@ static void add_totals(struct incore_breakdown *b)
     b->wait_share = breakdown_share(waits, (double)waits + (double)busy);
 }
 
+struct str incore_verdict(const struct limit_list *limits, enum lang lang, struct arena *arena)
+{
+    struct str bound = message_word(lang, str_of(limit_name(limits->bound)));
+
+    if (limits->bound == LIMIT_UNSEEN)
+        return bound;
+    return MESSAGE(lang, arena,
+                   limits_first(limits) != NULL ? &incore_text.bound : &incore_text.bound_by,
+                   PLACE("bound", bound));
+}
+
 void incore_breakdown_build(struct incore_breakdown *b, const struct incore_trace *t,
                             const struct incore_lanes *lanes, const struct incore_arrows *arrows,
                             const struct incore_metrics *m, double mhz)
@@ -228,11 +240,7 @@ void incore_breakdown_build(struct incore_breakdown *b, const struct incore_trac
         qsort(b->totals.at, b->totals.n, sizeof(*b->totals.at), by_pipe);
     incore_pace(t, lanes, arrows, &b->limits);
     enum limit bound = b->limits.bound;
-    b->verdict = arena_format(&b->arena,
-                              limits_first(&b->limits) != NULL ? "%s-bound"
-                              : bound == LIMIT_UNSEEN          ? "%s"
-                                                               : "bound by %s",
-                              limit_name(bound));
+    b->verdict = incore_verdict(&b->limits, LANG_EN, &b->arena);
     b->advice = bound == LIMIT_VECTOR && b->vector_use >= 0 && b->vector_use < 0.5
                     ? S("vector instructions are half empty: change the shape of the tile")
                     : str_of(limit_advice(bound));

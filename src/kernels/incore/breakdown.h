@@ -62,6 +62,9 @@ void incore_breakdown_free(struct incore_breakdown *b);
 void incore_pace(const struct incore_trace *t, const struct incore_lanes *lanes,
                  const struct incore_arrows *arrows, struct limit_list *out);
 
+/* "read-bound" */
+struct str incore_verdict(const struct limit_list *limits, enum lang lang, struct arena *arena);
+
 /* The object of pipe_breakdown.json and of `--json`. */
 extern const struct record incore_breakdown_record, incore_use_record;
 

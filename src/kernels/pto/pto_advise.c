@@ -28,6 +28,7 @@ static int64_t cycles_of(const struct pto_costs *costs, const struct pto_setup *
     changed.text = text;
     changed.n_params = 0;
     changed.max_records = 1;
+    changed.is_kept = false;
     changed.watches_races = true;
     diag_init(&quiet);
     pto_kernel_init(&k);

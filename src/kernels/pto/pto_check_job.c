@@ -75,17 +75,41 @@ static const char *kind_name(enum pto_kind kind)
     return names[kind];
 }
 
-static struct field_value op_total(const void *function, const struct record_env *env)
-{
-    const struct pto_function *f = function;
+/* Functions and problems with what their module knows of them. */
+struct function_row {
+    struct pto_function own;
+    struct str name;
+    uint64_t operations;
+};
 
-    (void)env;
-    return value_uint(f->op_end - f->op_first);
+struct problem_row {
+    struct pto_problem own;
+    struct str source;
+};
+
+static struct field_items function_rows(const void *checked, const struct record_env *env)
+{
+    const struct pto_module *m = &((const struct pto_checked *)checked)->module;
+    struct function_row *rows = ARENA_ARRAY(env->arena, struct function_row, m->functions.n);
+
+    for (size_t i = 0; i < m->functions.n; i++) {
+        const struct pto_function *f = &m->functions.at[i];
+        rows[i] =
+            (struct function_row){*f, intern_get(&m->names, f->name), f->op_end - f->op_first};
+    }
+    return (struct field_items){rows, m->functions.n};
 }
 
-static struct field_value job_source_of(const void *problem, const struct record_env *env)
+static struct field_items problem_rows(const void *checked, const struct record_env *env)
 {
-    return value_text(pto_checked_line(env->user, ((const struct pto_problem *)problem)->line));
+    const struct pto_checked *c = checked;
+    struct problem_row *rows = ARENA_ARRAY(env->arena, struct problem_row, c->module.problems.n);
+
+    for (size_t i = 0; i < c->module.problems.n; i++) {
+        const struct pto_problem *p = &c->module.problems.at[i];
+        rows[i] = (struct problem_row){*p, pto_checked_line(c, p->line)};
+    }
+    return (struct field_items){rows, c->module.problems.n};
 }
 
 static struct field_value is_fine(const void *checked, const struct record_env *env)
@@ -95,23 +119,23 @@ static struct field_value is_fine(const void *checked, const struct record_env *
 }
 
 static const struct field function_fields[] = {
-    FIELD_NAMED(struct pto_function, name, "name"),
-    FIELD_OF_ENUM(struct pto_function, kind, "kind", kind_name, PTO_KIND_VECTOR + 1),
-    FIELD(struct pto_function, is_entry, "entry"),
-    FIELD(struct pto_function, arg_count, "arguments"),
-    FIELD_CALC(FIELD_U64, "operations", op_total),
+    FIELD(struct function_row, name, "name"),
+    FIELD_OF_ENUM(struct function_row, own.kind, "kind", kind_name, PTO_KIND_VECTOR + 1),
+    FIELD(struct function_row, own.is_entry, "entry"),
+    FIELD(struct function_row, own.arg_count, "arguments"),
+    FIELD(struct function_row, operations, "operations"),
 };
-static const struct record function_record = RECORD(struct pto_function, function_fields);
+static const struct record function_record = RECORD(struct function_row, function_fields);
 
 static const struct field problem_fields[] = {
-    FIELD_OF_ENUM(struct pto_problem, severity, "severity", severity_name, SEV_ERROR + 1),
-    FIELD(struct pto_problem, code, "code"),
-    FIELD(struct pto_problem, line, "line"),
-    FIELD(struct pto_problem, col, "column"),
-    FIELD(struct pto_problem, text, "text"),
-    FIELD_CALC(FIELD_STR, "source", job_source_of, .about = "source line"),
+    FIELD_OF_ENUM(struct problem_row, own.severity, "severity", severity_name, SEV_ERROR + 1),
+    FIELD(struct problem_row, own.code, "code"),
+    FIELD(struct problem_row, own.line, "line"),
+    FIELD(struct problem_row, own.col, "column"),
+    FIELD(struct problem_row, own.text, "text"),
+    FIELD(struct problem_row, source, "source", .about = "source line"),
 };
-static const struct record problem_record = RECORD(struct pto_problem, problem_fields);
+static const struct record problem_record = RECORD(struct problem_row, problem_fields);
 
 static const struct field checked_fields[] = {
     FIELD(struct pto_checked, path, "path"),
@@ -119,10 +143,8 @@ static const struct field checked_fields[] = {
     FIELD_OF_ENUM(struct pto_checked, module.arch, "arch", pto_arch_name, PTO_A5 + 1),
     FIELD(struct pto_checked, module.error_count, "errors", .about = "including those not listed"),
     FIELD(struct pto_checked, module.ops.n, "operations"),
-    FIELD_LIST(struct pto_checked, module.functions.at, module.functions.n, "functions",
-               &function_record),
-    FIELD_LIST(struct pto_checked, module.problems.at, module.problems.n, "problems",
-               &problem_record),
+    FIELD_MADE(FIELD_OBJECT, "functions", function_rows, &function_record),
+    FIELD_MADE(FIELD_OBJECT, "problems", problem_rows, &problem_record),
 };
 static const struct record checked_record = RECORD(struct pto_checked, checked_fields);
 

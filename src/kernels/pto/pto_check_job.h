@@ -31,8 +31,7 @@ struct pto_checked {
 enum status pto_check_run(const struct pto_check_job *job, struct diag *d, struct pto_checked *out);
 void pto_checked_free(struct pto_checked *checked);
 
-/* A list of struct pto_checked, each with its own environment: names of its module, itself as
- * `user`; and one that was printed. */
+/* A list of struct pto_checked; and one that was printed. */
 extern const struct schema pto_check_schema, pto_print_schema;
 
 /* A line of the text, from 1, without its end; empty beyond the last. */

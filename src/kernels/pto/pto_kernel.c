@@ -43,6 +43,14 @@ void pto_kernel_free(struct pto_kernel *k)
     mapfile_close(&k->map);
 }
 
+void pto_kernel_trim(struct pto_kernel *k)
+{
+    pto_sim_free(&k->sim);
+    pto_parser_free(k->parser);
+    k->parser = NULL;
+    k->has_longest = false;
+}
+
 /* ---- reading ---- */
 
 /* A text made of another file tells that file's lines. */
@@ -259,6 +267,7 @@ static struct pto_options options_of(const struct pto_kernel *k, const struct pt
         o.max_steps = setup->max_steps;
     if (setup->max_records > 0)
         o.max_records = setup->max_records;
+    o.counts_steps = setup->is_kept;
     return o;
 }
 

@@ -44,6 +44,7 @@ struct pto_setup {
     uint64_t max_steps; /* 0: the default */
     int64_t assumed;    /* what scalars that nobody gives count as */
     size_t max_records; /* a core; 0: the default */
+    bool is_kept;       /* the sim holds the run, with its steps, also after it was judged */
     /* by the name of an argument, or its number */
     const struct text_param *args, *inputs, *fills;
     size_t n_args, n_inputs, n_fills;
@@ -84,6 +85,9 @@ extern const struct record pto_kernel_record;
 
 void pto_kernel_init(struct pto_kernel *k);
 void pto_kernel_free(struct pto_kernel *k);
+
+/* Frees what another run would need; what the last one came to stays. */
+void pto_kernel_trim(struct pto_kernel *k);
 
 /* Problems of the text are told and give ST_FORMAT. */
 enum status pto_kernel_load(struct pto_kernel *k, const struct pto_setup *setup, struct diag *d);

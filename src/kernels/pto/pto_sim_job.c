@@ -24,11 +24,8 @@ enum status pto_sim_capture(struct pto_kernel *k, const struct pto_costs *costs,
 enum status pto_sim_lines(struct pto_kernel *k, const struct pto_costs *costs, struct diag *d,
                           struct pto_lines *out)
 {
-    struct pto_options options = k->options;
-
     pto_lines_init(out);
-    options.counts_steps = true;
-    TRY(pto_kernel_again(k, &k->sim, costs, &options, d));
+    TRY(pto_kernel_restore(k, costs, d));
     pto_lines_fill(out, &k->sim);
     return ST_OK;
 }

@@ -15,7 +15,7 @@
 enum status pto_sim_capture(struct pto_kernel *k, const struct pto_costs *costs,
                             const struct pto_setup *setup, struct diag *d, struct capture **out);
 
-/* The same run line by line; pto_lines_free() it. */
+/* The same run line by line, of a kernel whose setup keeps it; pto_lines_free() it. */
 enum status pto_sim_lines(struct pto_kernel *k, const struct pto_costs *costs, struct diag *d,
                           struct pto_lines *out);
 

@@ -209,7 +209,7 @@ void pto_replay_run(struct pto_replay *r, uint32_t sync_base)
         if ((e->told_start >= 0 && e->told_start != e->start) ||
             (e->told_end >= 0 && e->told_end != e->end)) {
             if (r->different++ == 0)
-                r->first_different = i;
+                r->first_different = &r->entries.at[i];
         }
     }
 }
@@ -257,12 +257,22 @@ static const struct field queue_fields[] = {
 };
 static const struct record queue_record = RECORD(struct queue_row, queue_fields);
 
+static const struct field entry_fields[] = {
+    FIELD(struct pto_replay_entry, line, "line"),
+    FIELD(struct pto_replay_entry, start, "start", .about = "-1: it never ran"),
+    FIELD(struct pto_replay_entry, end, "end"),
+    FIELD(struct pto_replay_entry, told_start, "recorded_start"),
+    FIELD(struct pto_replay_entry, told_end, "recorded_end"),
+};
+static const struct record entry_record = RECORD(struct pto_replay_entry, entry_fields);
+
 static const struct field replay_fields[] = {
     FIELD(struct pto_replay, total, "cycles"),
     FIELD(struct pto_replay, entries.n, "entries"),
     FIELD(struct pto_replay, stuck, "stuck", .about = "entries that never ran"),
     FIELD(struct pto_replay, different, "different",
           .about = "entries whose times are not the recorded ones"),
+    FIELD_POINTER(struct pto_replay, first_different, "first_different", &entry_record),
     FIELD_MADE(FIELD_OBJECT, "queues", queue_rows, &queue_record),
     FIELD_WRITTEN("times", write_times,
                   .about = "start and end of each entry, in the order of the recording"),

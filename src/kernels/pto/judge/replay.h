@@ -32,7 +32,7 @@ struct pto_replay {
     int64_t total;
     uint64_t stuck;     /* entries that never ran */
     uint64_t different; /* entries whose times are not the recorded ones */
-    uint64_t first_different;
+    const struct pto_replay_entry *first_different; /* NULL: none */
 };
 
 void pto_replay_init(struct pto_replay *r);
