@@ -1,6 +1,7 @@
 """Answers as dataclasses, made from the record descriptions of the library."""
 import json
 import keyword
+import warnings
 
 from . import _lib
 
@@ -30,6 +31,13 @@ class Result:
     def to_dict(self):
         """What stands under "result" in the document, as dicts and lists."""
         return self._question[3]
+
+    def __getitem__(self, key):
+        """result["rows"] as it was in 0.1, where some answers were plain dicts; use the attribute."""
+        if not isinstance(key, str):
+            raise TypeError("%s has fields, not items" % type(self).__name__)
+        warnings.warn("result[%r]: use result.%s, or to_dict()" % (key, attribute(key)), DeprecationWarning, stacklevel=2)
+        return self.to_dict()[key]
 
     def diagnostics(self):
         """What was met while reading and computing, as dicts with code, severity, text, path, line, count."""

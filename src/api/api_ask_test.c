@@ -303,7 +303,7 @@ TEST(two_captures_are_compared)
     struct strata_result *r;
 
     assert_int_equal(strata_ask(list, 2, words, STRATA_AS_VALUES, &r), STRATA_OK);
-    assert_string_equal(strata_result_schema(r), "strata.diff/1");
+    assert_string_equal(strata_result_schema(r), "strata.diff/2");
     strata_result_free(r);
     strata_close(a);
     strata_close(b);

@@ -45,7 +45,7 @@ static const struct example examples[] = {
     {"strata check examples/kineto-small --max-idle 10% --max-step 40ms", "limits"},
     {"strata check examples/ascend-small --baseline examples/ascend-small --junit check.xml",
      "against an earlier run, with a file for the CI system"},
-    {"strata check examples/ascend-small examples/ascend-small --record strata-out/base.json",
+    {"strata check examples/unpinned/before.pt.trace.json.gz --record base.json",
      "keep repeated runs as a baseline"},
 };
 

@@ -299,7 +299,7 @@ def door_facts(s, path):
 def through_python(s, path):
     library = sorted(pathlib.Path(s.program).parent.glob("libstrata.so*"))
     script = ("import sys,json; sys.path.insert(0,%r); import strata; "
-              "print(json.dumps(strata.open(%r).diagnose().data))" % (str(ROOT / "python"), str(ROOT / path)))
+              "print(json.dumps(strata.open(%r).diagnose().to_dict()))" % (str(ROOT / "python"), str(ROOT / path)))
     env = dict(s.env, STRATA_LIBRARY=str(library[0]) if library else "")
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=env, timeout=120, check=False)
     if done.returncode:

@@ -53,7 +53,7 @@ OVER_EXAMPLES = [
     ["gpu", "timeline", "kineto-small/kineto/rank0.pt.trace.json.gz", "-o", "timeline"],
     ["gpu", "import", "kineto-small/kineto/rank0.pt.trace.json.gz", "-o", "imported"],
     ["gpu", "report", "gpu-rules/raw.csv"], ["anomaly", "kineto-small", "--md", "report.md", "-o", "anomaly"],
-    ["diff", "kineto-small", "ascend-small", "--md", "diff.md"], ["arch", "ascend-moe", "-o", "arch"],
+    ["diff", "kineto-small", "ascend-small", "--by", "op", "--md", "diff.md"], ["arch", "ascend-moe", "-o", "arch"],
     ["report", "incore"],
     ["report", "incore", "-o", "incore.html"], ["diff", "kineto-small", "ascend-small", "-o", "diff.html"],
 ] + [["report", c, "-o", f"{c}.html"] for c in CAPTURES] + [[verb, c] for c in CAPTURES for verb in ("info", "report", "ops", "memory", "diagnose", "whatif")] + \

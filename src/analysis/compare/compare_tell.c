@@ -92,7 +92,7 @@ static void tell_kinds(const struct comparison *c, struct report *r)
     for (size_t i = 0; i < c->n_kinds && i < MOST_KINDS_SHOWN; i++) {
         const struct compare_kind *k = &c->kinds[i];
         const struct noise_change *n = &k->change;
-        table_text(r, table, k->name);
+        table_text(r, table, message_word(r->lang, k->name)); /* "all" is no name */
         table_number(table, (double)k->units[SIDE_A]);
         table_number(table, (double)k->units[SIDE_B]);
         table_number(table, n->mean[SIDE_A]);

@@ -502,17 +502,20 @@ static void find_repeated(struct maker *m)
 
 /* ---- what the run is ---- */
 
+/* As the profiler's options are called, which is one text in every language. */
 static struct str options_of(const struct facts *f, struct arena *arena)
 {
-    return arena_format(arena, "shapes %s, stacks %s%s",
-                        f->record_shapes == 1   ? "on"
-                        : f->record_shapes == 0 ? "off"
-                                                : "unknown",
-                        f->with_stack == 1   ? "on"
-                        : f->with_stack == 0 ? "off"
-                                             : "unknown",
-                        f->level >= 0 ? arena_printf(arena, ", level %lld", (long long)f->level)
-                                      : "");
+    static const char *const states[] = {"?", "0", "1"};
+
+    return arena_format(
+        arena, "record_shapes=%s, with_stack=%s%s",
+        states[f->record_shapes == 0   ? 1
+               : f->record_shapes == 1 ? 2
+                                       : 0],
+        states[f->with_stack == 0   ? 1
+               : f->with_stack == 1 ? 2
+                                    : 0],
+        f->level >= 0 ? arena_printf(arena, ", profiler_level=%lld", (long long)f->level) : "");
 }
 
 static void find_facts(struct maker *m)
