@@ -113,7 +113,7 @@ static void check_capture(struct checking *c, const struct capture *cap)
 {
     struct study st;
 
-    c->st = &st;
+    c->st = &st; /* cppcheck-suppress autoVariables ; until the end of this function */
     c->capture = arena_cstr(c->arena, str_of(cap->name));
     study_begin(&st, cap, study_defaults());
     if (!isnan(c->job->max_idle))

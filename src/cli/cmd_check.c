@@ -162,7 +162,7 @@ static void give_results(struct session *s, const struct args *args,
 static int cli_check_run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct gate_results results;
+    struct gate_results results = {0};
     struct check_job job = args->job;
 
     TRY_CODE(complete(s, args, &job));

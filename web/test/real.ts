@@ -252,7 +252,7 @@ test('task: the hottest line of a kernel', async () => {
     await clicks.on('nav.views a[href="#v=source"]');
     const [path, line, code] = await cells(opened.page, 'source');
     const byLine = new Map<number, number>();
-    for (const one of json('pto', 'sim', MATMUL, '--lines')[0].by_line.lines as { line: number; path: number }[]) byLine.set(one.line, (byLine.get(one.line) ?? 0) + one.path);
+    for (const one of json('pto', 'sim', MATMUL, '--lines').kernels[0].by_line.lines as { line: number; path: number }[]) byLine.set(one.line, (byLine.get(one.line) ?? 0) + one.path);
     const hottest = Math.max(...byLine.values());
     const source = readFileSync(MATMUL, 'utf8').split('\n');
     assert.strictEqual(source[Number(line) - 1].trim().slice(0, 60), code.slice(0, 60));
@@ -269,7 +269,7 @@ test('task: what double buffering would save', async () => {
     await new Clicks(opened.page).on('nav.views a[href="#v=whatif"]');
     const row = opened.page.locator('#view-whatif tbody tr', { hasText: 'more buffers' });
     const [, saves, cycles] = await row.locator('th, td').allInnerTexts();
-    const [sim] = json('pto', 'sim', kernel, '--what-if');
+    const [sim] = json('pto', 'sim', kernel, '--what-if').kernels;
     const what = sim.what_if.find((one: { title: string }) => one.title.startsWith('more buffers'));
     assert.strictEqual(digits(cycles), what.cycles);
     assert(Math.abs(parseFloat(saves) - what.gain * 100) < 0.06, saves);

@@ -35,16 +35,17 @@ static void tell_likeness(const struct comparison *c, struct report *r)
     for (int i = 0; i < LIKENESS_PARTS; i++) {
         const struct likeness_part *p = &l->parts[i];
         struct str name = message_word(r->lang, str_of(p->name));
-        struct str one =
-            isfinite(p->share)
-                ? REPORT_MESSAGE(r, &diff_text.like_share, PLACE("name", name),
-                                 place_quantity("share", p->share, UNIT_RATIO))
-                : REPORT_MESSAGE(
-                      r, &diff_text.like_state, PLACE("name", name),
-                      PLACE("state", message_word(r->lang, str_of(likeness_state_name(p->state)))));
-        list = i == 0 ? one
-                      : arena_format(&r->arena, "%.*s%.*s%.*s", STR_ARGS(list),
-                                     STR_ARGS(report_message(r, &diff_text.comma)), STR_ARGS(one));
+        struct str state = message_word(r->lang, str_of(likeness_state_name(p->state))), one;
+        if (isfinite(p->share))
+            one = REPORT_MESSAGE(r, &diff_text.like_share, PLACE("name", name),
+                                 place_quantity("share", p->share, UNIT_RATIO));
+        else
+            one = REPORT_MESSAGE(r, &diff_text.like_state, PLACE("name", name),
+                                 PLACE("state", state));
+        if (i > 0)
+            one = arena_format(&r->arena, "%.*s%.*s%.*s", STR_ARGS(list),
+                               STR_ARGS(report_message(r, &diff_text.comma)), STR_ARGS(one));
+        list = one;
     }
     report_text(r, REPORT_MESSAGE(r, &diff_text.likeness,
                                   place_quantity("score", l->score, UNIT_RATIO),

@@ -142,18 +142,19 @@ static void describe_device(const void *result, struct report *r)
     const struct shown_device *x = result;
     const struct incore_device *d = &x->device;
 
-    if (d->advice.n > 0)
-        report_line_text(
-            r, REPORT_MESSAGE(r, &incore_text.first_advice, PLACE("advice", d->advice.at[0])));
+    struct str first = d->advice.n > 0 ? d->advice.at[0] : S("");
+    if (first.n > 0)
+        report_line_text(r, REPORT_MESSAGE(r, &incore_text.first_advice, PLACE("advice", first)));
     report_line_text(r, REPORT_MESSAGE(r, &incore_text.device,
                                        place_quantity("time", d->us * 1000, UNIT_NS),
                                        PLACE("soc", d->soc), PLACE("type", d->type),
                                        PLACE("blocks", d->blocks)));
     add_records(r, &incore_core_record, d->cores.at, d->cores.n);
     add_records(r, &incore_load_record, d->loads.at, least(d->loads.n, x->top * 4));
-    if (d->advice.n > 0)
+    const size_t n = d->advice.n;
+    if (n > 0)
         report_text(r, report_message(r, &incore_text.advice_head));
-    for (size_t i = 0; i < d->advice.n; i++)
+    for (size_t i = 0; i < n; i++)
         report_line(r, "  %.*s", STR_ARGS(d->advice.at[i]));
 }
 

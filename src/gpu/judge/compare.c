@@ -231,11 +231,13 @@ static void add_duration(const struct gpu_comparison *c, struct gpu_run *b)
                 : MESSAGE(LANG_EN, &b->arena, pct < 0 ? &gpu_text.faster : &gpu_text.slower,
                           PLACE("change", arena_format(&b->arena, "%+.1f%%", pct)));
 
-    change = is_told ? MESSAGE(LANG_EN, &b->arena, &gpu_text.speedup_range, PLACE("change", change),
-                               PLACE("speedup", speedup), PLACE("low", 1 / (1 + c->high)),
-                               PLACE("high", 1 / (1 + c->low)))
-                     : MESSAGE(LANG_EN, &b->arena, &gpu_text.speedup, PLACE("change", change),
-                               PLACE("speedup", speedup));
+    if (is_told)
+        change = MESSAGE(LANG_EN, &b->arena, &gpu_text.speedup_range, PLACE("change", change),
+                         PLACE("speedup", speedup), PLACE("low", 1 / (1 + c->high)),
+                         PLACE("high", 1 / (1 + c->low)));
+    else
+        change = MESSAGE(LANG_EN, &b->arena, &gpu_text.speedup, PLACE("change", change),
+                         PLACE("speedup", speedup));
     judge_compare_add(b, "Duration (us)", c->total[0] / 1e3, c->total[1] / 1e3, 2, change);
 }
 
