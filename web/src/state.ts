@@ -148,12 +148,16 @@ export class Shared {
     state: State;
     private readonly listeners: Listener[] = [];
     private timer = 0;
+    private seen = location.hash; // the address that the state has
 
     // `lead` is the set that the first screen is about.
     constructor(private readonly lead = 0) {
         this.state = applyAddress(initialState(), location.hash, lead);
         this.mark('written');
-        window.addEventListener('hashchange', () => this.replace(applyAddress(this.state, location.hash, lead)));
+        window.addEventListener('hashchange', () => {
+            this.seen = location.hash;
+            this.replace(applyAddress(this.state, location.hash, lead));
+        });
     }
 
     on(act: Listener): void {
@@ -175,12 +179,15 @@ export class Shared {
     go(change: Partial<State>): void {
         this.write();
         history.pushState(null, '', whole(addressOf({ ...this.state, ...change }, this.lead)));
+        this.seen = location.hash;
         this.set(change);
     }
 
     private write(): void {
         clearTimeout(this.timer);
-        history.replaceState(null, '', whole(addressOf(this.state, this.lead)));
+        // A link was followed just now: what it asks for comes with its event, and is not written over.
+        if (location.hash === this.seen) history.replaceState(null, '', whole(addressOf(this.state, this.lead)));
+        this.seen = location.hash;
         this.mark('written');
     }
 
