@@ -299,7 +299,8 @@ void whatif_answer_kinds(struct report *r)
 static void describe_head(const struct whatif_answer *a, struct report *r)
 {
     struct arena *arena = &r->arena;
-    const char *what = a->is_pseudo ? "Whole capture" : "Step time";
+    bool is_all = a->is_pseudo && a->steps > 1; /* steps that differ too much for a mean */
+    const char *what = is_all ? "All steps" : a->is_pseudo ? "Whole capture" : "Step time";
     const char *recorded = quantity_text(arena, (double)a->recorded, UNIT_NS);
 
     if (a->is_calibrated)
@@ -310,6 +311,9 @@ static void describe_head(const struct whatif_answer *a, struct report *r)
     else
         report_say(r, "%s: %s recorded; without the profiler unknown (%s).", what, recorded,
                    a->cost_origin);
+    if (is_all)
+        report_line(r, "Times below are of %zu steps together: they differ too much for a mean.",
+                    a->steps);
     report_line(r, "Replaying the run unchanged is off by %s.",
                 quantity_text(arena, a->identity_error, UNIT_RATIO));
     report_line(r, "The critical path is %s host, %s device (table critical_path of a query).",
