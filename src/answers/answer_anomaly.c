@@ -60,7 +60,7 @@ static struct interval_set find_passes(const struct capture *cap, const struct a
     return passes;
 }
 
-/* One capture: its report and document, and its architecture with the facts at hand. */
+/* One capture, and its architecture with the facts at hand. */
 static void analyse(const struct anomaly_job *job, size_t i, struct arena *arena, struct diag *d,
                     struct anomaly_result *out)
 {
@@ -68,22 +68,64 @@ static void analyse(const struct anomaly_job *job, size_t i, struct arena *arena
     struct arch_options name = {.name = str_of(arch_words(arena, job->path))};
     const struct capture *cap = out->fleet->ranks.at[i];
     struct anomaly_finding *finding = &out->at[i];
-    struct study st;
 
     if (options.step_choice == STEP_CHOICE_PASSES)
         options.passes = find_passes(cap, &name, arena);
-    study_begin(&st, cap, options);
-    const struct arch *arch = job->without_arch ? NULL : arch_find(&st, &name);
-    finding->report = report_new(job->lang, str_of(cap->name));
-    anomaly_describe(&st, finding->report);
-    if (arch != NULL)
-        anomaly_describe_structures(&st, arch, finding->report);
-    if (job->wants_json || job->out != NULL)
-        anomaly_write_json(&st, arch, text_sink(&finding->json));
-    if (arch != NULL && job->out != NULL)
-        arch_document_fill(&st, arch, job->lang, arena, &out->arch.at[i]);
-    out->gates_reached += check_gates(job, &st, d);
-    study_end(&st);
+    study_begin(&finding->study, cap, options);
+    out->n = i + 1;
+    if (!job->without_arch)
+        finding->arch = arch_find(&finding->study, &name);
+    if (finding->arch != NULL && job->out != NULL)
+        arch_document_fill(&finding->study, finding->arch, job->lang, arena, &out->arch.at[i]);
+    out->gates_reached += check_gates(job, &finding->study, d);
+}
+
+static void anomaly_describe_part(const void *found, size_t i, struct report *r)
+{
+    const struct anomaly_result *result = found;
+    struct anomaly_finding *finding = &result->at[i];
+
+    r->title = str_of(finding->study.cap->name);
+    anomaly_describe(&finding->study, r);
+    if (finding->arch != NULL)
+        anomaly_describe_structures(&finding->study, finding->arch, r);
+}
+
+static bool anomaly_write(const void *found, struct sink sink)
+{
+    const struct anomaly_result *result = found;
+    struct text json = {0};
+    bool is_written = true;
+
+    for (size_t i = 0; i < result->n; i++) {
+        struct anomaly_finding *one = &result->at[i];
+        text_clear(&json);
+        is_written &= anomaly_write_json(&one->study, one->arch, text_sink(&json));
+        results_put(sink, "strata.anomaly-set/1", i, result->n, text_view(&json));
+    }
+    text_free(&json);
+    return is_written;
+}
+
+struct answer anomaly_answer(const struct anomaly_result *result)
+{
+    return (struct answer){.schema = result->n == 1 ? &anomaly_schema : NULL,
+                           .result = result,
+                           .title = S(""),
+                           .describe_part = anomaly_describe_part,
+                           .n_parts = result->n,
+                           .write = anomaly_write};
+}
+
+static enum status anomaly_save(const struct anomaly_job *job, struct anomaly_finding *one,
+                                struct diag *d)
+{
+    struct text json = {0};
+
+    anomaly_write_json(&one->study, one->arch, text_sink(&json));
+    enum status st = results_save(job->out, one->json_path, text_view(&json), d);
+    text_free(&json);
+    return st;
 }
 
 enum status answer_anomaly(const struct anomaly_job *job, struct arena *arena, struct diag *d,
@@ -93,42 +135,32 @@ enum status answer_anomaly(const struct anomaly_job *job, struct arena *arena, s
 
     *out = (struct anomaly_result){0};
     TRY(input_load_all(job->path, &job->input, d, &out->fleet));
-    out->at = ARENA_ARRAY(arena, struct anomaly_finding, out->fleet->ranks.n);
-    out->n = out->fleet->ranks.n;
-    if (!job->without_arch) {
-        out->arch.at = ARENA_ARRAY(arena, struct arch_document, out->n);
-        out->arch.n = out->n;
-        out->arch.lang = job->lang;
-    }
-    for (size_t i = 0; i < out->n && st == ST_OK; i++) {
-        const struct capture *cap = out->fleet->ranks.at[i];
-        if (job->out != NULL)
-            out->at[i].json_path = fs_join(arena, job->out, file_name(arena, cap, out->n == 1));
+    size_t n = out->fleet->ranks.n;
+    out->at = ARENA_ARRAY(arena, struct anomaly_finding, n);
+    if (!job->without_arch)
+        out->arch = (struct arch_result){
+            .at = ARENA_ARRAY(arena, struct arch_document, n), .n = n, .lang = job->lang};
+    for (size_t i = 0; i < n && st == ST_OK; i++) {
         analyse(job, i, arena, d, out);
-        if (job->out != NULL && !job->is_dry_run)
-            st = results_save(job->out, out->at[i].json_path,
-                              (struct str){out->at[i].json.at, out->at[i].json.n}, d);
+        if (job->out == NULL)
+            continue;
+        out->at[i].json_path =
+            fs_join(arena, job->out, file_name(arena, out->fleet->ranks.at[i], n == 1));
+        if (!job->is_dry_run)
+            st = anomaly_save(job, &out->at[i], d);
     }
     if (st == ST_OK && !job->without_arch && job->out != NULL)
         st = arch_result_save(&out->arch, job->path, job->out, job->is_dry_run, arena, d);
+    const struct answer a = anomaly_answer(out);
     if (st == ST_OK && job->markdown != NULL && !job->is_dry_run)
-        st = results_save_markdown(job->markdown, &out->at->report, sizeof(*out->at), out->n, d);
+        st = results_save_markdown(job->markdown, &a, job->lang, d);
     return st;
 }
 
 void anomaly_result_free(struct anomaly_result *result)
 {
-    for (size_t i = 0; i < result->n; i++) {
-        report_free(result->at[i].report);
-        text_free(&result->at[i].json);
-    }
+    for (size_t i = 0; i < result->n; i++)
+        study_end(&result->at[i].study);
     arch_result_free(&result->arch);
     fleet_free(result->fleet);
-}
-
-void anomaly_result_write(const struct anomaly_result *result, struct sink out)
-{
-    for (size_t i = 0; i < result->n; i++)
-        results_put(out, "strata.anomaly-set/1", i, result->n,
-                    (struct str){result->at[i].json.at, result->at[i].json.n});
 }

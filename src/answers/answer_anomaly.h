@@ -9,32 +9,28 @@
 #include "analysis/study.h"
 #include "answers/answer_arch.h"
 #include "base/diag.h"
-#include "base/formats/json_write.h"
 #include "input/input.h"
-#include "report/message.h"
-
-struct report;
+#include "report/answer.h"
 
 struct anomaly_job {
     const char *path; /* of the capture, or of the folder of all ranks */
     struct input_options input;
     const char *out;            /* folder for the results; NULL: none are written */
     struct study_options study; /* what is listed, and where steps come from */
-    enum lang lang;             /* of the reports */
+    enum lang lang;             /* of the files */
     const char *markdown;       /* file for the report as Markdown; NULL: none */
     const struct gate *gates;
     size_t n_gates;
     enum severity_level fail_on; /* SEVERITY_NONE: no gate */
     bool without_arch;           /* no report on the model's architecture */
     bool is_dry_run;             /* write nothing */
-    bool wants_json;             /* for anomaly_result_write() */
 };
 
 /* What was found in one capture. */
 struct anomaly_finding {
-    struct report *report;
-    struct text json;      /* the document, as it was written */
-    const char *json_path; /* where it was, or would be, written; or NULL */
+    struct study study;
+    const struct arch *arch; /* NULL: not asked for */
+    const char *json_path;   /* where the document was, or would be, written; or NULL */
 };
 
 struct anomaly_result {
@@ -50,7 +46,8 @@ enum status answer_anomaly(const struct anomaly_job *job, struct arena *arena, s
                            struct anomaly_result *out);
 void anomaly_result_free(struct anomaly_result *result);
 
-/* The document of one capture as it is; those of several as one "strata.anomaly-set/1". */
-void anomaly_result_write(const struct anomaly_result *result, struct sink out);
+/* A report for each capture; and the document of one as it is, those of several as one
+ * "strata.anomaly-set/1". */
+struct answer anomaly_answer(const struct anomaly_result *result);
 
 #endif

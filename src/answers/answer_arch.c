@@ -10,6 +10,7 @@
 #include "base/files/fs.h"
 #include "base/files/mapfile.h"
 #include "capture/fleet.h"
+#include "report/report.h"
 #include "text/arch.h"
 
 void arch_document_fill(struct study *st, const struct arch *a, enum lang lang, struct arena *arena,
@@ -18,7 +19,8 @@ void arch_document_fill(struct study *st, const struct arch *a, enum lang lang, 
     arch_write_md(st, a, lang, &out->markdown);
     arch_write_json(st, a, text_sink(&out->json));
     out->rank = st->cap->facts.rank;
-    out->summary = arch_summary(arena, a, lang);
+    for (enum lang of = 0; of < LANGS; of++)
+        out->summary[of] = arch_summary(arena, a, of);
     out->row = arch_cover_row_of(st, a, lang, arena);
 }
 
@@ -74,6 +76,15 @@ static bool is_taken(const struct arch_result *result, size_t n, int64_t rank)
     return false;
 }
 
+static bool arch_write_twins(const void *found, struct sink sink)
+{
+    const struct arch_result *result = found;
+
+    for (size_t i = 0; i < result->n; i++)
+        results_put(sink, "strata.arch-set/1", i, result->n, text_view(&result->at[i].json));
+    return true; /* the sink remembers a failure */
+}
+
 enum status arch_result_save(struct arch_result *result, const char *path, const char *out,
                              bool is_dry_run, struct arena *arena, struct diag *d)
 {
@@ -100,7 +111,7 @@ enum status arch_result_save(struct arch_result *result, const char *path, const
         }
         arch_cover_write(arena, result->lang, name, rows, result->n, &result->cover.markdown);
         set_paths(arena, folder, name, true, &result->cover);
-        arch_result_write(result, text_sink(&result->cover.json));
+        arch_write_twins(result, text_sink(&result->cover.json));
     }
     if (is_dry_run || out == NULL)
         return ST_OK;
@@ -141,9 +152,25 @@ void arch_result_free(struct arch_result *result)
     fleet_free(result->fleet);
 }
 
-void arch_result_write(const struct arch_result *result, struct sink out)
+static void arch_describe(const void *found, struct report *r)
 {
-    for (size_t i = 0; i < result->n; i++)
-        results_put(out, "strata.arch-set/1", i, result->n,
-                    (struct str){result->at[i].json.at, result->at[i].json.n});
+    const struct arch_result *result = found;
+
+    for (size_t i = 0; i < result->n; i++) {
+        const char *summary = result->at[i].summary[r->lang];
+        report_line_text(r, result->n == 1
+                                ? str_of(summary)
+                                : REPORT_MESSAGE(r, &arch_text.rank_summary,
+                                                 PLACE("rank", result->at[i].rank),
+                                                 PLACE("summary", summary)));
+    }
+}
+
+struct answer arch_answer(const struct arch_result *result)
+{
+    return (struct answer){.schema = result->n == 1 ? &arch_schema : NULL,
+                           .result = result,
+                           .title = S(""),
+                           .describe = arch_describe,
+                           .write = arch_write_twins};
 }

@@ -6,8 +6,8 @@
 
 #include "analysis/arch/arch_cover.h"
 #include "base/diag.h"
-#include "base/formats/json_write.h"
 #include "input/input.h"
+#include "report/answer.h"
 
 struct arch;
 struct fleet;
@@ -20,7 +20,7 @@ struct arch_job {
     const char *out;    /* folder for the results; NULL: strata/ in or beside the capture */
     const char *marker; /* regular expression of kernels that mark layers; NULL: none */
     const char *rules;  /* file of rules; NULL: none */
-    enum lang lang;     /* of the Markdown and the summary */
+    enum lang lang;     /* of the Markdown */
     bool is_dry_run;    /* write nothing */
 };
 
@@ -29,7 +29,7 @@ struct arch_document {
     struct text markdown, json;
     const char *markdown_path, *json_path; /* where they were, or would be, written */
     int64_t rank;                          /* -1: not known */
-    const char *summary;                   /* one line for people */
+    const char *summary[LANGS];            /* one line for people */
     struct arch_cover_row row;             /* for the cover of several ranks */
 };
 
@@ -46,8 +46,9 @@ enum status answer_arch(const struct arch_job *job, struct arena *arena, struct 
                         struct arch_result *out);
 void arch_result_free(struct arch_result *result);
 
-/* The twin of one capture as it is; those of several as one "strata.arch-set/1". */
-void arch_result_write(const struct arch_result *result, struct sink out);
+/* The summaries, and the twin of one capture as it is; those of several as one
+ * "strata.arch-set/1". */
+struct answer arch_answer(const struct arch_result *result);
 
 /* The names that may tell a run's settings: of the capture and, for a file, of its folder. */
 const char *arch_words(struct arena *arena, const char *path);

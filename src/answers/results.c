@@ -48,17 +48,22 @@ static void answers_results_put(struct sink out, struct str text)
     out.write(out.ctx, text);
 }
 
-enum status results_save_markdown(const char *path, struct report *const *first, size_t stride,
-                                  size_t n, struct diag *d)
+enum status results_save_markdown(const char *path, const struct answer *a, enum lang lang,
+                                  struct diag *d)
 {
     struct outfile file;
+    bool has_begun = false;
 
     TRY(outfile_open(&file, path, d));
-    for (size_t i = 0; i < n; i++) {
-        if (i > 0)
+    for (size_t i = 0; i < answer_reports(a); i++) {
+        struct report *r = answer_report(a, i, lang);
+        if (r == NULL)
+            continue;
+        if (has_begun)
             outfile_write(&file, S("\n"));
-        render_write(&renderer_markdown, *first, &(struct render_options){0}, outfile_sink(&file));
-        first = (struct report *const *)((const char *)first + stride);
+        render_write(&renderer_markdown, r, &(struct render_options){0}, outfile_sink(&file));
+        report_free(r);
+        has_begun = true;
     }
     return outfile_commit(&file, OUTFILE_FAST, d);
 }

@@ -43,17 +43,15 @@ int captures_give_each(struct session *s, struct input_options input,
 {
     struct fleet_study fs;
     struct fleet *fleet;
-    enum status status = ST_OK;
 
     TRY_CODE(session_code(captures_load(s, s->operands.at[0], input, &fleet)));
     fleet_study_begin(&fs, fleet, study_with_passes());
     const struct per_rank *all = per_rank_find(&fs, kind, ctx);
     const struct answer a = per_rank_answer(all, str_basename(str_of(s->operands.at[0])),
                                             origin_name(fleet->ranks.at[0]->origin));
-    session_give(s, &a);
+    enum status status = page_answer_view(
+        s, &a, (struct page_view){fleet->ranks.at, fleet->ranks.n, study_with_passes(), view});
     fleet_study_end(&fs);
-    if (s->page != NULL)
-        status = page_answer_view(s, fleet->ranks.at, fleet->ranks.n, study_with_passes(), view);
     fleet_free(fleet);
     return session_code(status);
 }

@@ -55,20 +55,6 @@ static const struct example examples[] = {
     {"strata anomaly examples/ascend-small --fail-if 'service_ms>50'", "a gate for CI"},
 };
 
-static void anomaly_print(struct session *s, const struct anomaly_result *result)
-{
-    if (s->common.json) {
-        s->schema = result->n == 1 ? &anomaly_schema : NULL;
-        anomaly_result_write(result, session_sink(s));
-        return;
-    }
-    for (size_t i = 0; i < result->n && !s->common.quiet; i++) {
-        if (i > 0)
-            out_bytes(&s->out, S("\n"));
-        session_report(s, result->at[i].report);
-    }
-}
-
 static int complete(struct session *s, const struct args *args, struct anomaly_job *job)
 {
     struct gate *gates = ARENA_ARRAY(&s->arena, struct gate, args->fail_if.n);
@@ -106,10 +92,9 @@ static int anomaly_run(struct session *s, const void *given)
     struct anomaly_result result;
 
     TRY_CODE(complete(s, args, &job));
-    job.wants_json = s->common.json;
     enum status status = answer_anomaly(&job, &s->arena, &s->diag, &result);
     if (status == ST_OK) {
-        anomaly_print(s, &result);
+        const struct answer a = anomaly_answer(&result);
         if (!job.is_dry_run) {
             for (size_t i = 0; i < result.n && job.out != NULL; i++)
                 session_wrote(s, result.at[i].json_path);
@@ -118,8 +103,9 @@ static int anomaly_run(struct session *s, const void *given)
             if (job.markdown != NULL)
                 session_wrote(s, job.markdown);
         }
-        if (s->page != NULL)
-            status = page_answer_view(s, result.fleet->ranks.at, result.n, job.study, "timeline");
+        status = page_answer_view(
+            s, &a,
+            (struct page_view){result.fleet->ranks.at, result.n, job.study, "timeline"});
     }
     bool is_shut = status == ST_OK && result.gates_reached > 0;
     anomaly_result_free(&result);

@@ -6,8 +6,6 @@
 #include "answers/answer_arch.h"
 #include "cli/captures.h"
 #include "cli/page_answer.h"
-#include "report/report.h"
-#include "text/arch.h"
 
 struct args {
     struct arch_job job;
@@ -28,22 +26,6 @@ static const struct example examples[] = {
     {"strata arch examples/ascend-small --json -o out", "as JSON"},
 };
 
-static void arch_print(struct session *s, const struct arch_result *result)
-{
-    if (s->common.json) {
-        s->schema = result->n == 1 ? &arch_schema : NULL;
-        arch_result_write(result, session_sink(s));
-        return;
-    }
-    for (size_t i = 0; i < result->n && !s->common.quiet; i++)
-        if (result->n == 1)
-            out_printf(&s->out, "%s\n", result->at[i].summary);
-        else
-            out_bytes(&s->out, MESSAGE(session_lang(s), &s->arena, &arch_text.rank_summary,
-                                       PLACE("rank", result->at[i].rank),
-                                       PLACE("summary", result->at[i].summary)));
-}
-
 static int arch_run(struct session *s, const void *given)
 {
     struct arch_job job = ((const struct args *)given)->job;
@@ -59,17 +41,13 @@ static int arch_run(struct session *s, const void *given)
     job.lang = session_lang(s);
     captures_input(s, &job.input);
     enum status status = answer_arch(&job, &s->arena, &s->diag, &result);
-    if (status == ST_OK && s->page != NULL) { /* the summaries as a report, below the captures */
-        struct report *r = report_new(job.lang, str_of(result.fleet->ranks.at[0]->name));
-        for (size_t i = 0; i < result.n; i++)
-            report_text(r, str_of(result.at[i].summary));
-        session_answer(s, r);
-        status =
-            page_answer_view(s, result.fleet->ranks.at, result.n, study_with_passes(), "model");
-    } else if (status == ST_OK) {
-        arch_print(s, &result);
+    if (status == ST_OK) {
+        const struct answer a = arch_answer(&result);
         if (job.out != NULL && !job.is_dry_run)
             captures_wrote_arch(s, &result);
+        status = page_answer_view(
+            s, &a,
+            (struct page_view){result.fleet->ranks.at, result.n, study_with_passes(), "model"});
     }
     arch_result_free(&result);
     return session_code(status);

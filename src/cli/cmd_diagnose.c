@@ -40,26 +40,26 @@ static void describe_one(const void *diagnosis, struct report *r)
     diagnosis_describe(diagnosis, r);
 }
 
-static void give_one(struct session *s, struct study *st)
+static struct answer answer_one(struct session *s, struct study *st)
 {
-    const struct record_env env = {&st->cap->strings, &st->scratch, NULL};
+    struct record_env *env = ARENA_NEW(&s->arena, struct record_env);
 
-    session_give(
-        s, &(struct answer){.schema = &diagnosis_schema,
-                            .origin = origin_name(ORIGIN_ESTIMATED),
-                            .result = study_diagnosis(st),
-                            .env = &env,
-                            .title = str_of(st->cap->name),
-                            .describe = captures_are_totals(s) ? describe_totals : describe_one});
+    *env = (struct record_env){&st->cap->strings, &st->scratch, NULL};
+    return (struct answer){.schema = &diagnosis_schema,
+                           .origin = origin_name(ORIGIN_ESTIMATED),
+                           .result = study_diagnosis(st),
+                           .env = env,
+                           .title = str_of(st->cap->name),
+                           .describe = captures_are_totals(s) ? describe_totals : describe_one};
 }
 
-static void give_ranks(struct session *s, struct fleet_study *fs)
+static struct answer answer_ranks(struct session *s, struct fleet_study *fs)
 {
-    session_give(s, &(struct answer){.schema = &rank_verdicts_schema,
-                                     .origin = origin_name(ORIGIN_ESTIMATED),
-                                     .result = fleet_study_verdicts(fs),
-                                     .title = str_basename(str_of(s->operands.at[0])),
-                                     .describe = rank_verdicts_describe});
+    return (struct answer){.schema = &rank_verdicts_schema,
+                           .origin = origin_name(ORIGIN_ESTIMATED),
+                           .result = fleet_study_verdicts(fs),
+                           .title = str_basename(str_of(s->operands.at[0])),
+                           .describe = rank_verdicts_describe};
 }
 
 static int diagnose_run(struct session *s, const void *given)
@@ -73,12 +73,10 @@ static int diagnose_run(struct session *s, const void *given)
     for (size_t i = 0; status == ST_OK && i < fleet->ranks.n; i++)
         status = user_devices_chip(fleet->ranks.at[i], args->chip, &s->diag);
     fleet_study_begin(&fs, fleet, study_with_passes());
-    if (status == ST_OK && s->page != NULL)
-        status = page_answer_fleet(s, &fs);
-    else if (status == ST_OK && fs.n > 1)
-        give_ranks(s, &fs);
-    else if (status == ST_OK)
-        give_one(s, &fs.ranks[0]);
+    if (status == ST_OK) {
+        const struct answer a = fs.n > 1 ? answer_ranks(s, &fs) : answer_one(s, &fs.ranks[0]);
+        status = page_answer_give(s, &a, page_answer_fleet, &fs);
+    }
     fleet_study_end(&fs);
     fleet_free(fleet);
     return session_code(status);

@@ -2,10 +2,10 @@
  * strata diff: what changed from one capture to another.
  */
 #include "answers/answer_diff.h"
+#include "answers/results.h"
 #include "cli/answer.h"
 #include "cli/captures.h"
-#include "render/render.h"
-#include "report/report.h"
+#include "cli/page_answer.h"
 #include "text/diff.h"
 
 struct args {
@@ -85,20 +85,6 @@ static int complete(struct session *s, const struct args *args, struct diff_job 
     return take_gates(s, args, job);
 }
 
-static enum status save_markdown(struct session *s, const char *path, struct str title,
-                                 const struct diff_result *result)
-{
-    struct report *r = report_new(session_lang(s), title);
-    struct text text = {0};
-
-    diff_describe(result, r);
-    render_write(&renderer_markdown, r, &(struct render_options){0}, text_sink(&text));
-    enum status status = session_save(s, path, text_view(&text));
-    text_free(&text);
-    report_free(r);
-    return status;
-}
-
 static int compare_captures(struct session *s, const void *given)
 {
     const struct args *args = given;
@@ -110,19 +96,19 @@ static int compare_captures(struct session *s, const void *given)
     if (status == ST_OK) {
         captures_read(s, result.fleet[SIDE_A]);
         captures_read(s, result.fleet[SIDE_B]);
-        struct str title = MESSAGE(session_lang(s), &s->arena, &diff_text.title,
-                                   PLACE("a", job.path[SIDE_A]), PLACE("b", job.path[SIDE_B]));
-        if (args->markdown != NULL)
-            status = save_markdown(s, args->markdown, title, &result);
-        if (status == ST_OK && s->page != NULL)
-            status = page_answer_diff(s, &result);
-        else if (status == ST_OK)
-            session_give(s, &(struct answer){
-                                .schema = &diff_schema,
-                                .origin = origin_name(result.fleet[SIDE_A]->ranks.at[0]->origin),
-                                .result = &result,
-                                .title = title,
-                                .describe = diff_describe});
+        const struct answer a = {
+            .schema = &diff_schema,
+            .origin = origin_name(result.fleet[SIDE_A]->ranks.at[0]->origin),
+            .result = &result,
+            .title = MESSAGE(session_lang(s), &s->arena, &diff_text.title,
+                             PLACE("a", job.path[SIDE_A]), PLACE("b", job.path[SIDE_B])),
+            .describe = diff_describe};
+        if (args->markdown != NULL) {
+            status = results_save_markdown(args->markdown, &a, session_lang(s), &s->diag);
+            session_wrote(s, args->markdown);
+        }
+        if (status == ST_OK)
+            status = page_answer_give(s, &a, page_answer_diff, &result);
     }
     bool is_shut = status == ST_OK && result.gates_reached > 0;
     diff_result_free(&result);

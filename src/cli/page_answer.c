@@ -75,9 +75,10 @@ enum status page_answer_end(struct session *s)
     return status;
 }
 
-enum status page_answer_fleet(struct session *s, struct fleet_study *fs)
+enum status page_answer_fleet(struct session *s, void *ctx)
 {
     struct page_file *page = &s->page->file;
+    struct fleet_study *fs = ctx;
 
     begin_file(s, fs->n > 1 ? PAGE_RANKS : PAGE_CAPTURE);
     for (size_t i = 0; i < fs->n && i < PAGE_SETS; i++)
@@ -99,8 +100,9 @@ enum status page_answer_cluster(struct session *s, const struct cluster *cluster
     return page_answer_end(s);
 }
 
-enum status page_answer_diff(struct session *s, const struct diff_result *result)
+enum status page_answer_diff(struct session *s, void *ctx)
 {
+    const struct diff_result *result = ctx;
     struct capture *const caps[] = {result->fleet[SIDE_A]->ranks.at[0],
                                     result->fleet[SIDE_B]->ranks.at[0]};
 
@@ -131,14 +133,19 @@ enum status page_answer_give(struct session *s, const struct answer *a, page_mak
     return has_all_fragments(s) ? make(s, ctx) : ST_OK;
 }
 
-enum status page_answer_view(struct session *s, struct capture *const *caps, size_t n,
-                             struct study_options options, const char *view)
+static enum status make_view(struct session *s, void *ctx)
 {
-    if (!has_all_fragments(s))
-        return ST_OK;
-    page_tell_view(answer_begin(s, n > 1 ? PAGE_RANKS : PAGE_CAPTURE, caps, n, options), view,
-                   s->page->fragments);
+    const struct page_view *v = ctx;
+
+    page_tell_view(
+        answer_begin(s, v->n > 1 ? PAGE_RANKS : PAGE_CAPTURE, v->caps, v->n, v->options), v->view,
+        s->page->fragments);
     return page_answer_end(s);
+}
+
+enum status page_answer_view(struct session *s, const struct answer *a, struct page_view view)
+{
+    return page_answer_give(s, a, make_view, &view);
 }
 
 struct page_file *page_answer_begin(struct session *s, enum page_kind kind, struct capture *cap)

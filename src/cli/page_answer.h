@@ -42,17 +42,17 @@ struct page_answer {
     size_t n_studies;
 };
 
-/* The page of one capture or of the ranks of a run, with what they tell together; of that alone; of
- * a comparison. */
-enum status page_answer_fleet(struct session *s, struct fleet_study *fs);
-enum status page_answer_cluster(struct session *s, const struct cluster *cluster);
-enum status page_answer_diff(struct session *s, const struct diff_result *result);
-
 /* An answer whose page shows more than its report: given as by session_give(); where a page is
  * asked for, `make` then fills one that page_answer_begin() begins, and ends it. */
 typedef enum status page_maker(struct session *s, void *ctx);
 enum status page_answer_give(struct session *s, const struct answer *a, page_maker *make,
                              void *ctx);
+
+/* Makers: the page of one capture or of the ranks of a run, with what they tell together (a struct
+ * fleet_study); of that alone (a struct cluster); of a comparison (a struct diff_result). */
+enum status page_answer_fleet(struct session *s, void *fleet_study);
+enum status page_answer_cluster(struct session *s, const struct cluster *cluster);
+enum status page_answer_diff(struct session *s, void *diff_result);
 
 /* The page of a result that is no capture, to be filled and ended by the caller; with a timeline
  * unless `cap` is NULL. To be called when the result has been printed; NULL: no page is asked for,
@@ -66,9 +66,14 @@ enum status page_answer_fill(struct session *s, enum page_kind kind,
                              const void *result);
 
 /* The page of captures as a command sees them: at the view that shows its answer, with its report
- * below. To be called when the report has been printed. */
-enum status page_answer_view(struct session *s, struct capture *const *caps, size_t n,
-                             struct study_options options, const char *view);
+ * below. */
+struct page_view {
+    struct capture *const *caps;
+    size_t n;
+    struct study_options options;
+    const char *view;
+};
+enum status page_answer_view(struct session *s, const struct answer *a, struct page_view view);
 
 /* A command that runs for a second language: what it writes besides is there already. */
 bool page_answer_again(const struct session *s);

@@ -210,13 +210,19 @@ void session_answer(struct session *s, struct report *report)
     report_free(report);
 }
 
-static struct report *answer_as_report(const struct answer *a, enum lang lang)
+static void give_text(struct session *s, const struct answer *a)
 {
-    struct report *r = report_new(lang, a->title);
+    bool has_begun = false;
 
-    if (a->describe != NULL)
-        a->describe(a->result, r);
-    return r;
+    for (size_t i = 0; i < answer_reports(a); i++) {
+        struct report *r = answer_report(a, i, session_lang(s));
+        if (r == NULL)
+            continue;
+        if (has_begun)
+            out_text(&s->out, "\n");
+        session_answer(s, r);
+        has_begun = true;
+    }
 }
 
 /* In every language at once; what has a prescribed form reads the same in all. */
@@ -231,9 +237,12 @@ static void give_page(struct session *s, const struct answer *a)
         if (a->print != NULL) {
             text_put(&fragment->plain, text_view(&text));
             page_fragment_end(fragment, lang);
-        } else {
-            struct report *r = answer_as_report(a, lang);
-            page_fragment_add(fragment, lang, r);
+            continue;
+        }
+        for (size_t i = 0; i < answer_reports(a); i++) {
+            struct report *r = answer_report(a, i, lang);
+            if (r != NULL)
+                page_fragment_add(fragment, lang, r);
             report_free(r);
         }
     }
@@ -246,6 +255,9 @@ void session_give(struct session *s, const struct answer *a)
 
     if (s->page != NULL) {
         give_page(s, a);
+    } else if (s->common.json && a->write != NULL) {
+        s->schema = a->schema;
+        a->write(a->result, session_sink(s)); /* the out remembers a failure */
     } else if (s->common.json) {
         session_document_in(s, a->schema, a->origin, a->result, a->env != NULL ? a->env : &env);
     } else if (a->is_file) {
@@ -258,7 +270,7 @@ void session_give(struct session *s, const struct answer *a)
         else if (a->document.n > 0 && s->out.width == 0)
             out_bytes(&s->out, a->document);
         else
-            session_answer(s, answer_as_report(a, session_lang(s)));
+            give_text(s, a);
         s->has_named_files = a->names_files;
     }
 }

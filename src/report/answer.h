@@ -10,6 +10,7 @@
 #define STRATA_REPORT_ANSWER_H
 
 #include "base/files/sink.h"
+#include "report/message.h"
 #include "report/record.h"
 
 struct report;
@@ -25,11 +26,24 @@ struct answer {
     /* In the language of the report; NULL: the files that were written are all there is to read. */
     void (*describe)(const void *result, struct report *r);
 
+    /* Or several reports, one for each capture say, of which part `i` is told; parts that stay empty
+     * are left out. */
+    void (*describe_part)(const void *result, size_t i, struct report *r);
+    size_t n_parts;
+
+    /* Instead of the document in its envelope, where its shape is prescribed; false when the sink
+     * failed. */
+    bool (*write)(const void *result, struct sink sink);
+
     /* Instead of the report, where the text has a prescribed form; false when the sink failed. */
     bool (*print)(const void *result, struct sink sink);
     bool is_file; /* what print() writes is a file on stdout, a CSV say: also with --quiet, as it
                    * is, and not on a page */
     bool names_files; /* the text names the files that were written: no list follows */
 };
+
+/* How many reports there are, and each of them; NULL: it has nothing to tell. report_free() it. */
+size_t answer_reports(const struct answer *a);
+struct report *answer_report(const struct answer *a, size_t i, enum lang lang);
 
 #endif
