@@ -158,11 +158,10 @@ static void arch_describe(const void *found, struct report *r)
 
     for (size_t i = 0; i < result->n; i++) {
         const char *summary = result->at[i].summary[r->lang];
-        report_line_text(r, result->n == 1
-                                ? str_of(summary)
-                                : REPORT_MESSAGE(r, &arch_text.rank_summary,
-                                                 PLACE("rank", result->at[i].rank),
-                                                 PLACE("summary", summary)));
+        report_line_text(r, result->n == 1 ? str_of(summary)
+                                           : REPORT_MESSAGE(r, &arch_text.rank_summary,
+                                                            PLACE("rank", result->at[i].rank),
+                                                            PLACE("summary", summary)));
     }
 }
 

@@ -13,6 +13,7 @@
 #include "base/run/cancel.h"
 #include "capture/cut.h"
 #include "capture/title.h"
+#include "report/report.h"
 
 enum { LANES_TOLD = 8 }; /* in the hint of a pattern that fits none */
 
@@ -262,7 +263,7 @@ enum status answer_convert(const struct convert_job *job, struct diag *d,
 {
     struct arena arena;
 
-    *result = (struct convert_result){0};
+    *result = (struct convert_result){.out = job->out};
     TRY(convert_format(job, d, &result->format));
     TRY(input_load(job->path, &job->input, d, &result->cap));
     TRY(check_out(job, result->cap, d));
@@ -411,3 +412,24 @@ const struct schema convert_schema = {
     .title = "what was written",
     .record = &result_record,
 };
+
+static void convert_describe(const void *found, struct report *r)
+{
+    const struct convert_result *result = found;
+    double length = (double)nanos_sub(result->span.end, result->span.begin);
+
+    if (!result->is_written)
+        report_line(r, "would write %s", result->out);
+    report_line(r, "%zu slices (%zu kernels), %zu arrows and %zu samples on %zu lanes, %s, as %s",
+                result->slices, result->kernels, result->flows, result->samples, result->lanes,
+                quantity_text(&r->arena, length, UNIT_NS), result->format->name);
+}
+
+struct answer convert_answer(const struct convert_result *result)
+{
+    return (struct answer){.schema = &convert_schema,
+                           .origin = origin_name(result->cap->origin),
+                           .result = result,
+                           .title = S(""),
+                           .describe = convert_describe};
+}

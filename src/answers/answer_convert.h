@@ -9,7 +9,7 @@
 #include "base/tables/vec.h"
 #include "input/input.h"
 #include "render/timelines/timeline.h"
-#include "report/record.h"
+#include "report/answer.h"
 
 /* Numbers of steps, both ends included. */
 struct convert_steps {
@@ -36,6 +36,7 @@ struct convert_job {
 
 struct convert_result {
     struct capture *cap;
+    const char *out; /* of the job */
     const struct timeline_format *format;
     bool is_written;
     size_t lanes, slices, kernels, flows, samples; /* that were, or would be, written */
@@ -44,6 +45,8 @@ struct convert_result {
 };
 
 extern const struct schema convert_schema; /* of a struct convert_result */
+
+struct answer convert_answer(const struct convert_result *result);
 
 /* The output format of a job, told before anything is read. */
 enum status convert_format(const struct convert_job *job, struct diag *d,

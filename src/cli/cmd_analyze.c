@@ -60,9 +60,16 @@ static const struct schema list_schema = {
     .is_list = true,
 };
 
-static void print_list(struct session *s)
+static void describe_list(const void *list, struct report *r)
 {
-    const struct record_env env = {.arena = &s->arena};
+    const struct field_items *items = list;
+
+    report_records(r, &analysis_record, items->at, items->n,
+                   &(struct record_env){.arena = &r->arena});
+}
+
+static void give_list(struct session *s)
+{
     size_t n = 0;
 
     while (analysis_at(n) != NULL)
@@ -70,34 +77,40 @@ static void print_list(struct session *s)
     struct analysis *list = ARENA_ARRAY(&s->arena, struct analysis, n);
     for (size_t i = 0; i < n; i++)
         list[i] = *analysis_at(i);
-    if (s->common.json) {
-        session_document_in(s, &list_schema, NULL, &(struct field_items){list, n}, &env);
-        return;
-    }
-    struct report *r = report_new(LANG_EN, S(""));
-    report_records(r, &analysis_record, list, n, &env);
-    session_answer(s, r);
+    session_give(s, &(struct answer){.schema = &list_schema,
+                                     .result = &(struct field_items){list, n},
+                                     .title = S(""),
+                                     .describe = describe_list});
 }
 
-static void analyze_print(struct session *s, const struct analysis *a, const struct renderer *as,
-                          const struct capture *cap)
+struct asked {
+    const struct analysis *analysis;
+    struct study *study;
+};
+
+static void describe_asked(const void *about, struct report *r)
+{
+    const struct asked *asked = about;
+
+    asked->analysis->run(asked->study, r);
+}
+
+static void analyze_give(struct session *s, const struct analysis *a, const struct capture *cap)
 {
     struct study st;
+    const struct asked asked = {a, &st};
 
     analysis_check_needs(a, cap, &s->diag);
     study_begin(&st, cap,
                 a == &analysis_anomaly || a == &analysis_arch ? study_defaults()
                                                               : study_with_passes());
-    if (s->common.json) {
-        const struct record_env env = {&cap->strings, &st.scratch, NULL};
-        session_document_in(s, a->schema, origin_name(cap->origin), a->find(&st), &env);
-    } else if (!s->common.quiet) {
-        enum lang lang = as == &renderer_table ? LANG_EN : session_lang(s); /* CSV: for programs */
-        struct report *r = report_new(lang, str_of(cap->name));
-        a->run(&st, r);
-        session_render(s, as, r);
-        report_free(r);
-    }
+    session_give(s, &(struct answer){.schema = a->schema,
+                                     .origin = origin_name(cap->origin),
+                                     .result = a->find(&st),
+                                     .env = &(struct record_env){&cap->strings, &st.scratch, NULL},
+                                     .title = str_of(cap->name),
+                                     .about = &asked,
+                                     .describe = describe_asked});
     study_end(&st);
 }
 
@@ -109,7 +122,7 @@ static int analyze_run(struct session *s, const void *given)
     struct capture *cap;
 
     if (args->list) {
-        print_list(s);
+        give_list(s);
         return CODE_DONE;
     }
     if (s->operands.n != 2)
@@ -120,7 +133,11 @@ static int analyze_run(struct session *s, const void *given)
     if (as == NULL)
         return session_usage(s, "--to must be text, md, csv or html, not '%s'", args->as);
     TRY_CODE(session_code(captures_load_one(s, s->operands.at[1], args->input, &cap)));
-    analyze_print(s, a, as, cap);
+    s->as = as;
+    if (as == &renderer_table)
+        s->common.lang = (int)LANG_EN + 1; /* CSV: for programs */
+    analyze_give(s, a, cap);
+    s->as = NULL;
     capture_free(cap);
     return CODE_DONE;
 }

@@ -104,8 +104,7 @@ static int anomaly_run(struct session *s, const void *given)
                 session_wrote(s, job.markdown);
         }
         status = page_answer_view(
-            s, &a,
-            (struct page_view){result.fleet->ranks.at, result.n, job.study, "timeline"});
+            s, &a, (struct page_view){result.fleet->ranks.at, result.n, job.study, "timeline"});
     }
     bool is_shut = status == ST_OK && result.gates_reached > 0;
     anomaly_result_free(&result);

@@ -5,8 +5,8 @@
 
 #include "answers/answer_check.h"
 #include "answers/answer_convert.h"
+#include "answers/results.h"
 #include "cli/captures.h"
-#include "render/render.h"
 #include "report/report.h"
 
 struct args {
@@ -102,8 +102,8 @@ static int complete(struct session *s, const struct args *args, struct check_job
                              args->max_slowdown);
     if (args->noise != NULL && !diff_percent(str_of(args->noise), &job->compare.between))
         return session_usage(s, "--noise must be a percentage, not '%s'", args->noise);
-    if (args->github && s->common.json)
-        return session_usage(s, "--github and --json cannot both use standard output");
+    if (args->github)
+        TRY_CODE(session_own_form(s, "--github"));
     if (args->max_idle != NULL && !diff_percent(str_of(args->max_idle), &job->max_idle))
         return session_usage(s, "--max-idle must be a percentage, not '%s'", args->max_idle);
     if (args->max_step != NULL &&
@@ -121,7 +121,7 @@ static int complete(struct session *s, const struct args *args, struct check_job
 static enum status write_files(struct session *s, const struct args *args,
                                const struct gate_results *results)
 {
-    struct text xml = {0}, markdown = {0};
+    struct text xml = {0};
     enum status st = ST_OK;
 
     if (args->junit != NULL) {
@@ -130,16 +130,24 @@ static enum status write_files(struct session *s, const struct args *args,
     }
     if (st == ST_OK && args->summary != NULL) {
         struct gate_results explained = *results;
-        struct report *r = report_new(LANG_EN, S(""));
         explained.is_explained = true;
-        gate_results_describe(&explained, r);
-        render_write(&renderer_markdown, r, &(struct render_options){0}, text_sink(&markdown));
-        report_free(r);
-        st = session_save(s, args->summary, text_view(&markdown));
+        const struct answer a = {
+            .result = &explained, .title = S(""), .describe = gate_results_describe};
+        st = results_save_markdown(args->summary, &a, LANG_EN, &s->diag);
+        session_wrote(s, args->summary);
     }
-    text_free(&markdown);
     text_free(&xml);
     return st;
+}
+
+/* Without gates (--record) there is nothing to tell. */
+static void describe_results(const void *found, size_t i, struct report *r)
+{
+    const struct gate_results *results = found;
+
+    (void)i;
+    if (results->all.n > 0)
+        gate_results_describe(results, r);
 }
 
 static void give_results(struct session *s, const struct args *args,
@@ -147,12 +155,12 @@ static void give_results(struct session *s, const struct args *args,
 {
     struct text lines = {0};
 
-    if (results->all.n > 0 || s->common.json)
-        session_give(s, &(struct answer){.schema = &check_gates_schema,
-                                         .origin = "measured",
-                                         .result = results,
-                                         .title = S(""),
-                                         .describe = gate_results_describe});
+    session_give(s, &(struct answer){.schema = &check_gates_schema,
+                                     .origin = "measured",
+                                     .result = results,
+                                     .title = S(""),
+                                     .describe_part = describe_results,
+                                     .n_parts = 1});
     if (args->github)
         gate_results_github(results, &lines);
     out_raw(&s->out, text_view(&lines));

@@ -54,13 +54,15 @@ static void cluster_describe_it(const void *cluster, struct report *r)
     cluster_describe(cluster, r);
 }
 
-static void cluster_give(struct session *s, const struct cluster_outcome *out)
+static enum status cluster_give(struct session *s, const struct cluster_outcome *out)
 {
-    session_give(s, &(struct answer){.schema = &cluster_schema,
-                                     .origin = origin_name(ORIGIN_ESTIMATED),
-                                     .result = out->result,
-                                     .title = str_basename(str_of(s->operands.at[0])),
-                                     .describe = cluster_describe_it});
+    const struct answer a = {.schema = &cluster_schema,
+                             .origin = origin_name(ORIGIN_ESTIMATED),
+                             .result = out->result,
+                             .title = str_basename(str_of(s->operands.at[0])),
+                             .describe = cluster_describe_it};
+
+    return page_answer_give(s, &a, page_answer_cluster, out->result);
 }
 
 /* Where summaries are kept: in the folder of -o, or beside the page; NULL: nowhere. */
@@ -102,12 +104,10 @@ static int cli_cluster_run(struct session *s, const void *given)
     enum status status = ranks_run(&job, &s->diag, &out);
     if (out.result != NULL) {
         read_inputs(s, &out);
-        if (s->page != NULL)
-            status = page_answer_cluster(s, out.result);
-        else if (s->common.out != NULL)
+        if (s->common.out != NULL)
             status = cluster_save(s, &out);
-        if (status == ST_OK && s->page == NULL)
-            cluster_give(s, &out);
+        if (status == ST_OK)
+            status = cluster_give(s, &out);
     } else if (mpi.rank > 0) { /* process 0 reports what the others met */
         diag_fini(&s->diag);
         diag_init(&s->diag);

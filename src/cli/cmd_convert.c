@@ -94,33 +94,25 @@ static int check_format(struct session *s, const struct args *args, struct conve
                              format->name);
     if (args->compress != COMPRESS_NOT_GIVEN && !(format->is_query && format->is_table))
         return session_usage(s, COMPRESS_MISUSED, format->name);
-    if (is_stdout && s->common.json && !job->is_dry_run)
-        return session_usage(s, "--json and -o - cannot both use standard output");
+    if (is_stdout && !job->is_dry_run)
+        TRY_CODE(session_own_form(s, "-o -"));
     if (is_stdout && format->is_binary && !job->is_dry_run && !s->is_embedded &&
         isatty(STDOUT_FILENO) == 1)
         return session_usage(s, "%s is binary; write it to a file or a pipe", format->name);
     return CODE_DONE;
 }
 
-static void convert_print(struct session *s, const struct convert_job *job,
-                          const struct convert_result *r)
+static void convert_give(struct session *s, const struct convert_job *job,
+                         const struct convert_result *r)
 {
-    bool is_stdout = strcmp(job->out, "-") == 0;
+    bool is_answer = strcmp(job->out, "-") == 0 && !job->is_dry_run;
+    const struct answer a = convert_answer(r);
 
     captures_read_one(s, r->cap);
-    if (!is_stdout && !job->is_dry_run)
+    if (!is_answer && !job->is_dry_run)
         session_wrote(s, job->out);
-    if (s->common.json) {
-        session_document(s, &convert_schema, origin_name(r->cap->origin), r);
-    } else if (!s->common.quiet && (!is_stdout || job->is_dry_run)) {
-        double length = (double)nanos_sub(r->span.end, r->span.begin);
-        if (job->is_dry_run)
-            out_printf(&s->out, "would write %s\n", job->out);
-        out_printf(&s->out,
-                   "%zu slices (%zu kernels), %zu arrows and %zu samples on %zu lanes, %s, as %s\n",
-                   r->slices, r->kernels, r->flows, r->samples, r->lanes,
-                   quantity_text(&s->arena, length, UNIT_NS), r->format->name);
-    }
+    if (!is_answer)
+        session_give(s, &a);
 }
 
 static int convert_run(struct session *s, const void *given)
@@ -137,7 +129,7 @@ static int convert_run(struct session *s, const void *given)
     TRY_CODE(check_format(s, args, &job, format));
     status = answer_convert(&job, &s->diag, &result);
     if (status == ST_OK)
-        convert_print(s, &job, &result);
+        convert_give(s, &job, &result);
     convert_result_free(&result);
     return session_code(status);
 }

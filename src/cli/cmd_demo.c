@@ -94,7 +94,7 @@ static int demo_run(struct session *s, const void *given)
 
     TRY_CODE(answer_form(s, &form));
     bool is_file = s->common.out != NULL && strcmp(s->common.out, "-") != 0;
-    bool is_talking = (is_file || form == ANSWER_TEXT) && !s->common.quiet && !s->common.json;
+    bool is_talking = (is_file || form == ANSWER_TEXT) && session_has_reader(s);
     if (folder == NULL) {
         folder = s->unpacked = remove_tree_temporary(&s->arena);
         if (folder == NULL)

@@ -96,13 +96,13 @@ static int compare_captures(struct session *s, const void *given)
     if (status == ST_OK) {
         captures_read(s, result.fleet[SIDE_A]);
         captures_read(s, result.fleet[SIDE_B]);
-        const struct answer a = {
-            .schema = &diff_schema,
-            .origin = origin_name(result.fleet[SIDE_A]->ranks.at[0]->origin),
-            .result = &result,
-            .title = MESSAGE(session_lang(s), &s->arena, &diff_text.title,
-                             PLACE("a", job.path[SIDE_A]), PLACE("b", job.path[SIDE_B])),
-            .describe = diff_describe};
+        const struct answer a = {.schema = &diff_schema,
+                                 .origin = origin_name(result.fleet[SIDE_A]->ranks.at[0]->origin),
+                                 .result = &result,
+                                 .title = MESSAGE(session_lang(s), &s->arena, &diff_text.title,
+                                                  PLACE("a", job.path[SIDE_A]),
+                                                  PLACE("b", job.path[SIDE_B])),
+                                 .describe = diff_describe};
         if (args->markdown != NULL) {
             status = results_save_markdown(args->markdown, &a, session_lang(s), &s->diag);
             session_wrote(s, args->markdown);

@@ -324,7 +324,8 @@ static enum status run_query(struct session *s, const struct args *args, enum to
     return st;
 }
 
-/* The format by --to, --json or the name of the output; CODE_DONE, or the code of the mistake. */
+/* Rows are no answer that is held and given: they stream in the format they are asked for. That is
+ * named by --to, --json or the name of the output; CODE_DONE, or the code of the mistake. */
 static int choose_format(struct session *s, const struct args *args, enum to *to)
 {
     static const struct {
@@ -369,28 +370,30 @@ static enum status read_statement(struct session *s, const char *path, struct st
 }
 
 /* Tables and their columns, a few columns a line. */
-static void print_schema(struct session *s)
+static bool print_schema(const void *args, struct sink sink)
 {
     const struct sql_table_info *t;
+    struct text text = {0};
 
+    (void)args;
     for (size_t i = 0; (t = sql_schema(i)) != NULL; i++) {
         struct str rest = str_of(t->columns), one;
         size_t width = 0;
-        out_style(&s->out, STYLE_BOLD);
-        out_printf(&s->out, "%s%s", i > 0 ? "\n" : "", t->name);
-        out_style(&s->out, STYLE_PLAIN);
-        out_printf(&s->out, "   %s", t->summary);
+        text_format(&text, "%s%s   %s", i > 0 ? "\n" : "", t->name, t->summary);
         while (str_split(&rest, ',', &one)) {
             one = str_trim(one);
             bool is_first = width == 0, is_full = width + one.n + 2 > 96;
-            out_text(&s->out, is_first ? "\n  " : is_full ? ",\n  " : ", ");
-            out_bytes(&s->out, one);
+            text_put(&text, is_first ? S("\n  ") : is_full ? S(",\n  ") : S(", "));
+            text_put(&text, one);
             width = (is_first || is_full ? 2 : width + 2) + one.n;
         }
-        out_text(&s->out, "\n");
+        text_put(&text, S("\n"));
     }
-    out_text(&s->out, "\nattr(id, 'key')   an attribute of a slice by its name\n"
-                      "attrs(id)         all attributes of a slice as JSON\n");
+    text_put(&text, S("\nattr(id, 'key')   an attribute of a slice by its name\n"
+                      "attrs(id)         all attributes of a slice as JSON\n"));
+    bool is_written = sink.write(sink.ctx, text_view(&text));
+    text_free(&text);
+    return is_written;
 }
 
 static const struct field table_fields[] = {
@@ -428,10 +431,10 @@ static int cli_query_run(struct session *s, const void *given)
     struct fleet *fleet;
 
     if (args->schema) {
-        if (s->common.json)
-            session_document(s, &tables_schema, NULL, args);
-        else
-            print_schema(s);
+        session_give(s, &(struct answer){.schema = &tables_schema,
+                                         .result = args,
+                                         .title = S(""),
+                                         .print = print_schema});
         return CODE_DONE;
     }
     if (s->operands.n != (args->file != NULL ? 1 : 2))

@@ -177,8 +177,7 @@ static int show_one(struct session *s, const void *ctx)
     if (diag_count(&s->diag, "pto-params.missing") > 0)
         diag_hint(&s->diag, "try", "strata pto sim %s --set NAME=VALUE for each ${NAME}",
                   s->operands.at[0]);
-    if (code <= CODE_NO && !s->common.json && !s->common.quiet && s->page == NULL &&
-        s->unpacked == NULL)
+    if (code <= CODE_NO && session_has_reader(s) && s->unpacked == NULL)
         print_next(s, ask->way, path);
     return code;
 }

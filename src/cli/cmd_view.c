@@ -57,6 +57,7 @@ static const struct example examples[] = {
 struct served {
     const char *url, *tunnel;
     int64_t port;
+    bool shows_tunnel;
 };
 
 static const struct field served_fields[] = {
@@ -90,15 +91,27 @@ static struct served served_of(struct session *s, const struct view_server *serv
     };
 }
 
-static void print_address(struct session *s, const struct args *args, const struct served *at)
+static bool print_address(const void *served, struct sink sink)
 {
-    if (s->common.json) {
-        session_document(s, &served_schema, NULL, at);
-    } else {
-        out_printf(&s->out, "%s\n", at->url);
-        if (args->tunnel)
-            out_printf(&s->out, "%s\n", at->tunnel);
-    }
+    const struct served *at = served;
+    struct text text = {0};
+
+    text_format(&text, "%s\n", at->url);
+    if (at->shows_tunnel)
+        text_format(&text, "%s\n", at->tunnel);
+    bool is_written = sink.write(sink.ctx, text_view(&text));
+    text_free(&text);
+    return is_written;
+}
+
+/* Also with --quiet: without its address nobody finds the server. */
+static void give_address(struct session *s, const struct served *at)
+{
+    session_give(s, &(struct answer){.schema = &served_schema,
+                                     .result = at,
+                                     .title = S(""),
+                                     .print = print_address,
+                                     .is_file = true});
     out_flush(&s->out);
 }
 
@@ -136,7 +149,7 @@ static const char *open_browser(struct session *s, const struct args *args, cons
     const char *argv[] = {"sh", "-c", "setsid xdg-open \"$1\" >/dev/null 2>&1 &", "sh", NULL, NULL};
     struct proc_spec spec = {.argv = argv, .limit_ms = BROWSER_MS};
 
-    if (args->no_browser || args->tunnel || s->common.json)
+    if (args->no_browser || args->tunnel || !session_has_reader(s))
         return NULL;
     if (getenv("DISPLAY") == NULL && getenv("WAYLAND_DISPLAY") == NULL)
         return "there is no screen";
@@ -298,7 +311,8 @@ static int view_run(struct session *s, const void *given)
     TRY_CODE(
         session_code(view_server_open(&v.server, (unsigned)args->port, session_lang(s), &s->diag)));
     struct served at = served_of(s, v.server);
-    print_address(s, args, &at);
+    at.shows_tunnel = args->tunnel;
+    give_address(s, &at);
     const char *why = open_browser(s, args, &at);
     if (why != NULL)
         print_no_browser(s, &at, why);

@@ -91,7 +91,7 @@ enum status page_answer_fleet(struct session *s, void *ctx)
     return page_answer_end(s);
 }
 
-enum status page_answer_cluster(struct session *s, const struct cluster *cluster)
+enum status page_answer_cluster(struct session *s, void *cluster)
 {
     struct page_file *page = answer_begin(s, PAGE_RANKS, NULL, 0, study_defaults());
 
@@ -137,9 +137,8 @@ static enum status make_view(struct session *s, void *ctx)
 {
     const struct page_view *v = ctx;
 
-    page_tell_view(
-        answer_begin(s, v->n > 1 ? PAGE_RANKS : PAGE_CAPTURE, v->caps, v->n, v->options), v->view,
-        s->page->fragments);
+    page_tell_view(answer_begin(s, v->n > 1 ? PAGE_RANKS : PAGE_CAPTURE, v->caps, v->n, v->options),
+                   v->view, s->page->fragments);
     return page_answer_end(s);
 }
 

@@ -51,7 +51,7 @@ enum status page_answer_give(struct session *s, const struct answer *a, page_mak
 /* Makers: the page of one capture or of the ranks of a run, with what they tell together (a struct
  * fleet_study); of that alone (a struct cluster); of a comparison (a struct diff_result). */
 enum status page_answer_fleet(struct session *s, void *fleet_study);
-enum status page_answer_cluster(struct session *s, const struct cluster *cluster);
+enum status page_answer_cluster(struct session *s, void *cluster);
 enum status page_answer_diff(struct session *s, void *diff_result);
 
 /* The page of a result that is no capture, to be filled and ended by the caller; with a timeline

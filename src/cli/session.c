@@ -275,6 +275,11 @@ void session_give(struct session *s, const struct answer *a)
     }
 }
 
+bool session_has_reader(const struct session *s)
+{
+    return !s->common.json && !s->common.quiet && s->page == NULL;
+}
+
 int session_own_form(struct session *s, const char *option)
 {
     if (s->common.json)
@@ -284,7 +289,7 @@ int session_own_form(struct session *s, const char *option)
 
 void session_say(struct session *s, const char *line)
 {
-    if (s->common.json || s->common.quiet)
+    if (!session_has_reader(s))
         return;
     /* Not onto the line of progress. */
     struct str wipe = progress_end(&s->progress_line);

@@ -109,6 +109,10 @@ bool session_heartbeat_end(void);
  */
 void session_give(struct session *s, const struct answer *a);
 
+/* Whether a person reads the answer on the terminal, and may want a word more: a line before it,
+ * the next command, a browser. */
+bool session_has_reader(const struct session *s);
+
 /* CODE_DONE, or the usage error: an option asks for a form of its own, and --json for another. */
 int session_own_form(struct session *s, const char *option);
 

@@ -23,12 +23,13 @@ struct answer {
     struct str title;             /* of the report */
     struct str document;          /* the report as programs read it, in place of it where no person
                                      does; empty: none */
+    const void *about;            /* what the report is told of, a study say; NULL: the result */
     /* In the language of the report; NULL: the files that were written are all there is to read. */
-    void (*describe)(const void *result, struct report *r);
+    void (*describe)(const void *about, struct report *r);
 
-    /* Or several reports, one for each capture say, of which part `i` is told; parts that stay empty
-     * are left out. */
-    void (*describe_part)(const void *result, size_t i, struct report *r);
+    /* Or several reports, one for each capture say, of which part `i` is told; parts that stay
+     * empty are left out. */
+    void (*describe_part)(const void *about, size_t i, struct report *r);
     size_t n_parts;
 
     /* Instead of the document in its envelope, where its shape is prescribed; false when the sink

@@ -50,8 +50,8 @@ static enum column_kind file_type_of(unsigned mask)
 {
     mask &= ~(1u << SQL_NULL);
     if (mask == 1u << SQL_INT)
-        return COLUMN_INT;
-    return mask != 0 && (mask & (1u << SQL_TEXT | 1u << SQL_BLOB)) == 0 ? COLUMN_REAL : COLUMN_TEXT;
+        return VALUES_INT;
+    return mask != 0 && (mask & (1u << SQL_TEXT | 1u << SQL_BLOB)) == 0 ? VALUES_REAL : VALUES_TEXT;
 }
 
 static void file_put_cell(struct query_rows *r, struct column_data *c, const struct sql_value *v)
@@ -60,7 +60,7 @@ static void file_put_cell(struct query_rows *r, struct column_data *c, const str
 
     if (v->type == SQL_NULL)
         column_put_null(c);
-    else if (c->type == COLUMN_TEXT) {
+    else if (c->type == VALUES_TEXT) {
         struct arena_mark mark = arena_mark(&r->arena);
         char number[NUM_TEXT];
         r->bytes += v->type == SQL_TEXT || v->type == SQL_BLOB ? v->text.n : sizeof(number);
@@ -74,9 +74,9 @@ static void file_put_cell(struct query_rows *r, struct column_data *c, const str
             column_put_text(c, (struct str){number, (size_t)snprintf(number, sizeof(number),
                                                                      "%" PRId64, v->number)});
         arena_rewind(&r->arena, mark);
-    } else if (c->type == COLUMN_INT && v->type == SQL_INT)
+    } else if (c->type == VALUES_INT && v->type == SQL_INT)
         column_put_int(c, v->number);
-    else if (c->type == COLUMN_REAL && is_number)
+    else if (c->type == VALUES_REAL && is_number)
         column_put_real(c, v->type == SQL_REAL ? v->real : (double)v->number);
     else
         r->is_unsteady = true;

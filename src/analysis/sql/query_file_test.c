@@ -51,7 +51,7 @@ static void see_chunk(void *writer, const struct column_chunk *chunk,
                       const struct dataset_piece *piece)
 {
     const struct column_data *c = &chunk->at[0];
-    struct str text = c->type == COLUMN_TEXT ? c->texts.at[c->places[0]] : S("");
+    struct str text = c->type == VALUES_TEXT ? c->texts.at[c->places[0]] : S("");
 
     (void)writer, (void)piece;
     seen.chunks++;

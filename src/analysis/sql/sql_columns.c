@@ -40,9 +40,9 @@ static unsigned key_types(const struct sql_view *v, enum capture_key key)
 
 static enum column_kind key_type(unsigned mask, enum column_kind declared)
 {
-    if (mask == 0 || declared == COLUMN_TEXT || (mask & 1u << ATTR_TEXT) != 0)
-        return mask == 0 ? declared : COLUMN_TEXT;
-    return (mask & 1u << ATTR_REAL) != 0 ? COLUMN_REAL : COLUMN_INT;
+    if (mask == 0 || declared == VALUES_TEXT || (mask & 1u << ATTR_TEXT) != 0)
+        return mask == 0 ? declared : VALUES_TEXT;
+    return (mask & 1u << ATTR_REAL) != 0 ? VALUES_REAL : VALUES_INT;
 }
 
 static enum column_kind stream_type(const struct sql_view *v)
@@ -54,10 +54,10 @@ static enum column_kind stream_type(const struct sql_view *v)
             struct str name = capture_text(cap, key->name);
             int64_t number;
             if (key->kind == LANE_STREAM && name.n > 0 && !num_i64(name, &number))
-                return COLUMN_TEXT;
+                return VALUES_TEXT;
         }
     }
-    return COLUMN_INT;
+    return VALUES_INT;
 }
 
 static struct field_value row_value(const struct sql_columns *t, size_t part, size_t row,
@@ -69,12 +69,12 @@ static struct field_value row_value(const struct sql_columns *t, size_t part, si
 /* Steps of small tables may be called by a name. */
 static enum column_kind row_type(const struct sql_columns *t, int column, enum column_kind declared)
 {
-    if (column == 0 || declared != COLUMN_INT || !str_equal(t->info[column].name, S("step")))
+    if (column == 0 || declared != VALUES_INT || !str_equal(t->info[column].name, S("step")))
         return declared;
     for (size_t p = 0; p < t->view->part_count; p++)
         for (size_t i = 0; i < t->bases[p + 1] - t->bases[p]; i++)
             if (row_value(t, p, i, column).type == VALUE_TEXT)
-                return COLUMN_TEXT;
+                return VALUES_TEXT;
     return declared;
 }
 
@@ -86,8 +86,8 @@ static enum column_kind slice_type(const struct sql_columns *t, int column,
     if (column == C_STEP) {
         for (size_t i = 1; i < t->view->steps.n; i++)
             if (!t->view->steps.at[i].is_number)
-                return COLUMN_TEXT;
-        return COLUMN_INT;
+                return VALUES_TEXT;
+        return VALUES_INT;
     }
     if (str_equal(t->info[column].name, S("stream")))
         return stream_type(t->view);
@@ -109,9 +109,9 @@ static void read_declaration(struct sql_columns *t)
         sql_next_column(&declared, &name);
         t->info[i] = (struct column_info){
             .name = name,
-            .type = str_ends(one, S(" TEXT"))   ? COLUMN_TEXT
-                    : str_ends(one, S(" REAL")) ? COLUMN_REAL
-                                                : COLUMN_INT,
+            .type = str_ends(one, S(" TEXT"))   ? VALUES_TEXT
+                    : str_ends(one, S(" REAL")) ? VALUES_REAL
+                                                : VALUES_INT,
         };
     }
 }
@@ -179,8 +179,8 @@ static bool is_taken(const struct column_data *c, struct field_value v)
 {
     if (v.type == VALUE_NONE || (v.type == VALUE_REAL && isnan(v.real)))
         return false;
-    return c->type == COLUMN_TEXT || v.type == VALUE_INT ||
-           (c->type == COLUMN_REAL && v.type == VALUE_REAL);
+    return c->type == VALUES_TEXT || v.type == VALUE_INT ||
+           (c->type == VALUES_REAL && v.type == VALUE_REAL);
 }
 
 static void columns_put_value(struct column_data *c, struct field_value v, bool is_mixed_column)
@@ -191,9 +191,9 @@ static void columns_put_value(struct column_data *c, struct field_value v, bool 
         v = value_int((int64_t)v.u);
     if (!is_taken(c, v))
         column_put_null(c);
-    else if (c->type == COLUMN_INT)
+    else if (c->type == VALUES_INT)
         column_put_int(c, v.i);
-    else if (c->type == COLUMN_REAL)
+    else if (c->type == VALUES_REAL)
         column_put_real(c, v.type == VALUE_REAL ? v.real : (double)v.i);
     else if (v.type != VALUE_TEXT) {
         char text[NUM_TEXT];

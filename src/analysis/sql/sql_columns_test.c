@@ -35,9 +35,9 @@ static void columns_put_cell(struct text *out, const struct column_data *c, size
 {
     if (!column_has(c, row))
         text_put(out, S("-|"));
-    else if (c->type == COLUMN_INT)
+    else if (c->type == VALUES_INT)
         columns_put_number(out, c->numbers[row]);
-    else if (c->type == COLUMN_REAL)
+    else if (c->type == VALUES_REAL)
         text_format(out, "%.17g|", c->reals[row]);
     else
         text_format(out, "%.*s|", STR_ARGS(c->texts.at[c->places[row]]));
@@ -166,17 +166,17 @@ TEST(types_are_those_that_all_values_need)
 
     diag_init(&diag);
     assert_int_equal(sql_view_init(&view, list, 1, &diag), ST_OK);
-    assert_int_equal(columns_type_of(&view, "kernels", S("step")), COLUMN_INT);
-    assert_int_equal(columns_type_of(&view, "kernels", S("stream")), COLUMN_INT);
-    assert_int_equal(columns_type_of(&view, "kernels", S("core")), COLUMN_TEXT);
-    assert_int_equal(columns_type_of(&view, "kernels", S("task")), COLUMN_INT);
-    assert_int_equal(columns_type_of(&view, "counters", S("value")), COLUMN_REAL);
-    assert_int_equal(columns_type_of(&view, "collectives", S("group")), COLUMN_TEXT);
+    assert_int_equal(columns_type_of(&view, "kernels", S("step")), VALUES_INT);
+    assert_int_equal(columns_type_of(&view, "kernels", S("stream")), VALUES_INT);
+    assert_int_equal(columns_type_of(&view, "kernels", S("core")), VALUES_TEXT);
+    assert_int_equal(columns_type_of(&view, "kernels", S("task")), VALUES_INT);
+    assert_int_equal(columns_type_of(&view, "counters", S("value")), VALUES_REAL);
+    assert_int_equal(columns_type_of(&view, "collectives", S("group")), VALUES_TEXT);
     sql_view_fini(&view);
     assert_int_equal(sql_view_init(&view, list, 2, &diag), ST_OK);
-    assert_int_equal(columns_type_of(&view, "kernels", S("step")), COLUMN_TEXT);
-    assert_int_equal(columns_type_of(&view, "steps", S("step")), COLUMN_TEXT);
-    assert_int_equal(columns_type_of(&view, "kernels", S("stream")), COLUMN_TEXT);
+    assert_int_equal(columns_type_of(&view, "kernels", S("step")), VALUES_TEXT);
+    assert_int_equal(columns_type_of(&view, "steps", S("step")), VALUES_TEXT);
+    assert_int_equal(columns_type_of(&view, "kernels", S("stream")), VALUES_TEXT);
     sql_view_fini(&view);
     capture_free(caps[0]);
     capture_free(caps[1]);

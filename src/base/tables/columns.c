@@ -10,7 +10,7 @@ void columns_init(struct column_chunk *c, const struct column_info *info, size_t
 {
     *c = (struct column_chunk){.at = mem_grow(NULL, sizeof(*c->at), n > 0 ? n : 1), .n = n};
     for (size_t i = 0; i < n; i++) {
-        bool is_text = info[i].type == COLUMN_TEXT;
+        bool is_text = info[i].type == VALUES_TEXT;
         c->at[i] = (struct column_data){.type = info[i].type};
         c->at[i].values =
             mem_grow(NULL, is_text ? sizeof(uint32_t) : sizeof(int64_t), COLUMNS_ROWS);
@@ -53,7 +53,7 @@ void columns_clear(struct column_chunk *c)
 
 void column_put_null(struct column_data *c)
 {
-    if (c->type == COLUMN_TEXT)
+    if (c->type == VALUES_TEXT)
         c->places[c->n] = 0;
     else
         c->numbers[c->n] = 0;

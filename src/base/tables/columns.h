@@ -21,7 +21,7 @@
 
 enum { COLUMNS_ROWS = 1 << 16 }; /* of a chunk at most */
 
-enum column_kind { COLUMN_INT, COLUMN_REAL, COLUMN_TEXT };
+enum column_kind { VALUES_INT, VALUES_REAL, VALUES_TEXT };
 
 struct column_info {
     struct str name;

@@ -3,9 +3,9 @@
 #include "base/testing.h"
 
 static const struct column_info info[] = {
-    {S_INIT("n"), COLUMN_INT, false},
-    {S_INIT("x"), COLUMN_REAL, false},
-    {S_INIT("t"), COLUMN_TEXT, false},
+    {S_INIT("n"), VALUES_INT, false},
+    {S_INIT("x"), VALUES_REAL, false},
+    {S_INIT("t"), VALUES_TEXT, false},
 };
 
 TEST(values_and_gaps_stand_in_their_rows)

@@ -31,8 +31,11 @@ struct page {
     size_t n;
 };
 
+/* What is asked about, and where its page goes: with colours, as wide as the terminal. */
 struct pages {
     VEC_OF(struct page) list;
+    struct command_path path;
+    struct out *out;
 };
 
 static struct field_value letter(const void *record, const struct record_env *env)
@@ -215,6 +218,32 @@ static int unknown(struct session *s, struct command_path path, int used)
     return CODE_USAGE;
 }
 
+static bool print_pages(const void *pages_, struct sink sink)
+{
+    const struct pages *pages = pages_;
+
+    (void)sink; /* onto the same, but by words and their styles */
+    if (pages->path.command != NULL)
+        help_page(pages->out, pages->path, false);
+    else
+        help_overview(pages->out);
+    return pages->out->error == 0;
+}
+
+static void give_pages(struct session *s, struct command_path path)
+{
+    struct pages pages = {.path = path, .out = &s->out};
+
+    if (path.command != NULL)
+        add_command(s, &pages, path);
+    for (size_t i = 0; path.command == NULL && i < command_count; i++)
+        add_command(s, &pages, (struct command_path){NULL, command_list[i]});
+    session_give(
+        s, &(struct answer){
+               .schema = &help_schema, .result = &pages, .title = S(""), .print = print_pages});
+    vec_free(&pages.list);
+}
+
 static int help_run(struct session *s, const void *p)
 {
     const struct args *args = p;
@@ -226,21 +255,10 @@ static int help_run(struct session *s, const void *p)
     path = command_find((int)s->operands.n, s->operands.at, &used);
     if ((size_t)used < s->operands.n)
         return unknown(s, path, used);
-    if (args->man) {
+    if (args->man)
         help_man(&s->out, path);
-    } else if (s->common.json) {
-        struct pages pages = {0};
-        if (path.command != NULL)
-            add_command(s, &pages, path);
-        for (size_t i = 0; path.command == NULL && i < command_count; i++)
-            add_command(s, &pages, (struct command_path){NULL, command_list[i]});
-        session_document(s, &help_schema, NULL, &pages);
-        vec_free(&pages.list);
-    } else if (path.command != NULL) {
-        help_page(&s->out, path, false);
-    } else {
-        help_overview(&s->out);
-    }
+    else
+        give_pages(s, path);
     return CODE_DONE;
 }
 

@@ -78,11 +78,8 @@ static int install_run(struct session *s, const void *given)
         st = fs_mkdirs(s->operands.at[0], &s->diag);
     for (size_t i = 0; st == ST_OK && skill_at(&s->arena, i, &one); i++)
         st = install(s, &one);
-    if (st == ST_OK && s->written.n == 0 && !s->common.quiet && !s->common.json) {
-        struct report *r = report_new(session_lang(s), S(""));
-        report_line(r, "all skills are installed already");
-        session_answer(s, r);
-    }
+    if (st == ST_OK && s->written.n == 0)
+        session_say(s, "all skills are installed already");
     return session_code(st);
 }
 

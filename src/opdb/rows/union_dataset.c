@@ -47,7 +47,7 @@ static void find_types(struct typed_csv *t, struct str text)
             has_text[i] |= cell.n > 0 && !is_number;
         }
     for (size_t i = 0; i < t->n; i++)
-        t->info[i].type = has_number[i] && !has_text[i] ? COLUMN_REAL : COLUMN_TEXT;
+        t->info[i].type = has_number[i] && !has_text[i] ? VALUES_REAL : VALUES_TEXT;
 }
 
 static void dataset_put_cell(struct typed_csv *t, struct column_data *c, size_t i)
@@ -58,7 +58,7 @@ static void dataset_put_cell(struct typed_csv *t, struct column_data *c, size_t 
 
     if (cell.n == 0) {
         column_put_null(c);
-    } else if (c->type == COLUMN_REAL) {
+    } else if (c->type == VALUES_REAL) {
         cell_number(cell, &number);
         column_put_real(c, number);
     } else {

@@ -58,7 +58,7 @@ static void hand_on(struct arrow *w, struct str bytes)
 
 static bool has_dictionary(const struct column_info *c)
 {
-    return c->type == COLUMN_TEXT && !c->is_open;
+    return c->type == VALUES_TEXT && !c->is_open;
 }
 
 /* ---- the schema ---- */
@@ -74,15 +74,15 @@ static flat_ref put_int_type(struct flat *f, int32_t bits)
 static flat_ref arrow_put_type(struct flat *f, enum column_kind type, uint8_t *number)
 {
     switch (type) {
-    case COLUMN_INT:
+    case VALUES_INT:
         *number = TYPE_INT;
         return put_int_type(f, 64);
-    case COLUMN_REAL:
+    case VALUES_REAL:
         *number = TYPE_FLOAT;
         flat_begin(f);
         flat_set_i16(f, 0, DOUBLE_PRECISION);
         return flat_end(f);
-    case COLUMN_TEXT:
+    case VALUES_TEXT:
         break;
     }
     *number = TYPE_UTF8;
@@ -208,7 +208,7 @@ static void arrow_pack(const struct dataset_layout *layout, const struct column_
     for (size_t i = 0; i < chunk->n; i++) {
         const struct column_data *c = &chunk->at[i];
         put_buffer(piece, layout, c->valid, c->nulls > 0 ? (c->n + 7) / 8 : 0);
-        if (c->type != COLUMN_TEXT)
+        if (c->type != VALUES_TEXT)
             put_buffer(piece, layout, c->values, c->n * sizeof(int64_t));
         else if (!has_dictionary(&layout->columns[i]))
             put_strings(piece, layout, c->texts.n > 0 ? c->texts.at : &none, c->places, c->n);
@@ -307,7 +307,7 @@ static void arrow_append(void *writer, const struct column_chunk *chunk,
         const struct column_data *c = &chunk->at[i];
         bool is_dictionary = has_dictionary(&w->layout.columns[i]);
         vec_push(&w->nodes, ((struct node){htole64(c->n), htole64(c->nulls)}));
-        take_buffers(w, piece, &next, is_dictionary ? 1 : c->type == COLUMN_TEXT ? 3 : 2);
+        take_buffers(w, piece, &next, is_dictionary ? 1 : c->type == VALUES_TEXT ? 3 : 2);
         if (is_dictionary)
             put_places(w, c, &w->words[i]);
     }

@@ -90,9 +90,9 @@ static void bind(struct inserter *in, const struct column_data *c, int number, s
 {
     if (!column_has(c, row)) {
         sqlite3_bind_null(in->stmt, number);
-    } else if (c->type == COLUMN_INT) {
+    } else if (c->type == VALUES_INT) {
         sqlite3_bind_int64(in->stmt, number, c->numbers[row]);
-    } else if (c->type == COLUMN_REAL) {
+    } else if (c->type == VALUES_REAL) {
         sqlite3_bind_double(in->stmt, number, c->reals[row]);
     } else {
         struct str text = c->texts.at[c->places[row]];

@@ -18,7 +18,7 @@ enum { PAGE_DATA = 0, PAGE_DICTIONARY = 2 };
 enum { ENCODING_PLAIN = 0, ENCODING_RLE = 3, ENCODING_DELTA = 5, ENCODING_DICTIONARY = 8 };
 enum { CODEC_NONE = 0, CODEC_ZSTD = 6 };
 enum { OPTIONAL = 1, CONVERTED_UTF8 = 0 };
-static const int types[] = {[COLUMN_INT] = 2, [COLUMN_REAL] = 5, [COLUMN_TEXT] = 6};
+static const int types[] = {[VALUES_INT] = 2, [VALUES_REAL] = 5, [VALUES_TEXT] = 6};
 
 /* A row group that was written. */
 struct parquet_group {
@@ -66,7 +66,7 @@ static void put_levels(struct text *out, const struct column_data *c, struct dat
 /* The values that are there, one after the other: numbers of eight bytes, or places of texts. */
 static const void *present(const struct column_data *c, struct dataset_piece *p)
 {
-    bool is_text = c->type == COLUMN_TEXT;
+    bool is_text = c->type == VALUES_TEXT;
     size_t n = 0;
 
     if (c->nulls == 0)
@@ -156,7 +156,7 @@ static void put_page(struct dataset_piece *p, struct dataset_part *part, int typ
 
 static int encoding_of(enum column_kind type, const struct dataset_part *part)
 {
-    if (type == COLUMN_INT)
+    if (type == VALUES_INT)
         return ENCODING_DELTA;
     return part->is_dictionary ? ENCODING_DICTIONARY : ENCODING_PLAIN;
 }
@@ -175,9 +175,9 @@ static void put_pages(struct dataset_piece *p, const struct column_data *c,
     part->dictionary = p->bytes.n - part->offset;
     text_clear(&p->page);
     put_levels(&p->page, c, p);
-    if (c->type == COLUMN_INT)
+    if (c->type == VALUES_INT)
         put_numbers(&p->page, c, p, part);
-    else if (c->type == COLUMN_REAL)
+    else if (c->type == VALUES_REAL)
         put_reals(&p->page, c, p, part);
     else
         put_texts(&p->page, c, p, part);
@@ -193,7 +193,7 @@ static void parquet_pack(const struct dataset_layout *layout, const struct colum
     for (size_t i = 0; i < layout->n; i++) {
         const struct column_data *c = &chunk->at[i];
         struct dataset_part part = {.values = c->n - c->nulls, .nulls = c->nulls};
-        part.is_dictionary = c->type == COLUMN_TEXT && part.values > 0 &&
+        part.is_dictionary = c->type == VALUES_TEXT && part.values > 0 &&
                              (!layout->columns[i].is_open || c->texts.n <= part.values / 2 + 1);
         part.is_compressed = !layout->is_plain;
         put_pages(piece, c, &part);
@@ -249,7 +249,7 @@ static void put_schema(struct thrift *t, const struct dataset_layout *layout)
         thrift_i32(t, 1, types[c->type]);
         thrift_i32(t, 3, OPTIONAL);
         thrift_binary(t, 4, c->name);
-        if (c->type == COLUMN_TEXT) {
+        if (c->type == VALUES_TEXT) {
             thrift_i32(t, 6, CONVERTED_UTF8);
             thrift_struct(t, 10); /* a logical type: */
             thrift_struct(t, 1);  /* string */
@@ -264,7 +264,7 @@ static void put_statistics(struct thrift *t, enum column_kind type, const struct
 {
     thrift_struct(t, 12);
     thrift_i64(t, 3, (int64_t)part->nulls);
-    if (type == COLUMN_INT && part->values > 0) {
+    if (type == VALUES_INT && part->values > 0) {
         uint64_t most = htole64((uint64_t)part->most), least = htole64((uint64_t)part->least);
         thrift_binary(t, 5, (struct str){(const char *)&most, sizeof(most)});
         thrift_binary(t, 6, (struct str){(const char *)&least, sizeof(least)});

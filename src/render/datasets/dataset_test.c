@@ -9,10 +9,10 @@
 #include "base/testing.h"
 
 static const struct column_info info[] = {
-    {S_INIT("id"), COLUMN_INT, false},
-    {S_INIT("x"), COLUMN_REAL, false},
-    {S_INIT("name"), COLUMN_TEXT, false},
-    {S_INIT("note"), COLUMN_TEXT, true},
+    {S_INIT("id"), VALUES_INT, false},
+    {S_INIT("x"), VALUES_REAL, false},
+    {S_INIT("name"), VALUES_TEXT, false},
+    {S_INIT("note"), VALUES_TEXT, true},
 };
 static const struct dataset_note notes[] = {{S_INIT("key"), S_INIT("value")}};
 
