@@ -20,6 +20,9 @@ enum recorded_work_kind {
     RECORDED_WORK_MEMORY, /* whatever reads, writes and computes little */
 };
 
+/* As PyTorch names the values of a call that are no tensors. */
+#define RECORDED_VALUES "Concrete Inputs"
+
 /* What is recorded of a call; texts that are not are empty. `shapes` as tensor_shapes.h reads
  * them; `values` are the inputs that are no tensors: ["", "", "", "[2, 2]"]. */
 struct recorded_call {

@@ -203,7 +203,7 @@ static void use_accounting(void *ctx, size_t i)
             page_set_fill(set);
             page_thin_apply(set, &whole);
         }
-        set->kernels = page_kernels_find(set, &set->apart.scratch);
+        set->kernels = page_kernels_find(set);
         return;
     }
     if (i / 2 == page->lead || page->kind == PAGE_COMPARE)

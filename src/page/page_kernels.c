@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/diagnose/root_limits.h"
-#include "analysis/ops/operator_work.h"
+#include "analysis/ops/kernel_work.h"
 #include "page/page_set.h"
 
 enum { P95 = 95 };
@@ -65,32 +65,43 @@ static void sum_all(struct summing *s)
     }
 }
 
-/* ---- roof ---- */
+/* ---- work ---- */
 
-/* Clocks and data sheets differ by less. */
-#define BEYOND 1.25
+/* Of all kernels of an entry. */
+struct work_sums {
+    double flops, bytes, peak, roof;
+    nanos rated;
+};
 
-static void add_roof(struct page_kernel *row, const struct device *device,
-                     const struct operator_work *work)
+static struct work_sums *sum_work(struct page_set *set, const struct kernel_works *works)
 {
-    enum peak kind = work->type.is_float8 ? PEAK_FP8 : work->type.is_half ? PEAK_BF16 : PEAK_TF32;
+    struct work_sums *sums = mem_grow(NULL, sizeof(*sums), set->whats.n + 1);
+    struct kernel_order kernels = study_kernels(&set->apart);
 
-    row->flops = work->flops;
-    row->bytes = work->moved * work->type.bytes;
-    if (device == NULL || work->flops <= 0 || row->bytes <= 0 || row->mean <= 0)
-        return;
-    double peak = device->tflops[kind] * 1e3, gbps = device->gbps; /* a ns */
-    if (peak <= 0 || gbps <= 0)
-        return;
-    double compute = row->flops / peak, memory = row->bytes / gbps;
-    double roof = (compute > memory ? compute : memory) / (double)row->mean;
-    if (roof > BEYOND) { /* another kernel of the operator does the work */
-        row->flops = row->bytes = 0;
-        return;
+    memset(sums, 0, (set->whats.n + 1) * sizeof(*sums));
+    for (size_t i = 0; i < kernels.n; i++) {
+        const struct kernel_work *w = &works->at[i];
+        struct work_sums *to = &sums[set->what[kernels.at[i]]];
+        to->flops += w->flops;
+        to->bytes += w->bytes;
+        to->peak += w->peak;
+        to->roof += w->roof;
+        if (w->roof > 0)
+            to->rated = nanos_add(to->rated, set->cap->slices.dur[kernels.at[i]]);
     }
-    row->is_compute = compute > memory;
-    row->roof = roof < 1 ? roof : 1;
-    row->headroom = (1 - row->roof) * (double)row->per_step;
+    return sums;
+}
+
+static void add_work(struct page_kernel *row, const struct device *device,
+                     const struct work_sums *sums, size_t steps)
+{
+    row->flops = sums->flops / (double)row->count;
+    row->bytes = sums->bytes / (double)row->count;
+    if (sums->roof <= 0 || sums->rated <= 0)
+        return;
+    row->is_compute = device->gbps > 0 && sums->peak > sums->bytes / device->gbps;
+    row->roof = sums->roof / (double)sums->rated;
+    row->headroom = ((double)sums->rated - sums->roof) / (double)(steps > 0 ? steps : 1);
 }
 
 static uint32_t operator_of(const struct page_set *set, uint32_t slice)
@@ -123,11 +134,11 @@ ORDER_BY(by_worth, struct page_kernel,
                x->headroom >= 0 ? x->headroom : (double)x->per_step)
              ?: ORDER(y->total, x->total) ?: ORDER(x->what, y->what));
 
-static void finish_row(struct summing *s, struct page_kernel *row, struct operator_works *works,
-                       const struct device *device)
+static void finish_row(struct summing *s, struct page_kernel *row, const struct device *device,
+                       const struct work_sums *work)
 {
     nanos *lengths = s->durations.at + s->durations.first[row->what];
-    struct operator_ref ref = {operator_of(s->set, row->longest), row->longest};
+    uint32_t op = operator_of(s->set, row->longest);
 
     qsort(lengths, row->count, sizeof(*lengths), by_length);
     row->p95 = lengths[(row->count - 1) * P95 / 100];
@@ -136,19 +147,18 @@ static void finish_row(struct summing *s, struct page_kernel *row, struct operat
     row->share = num_share((double)row->total, (double)s->all);
     row->headroom = -1;
     row->n_trend = s->steps > 0 ? (s->steps + s->bucket - 1) / s->bucket : 0;
-    if (ref.op != NO_SLICE)
-        row->op = capture_text(s->set->cap, s->set->cap->slices.name[ref.op]);
-    if (s->set->whats.at[row->what].kind == SLICE_COMPUTE)
-        add_roof(row, device, operator_work_of(works, ref));
+    if (op != NO_SLICE)
+        row->op = capture_text(s->set->cap, s->set->cap->slices.name[op]);
+    add_work(row, device, work, s->steps);
 }
 
-struct page_kernels page_kernels_find(const struct page_set *set, struct arena *arena)
+struct page_kernels page_kernels_find(struct page_set *set)
 {
     size_t n = set->whats.n;
     struct summing s = {
         .set = set, .steps = set->a->is_pseudo || account_mean_of(set->a).is_mixed ? 0 : set->a->n};
     struct page_kernels out = {.device = kernels_device_of(set->cap)};
-    struct operator_works works = {.cap = set->cap};
+    struct work_sums *works = sum_work(set, kernel_works_find(&set->apart, out.device));
 
     s.bucket = s.steps / PAGE_TREND + 1;
     s.rows = mem_grow(NULL, sizeof(*s.rows), n + 1);
@@ -168,14 +178,14 @@ struct page_kernels page_kernels_find(const struct page_set *set, struct arena *
     for (size_t i = 0; i < n; i++) {
         if (s.rows[i].count == 0)
             continue;
-        finish_row(&s, &s.rows[i], &works, out.device);
+        finish_row(&s, &s.rows[i], out.device, &works[i]);
         s.rows[out.all++] = s.rows[i];
     }
     qsort(s.rows, out.all, sizeof(*s.rows), by_worth);
     out.n = out.all < PAGE_KERNELS ? out.all : PAGE_KERNELS;
-    out.at = ARENA_ARRAY(arena, struct page_kernel, out.n + 1);
+    out.at = ARENA_ARRAY(&set->apart.scratch, struct page_kernel, out.n + 1);
     memcpy(out.at, s.rows, out.n * sizeof(*out.at));
-    operator_works_free(&works);
+    mem_free(works);
     mem_free(s.rows);
     mem_free(s.durations.first);
     mem_free(s.durations.at);

@@ -19,10 +19,10 @@ struct page_kernel {
     nanos wait; /* -1: not recorded */
     nanos per_step;
     double share;        /* of all kernels */
-    double roof;         /* share of what the device could do; 0: not known */
+    double roof;         /* share of its time that it needs at the roof; 0: not known */
     bool is_compute;     /* bound by the units, not by memory; where the roof is known */
     double headroom;     /* ns a step; below 0: not known */
-    double flops, bytes; /* of a call; 0: not known */
+    double flops, bytes; /* of a call, on average; 0: not known */
     struct str op;       /* that launched the longest one; empty: not recorded */
     nanos trend[PAGE_TREND];
     size_t n_trend;
@@ -34,7 +34,7 @@ struct page_kernels {
     const struct device *device; /* NULL: not in the table */
 };
 
-/* Lives in `arena`. */
-struct page_kernels page_kernels_find(const struct page_set *set, struct arena *arena);
+/* Lives in the set's study `apart`. */
+struct page_kernels page_kernels_find(struct page_set *set);
 
 #endif

@@ -217,9 +217,9 @@ def operator_facts(s, path):
     rows = s.sql(path, "SELECT count(*) n, sum(dur) ns FROM kernels")
     yield "kernels.count", {"ops": ops["kernels"], "sql": first_value(rows, "n")}
     yield "kernels.device_ms", {"ops": ms(ops["device_ns"] / 1e6), "sql": ms((first_value(rows, "ns") or 0) / 1e6)}
-    if len(lead["kernels"]) == lead["kernels_total"]:
-        yield "kernels.flop", {"ops": Shown(ops["steps"][-1]["flops"] or 0) if ops.get("steps") else None,
-                               "page": Shown(sum((k["flops"] or 0) * k["count"] for k in lead["kernels"])) if ops.get("steps") else None}
+    if ops["kernels"] and len(lead["kernels"]) == lead["kernels_total"]:
+        yield "kernels.flop", {"ops": Shown(ops["flops"] or 0),
+                               "page": Shown(sum((k["flops"] or 0) * k["count"] for k in lead["kernels"]))}
 
 
 def first_value(rows, name):

@@ -10,9 +10,10 @@
 
 /* An operator whose work is known: its kernels together. */
 struct worked {
-    uint32_t work;  /* in `works` */
-    uint32_t first; /* place of its first kernel */
+    uint32_t work;    /* in `works` */
+    uint32_t longest; /* place of that kernel, the first of equal ones */
     nanos time;
+    double roof;   /* of all together */
     bool is_wrong; /* its shapes do not fit its time */
 };
 
@@ -75,8 +76,11 @@ static void work_add_kernel(struct finder *f, size_t kernel)
         if (teller != OP_TREE_NONE) {
             uint32_t fresh = (uint32_t)f->worked.n, place = hash_add(&f->of_slice, teller, fresh);
             if (place == fresh)
-                vec_push(&f->worked, ((struct worked){.work = work, .first = (uint32_t)kernel}));
-            f->worked.at[place].time = nanos_add(f->worked.at[place].time, time);
+                vec_push(&f->worked, ((struct worked){.work = work, .longest = (uint32_t)kernel}));
+            struct worked *worked = &f->worked.at[place];
+            worked->time = nanos_add(worked->time, time);
+            if (time > f->cap->slices.dur[study_kernels(f->st).at[worked->longest]])
+                worked->longest = (uint32_t)kernel;
             f->worked_of[kernel] = place;
         }
     }
@@ -128,7 +132,7 @@ static void rate_kernels(struct finder *f, struct kernel_order kernels)
     for (size_t i = 0; i < f->worked.n; i++) {
         struct worked *worked = &f->worked.at[i];
         const struct recorded_work *w = &f->works.at.at[worked->work];
-        struct kernel_work *k = &f->at[worked->first];
+        struct kernel_work *k = &f->at[worked->longest];
         bool is_matrix = w->kind != RECORDED_WORK_MEMORY;
         enum peak peak = peak_of(f->out->device, w->type);
         double least = is_matrix ? roof_flops_time(f->out->device, w->flops, peak, 100) : 0;
@@ -141,13 +145,15 @@ static void rate_kernels(struct finder *f, struct kernel_order kernels)
         k->bytes = w->bytes;
         k->matrix = is_matrix ? w->flops : 0;
         k->peak = least;
-        k->roof = roof_of(f->out->device, w, worked->time);
+        worked->roof = roof_of(f->out->device, w, worked->time);
     }
     for (size_t i = 0; i < kernels.n; i++) {
         if (f->worked_of[i] == OP_TREE_NONE)
             continue;
         const struct worked *worked = &f->worked.at[f->worked_of[i]];
-        f->at[i].is_rated = f->at[worked->first].roof > 0;
+        if (worked->time > 0)
+            f->at[i].roof =
+                worked->roof * (double)f->cap->slices.dur[kernels.at[i]] / (double)worked->time;
         f->at[i].state = worked->is_wrong ? WORK_NO_FIT : WORK_KNOWN;
     }
     for (size_t i = 0; i < kernels.n; i++) {

@@ -2,8 +2,9 @@
  * kernel_work - what each kernel computes and moves, and how long that takes at the roof.
  *
  * The work is that of the innermost operator around the launch whose work is known, or what the
- * kernel's own shapes tell. An operator's first kernel carries all of its work, so that sums over
- * kernels are sums over operators.
+ * kernel's own shapes tell. An operator's longest kernel carries all of its FLOP and bytes, so that
+ * sums over kernels are sums over operators; the time at the roof is shared among its kernels as
+ * their time is.
  */
 #ifndef STRATA_ANALYSIS_OPS_KERNEL_WORK_H
 #define STRATA_ANALYSIS_OPS_KERNEL_WORK_H
@@ -29,7 +30,6 @@ struct kernel_work {
     double matrix; /* of `flops`: of products, convolutions and attention */
     double peak;   /* nanoseconds for these at the full peak of their type; 0: not known */
     double roof;   /* nanoseconds at the realistic roof, no more than it took; 0: not known */
-    bool is_rated; /* the kernel's time is one that `roof` is told of */
     uint8_t state; /* enum work_state */
 };
 

@@ -121,7 +121,8 @@ static void add_work(struct finder *f, size_t slice, uint32_t row)
         return;
     const struct recorded_work *work = &f->slice_works.at.at[place];
     f->rows.at[row].flops += work->flops;
-    f->out->flops += work->is_leaf ? work->flops : 0;
+    if (study_kernels(f->st).n == 0) /* else the kernels have it */
+        f->out->flops += work->is_leaf ? work->flops : 0;
 }
 
 /* ---- host time ---- */
@@ -176,7 +177,7 @@ static void add_device(struct finder *f, uint32_t row, size_t kernel, nanos dura
     to->effort.roof += work->roof;
     if (work->state == WORK_KNOWN)
         to->effort.known = nanos_add(to->effort.known, duration);
-    if (work->is_rated)
+    if (work->roof > 0)
         to->effort.rated = nanos_add(to->effort.rated, duration);
 }
 
@@ -366,8 +367,10 @@ static struct op_stats *find_by(struct study *st, const struct op_options *o, en
                              .linked = f.tree->linked,
                              .works = kernel_works_find(st, o->device)};
     out->steps = op_steps_find(st, out->works, &out->n_steps);
-    for (size_t i = 0; i < kernels.n; i++)
+    for (size_t i = 0; i < kernels.n; i++) {
         out->device = nanos_add(out->device, st->cap->slices.dur[kernels.at[i]]);
+        out->flops += out->works->at[i].flops;
+    }
     if (by == OP_BY_FAMILY)
         by_family(&f);
     else if (by == OP_BY_LAYER)

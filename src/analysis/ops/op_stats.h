@@ -61,7 +61,7 @@ struct op_stats {
     nanos device, outside; /* of all kernels; of those outside */
     size_t kernels, outside_kernels;
     size_t linked; /* kernels whose launch is recorded */
-    double flops;  /* of all operators whose work is known, each once; 0: none is */
+    double flops;  /* of all kernels, or of all operators where there are none; 0: none is known */
     const struct kernel_works *works;
     struct op_step *steps; /* the last one is all of them together, where there are several */
     size_t n_steps;

@@ -3,6 +3,9 @@
  */
 #include "analysis/ops/operator_work.h"
 
+#include "analysis/study.h"
+#include "ops/recorded_work.h"
+
 static strid text_of_slice(const struct capture *cap, uint32_t slice, enum capture_key key)
 {
     struct attr none = {.type = ATTR_NONE};
@@ -19,19 +22,36 @@ static strid work_text_of(const struct capture *cap, struct operator_ref ref, en
     return text != 0 ? text : text_of_slice(cap, ref.kernel, key);
 }
 
-static struct operator_work work_look(struct str name, struct str shapes, struct str types)
+/* Where a call has no rule, by its name and shapes: a product of another name, a convolution whose
+ * stride is not recorded. */
+static void estimate(struct str name, const struct tensor_shapes *shapes,
+                     struct operator_work *work)
 {
-    struct tensor_shapes read = tensor_shapes_read(shapes);
-    struct tensor_product p = tensor_product_of(name, &read);
-    struct operator_work work = {0};
+    struct tensor_product p = tensor_product_of(name, shapes);
     struct tensor_shape output;
 
     if (p.flops <= 0) {
-        p = tensor_convolution_of(name, &read, &output);
-        work.is_convolution = output.n > 0;
+        p = tensor_convolution_of(name, shapes, &output);
+        work->is_convolution = output.n > 0;
     }
-    work.flops = p.flops;
-    work.moved = p.elements;
+    work->flops = p.flops;
+    work->moved = p.elements;
+}
+
+static struct operator_work work_look(const struct recorded_call *call)
+{
+    struct tensor_shapes read = tensor_shapes_read(call->shapes);
+    struct recorded_work exact = recorded_work_of(call);
+    struct operator_work work = {0};
+    struct str types = call->types;
+
+    if ((exact.kind == RECORDED_WORK_PRODUCT || exact.kind == RECORDED_WORK_CONVOLUTION) &&
+        exact.type.bytes > 0) {
+        work.flops = exact.flops;
+        work.moved = exact.bytes / exact.type.bytes;
+    } else {
+        estimate(call->op, &read, &work);
+    }
     for (size_t i = 0; i < read.n; i++) {
         double elements = tensor_shape_elements(&read.at[i]);
         work.elements = elements > work.elements ? elements : work.elements;
@@ -48,6 +68,17 @@ static struct operator_work work_look(struct str name, struct str shapes, struct
     return work;
 }
 
+/* The inputs that are no tensors: the stride of a convolution, say. */
+static strid values_of(struct operator_works *works, uint32_t op)
+{
+    struct attr none = {.type = ATTR_NONE};
+
+    if (works->values == 0)
+        works->values = intern_find(&works->cap->strings, S(RECORDED_VALUES));
+    struct attr a = op != UINT32_MAX ? study_attr(works->cap, op, works->values) : none;
+    return a.type == ATTR_TEXT ? a.text : 0;
+}
+
 struct tensor_shapes operator_work_shapes(const struct capture *cap, struct operator_ref ref)
 {
     return tensor_shapes_read(capture_text(cap, work_text_of(cap, ref, KEY_INPUT_SHAPES)));
@@ -60,12 +91,16 @@ const struct operator_work *operator_work_of(struct operator_works *works, struc
         ref.op != UINT32_MAX ? cap->slices.name[ref.op] : text_of_slice(cap, ref.kernel, KEY_TYPE);
     strid shapes = work_text_of(cap, ref, KEY_INPUT_SHAPES),
           types = work_text_of(cap, ref, KEY_INPUT_DTYPES);
-    uint64_t key = hash_mix(hash_mix(name, shapes), types);
+    strid values = values_of(works, ref.op);
+    uint64_t key = hash_mix(hash_mix(name, shapes), (uint64_t)types << 32 | values);
     uint32_t fresh = (uint32_t)works->at.n, place = hash_add(&works->known, key, fresh);
 
     if (place == fresh) {
         struct operator_work work =
-            work_look(capture_text(cap, name), capture_text(cap, shapes), capture_text(cap, types));
+            work_look(&(struct recorded_call){.op = capture_text(cap, name),
+                                              .shapes = capture_text(cap, shapes),
+                                              .types = capture_text(cap, types),
+                                              .values = capture_text(cap, values)});
         work.key = key;
         vec_push(&works->at, work);
     }

@@ -1,9 +1,9 @@
 /*
- * operator_work - what an operator computes and moves by its inputs alone, for the roofs of
- * what-ifs.
+ * operator_work - what an operator computes and moves, for the roofs of what-ifs.
  *
- * The work that reports show is that of a call (ops/recorded_work.h), which also reads outputs and
- * values. Computed once for equal operators: a trace has few kinds of them and many of each kind.
+ * It is the work that reports show (ops/recorded_work.h); where that is not known, it is estimated
+ * from name and inputs, since a what-if is an estimate. Computed once for equal operators: a trace
+ * has few kinds of them and many of each kind.
  */
 #ifndef STRATA_ANALYSIS_OPS_OPERATOR_WORK_H
 #define STRATA_ANALYSIS_OPS_OPERATOR_WORK_H
@@ -20,11 +20,12 @@ struct operator_work {
     uint64_t key;            /* of its name, shapes and types */
     struct tensor_type type; /* of its first tensor */
     bool has_double;         /* some tensor of it has 64 bits */
-    bool is_convolution;     /* forward: its output is taken to be as large as its input */
+    bool is_convolution;     /* estimated: its output is taken to be as large as its input */
 };
 
 struct operator_works {
     const struct capture *cap;
+    strid values; /* name of the attribute of inputs that are no tensors; 0: not looked up */
     struct hash known;
     VEC_OF(struct operator_work) at;
 };

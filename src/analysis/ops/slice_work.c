@@ -8,7 +8,7 @@
 struct slice_works slice_works_of(const struct capture *cap)
 {
     return (struct slice_works){.cap = cap,
-                                .values = intern_find(&cap->strings, S("Concrete Inputs"))};
+                                .values = intern_find(&cap->strings, S(RECORDED_VALUES))};
 }
 
 void slice_works_free(struct slice_works *w)
