@@ -219,6 +219,8 @@ if(TARGET strata)
     if(EXISTS ${STRATA_SHARED})
         set_tests_properties(agree.doors PROPERTIES ENVIRONMENT STRATA_SHARED=${STRATA_SHARED} LABELS shared)
     endif()
+    add_test(NAME agree.operators COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/agree/operators.py ${run_strata})
     add_test(NAME agree.self COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/agree/agree.py ${run_strata} --self)
     add_test(NAME query.hostile COMMAND Python3::Interpreter
