@@ -260,6 +260,11 @@ def rank_facts(s, path):
         return c["kind"], c["rank"], tuple((c["link"] or {}).values()), c["saving_total_ms"]
     named = [who(c) for c in d.get("culprits", [])]
     yield "ranks.culprits", {"json": named, "cluster": [who(c) for c in cluster.get("culprits", [])]}
+    cards = model["actions"] if model else []
+    for i, card in enumerate(cards):
+        yield "ranks.saving %d" % i, {"json": ms(named[i][3]) if i < len(named) else None, "page": ms(card["saving"] / 1e6)}
+        yield "ranks.culprit %d" % i, {"json": (named[i][0], d["culprits"][i]["confidence"]) if i < len(named) else None,
+                                       "page": (card["id"], card["confidence"]["en"])}
     told = re.findall(r"(?:takes|save) ([\d.]+) ms", "\n".join(text.split("\n\n")[1:1 + len(named)]))
     for i, saved in enumerate(told):
         yield "ranks.saving %d" % i, {"json": ms(named[i][3]), "text": Shown.of_text(saved)}
@@ -325,8 +330,22 @@ def next_facts(s, path):
                 yield "next.ops rows", {"rows with device time": bool(device) or not cells, "of a capture with kernels": True}
 
 
+def check_facts(s, path):
+    """A gate measures what the diagnosis and SQL say: the longest step, the idle share."""
+    document = s.json("check", path, "--max-idle", "0.0001%", "--max-step", "1ns")
+    gates = {g["gate"].split()[0]: g["text"] for g in document.get("gates", [])}
+    rows = s.sql(path, "SELECT count(*) n, max(dur) ns FROM steps")
+    longest, most = time_in(gates.get("--max-step", "").split(":")[-1]), first_value(rows, "ns")
+    yield "step.longest_ms", {"check": longest, "sql": ms(most / 1e6) if most else None}
+    anomaly = s.json("anomaly", path)
+    idle = re.search(r"idle for ([\d.]+) %", gates.get("--max-idle", ""))
+    share = [(st["service_ms"], st.get("underfeed_ms")) for st in anomaly.get("steps") or [] if st.get("service_ms")]
+    if idle and share and all(b is not None for _, b in share):
+        yield "step.idle_share", {"check": percent(idle[1]), "anomaly": Shown(sum(b for _, b in share) / sum(a for a, _ in share), 1e-6)}
+
+
 FACTS = {"alone": [verdict_facts, cause_facts, step_facts, class_facts, operator_facts, memory_facts, anomaly_facts,
-                   next_facts],
+                   check_facts, next_facts],
          "ranks": [rank_facts, next_facts]}
 
 

@@ -10,7 +10,7 @@
 
 ENUM_NAMES(culprit_kind_name, enum culprit_kind, "compute_slow", "host_stall", "slow_link",
            "storage", "imbalance")
-ENUM_NAMES(culprit_confidence_name, enum culprit_confidence, "low", "medium", "high")
+ENUM_NAMES(culprit_confidence_name, enum culprit_confidence, "possible", "likely", "sure")
 ENUM_NAMES(culprit_recurrence_name, enum culprit_recurrence, "always", "regular", "random", "once")
 
 enum { NOTES = 64 };

@@ -23,7 +23,8 @@ enum culprit_kind {
 };
 enum { CULPRIT_KINDS = CULPRIT_IMBALANCE + 1 };
 
-enum culprit_confidence { CULPRIT_LOW, CULPRIT_MEDIUM, CULPRIT_HIGH };
+/* In the words of docs/facts.md. */
+enum culprit_confidence { CULPRIT_POSSIBLE, CULPRIT_LIKELY, CULPRIT_SURE };
 enum culprit_recurrence { RECURS_ALWAYS, RECURS_REGULARLY, RECURS_RANDOMLY, RECURS_ONCE };
 
 struct culprit_link {

@@ -77,7 +77,7 @@ static void set_steps(const struct blame *b, struct culprit *one, uint32_t rank,
 static struct culprit culprit_of(const struct blame *b, enum culprit_kind kind, uint32_t rank)
 {
     return (struct culprit){
-        .kind = kind, .rank = b->m->ranks[rank].rank, .place = rank, .confidence = CULPRIT_HIGH};
+        .kind = kind, .rank = b->m->ranks[rank].rank, .place = rank, .confidence = CULPRIT_SURE};
 }
 
 static struct wording said(const struct blame *b, const struct message *m)
@@ -130,8 +130,8 @@ static enum culprit_confidence speed_confidence(const struct blame *b, uint32_t 
     bool is_small = b->m->n < MANY && b->w->speed[r] < slow_speed;
 
     if (b->w->peers[r] < WORK_PEERS || (is_small && b->w->peers[r] == WORK_PEERS))
-        return CULPRIT_LOW;
-    return is_small || b->w->peers[r] == WORK_PEERS ? CULPRIT_MEDIUM : CULPRIT_HIGH;
+        return CULPRIT_POSSIBLE;
+    return is_small || b->w->peers[r] == WORK_PEERS ? CULPRIT_LIKELY : CULPRIT_SURE;
 }
 
 static void blame_compute(struct blame *b)
@@ -244,11 +244,11 @@ static void blame_stalls(struct blame *b)
                                PLACE("n", one.n_steps), PLACE("all", b->m->ranks[r].n_steps));
         one.action = said(b, &cluster_text.stall_next);
         if (!b->m->ranks[r].has_host) {
-            one.confidence = CULPRIT_MEDIUM;
+            one.confidence = CULPRIT_LIKELY;
             add_evidence(b, &one, &cluster_text.stall_no_host);
         }
         if (by_chance > chance) {
-            one.confidence = CULPRIT_LOW;
+            one.confidence = CULPRIT_POSSIBLE;
             add_evidence(b, &one, &cluster_text.stall_few);
         }
         vec_push(&b->list, one);
@@ -263,7 +263,7 @@ static void blame_storage(struct blame *b)
         struct culprit one = culprit_of(b, CULPRIT_STORAGE, r);
         set_steps(b, &one, r, is_slow_storage);
         one.excess_ms = mean_excess(b, r, WORK_STORAGE, is_slow_storage);
-        one.confidence = one.n_steps > 1 ? CULPRIT_HIGH : CULPRIT_MEDIUM;
+        one.confidence = one.n_steps > 1 ? CULPRIT_SURE : CULPRIT_LIKELY;
         one.evidence = WORDING(b->m->arena, &cluster_text.storage, PLACE("ms", one.excess_ms),
                                PLACE("n", one.n_steps));
         one.action = said(b, &cluster_text.storage_next);
@@ -302,7 +302,7 @@ static void blame_uneven(struct blame *b)
         struct culprit one = culprit_of(b, CULPRIT_IMBALANCE, r);
         set_steps(b, &one, r, is_uneven_step);
         one.excess_ms = mean_excess(b, r, WORK_COMPUTE, is_uneven_step);
-        one.confidence = own > 2 ? CULPRIT_HIGH : CULPRIT_MEDIUM;
+        one.confidence = own > 2 ? CULPRIT_SURE : CULPRIT_LIKELY;
         const struct summary_family *f = b->w->excess[r];
         one.evidence = f != NULL
                            ? WORDING(b->m->arena, &cluster_text.uneven_most,
@@ -356,7 +356,7 @@ static void blame_stages(struct blame *b)
                 one.ranks[one.n_ranks++] = b->m->ranks[r].rank;
         set_steps(b, &one, one.place, has_step);
         one.excess_ms = (all[k] - usual) / 1e6;
-        one.confidence = CULPRIT_MEDIUM;
+        one.confidence = CULPRIT_LIKELY;
         one.evidence = WORDING(b->m->arena, &cluster_text.stage, PLACE("n", one.n_ranks),
                                PLACE("ms", all[k] / 1e6), PLACE("ratio", all[k] / usual));
         one.action = said(b, &cluster_text.stage_next);
@@ -378,7 +378,7 @@ static void blame_link(struct blame *b, const struct slow_link *slow)
     one.ranks = (int64_t *)g->ranks;
     one.n_ranks = g->n;
     one.place = CLUSTER_NONE;
-    one.confidence = slow->from >= 0 ? CULPRIT_HIGH : CULPRIT_MEDIUM;
+    one.confidence = slow->from >= 0 ? CULPRIT_SURE : CULPRIT_LIKELY;
     one.steps = ARENA_ARRAY(b->m->arena, int64_t, b->m->n_steps);
     for (size_t s = 0; s < b->m->n_steps; s++)
         one.steps[one.n_steps++] = b->m->steps[s];

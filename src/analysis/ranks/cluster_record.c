@@ -23,7 +23,7 @@ static const struct field culprit_fields[] = {
     FIELD(struct culprit, total_ms, "saving_total_ms"),
     FIELD(struct culprit, share, "share"),
     FIELD_OF_ENUM(struct culprit, confidence, "confidence", culprit_confidence_name,
-                  CULPRIT_HIGH + 1),
+                  CULPRIT_SURE + 1),
     FIELD(struct culprit, evidence, "evidence"),
     FIELD(struct culprit, action, "action"),
 };
@@ -180,7 +180,7 @@ static const struct field cluster_fields[] = {
 static const struct record cluster_record = RECORD(struct cluster, cluster_fields);
 
 const struct schema cluster_schema = {
-    .name = "strata.cluster/1",
+    .name = "strata.cluster/2",
     .title = "all ranks of a run together: who makes the others wait, clocks, communicators",
     .record = &cluster_record,
 };

@@ -79,7 +79,7 @@ TEST(a_rank_that_is_a_little_slow_is_named_among_few_when_all_its_kernels_show_i
 
     assert_int_equal(c->n_culprits, 1);
     assert_int_equal(c->culprits[0].rank, 3);
-    assert_int_equal(c->culprits[0].confidence, CULPRIT_MEDIUM);
+    assert_int_equal(c->culprits[0].confidence, CULPRIT_LIKELY);
 
     t.slow = NULL;
     struct rank_summary *ranks = test_ranks(&t);

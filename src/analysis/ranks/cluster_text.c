@@ -60,14 +60,14 @@ static void describe_culprits(const struct cluster *c, struct report *r)
     for (size_t i = 0; i < c->n_culprits; i++) {
         const struct culprit *one = &c->culprits[i];
         table_text(r, t, who_of(r, one));
-        table_text(r, t, str_of(culprit_kind_name(one->kind)));
+        table_text(r, t, in_words(r, culprit_kind_wording(&r->arena, one->kind)));
         table_text(r, t,
                    one->recurrence == RECURS_ALWAYS
                        ? S("all")
                        : cluster_rank_list(&r->arena, one->steps, one->n_steps));
         table_number(t, one->total_ms);
         table_number(t, one->share);
-        table_text(r, t, str_of(culprit_confidence_name(one->confidence)));
+        table_word(r, t, culprit_confidence_name(one->confidence));
     }
     for (size_t i = 0; i < c->n_culprits; i++)
         report_say(r, "%.*s: %.*s. Next: %.*s.", STR_ARGS(who_of(r, &c->culprits[i])),
