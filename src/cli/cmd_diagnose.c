@@ -19,7 +19,7 @@ static const struct args defaults = {.input = CAPTURE_INPUT()};
 
 static const struct opt options[] = {
     OPT_STRING(0, "chip", "NAME", struct args, chip,
-               "chip of the run, if the capture does not name it"),
+               "device of the run, if the capture does not name it"),
     CAPTURE_OPTIONS(struct args, input),
 };
 

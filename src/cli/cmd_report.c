@@ -13,7 +13,7 @@
 #include "report/report.h"
 
 struct args {
-    const char *rank, *device;
+    const char *rank, *device, *chip;
     enum answer_form to;
     struct page_choice page;
 };
@@ -21,6 +21,8 @@ struct args {
 static const struct opt options[] = {
     OPT_STRING(0, "rank", "N", struct args, rank, "only this rank of a folder with several"),
     OPT_STRING(0, "device", "N", struct args, device, "only this device of a capture with several"),
+    OPT_STRING(0, "chip", "NAME", struct args, chip,
+               "device of the run, if the capture does not name it"),
     ANSWER_OPTION(struct args, to),
     PAGE_OPTIONS(struct args, page),
 };
@@ -164,6 +166,7 @@ static int show_one(struct session *s, const void *ctx)
         s->operands.at[0] = path = path_ncu_page(path, &s->arena);
     pass_on(&passed, "--rank", ask->args->rank);
     pass_on(&passed, "--device", ask->args->device);
+    pass_on(&passed, "--chip", ask->args->chip);
     if (ask->way->option != NULL) {
         pass_on(&passed, ask->way->option, path);
         s->operands.n = 0;

@@ -29,9 +29,14 @@ enum status user_devices_chip(struct capture *cap, const char *chip, struct diag
 {
     if (chip == NULL)
         return ST_OK;
-    if (device_find(&device_builtin, str_of(chip)) == NULL)
-        return diag_fail(d, ST_NOT_FOUND, "chip.unknown", (struct where){0},
-                         "no chip is called '%s'; strata devices lists them", chip);
+    if (device_find(&device_builtin, str_of(chip)) == NULL) {
+        diag_fail(d, ST_NOT_FOUND, "chip.unknown", (struct where){0},
+                  "no chip is called '%s'; strata devices lists them", chip);
+        for (size_t i = 0; chip[0] != '\0' && i < device_builtin.n; i++)
+            if (device_has_prefix(&device_builtin.at[i], str_of(chip)))
+                diag_hint(d, "try", "--chip '%s'", device_builtin.at[i].name);
+        return ST_NOT_FOUND;
+    }
     cap->facts.device_name = capture_intern(cap, str_of(chip));
     return ST_OK;
 }

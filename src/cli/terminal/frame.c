@@ -107,6 +107,8 @@ static int check_operands(struct session *s)
     const struct opt list = {.kind = OPT_KIND_CHOICE, .choices = want->choices};
     char text[128];
 
+    if (s->operands.n < want->min && c == &command_report)
+        return session_usage(s, "a file or folder to explain, or a command, is missing");
     if (s->operands.n < want->min)
         return session_usage(s, "%s needs %s", c->name,
                              want->min == 1 ? "an argument" : "more arguments");
@@ -225,6 +227,25 @@ static int run_holder(struct session *s, int argc, const char *const *argv)
     return CODE_DONE;
 }
 
+/* Options may come before the command, or before the path to explain: the command's word goes to
+ * the front, whichever words before it are values of options. */
+static const char *const *command_first(struct session *s, int argc, const char *const *argv)
+{
+    const char **words = ARENA_ARRAY(&s->arena, const char *, (size_t)argc);
+    int at = 0, used;
+
+    while (at < argc && (argv[at][0] == '-' || fs_exists(argv[at]) ||
+                         command_find(1, &argv[at], &used).command == NULL))
+        at++;
+    if (at == argc)
+        return argv;
+    words[0] = argv[at];
+    for (int i = 0, n = 1; i < argc; i++)
+        if (i != at)
+            words[n++] = argv[i];
+    return words;
+}
+
 static int dispatch(struct session *s, int argc, const char *const *argv)
 {
     int used;
@@ -237,15 +258,12 @@ static int dispatch(struct session *s, int argc, const char *const *argv)
         out_text(&s->out, "strata " STRATA_VERSION "\n");
         return CODE_DONE;
     }
-    if (argv[0][0] == '-') {
-        diag_fail(&s->diag, ST_UNSUPPORTED, "usage.option", (struct where){0},
-                  "unknown option %s before a command", argv[0]);
-        diag_hint(&s->diag, "try", "strata COMMAND %s", argv[0]);
-        return CODE_USAGE;
-    }
+    if (argv[0][0] == '-')
+        argv = command_first(s, argc, argv);
     s->path = command_find(argc, argv, &used);
     /* A word with a folder or an ending is no command, whether the file is there or not. */
-    if (s->path.command == NULL && strpbrk(argv[0], "/.") == NULL && !fs_exists(argv[0]))
+    if (s->path.command == NULL && argv[0][0] != '-' && strpbrk(argv[0], "/.") == NULL &&
+        !fs_exists(argv[0]))
         return unknown_command(s, NULL, argv[0]);
     if (s->path.command == NULL) { /* `strata PATH` */
         s->path.command = &command_report;
