@@ -35,21 +35,45 @@ static void describe_totals(const void *diagnosis, struct report *r)
     report_text(r, report_message(r, &diagnosis_text.totals));
 }
 
-static void describe_one(const void *diagnosis, struct report *r)
+struct about {
+    const struct diagnosis *diagnosis;
+    const struct diag_entry *damage; /* NULL: the file is whole */
+};
+
+/* A file that ends in the middle says so before its verdict. */
+static const struct diag_entry *find_damage(const struct diag *d)
 {
-    diagnosis_describe(diagnosis, r);
+    for (size_t i = 0; i < d->entries.n; i++) {
+        struct str code = str_of(d->entries.at[i].code);
+        if (str_ends(code, S(".truncated")) || str_ends(code, S(".damaged")))
+            return &d->entries.at[i];
+    }
+    return NULL;
+}
+
+static void describe_one(const void *given, struct report *r)
+{
+    const struct about *about = given;
+
+    if (about->damage != NULL)
+        report_text(r, REPORT_MESSAGE(r, &diagnosis_text.not_whole,
+                                      PLACE("why", about->damage->first[0].text)));
+    diagnosis_describe(about->diagnosis, r);
 }
 
 static struct answer answer_one(struct session *s, struct study *st)
 {
     struct record_env *env = ARENA_NEW(&s->arena, struct record_env);
+    struct about *about = ARENA_NEW(&s->arena, struct about);
 
+    *about = (struct about){study_diagnosis(st), find_damage(&s->diag)};
     *env = (struct record_env){&st->cap->strings, &st->scratch, NULL};
     return (struct answer){.schema = &diagnosis_schema,
                            .origin = origin_name(ORIGIN_ESTIMATED),
-                           .result = study_diagnosis(st),
+                           .result = about->diagnosis,
                            .env = env,
                            .title = str_of(st->cap->name),
+                           .about = about,
                            .describe = captures_are_totals(s) ? describe_totals : describe_one};
 }
 

@@ -99,8 +99,41 @@ static void point_inside(struct session *s, const char *dir)
     diag_hint(&s->diag, "try", "strata %.*s", STR_ARGS(shown));
 }
 
+/* A folder may hold more than one kind of thing: what is not explained now. */
+struct others {
+    struct path_other at[20];
+    size_t n;
+};
+
+static const char *other_line(struct session *s, const struct path_other *one)
+{
+    return arena_printf(&s->arena, "strata %s", shell_word(&s->arena, from_here(one->path)));
+}
+
+static struct others find_others(struct session *s, const char *dir, enum path_kind shown)
+{
+    struct others o;
+
+    o.n = path_others(dir, shown, &s->arena, o.at, ARRAY_LEN(o.at));
+    for (size_t i = 0; i < o.n; i++)
+        diag_add(&s->diag, SEV_NOTE, "report.also", (struct where){.path = o.at[i].path},
+                 "%s, beside what was explained: %s", path_ways[o.at[i].kind].what,
+                 other_line(s, &o.at[i]));
+    return o;
+}
+
+static void describe_others(struct session *s, const struct others *o, struct report *r)
+{
+    for (size_t i = 0; i < o->n; i++)
+        report_fact(
+            r, i == 0 ? "also here" : "",
+            arena_format(&s->arena, "%s  # %.*s", other_line(s, &o->at[i]),
+                         STR_ARGS(message_word(r->lang, str_of(path_ways[o->at[i].kind].what)))));
+}
+
 /* A long path is named once, for the shell; comments stand there where all have the room. */
-static void print_next(struct session *s, const struct path_way *way, const char *path)
+static void print_next(struct session *s, const struct path_way *way, const char *path,
+                       const struct others *others)
 {
     static const struct path_next totals[PATH_NEXT] = {{"strata info PATH", "what it contains"},
                                                        {"strata FOLDER", "the whole profile"}};
@@ -132,6 +165,7 @@ static void print_next(struct session *s, const struct path_way *way, const char
                                            (int)(line_width - str_width(lines[i])), "",
                                            STR_ARGS(why[i]))
                             : lines[i]);
+    describe_others(s, others, r);
     out_text(&s->out, "\n");
     session_answer(s, r);
 }
@@ -175,13 +209,16 @@ static int show_one(struct session *s, const void *ctx)
         vec_push(&passed, ask->way->flag);
     int code = answer_as(s, ask->way->one, &passed);
     vec_free(&passed);
+    const struct others others = code <= CODE_NO
+                                     ? find_others(s, path, (enum path_kind)(ask->way - path_ways))
+                                     : (struct others){0};
     if (diag_count(&s->diag, "input.nothing") > 0)
         point_inside(s, path);
     if (diag_count(&s->diag, "pto-params.missing") > 0)
         diag_hint(&s->diag, "try", "strata pto sim %s --set NAME=VALUE for each ${NAME}",
                   s->operands.at[0]);
     if (code <= CODE_NO && session_has_reader(s) && s->unpacked == NULL)
-        print_next(s, ask->way, path);
+        print_next(s, ask->way, path, &others);
     return code;
 }
 

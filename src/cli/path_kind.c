@@ -8,6 +8,7 @@
 
 #include "base/files/fs.h"
 #include "gpu/timeline/gpu_timeline_job.h"
+#include "input/bundle.h"
 
 enum { HEAD = 4096 };
 
@@ -193,8 +194,21 @@ static struct fs_list list(const char *dir, struct arena *arena)
     return entries;
 }
 
+static bool has_capture(const char *path, struct arena *arena)
+{
+    const struct input_options options = input_defaults();
+    struct bundles found = {0};
+    struct diag quiet;
+
+    diag_init(&quiet);
+    bool is_there = bundles_find(&path, 1, &options, arena, &quiet, &found) == ST_OK && found.n > 0;
+    diag_fini(&quiet);
+    return is_there;
+}
+
 /* A folder whose files say together what it is: kernels, or tables of operators. */
-static enum path_kind kind_of_tables(const struct fs_list *entries, struct arena *arena)
+static enum path_kind kind_of_tables(const char *dir, const struct fs_list *entries,
+                                     struct arena *arena)
 {
     enum { LOOKED_AT = 4 };
     size_t kernels = 0, tables = 0, others = 0;
@@ -208,7 +222,12 @@ static enum path_kind kind_of_tables(const struct fs_list *entries, struct arena
     }
     if (kernels > 0)
         return KIND_PTO_FOLDER;
-    return tables > 0 && others == 0 ? KIND_DATABASE : KIND_CAPTURE;
+    if (tables > 0 && others == 0)
+        return KIND_DATABASE;
+    /* A build keeps the kernels of each program in a folder of their own. */
+    const char *const *files;
+    return path_pto_files(dir, arena, &files) > 0 && !has_capture(dir, arena) ? KIND_PTO_FOLDER
+                                                                              : KIND_CAPTURE;
 }
 
 /* Folders that simulators and operator profilers make have such entries. */
@@ -241,7 +260,7 @@ enum path_kind path_kind_of(const char *path, struct arena *arena)
     if (has_file(path, NCU_RAW, arena) &&
         kind_of_file(fs_join(arena, path, NCU_RAW), arena) == KIND_NCU_PAGE)
         return KIND_NCU_PAGE;
-    return kind_of_tables(&entries, arena);
+    return kind_of_tables(path, &entries, arena);
 }
 
 const char *path_inside(const char *path, struct arena *arena)
@@ -274,6 +293,31 @@ size_t path_known_entries(const char *dir, struct arena *arena, const char **out
     return n;
 }
 
+/* Kinds that are sure of what they are and are explained by themselves. */
+static bool is_alone(enum path_kind kind)
+{
+    return path_ways[kind].one[0] != NULL && kind != KIND_CAPTURE;
+}
+
+size_t path_others(const char *dir, enum path_kind shown, struct arena *arena,
+                   struct path_other *out, size_t most)
+{
+    struct fs_list entries = {0};
+    size_t n = 0;
+
+    if (fs_is_dir(dir) && (shown == KIND_CAPTURE || shown == KIND_PTO_FOLDER))
+        entries = list(dir, arena);
+    for (size_t i = 0; i < entries.n && n < most; i++) {
+        const char *inside = path_inside(entries.at[i].path, arena);
+        enum path_kind kind = path_kind_of(inside, arena);
+        bool is_part = shown == KIND_PTO_FOLDER && (kind == KIND_PTO || kind == KIND_PTO_FOLDER);
+        if (!is_part && (is_alone(kind) || (shown != KIND_CAPTURE && kind == KIND_CAPTURE &&
+                                            has_capture(inside, arena))))
+            out[n++] = (struct path_other){inside, kind};
+    }
+    return n;
+}
+
 const char *path_ncu_page(const char *path, struct arena *arena)
 {
     return fs_is_dir(path) ? fs_join(arena, path, NCU_RAW) : path;
@@ -281,10 +325,15 @@ const char *path_ncu_page(const char *path, struct arena *arena)
 
 size_t path_pto_files(const char *dir, struct arena *arena, const char *const **out)
 {
-    struct fs_list entries = list(dir, arena);
-    const char **files = ARENA_ARRAY(arena, const char *, entries.n);
+    struct fs_list entries = {0};
+    struct diag quiet;
     size_t n = 0;
 
+    diag_init(&quiet);
+    if (fs_walk(arena, dir, NULL, 0, &entries, &quiet) != ST_OK)
+        entries.n = 0;
+    diag_fini(&quiet);
+    const char **files = ARENA_ARRAY(arena, const char *, entries.n);
     for (size_t i = 0; i < entries.n; i++)
         if (str_ends(entries.at[i].name, S(".pto")))
             files[n++] = entries.at[i].path;

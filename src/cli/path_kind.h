@@ -58,10 +58,18 @@ const char *path_inside(const char *path, struct arena *arena);
 /* Entries of a folder that are known for what they are, not captures; at most `most`. */
 size_t path_known_entries(const char *dir, struct arena *arena, const char **out, size_t most);
 
+/* What lies in a folder beside that which is explained of it, at most `most`. */
+struct path_other {
+    const char *path;
+    enum path_kind kind;
+};
+size_t path_others(const char *dir, enum path_kind shown, struct arena *arena,
+                   struct path_other *out, size_t most);
+
 /* The file of a KIND_NCU_PAGE: a folder of pages stands for the one with all metrics. */
 const char *path_ncu_page(const char *path, struct arena *arena);
 
-/* The kernels of a KIND_PTO_FOLDER, by name. */
+/* The kernels of a KIND_PTO_FOLDER and below, by folder and name. */
 size_t path_pto_files(const char *dir, struct arena *arena, const char *const **out);
 
 #endif

@@ -19,6 +19,7 @@ struct finder {
     struct arena *arena;
     struct diag *diag;
     struct diag trouble; /* with files that should have been data */
+    struct diag locked;  /* with files and folders that could not be opened */
     VEC_OF(struct bundle_file) files;
     VEC_OF(struct bundle) bundles;
 };
@@ -124,7 +125,10 @@ static enum status look_at_path(struct finder *f, const char *path)
         if (entry->kind != FS_FILE && !claimed)
             continue;
         diag_init(&quiet);
-        bundle_look(f, entry->path, false, claimed ? &f->trouble : &quiet, &format);
+        enum status status =
+            bundle_look(f, entry->path, false, claimed ? &f->trouble : &quiet, &format);
+        if (status == ST_IO && !claimed)
+            diag_merge(&f->locked, &quiet);
         diag_fini(&quiet);
         if (format != NULL)
             add_file(f, entry->path, whole.n, entry->depth, claimed, format);
@@ -626,7 +630,8 @@ static const char *find_raw(struct finder *f, const char *path)
         return NULL;
     for (size_t i = 0; i < list.n; i++) {
         struct str file = str_of(list.at[i].path), prof = S("/PROF_");
-        size_t at = str_find(file, prof), end = at + prof.n;
+        bool is_first = str_starts(file, S("PROF_"));
+        size_t at = is_first ? 0 : str_find(file, prof), end = at + prof.n;
         if (at == file.n || !(str_contains(file, S("/sqlite/")) || str_contains(file, S("/data/"))))
             continue;
         while (end < file.n && file.at[end] != '/')
@@ -636,13 +641,30 @@ static const char *find_raw(struct finder *f, const char *path)
     return NULL;
 }
 
+static const struct diag_entry *entry_of(const struct diag *d, const char *code)
+{
+    for (size_t i = 0; i < d->entries.n; i++)
+        if (code == NULL || strcmp(d->entries.at[i].code, code) == 0)
+            return &d->entries.at[i];
+    return NULL;
+}
+
 static enum status nothing(struct finder *f, const char *path)
 {
+    const struct diag_entry *closed = entry_of(&f->locked, NULL);
+
+    if (closed == NULL)
+        closed = entry_of(f->diag, "file.list");
     static const char *const sources[] = {"", "kernel table", "timeline", "database"};
 
     if (f->options->source != INPUT_AUTO && f->files.n > 0)
         return diag_fail(f->diag, ST_NOT_FOUND, "input.no-source", (struct where){.path = path},
                          "no %s, which --source requires", sources[f->options->source]);
+    if (closed != NULL) {
+        diag_hint(f->diag, "try", "`ls -ld` shows its permissions");
+        return diag_fail(f->diag, ST_IO, "input.unreadable", closed->first[0].where, "%s",
+                         closed->first[0].text);
+    }
     diag_hint(f->diag, "looked for",
               "kernel_details.csv, op_summary*.csv, trace_view.json, *.db, *.json, *.json.gz");
     const char *raw = find_raw(f, path);
@@ -701,6 +723,7 @@ enum status bundles_find(const char *const *paths, size_t n, const struct input_
     enum status st = ST_OK;
 
     diag_init(&f.trouble);
+    diag_init(&f.locked);
     for (size_t i = 0; i < n && st == ST_OK; i++)
         st = look_at_path(&f, paths[i]);
     if (st == ST_OK)
@@ -718,5 +741,6 @@ enum status bundles_find(const char *const *paths, size_t n, const struct input_
     vec_free(&f.files);
     vec_free(&f.bundles);
     diag_fini(&f.trouble);
+    diag_fini(&f.locked);
     return st;
 }

@@ -167,10 +167,11 @@ static void tell_answers(struct teller *t)
         j->severity > SEVERITY_NONE ? &anomaly_text.answer_yes : &anomaly_text.answer_no;
 
     report_fact(t->r, "idle time",
-                REPORT_MESSAGE(t->r, is_idle, place_quantity("time", (double)all->gap, UNIT_NS),
-                               place_quantity("share", all->gap_ratio, UNIT_RATIO),
-                               place_quantity("span", (double)all->length, UNIT_NS),
-                               PLACE("n", t->bubbles->n)));
+                REPORT_MESSAGE(
+                    t->r, is_idle, place_quantity("time", (double)all->gap, UNIT_NS),
+                    place_quantity("share", all->gap_ratio, UNIT_RATIO),
+                    place_quantity("span", (double)all->length, UNIT_NS), PLACE("n", t->bubbles->n),
+                    place_quantity("least", (double)t->st->options.min_bubble, UNIT_NS)));
     if (g == NULL)
         return;
     report_fact(t->r, "steps",

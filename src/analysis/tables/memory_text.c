@@ -158,10 +158,11 @@ static void describe_pool(const struct memory_curves *m, const struct memory_poo
 
     report_heading(r, p->name);
     if (p->peak >= 0)
-        report_text(
-            r, REPORT_MESSAGE(r, &memory_text.peak, place_quantity("size", p->peak, UNIT_BYTES),
-                              place_quantity("at", (double)(p->peak_at - m->begin), UNIT_NS),
-                              place_quantity("before", p->before, UNIT_BYTES)));
+        report_text(r,
+                    REPORT_MESSAGE(r, p->before > 0 ? &memory_text.peak : &memory_text.peak_own,
+                                   place_quantity("size", p->peak, UNIT_BYTES),
+                                   place_quantity("at", (double)(p->peak_at - m->begin), UNIT_NS),
+                                   place_quantity("before", p->before, UNIT_BYTES)));
     describe_risks(m, p, r);
     describe_uses(&p->ops, &memory_text.by_operator, top, r);
     describe_uses(&p->modules, &memory_text.by_module, top, r);
