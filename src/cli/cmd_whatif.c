@@ -83,7 +83,7 @@ static void whatif_describe_kinds(const void *kinds, struct report *r)
     whatif_answer_kinds(r);
 }
 
-PER_RANK_SCHEMA(whatif_ranks_schema, "strata.whatif-ranks/1",
+PER_RANK_SCHEMA(whatif_ranks_schema, "strata.whatif-ranks/2",
                 "predicted step time after changes, of several captures", &whatif_record);
 
 static int whatif_give(struct session *s, struct whatif_asked *asked, struct fleet_study *fs)

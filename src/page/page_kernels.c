@@ -25,7 +25,7 @@ struct summing {
     struct durations durations;
     size_t *next;
     nanos all;
-    size_t steps, bucket; /* steps of a bucket of the trend */
+    size_t steps, bucket; /* steps of a bucket of the trend; 0 steps: they differ, there is none */
 };
 
 static void sum_up(struct summing *s, size_t slice)
@@ -46,7 +46,7 @@ static void sum_up(struct summing *s, size_t slice)
     s->all = num_most_sum(s->all, dur);
     if (wait.type == ATTR_TIME)
         row->wait = num_most_sum(row->wait > 0 ? row->wait : 0, wait.time > 0 ? wait.time : 0);
-    if (step > 0)
+    if (step > 0 && step <= s->steps)
         row->trend[(step - 1) / s->bucket] += dur;
     s->durations.at[s->next[what]++] = dur;
 }
@@ -81,6 +81,8 @@ static struct work_sums *sum_work(struct page_set *set, const struct kernel_work
     memset(sums, 0, (set->whats.n + 1) * sizeof(*sums));
     for (size_t i = 0; i < kernels.n; i++) {
         const struct kernel_work *w = &works->at[i];
+        if (page_lane_of(set, kernels.at[i]) == UINT32_MAX)
+            continue; /* of a lane that is left out */
         struct work_sums *to = &sums[set->what[kernels.at[i]]];
         to->flops += w->flops;
         to->bytes += w->bytes;

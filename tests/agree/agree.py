@@ -341,7 +341,7 @@ def check_facts(s, path):
     idle = re.search(r"idle for ([\d.]+) %", gates.get("--max-idle", ""))
     share = [(st["service_ms"], st.get("underfeed_ms")) for st in anomaly.get("steps") or [] if st.get("service_ms")]
     if idle and share and all(b is not None for _, b in share):
-        yield "step.idle_share", {"check": percent(idle[1]), "anomaly": Shown(sum(b for _, b in share) / sum(a for a, _ in share), 1e-6)}
+        yield "step.idle_share", {"check": percent(idle[1]), "anomaly": Shown(sum(b for _, b in share) / sum(a for a, _ in share), 1e-3)}
 
 
 FACTS = {"alone": [verdict_facts, cause_facts, step_facts, class_facts, operator_facts, memory_facts, anomaly_facts,

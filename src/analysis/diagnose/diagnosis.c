@@ -212,17 +212,18 @@ struct wording diagnosis_share(struct arena *arena, const struct diagnosis_cause
 
 ORDER_BY(by_time, struct diagnosis_class, ORDER(y->time, x->time) ?: strcmp(x->name, y->name));
 
+/* Of the steps that count: the first has its own start-up in it. */
 static void add_groups(struct cause_words *t)
 {
     const struct accounting *a = t->f.a;
     nanos *times = ARENA_ARRAY(t->arena, nanos, a->n);
 
     t->d->groups = ARENA_ARRAY(t->arena, struct diagnosis_group, a->n);
-    for (size_t i = 0; i < a->n; i++) {
+    for (size_t i = t->f.first; i < a->n; i++) {
         struct diagnosis_group g = {.first = a->steps[i].id, .place = i};
         if (a->steps[i].tasks == 0)
             continue;
-        for (size_t k = 0; k < a->n; k++)
+        for (size_t k = t->f.first; k < a->n; k++)
             if (a->steps[k].tasks > 0 && a->steps[k].group == a->steps[i].group) {
                 if (k < i)
                     break;
@@ -248,7 +249,7 @@ static struct wording parts_of_kind(struct cause_words *t, size_t kind)
     struct wording part[2];
     int most = -1;
 
-    for (size_t i = 0; i < a->n; i++)
+    for (size_t i = t->f.first; i < a->n; i++)
         for (int class = 0; class < ACCOUNT_CLASSES && a->steps[i].group == a->steps[kind].group;
              class ++) {
             by[class] += a->steps[i].by[class];
@@ -440,8 +441,8 @@ const struct diagnosis *diagnosis_find(struct study *st)
         .host_period = a->host_period,
         .device_period = t.f.window / (nanos)t.f.units,
         .is_mixed = t.f.units < t.f.steps,
-        .profiled = w.profiled,
         /* The replay has a mean over all steps. */
+        .profiled = t.f.units < t.f.steps ? t.f.window : w.profiled,
         .bare = t.f.units < t.f.steps && w.profiled > 0
                     ? (nanos)((double)t.f.window * ((double)w.bare / (double)w.profiled))
                     : w.bare,

@@ -75,7 +75,8 @@ static const struct field step_fields[] = {
     FIELD(struct diagnosis, device_period, "device_period_ms", .form = FORM_MS,
           .about = "mean; of steps that differ (is_mixed), all together"),
     FIELD(struct diagnosis, is_mixed, "is_mixed"),
-    FIELD(struct diagnosis, profiled, "profiled_ms", .form = FORM_MS, .about = "replayed, mean"),
+    FIELD(struct diagnosis, profiled, "profiled_ms", .form = FORM_MS,
+          .about = "replayed; as device_period_ms"),
     FIELD(struct diagnosis, bare, "unprofiled_estimate_ms", .form = FORM_MS,
           WHEN(struct diagnosis, is_calibrated)),
 };

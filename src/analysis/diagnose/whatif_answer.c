@@ -153,7 +153,8 @@ const struct whatif_answer *whatif_answer_find(struct study *st, struct whatif *
 
     *out = (struct whatif_answer){
         .steps = d->steps > 0 ? d->steps : w->a->n,
-        .is_pseudo = w->a->is_pseudo || d->is_mixed,
+        .is_pseudo = w->a->is_pseudo,
+        .is_mixed = d->is_mixed,
         .recorded = d->steps > 0 ? d->device_period : w->a->step_time,
         .profiled = w->profiled,
         .bare = w->bare,
@@ -234,9 +235,13 @@ static const struct record recorded_record = RECORD(struct whatif_result, record
 #define ANSWER_BARE(member, key_) ANSWER_MS(member, key_, WHEN(struct whatif_answer, is_calibrated))
 
 static const struct field step_fields[] = {
-    FIELD(struct whatif_answer, steps, "count"), ANSWER_MS(recorded, "recorded_ms"),
-    ANSWER_MS(profiled, "profiled_ms"),          ANSWER_BARE(bare, "unprofiled_ms"),
-    ANSWER_BARE(bare_low, "unprofiled_low_ms"),  ANSWER_BARE(bare_high, "unprofiled_high_ms"),
+    FIELD(struct whatif_answer, steps, "count"),
+    FIELD(struct whatif_answer, is_mixed, "is_mixed", .about = "times are of all steps together"),
+    ANSWER_MS(recorded, "recorded_ms"),
+    ANSWER_MS(profiled, "profiled_ms"),
+    ANSWER_BARE(bare, "unprofiled_ms"),
+    ANSWER_BARE(bare_low, "unprofiled_low_ms"),
+    ANSWER_BARE(bare_high, "unprofiled_high_ms"),
 };
 static const struct record step_record = RECORD(struct whatif_answer, step_fields);
 
@@ -271,7 +276,7 @@ static const struct field answer_fields[] = {
 const struct record whatif_record = RECORD(struct whatif_answer, answer_fields);
 
 const struct schema whatif_schema = {
-    .name = "strata.whatif/1",
+    .name = "strata.whatif/2",
     .title = "predicted step time after changes",
     .record = &whatif_record,
 };
@@ -299,8 +304,7 @@ void whatif_answer_kinds(struct report *r)
 static void describe_head(const struct whatif_answer *a, struct report *r)
 {
     struct arena *arena = &r->arena;
-    bool is_all = a->is_pseudo && a->steps > 1; /* steps that differ too much for a mean */
-    const char *what = is_all ? "All steps" : a->is_pseudo ? "Whole capture" : "Step time";
+    const char *what = a->is_mixed ? "All steps" : a->is_pseudo ? "Whole capture" : "Step time";
     const char *recorded = quantity_text(arena, (double)a->recorded, UNIT_NS);
 
     if (a->is_calibrated)
@@ -311,7 +315,7 @@ static void describe_head(const struct whatif_answer *a, struct report *r)
     else
         report_say(r, "%s: %s recorded; without the profiler unknown (%s).", what, recorded,
                    a->cost_origin);
-    if (is_all)
+    if (a->is_mixed)
         report_line(r, "Times below are of %zu steps together: they differ too much for a mean.",
                     a->steps);
     report_line(r, "Replaying the run unchanged is off by %s.",

@@ -17,6 +17,7 @@ struct whatif_path {
 struct whatif_answer {
     size_t steps;
     bool is_pseudo;                 /* no steps are marked: times are of the whole capture */
+    bool is_mixed;                  /* the steps differ: times are of all of them together */
     nanos recorded, profiled, bare; /* step time: measured, replayed, without the profiler */
     nanos bare_low, bare_high;
     double identity_error;
