@@ -238,6 +238,10 @@ enum status discover_kernels(const struct discover_job *job, struct arena *arena
         sort(&paths);
         if (paths.n == 0)
             find_sources(job, arena, &paths, d);
+        if (paths.n == 0) { /* a folder for each program */
+            add_below(arena, job->build_dir, S(""), S(".pto"), true, 0, &paths, d);
+            sort(&paths);
+        }
     }
     *out = (struct kernel_sources){.at = ARENA_ARRAY(arena, struct kernel_source, paths.n)};
     intern_init(&naming.names);
@@ -255,7 +259,7 @@ enum status discover_kernels(const struct discover_job *job, struct arena *arena
     else
         diag_hint(d, "looked for",
                   "*.cpp and *.pto in folders named ptoas, then *.pto in %s, then "
-                  "*.cpp below it with #include <pto/pto-inst.hpp>",
+                  "*.cpp below it with #include <pto/pto-inst.hpp>, then *.pto below it",
                   job->build_dir);
     return diag_fail(d, ST_NOT_FOUND, "incore-run.no-kernels", (struct where){0},
                      "no PTOAS .cpp sources found for build dir: %s", job->build_dir);
