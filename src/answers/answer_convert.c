@@ -166,6 +166,7 @@ static bool write_counted(void *ctx, struct str text)
     return m->to.write(m->to.ctx, text);
 }
 
+/* The file appears under its name only when all of it was written. */
 static enum status convert_save(const struct convert_job *job, const struct cut *cut,
                                 const struct timeline_options *options, struct diag *d,
                                 struct convert_result *result)

@@ -28,6 +28,7 @@ static bool touches(const struct cut_options *o, nanos begin, nanos end)
     return end > begin ? o->windows.at[i].begin < end : o->windows.at[i].begin <= begin;
 }
 
+/* A pattern names a lane, or process/lane. */
 static bool cut_fits(const struct cut_options *o, struct str process, struct str name)
 {
     char both[4096];

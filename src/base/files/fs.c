@@ -295,6 +295,7 @@ static int walk_dir(struct folder_walk *w, const char *folder, int depth)
     return error;
 }
 
+/* The folder itself is seen first: a link below that leads back to it ends there. */
 static enum status walk(struct folder_walk w, const char *dir, struct fs_list *out)
 {
     struct stat info;

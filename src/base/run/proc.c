@@ -149,6 +149,8 @@ static void end_child(void *what, size_t n)
         continue;
 }
 
+/* A group of its own lets all it starts be ended together; signals are as in a fresh shell, not
+ * as we have set ours. */
 static int spawn(struct run *run, struct arena *arena, const char *file, int out, int err)
 {
     char **env = merge_env(arena, run->spec->env);

@@ -120,6 +120,8 @@ static int open_text(struct db *db, struct str text)
  * journal with this beginning; rolled back, or never begun, it is empty, zeroed or gone. */
 static const unsigned char journal_magic[] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
 
+/* A journal with its magic in front holds what the last transaction replaced: reading the
+ * database without it would give half of that transaction. */
 static enum status refuse_hot_journal(struct db *db)
 {
     const char *journal = arena_printf(&db->arena, "%s-journal", db->path);

@@ -223,6 +223,8 @@ static bool table_take_record(const struct db_table *t, const unsigned char *rec
     return true;
 }
 
+/* A leaf cell: size, row number, record. Anything unusual, overflow pages too, is DB_TABLE_ODD,
+ * and SQLite reads the table then. */
 enum db_table_step db_table_next(struct db_table *t, struct db_cell *cells)
 {
     uint64_t size, rowid;

@@ -82,6 +82,7 @@ static bool take_members(struct reader *r, int depth, struct tree *out)
     return r->json.token == (is_map ? JSON_OBJECT_END : JSON_ARRAY_END) || bad(r);
 }
 
+/* The line is counted on from the last value, so that a long file is gone through once. */
 static bool take_value(struct reader *r, int depth, struct tree *out)
 {
     uint64_t offset = json_offset(&r->json);

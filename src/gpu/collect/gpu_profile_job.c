@@ -103,6 +103,8 @@ static enum gpu_outcome show_plan(struct profiling *p)
     return GPU_DONE;
 }
 
+/* The diagnostics of the command go to `said`: a wrong result has one message of its own, and
+ * what the runner says about it would only repeat that. */
 static enum gpu_outcome check_result(struct profiling *p)
 {
     struct workload run = {.argv = p->plan.check,

@@ -34,6 +34,8 @@ static void take_unfinished(struct recorded_walk *w, const struct gpu_trace_even
     out->hung_at = e->correlation;
 }
 
+/* One kernel has one site: its fields and its plain name are read at its first launch and copied
+ * for the others. */
 static void take_kernel(void *ctx, const struct gpu_trace_event *e)
 {
     struct recorded_walk *w = ctx;

@@ -178,6 +178,8 @@ enum status gpu_run_only(struct gpu_run *run, const char *regex, struct diag *d)
     return ST_OK;
 }
 
+/* Without a spec: a stage for each of the names with most time that has 1 % of it or more, in
+ * the order of their first launch, and "other" for the rest. */
 static void stages_of_names(struct gpu_run *run)
 {
     struct name_time *names = ARENA_ARRAY(&run->arena, struct name_time, run->kernels.n + 1);

@@ -14,6 +14,8 @@ static const struct tree *first_of(const struct tree *node, const char *key)
     return m != NULL ? m->first : NULL;
 }
 
+/* The folder may have been edited: launches that do not exist leave their stage, ids and numbers
+ * of opportunities are brought into range before anything indexes with them. */
 static void take_kernels(struct gpu_run *run, const struct tree *root, const struct tree *params)
 {
     const struct tree *work = tree_get(params, S("work"));

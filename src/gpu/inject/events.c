@@ -187,6 +187,8 @@ static void launch_begins(struct inject_session *s, const struct launch *l)
     run.is_inside = true;
 }
 
+/* `site` 0 is the entry of a launch call, 1 its exit; a call from within a launch that is being
+ * timed is a part of it. */
 static void on_launch(struct inject_session *s, uint32_t id, const struct cupti_callback_data *call)
 {
     struct launch launch;

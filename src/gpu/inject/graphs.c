@@ -148,6 +148,8 @@ static bool is_in_order(const struct cuda *cuda, void *graph, void *const *nodes
     return is_good;
 }
 
+/* Only a graph whose nodes run one after another can be launched node by node, and only of kinds
+ * that can be switched off one by one; any other is measured as a whole. */
 static void graphs_find_steps(const struct cuda *cuda, struct graph *g, void *graph)
 {
     void *nodes[STEPS_MOST];

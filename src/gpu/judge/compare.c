@@ -163,6 +163,7 @@ ORDER_BY(largest_kernel_first, struct gpu_kernel_change,
          ORDER(fabs(y->total[1] - y->total[0]), fabs(x->total[1] - x->total[0]))
              ?: str_compare(x->name, y->name) ?: str_compare(x->shape, y->shape));
 
+/* Launches of both runs are sorted together, so that those of one kind lie side by side. */
 static void match_launches(struct gpu_comparison *out, const struct gpu_run *a,
                            const struct gpu_run *b, struct arena *arena)
 {
@@ -220,6 +221,8 @@ static void compare_timings(struct gpu_comparison *out, const struct gpu_run *a,
     out->high = out->timings.high;
 }
 
+/* With an interval of the ratio, equal means that it has 0 inside; without one the plain noise
+ * rule decides. */
 static void add_duration(const struct gpu_comparison *c, struct gpu_run *b)
 {
     double pct = 100 * c->relative, speedup = 1 / (1 + c->relative);

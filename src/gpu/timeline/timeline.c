@@ -252,6 +252,8 @@ static void gather_device(struct gather *g, uint32_t device)
     t->devices[device].n = g->n - before;
 }
 
+/* Arrows say which call launched what; correlation numbers are the way of captures without
+ * arrows. */
 static void gather_all(struct timeline *t, struct interval window)
 {
     const struct capture *cap = t->cap;

@@ -172,6 +172,8 @@ static bool was_in_launch(const struct gap_evidence *e, const struct timeline_op
            slices_end(&e->t->cap->slices, next->call) > g->begin;
 }
 
+/* A gap gets one cause: the first that the capture shows, from calls of the host over recorded
+ * overhead down to graphs and lengths too short to matter. */
 static enum timeline_cause timeline_gaps_cause_of(struct gap_evidence *e,
                                                   const struct timeline_device *d,
                                                   struct timeline_gap *g)

@@ -227,6 +227,8 @@ static void add_flag(struct incore_trace *t, int sort, struct incore_flag flag)
     vec_push(list, flag);
 }
 
+/* B and E of a (pid, tid) pair like brackets: each stack is a list through `below`. `open_flags`
+ * counts those without partner: every B at first, and an E on an empty stack. */
 static void take_flag(struct reader *r, const struct event *e, int sort)
 {
     struct incore_trace *t = r->t;

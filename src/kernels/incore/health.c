@@ -82,6 +82,8 @@ static bool has_cut_detail(const struct incore_trace *t, const struct incore_lan
     return false;
 }
 
+/* A product loads L0A and L0B, multiplies, and FIX moves the result out: fewer MMADs than pairs
+ * of loads, or none moved out, mean that the recording ends too early. */
 static void check_tail(struct incore_health *h, const struct incore_trace *t,
                        const struct incore_lanes *lanes)
 {

@@ -89,6 +89,8 @@ static void take_path(struct incore_kernel *k, const struct pto_outcome *o)
     k->row.critical_share = num_share(most, o->total);
 }
 
+/* Intensity: FLOP (two a MAC) over bytes from and to global memory; -1: no products, or no
+ * bytes. */
 static void take_outcome(struct incore_kernel *k, const struct pto_outcome *o)
 {
     uint64_t gm = 0;

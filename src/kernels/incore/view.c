@@ -176,6 +176,8 @@ ORDER_BY(by_row, struct incore_strip,
          ?: ORDER(incore_pipe_index(x->pipe), incore_pipe_index(y->pipe))
          ?: str_compare(x->pipe, y->pipe));
 
+/* A cell shows the pipe from half its time busy on, else whichever of waiting and busy is more.
+ * Flags name the fix pipe FIXP, instructions FIXPIPE. */
 static void add_strips(struct incore_view *v, const struct incore_trace *t,
                        const struct incore_lanes *lanes, size_t columns)
 {

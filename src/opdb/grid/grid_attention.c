@@ -50,6 +50,8 @@ static int64_t blocks_of(int64_t length)
     return length <= BLOCK ? 1 : (length + BLOCK - 1) / BLOCK;
 }
 
+/* MLA stores one latent vector a token and always in blocks; other models read whole keys in a
+ * prefill and blocks of the cache in a decode. */
 static void fill_slots(const struct attention_scene *s, int64_t b, int64_t length,
                        struct grid_shape *in, struct grid_shape *result)
 {

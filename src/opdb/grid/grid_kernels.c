@@ -74,6 +74,8 @@ struct moe_dispatch {
     int64_t m, hidden, n, experts, top_k;
 };
 
+/* The first weights hold gate and up side by side (n), the second take the n/2 that SwiGLU
+ * leaves. */
 static enum status dispatch_row(struct grid_out *out, struct moe_dispatch x, int64_t ranks)
 {
     struct arena_mark mark = arena_mark(&out->scratch);

@@ -448,6 +448,8 @@ static enum status diff_item(struct grid_run *run, struct item *item)
     return st;
 }
 
+/* Items end in the order of the files, whichever thread was first: messages and output do not
+ * depend on it. */
 static bool finish_item(void *ctx, size_t slot)
 {
     struct filling *f = ctx;

@@ -78,6 +78,7 @@ static enum status make_point(const struct loop *l)
     return ST_OK;
 }
 
+/* An odometer over the values of all iterators, the last one fastest. */
 static enum status run_loops(const struct loop *l)
 {
     const struct grid_pattern *p = l->out->pattern;

@@ -26,6 +26,7 @@ static double distance2(const struct estimate_kriging *k, const double *a, const
     return sum;
 }
 
+/* Equal distances go by number, so that the order in which points come does not matter. */
 static void near_add(struct estimate_near *near, uint32_t point, double far)
 {
     unsigned i = near->n;
@@ -87,6 +88,8 @@ static double rest_of(const struct estimate_field *f, uint32_t point)
     return log(p->us / estimate_roof_us(f->roof, &p->work));
 }
 
+/* Simple kriging: weights K^-1 k of what the trend leaves, variance 1 - w k + noise, where k is
+ * how alike the place and each point are. */
 double estimate_krige(const struct estimate_field *f, const struct estimate_near *near,
                       double *variance)
 {

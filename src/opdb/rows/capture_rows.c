@@ -305,6 +305,8 @@ static struct str kernel_type(struct str name)
     return from > 0 ? str_part(name, from, name.n) : S("");
 }
 
+/* A call without recorded types has those that the name of its kernel gives; one of no known
+ * operator is filed under its kernel's kind, else under its own name made a file name. */
 static void close_call(struct gathering *g, const struct capture *cap, struct open_call *c)
 {
     struct call_group call = {0};
@@ -354,6 +356,7 @@ static bool take_kernel(struct gathering *g, const struct capture *cap, size_t s
            !str_equal_nocase(out->in, S("N/A")) && str_find_char(out->op, '/') == out->op.n;
 }
 
+/* Kernels in a row of one operator are one call, whose time is their sum. */
 static void capture_rows_gather(struct gathering *g, const struct capture *cap)
 {
     struct open_call open = {0};

@@ -141,6 +141,7 @@ static bool micro(double x, uint64_t *out)
     return true;
 }
 
+/* What "%.6f" prints, without its cost where the last digit is beyond doubt. */
 size_t cell_print6(char *buf, double value)
 {
     uint64_t n;

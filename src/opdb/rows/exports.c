@@ -143,6 +143,7 @@ static uint32_t new_group(struct kernels *k, uint32_t type, struct str in, struc
     return (uint32_t)k->groups.n - 1;
 }
 
+/* Groups whose keys have one hash form a list through `next`: two groups never become one. */
 static struct kernel_group *exports_group_of(struct kernels *k, struct str type, struct str in,
                                              struct str out)
 {

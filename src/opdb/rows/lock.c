@@ -63,6 +63,7 @@ static int try_once(struct lock *lock)
     return rc == 0 || error == EWOULDBLOCK || error == EINTR ? 0 : -1;
 }
 
+/* The file may be empty or gone when its holder ends meanwhile: then nobody is named. */
 static enum status tell_holder(const struct lock *lock, const char *dir, struct diag *d)
 {
     char text[256] = "";

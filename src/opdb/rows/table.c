@@ -309,6 +309,8 @@ static void put_cells(struct sink sink, struct str sign, const struct str *cells
     sink.write(sink.ctx, S("\n"));
 }
 
+/* Rows move between files, so lines that come later on the other side are kept: `in_old` and
+ * `in_fresh` count what is still ahead. */
 static void diff_rows(const struct op_table *old, const struct op_table *fresh, struct sink sink)
 {
     struct hash in_old = {0}, in_fresh = {0};

@@ -273,6 +273,7 @@ static void note_gap(struct work *w, size_t row)
     vec_push(&u->gaps, gap);
 }
 
+/* A case that may only match never adds a row and never touches one that was measured. */
 static void take_case(struct work *w, const struct summary_case *c, bool may_add)
 {
     struct update *u = w->u;

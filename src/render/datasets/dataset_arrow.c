@@ -347,6 +347,8 @@ static void *open_file(const struct dataset_layout *layout, struct sink out)
     return w;
 }
 
+/* The footer repeats the schema and lists where the blocks lie; its size and the magic end the
+ * file, which readers begin with. */
 static void put_footer(struct arrow *w)
 {
     struct flat *f = &w->flat;

@@ -93,6 +93,7 @@ static void render_perfetto_put_slice(struct perfetto_writer *w, uint32_t number
                    timeline_category(cap, &slice));
 }
 
+/* Messages are packed at once: what they hold is given back after each. */
 static void perfetto_draw(void *ctx, const struct tracks_mark *mark)
 {
     struct perfetto_writer *w = ctx;

@@ -29,6 +29,7 @@ static uint32_t find_process(struct tracks *t, struct tracks_process want)
     }
 }
 
+/* Ascend's collectives have a process of their own in the viewers that its users know. */
 static void add_lane(struct tracks *t, lane_id id)
 {
     const struct capture *cap = t->cut->cap;

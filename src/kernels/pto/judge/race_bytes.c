@@ -298,6 +298,8 @@ static bool is_twin(const struct visit *v, uint32_t lane, const struct pto_race_
     return v->r->are_twins || (old->site == v->site && old->window.at == new->window.at);
 }
 
+/* [lo, lo + 1) is where the later of both windows begins: where they really meet is not
+ * computed. */
 static void look_at_gm(const struct visit *v, const struct pto_race_gm *new, uint32_t lane,
                        const struct pto_race_gm *old)
 {
@@ -333,6 +335,9 @@ static void tap_rows(const struct visit *v, const struct pto_gm_window *w, uint3
     }
 }
 
+/* Only accesses that this lane is not ordered after (later than `known` by their lane's clock)
+ * can race. Beyond GM_KEPT the older half is dropped: a race may go unreported then, none is
+ * invented. */
 static void touch_gm(const struct visit *v, const struct pto_gm_window *w,
                      const struct pto_view *view)
 {

@@ -96,6 +96,9 @@ bool pto_core_load_scalar(struct pto_core *c, uint32_t site)
     return true;
 }
 
+/* Without memory behind the pointer, an index made of a guessed argument may be out of range
+ * although the kernel is right: that
+ * store is kept under its index. */
 bool pto_core_store_scalar(struct pto_core *c, uint32_t site)
 {
     const struct pto_site *s = &c->program->sites.at[site];

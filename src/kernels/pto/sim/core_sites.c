@@ -228,6 +228,8 @@ static bool is_held(const struct pto_core *c, uint8_t pipe)
     return pipe == PTO_PIPE_ALL ? c->held_pipes != 0 : (c->held_pipes >> pipe & 1) != 0;
 }
 
+/* A wait that nothing has satisfied yet holds back its own pipe alone; on the
+ * scalar unit, which issues everything, that is a deadlock. */
 static bool flag_site(struct pto_core *c, uint32_t site)
 {
     const struct pto_site *s = &c->program->sites.at[site];

@@ -90,6 +90,7 @@ static size_t least(const struct pto_host *h, bool of_vector, int id, bool to_ve
     return n;
 }
 
+/* A full ring waits for the slowest of its consumers. */
 void pto_host_push(void *core, int id, const struct strata_pto_tile *tile, int split,
                    struct strata_pto_place place)
 {

@@ -125,6 +125,8 @@ static uint32_t child_of(const struct pto_program *p, uint32_t node, uint32_t pa
     return node;
 }
 
+/* A pair that a loop carries sets its flag before the loop and waits for it once after it: the
+ * first round finds a set flag, and the set of the last round is used up. */
 static void add_pair(struct inserter *in, struct look *l, uint32_t from_node, uint8_t a)
 {
     struct pto_program *p = in->p;

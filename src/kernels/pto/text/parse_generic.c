@@ -173,6 +173,8 @@ static bool guess_sizes(struct segments *s, uint32_t count)
     return is_plain;
 }
 
+/* The generic form does not say which operands go to which block: all of a br, and of a cond_br
+ * those behind its condition, in segments. */
 static bool give_roles(struct pto_parser *p, struct pto_draft *d)
 {
     struct segments s = {.n = 0};

@@ -99,6 +99,7 @@ static float parameter_at(const struct parameter *p, int32_t r)
     return pto_elem_f32(func_at(&p->tile, func_min(r, p->tile.v_row - 1), 0), p->tile.type.dtype);
 }
 
+/* To whole numbers x * scale + offset, back (x - offset) * scale; each step is rounded to f32. */
 enum status func_quantise(struct func_call *c)
 {
     int how = c->how;
