@@ -19,7 +19,7 @@ static strid work_text_of(const struct capture *cap, struct operator_ref ref, en
     return text != 0 ? text : text_of_slice(cap, ref.kernel, key);
 }
 
-static struct operator_work work_look(struct str name, struct str shapes, struct str types)
+static struct operator_work work_compute(struct str name, struct str shapes, struct str types)
 {
     struct tensor_shapes read = tensor_shapes_read(shapes);
     struct tensor_product p = tensor_product_of(name, &read);
@@ -64,8 +64,8 @@ const struct operator_work *operator_work_of(struct operator_works *works, struc
     uint32_t fresh = (uint32_t)works->at.n, place = hash_add(&works->known, key, fresh);
 
     if (place == fresh) {
-        struct operator_work work =
-            work_look(capture_text(cap, name), capture_text(cap, shapes), capture_text(cap, types));
+        struct operator_work work = work_compute(capture_text(cap, name), capture_text(cap, shapes),
+                                                 capture_text(cap, types));
         work.key = key;
         vec_push(&works->at, work);
     }

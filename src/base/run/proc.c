@@ -237,7 +237,7 @@ static void read_some(struct run *run)
             read_stream(run, &run->stream[i]);
 }
 
-static void look_at_child(struct run *run, nanos t)
+static void check_child(struct run *run, nanos t)
 {
     siginfo_t info = {0};
 
@@ -274,7 +274,7 @@ static void follow(struct run *run)
     for (;;) {
         read_some(run);
         nanos t = now_ns();
-        look_at_child(run, t);
+        check_child(run, t);
         end_if_due(run, t);
         bool is_silent = run->stream[0].fd < 0 && run->stream[1].fd < 0;
         bool is_kill_due = run->kill_at != INT64_MAX;

@@ -213,7 +213,7 @@ static int read_names(struct db *db)
     return rc;
 }
 
-static enum status look_inside(struct db *db)
+static enum status read_tables(struct db *db)
 {
     confine(db);
     sqlite3_set_authorizer(db->handle, authorize, NULL);
@@ -288,7 +288,7 @@ static enum status open_any(struct db *db, const char *path, struct str text, bo
         st = diag_fail(d, ST_IO, "db.open-failed", here(db), "cannot be opened: %s",
                        sqlite3_errmsg(db->handle));
     if (st == ST_OK)
-        st = look_inside(db);
+        st = read_tables(db);
     if (st != ST_OK)
         db_close(db);
     return st;

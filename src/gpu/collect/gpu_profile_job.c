@@ -275,7 +275,7 @@ static void list_files(struct profiling *p)
 }
 
 /* What was measured, judged and written down. */
-static enum gpu_outcome job_tell(struct profiling *p, enum gpu_outcome code)
+static enum gpu_outcome job_judge(struct profiling *p, enum gpu_outcome code)
 {
     struct gpu_run *run = &p->result->run;
 
@@ -331,7 +331,7 @@ enum gpu_outcome gpu_profile_run(const struct gpu_profile_job *job, struct clock
     } else if (code == GPU_DONE) {
         code = on_machine(&p);
         if (result->run.stages.n > 0)
-            code = job_tell(&p, code);
+            code = job_judge(&p, code);
         else if (p.folder.partial != NULL)
             gpu_rundir_abort(&p.folder, &result->run, d);
     }

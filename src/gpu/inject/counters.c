@@ -568,7 +568,7 @@ static void counters_stop(struct inject_session *s)
     if (c.session == NULL)
         return;
     pthread_mutex_lock(&c.lock);
-    launch_tell_seen(s, c.matching, "launches");
+    launch_report_seen(s, c.matching, "launches");
     pthread_mutex_unlock(&c.lock);
 }
 

@@ -194,7 +194,7 @@ static struct graph *graphs_find(const void *exec)
     return NULL;
 }
 
-static void graphs_take(const struct cuda *cuda, const void *exec, void *graph, bool is_update)
+static void graphs_record(const struct cuda *cuda, const void *exec, void *graph, bool is_update)
 {
     struct graph *g = graphs_find(exec);
 
@@ -245,9 +245,9 @@ bool graph_follow(struct inject_session *s, uint32_t id, const struct cupti_call
         return true;
     pthread_mutex_lock(&graphs.lock);
     if (is_made && is_update)
-        graphs_take(cuda, made->exec, made->graph, true);
+        graphs_record(cuda, made->exec, made->graph, true);
     else if (is_made && made->exec != NULL)
-        graphs_take(cuda, *(void *const *)made->exec, made->graph, false);
+        graphs_record(cuda, *(void *const *)made->exec, made->graph, false);
     else if (!is_made)
         change(made->exec, id == DRIVER_GRAPH_ENDS);
     pthread_mutex_unlock(&graphs.lock);

@@ -112,7 +112,7 @@ static void pack_group(struct incore_trace *t, const uint32_t *order, struct inc
             radix_sort(items, spare, next - i);
         for (uint32_t k = 0; k < next - i; k++) {
             struct incore_instr *in = &instrs[items[k].value];
-            in->lane = incore_rows_take(rows, ts, in->dur, 0);
+            in->lane = incore_rows_place(rows, ts, in->dur, 0);
         }
     }
     group->lanes = rows->n;

@@ -277,7 +277,7 @@ static void lossless_pack(struct trace *t)
         incore_rows_begin(&rows);
         for (uint32_t i = 0; i < group->n; i++) {
             struct event *e = &t->events.at[t->order[group->first + i]];
-            e->lane = incore_rows_take(&rows, e->ts, e->dur, slack);
+            e->lane = incore_rows_place(&rows, e->ts, e->dur, slack);
         }
         group->rows = rows.n;
         t->told->rows += rows.n;

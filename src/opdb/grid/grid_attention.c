@@ -171,7 +171,7 @@ static enum status scene_row(const struct attention_scene *s, int64_t b, int64_t
         cells[1].column = COL_INPUT_FORMATS;
         fill_types(arena, in, &cells[0].text, &cells[1].text);
         row.cells_n = 2 + fill_runtime(s, b, length, raw, cells + 2);
-        st = grid_take(s->out, &row);
+        st = grid_add_row(s->out, &row);
     }
     arena_rewind(arena, mark);
     return st;

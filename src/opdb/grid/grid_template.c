@@ -52,7 +52,7 @@ static enum status make_row(const struct loop *l)
 
     TRY(fill_shapes(l, p->inputs, p->inputs_n, &dim));
     TRY(fill_shapes(l, p->outputs, p->outputs_n, &dim));
-    return grid_take(l->out, &l->row);
+    return grid_add_row(l->out, &l->row);
 }
 
 /* One point of the product of the loops. */

@@ -92,7 +92,7 @@ static bool set_sizes(struct op_row *row, const struct axis *axis, int64_t value
     return true;
 }
 
-static bool job_take(void *ctx, size_t i, const struct measure_result *result)
+static bool job_add_result(void *ctx, size_t i, const struct measure_result *result)
 {
     struct probed_sizes *p = ctx;
     struct probed_size *at = &p->at.at[i];
@@ -158,7 +158,7 @@ enum status probe_run(const struct probe_job *job, struct probed_sizes *out, str
                               .rows = rows,
                               .n = axis.n_values,
                               .options = measure.options,
-                              .done = job_take,
+                              .done = job_add_result,
                               .ctx = out};
     enum status st = measure_run(&run, d);
     conclude(out);

@@ -504,7 +504,7 @@ static bool step(struct pto_core *c, const struct pto_step *s)
     switch (s->code) {
     case PTO_STEP_END:
         if (c->held_pipes != 0)
-            return pto_core_tell_blocked(c);
+            return pto_core_report_blocked(c);
         c->state = PTO_FINISHED;
         return true;
     case PTO_STEP_JUMP:

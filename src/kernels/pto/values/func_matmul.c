@@ -112,7 +112,7 @@ struct matmul {
 };
 
 /* Operand positions: [Cin,] A, [Ascale,] B, [Bscale,] [bias]. */
-static enum status take_operands(struct func_call *c, int how, struct matmul *w)
+static enum status read_operands(struct func_call *c, int how, struct matmul *w)
 {
     size_t at = 0, acc = 0;
     TRY(func_out(c, 0, &w->dst));
@@ -311,7 +311,7 @@ enum status func_matmul(struct func_call *c)
 {
     int how = c->how;
     struct matmul w = {0};
-    TRY(take_operands(c, how, &w));
+    TRY(read_operands(c, how, &w));
     if (how & FUNC_SCALED)
         return multiply_scaled(c, &w, how);
     if (w.is_int) {
