@@ -104,34 +104,43 @@ static bool job_add_result(void *ctx, size_t i, const struct measure_result *res
     return true;
 }
 
-/* Every value that is no multiple of `step` fails, and at least one multiple runs. */
+enum { ALIGNED = 16 };
+
+/* Sizes that `step` forbids were tried and none of them ran, but one that it allows did. What 16
+ * forbids as well does not show that 32 are needed. */
 static bool needs_multiples(const struct probed_sizes *p, int64_t step)
 {
-    bool is_any = false;
+    bool has_run = false, has_failed = false;
 
     for (size_t i = 0; i < p->at.n; i++) {
-        bool is_fine = p->at.at[i].state == MEASURE_DONE;
-        if (p->at.at[i].value % step != 0 && is_fine)
+        int64_t value = p->at.at[i].value;
+        bool is_fine = p->at.at[i].state == MEASURE_DONE, is_allowed = value % step == 0;
+        if (is_fine && !is_allowed)
             return false;
-        is_any = is_any || (p->at.at[i].value % step == 0 && is_fine);
+        has_run = has_run || (is_fine && value > 0);
+        has_failed = has_failed || (!is_allowed && (step == ALIGNED || value % ALIGNED == 0));
     }
-    return is_any;
+    return has_run && has_failed;
 }
 
 static void conclude(struct probed_sizes *p)
 {
     size_t fine = 0;
+    bool has_odd = false; /* sizes that an alignment would forbid were tried */
 
-    for (size_t i = 0; i < p->at.n; i++)
+    for (size_t i = 0; i < p->at.n; i++) {
+        has_odd = has_odd || p->at.at[i].value % ALIGNED != 0;
         if (p->at.at[i].state == MEASURE_DONE) {
             fine++;
             p->largest = p->at.at[i].value > p->largest ? p->at.at[i].value : p->largest;
         }
-    p->conclusion = fine == p->at.n          ? "no strict alignment"
-                    : fine == 0              ? "no value runs"
-                    : needs_multiples(p, 32) ? "strict 32-alignment"
-                    : needs_multiples(p, 16) ? "strict 16-alignment"
-                                             : "complex";
+    }
+    p->conclusion = fine == 0                         ? "no value runs"
+                    : fine == p->at.n && has_odd      ? "no strict alignment"
+                    : fine == p->at.n                 ? "unknown: only multiples of 16 were tried"
+                    : needs_multiples(p, 2 * ALIGNED) ? "strict 32-alignment"
+                    : needs_multiples(p, ALIGNED)     ? "strict 16-alignment"
+                                                      : "complex";
 }
 
 enum status probe_run(const struct probe_job *job, struct probed_sizes *out, struct diag *d)
