@@ -351,6 +351,8 @@ struct flow_sum {
 
 ORDER_BY(by_ends, struct flow_sum, ORDER(x->from, y->from) ?: ORDER(x->to, y->to));
 
+/* A matrix of communication, when the files have one; else calls of groups of two, whose ends
+ * are known. Flows in one direction between one pair are one. */
 static size_t list_flows(const struct cluster_page *p, struct flow_sum *out)
 {
     const struct cluster_links *links = p->c->links;

@@ -152,6 +152,7 @@ static void fill_bundles(struct encoder *d, const struct page_set *set,
     }
 }
 
+/* Differences to the slice before: most are small, and zero bytes pack well. */
 static void pack_slices(void *ctx, size_t i)
 {
     struct packing *j = ctx;

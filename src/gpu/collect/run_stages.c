@@ -192,7 +192,7 @@ static void stages_of_names(struct gpu_run *run)
     for (size_t i = 0; i < n; i++)
         total += names[i].total;
     for (size_t i = 0; i < n; i++)
-        names[i].is_own = i < AUTO_STAGES && (names[i].total >= 0.01 * total || n == 1);
+        names[i].is_own = i < AUTO_STAGES && names[i].total >= 0.01 * total;
     qsort(names, n, sizeof(*names), by_first);
     for (size_t i = 0; i < n; i++)
         if (names[i].is_own)
