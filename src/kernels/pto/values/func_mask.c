@@ -28,7 +28,7 @@ static enum status read_mask(struct func_call *c, size_t i, int32_t rows, int32_
         return func_bad_operand(c, "the mask is missing");
     *mask = *c->args->ins[i].u.tile;
     TRY(check_mask(c, mask, rows, bits));
-    return func_take(c, mask, false);
+    return func_copy_aside(c, mask, false);
 }
 
 /* Domain: the valid part of the first source. */

@@ -288,8 +288,8 @@ static enum status multiply_scaled(struct func_call *c, struct matmul *w, int ho
     w->left_scale.v_row = w->m;
     w->left_scale.v_col = w->right_scale.v_row = groups;
     w->right_scale.v_col = w->n;
-    TRY(func_take(c, &w->left_scale, false));
-    TRY(func_take(c, &w->right_scale, false));
+    TRY(func_copy_aside(c, &w->left_scale, false));
+    TRY(func_copy_aside(c, &w->right_scale, false));
     struct product p = product_of(c, w);
     float *total = ARENA_ARRAY(&c->scratch, float, (size_t)p.m *(size_t)p.wide);
     for (int32_t g = 0; g < groups; g++) {

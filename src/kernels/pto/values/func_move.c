@@ -231,7 +231,7 @@ enum status func_extract(struct func_call *c)
     if (!pto_tile_window(src, row, col, rows, cols, &part))
         return outside(c, row, col, src);
     TRY(read_fix(c, 3, &f));
-    TRY(func_take(c, &part, false));
+    TRY(func_copy_aside(c, &part, false));
     return convert_tile(c, &part, &dst, rows, cols, &f);
 }
 
