@@ -96,7 +96,7 @@ TEST(what_cannot_be_compared_fails_unless_that_is_allowed)
     size_t read = 0;
 
     for (int allows = 0; allows < 2; allows++) {
-        struct gate_results out;
+        struct gate_results out = {0};
         struct check_job job = {.paths = &path,
                                 .n_paths = 1,
                                 .baseline = before,
@@ -134,7 +134,7 @@ TEST(a_damaged_baseline_is_refused)
     size_t read = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-        struct gate_results out;
+        struct gate_results out = {0};
         struct check_job job = {.paths = &path,
                                 .n_paths = 1,
                                 .baseline = scratch_put("base.json", texts[i]),

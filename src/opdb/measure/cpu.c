@@ -84,8 +84,7 @@ static void cpu_unload(void *state)
     cpu->outputs = NULL;
 }
 
-/* Outputs are copied, each to a cache line of its own: what the reference filled in stays for
- * the check. */
+/* Outputs are copies, each from a cache line of its own on: those of the call stay as they are. */
 static const char *cpu_load(void *state, const struct op_call *call)
 {
     struct cpu *cpu = state;
