@@ -227,6 +227,8 @@ static const struct likeness_part *unlike_part(const struct comparison *c)
     return NULL;
 }
 
+/* A baseline of another setting (model, device, sizes) gives no verdict at all, whatever its
+ * times say. */
 static void check_changes(struct checking *c, struct comparison *made, bool is_saved)
 {
     const struct likeness_part *unlike = is_saved ? unlike_part(made) : NULL;

@@ -92,8 +92,9 @@ static enum status no_steps(const struct convert_job *job, const struct timeline
 }
 
 /* The windows of the chosen steps, merged. */
-static enum status take_steps(const struct convert_job *job, const struct timeline_options *all,
-                              struct arena *arena, struct diag *d, struct interval_set *out)
+static enum status find_step_windows(const struct convert_job *job,
+                                     const struct timeline_options *all, struct arena *arena,
+                                     struct diag *d, struct interval_set *out)
 {
     out->at = ARENA_ARRAY(arena, struct interval, all->steps_n);
     for (size_t i = 0; i < all->steps_n; i++) {
@@ -110,15 +111,15 @@ static enum status take_steps(const struct convert_job *job, const struct timeli
     return ST_OK;
 }
 
-static enum status take_windows(const struct convert_job *job, const struct capture *cap,
-                                const struct timeline_options *all, struct arena *arena,
-                                struct diag *d, struct cut_options *cut)
+static enum status choose_windows(const struct convert_job *job, const struct capture *cap,
+                                  const struct timeline_options *all, struct arena *arena,
+                                  struct diag *d, struct cut_options *cut)
 {
     nanos start = cut_span(cap).begin;
     struct interval window = {nanos_add(start, job->range.begin), nanos_add(start, job->range.end)};
 
     if (job->steps_n > 0)
-        TRY(take_steps(job, all, arena, d, &cut->windows));
+        TRY(find_step_windows(job, all, arena, d, &cut->windows));
     cut->nothing = job->steps_n > 0 && cut->windows.n == 0; /* a step without length */
     if (job->range.end <= job->range.begin)
         return ST_OK;
@@ -167,6 +168,7 @@ static bool write_counted(void *ctx, struct str text)
     return m->to.write(m->to.ctx, text);
 }
 
+/* The file appears under its name only when all of it was written. */
 static enum status convert_save(const struct convert_job *job, const struct cut *cut,
                                 const struct timeline_options *options, struct diag *d,
                                 struct convert_result *result)
@@ -242,7 +244,7 @@ static enum status write_cut(const struct convert_job *job, const struct capture
     snprintf(label, sizeof(label), "writing %.*s", STR_ARGS(str_basename(str_of(job->out))));
     if (job->steps_n > 0 || result->format->is_table)
         convert_find_steps(cap, arena, &how);
-    TRY(take_windows(job, cap, &how, arena, d, &where));
+    TRY(choose_windows(job, cap, &how, arena, d, &where));
     cut_init(&cut, cap, &where);
     result->lanes = cut.lanes_n;
     result->slices = cut.slices;
@@ -330,7 +332,7 @@ static const struct time_unit {
 } units[] = {{S_INIT("ns"), "e0"}, {S_INIT("us"), "e3"}, {S_INIT("ms"), "e6"}, {S_INIT("s"), "e9"}};
 
 /* Takes the unit off the end of `text`; NULL when there is none. */
-static const struct time_unit *take_unit(struct str *text)
+static const struct time_unit *strip_unit(struct str *text)
 {
     for (size_t i = 0; i < ARRAY_LEN(units); i++)
         if (str_ends(*text, units[i].name)) {
@@ -340,7 +342,7 @@ static const struct time_unit *take_unit(struct str *text)
     return NULL;
 }
 
-static bool take_time(struct str number, const struct time_unit *unit, nanos *out)
+static bool parse_time(struct str number, const struct time_unit *unit, nanos *out)
 {
     char text[64];
 
@@ -366,11 +368,11 @@ bool convert_range_parse(const char *text, struct interval *out)
     if (dash == s.n || (from.n == 0 && to.n == 0))
         return false;
     bool has_from = from.n > 0, has_to = to.n > 0;
-    const struct time_unit *to_unit = take_unit(&to), *from_unit = take_unit(&from);
+    const struct time_unit *to_unit = strip_unit(&to), *from_unit = strip_unit(&from);
     *out = (struct interval){0, INT64_MAX};
-    if (has_from && !take_time(from, from_unit != NULL ? from_unit : to_unit, &out->begin))
+    if (has_from && !parse_time(from, from_unit != NULL ? from_unit : to_unit, &out->begin))
         return false;
-    if (has_to && !take_time(to, to_unit != NULL ? to_unit : from_unit, &out->end))
+    if (has_to && !parse_time(to, to_unit != NULL ? to_unit : from_unit, &out->end))
         return false;
     return out->begin < out->end;
 }
@@ -378,9 +380,9 @@ bool convert_range_parse(const char *text, struct interval *out)
 bool convert_time_parse(const char *text, nanos *out)
 {
     struct str number = str_trim(str_of(text));
-    const struct time_unit *unit = take_unit(&number);
+    const struct time_unit *unit = strip_unit(&number);
 
-    return unit != NULL && take_time(number, unit, out);
+    return unit != NULL && parse_time(number, unit, out);
 }
 
 /* ---- the answer ---- */

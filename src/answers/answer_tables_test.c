@@ -30,14 +30,14 @@ static struct capture *tables_sample(void)
 }
 
 /* Rows as text. */
-static bool tables_take_head(void *ctx, const char *const *names, size_t n)
+static bool tables_put_head(void *ctx, const char *const *names, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         text_format(ctx, "%s|", names[i]);
     return true;
 }
 
-static bool tables_take_row(void *ctx, const struct sql_value *cells, size_t n)
+static bool tables_put_row(void *ctx, const struct sql_value *cells, size_t n)
 {
     struct arena arena;
 
@@ -114,8 +114,8 @@ TEST(a_database_has_the_rows_of_every_query)
         text_clear(&got);
         text_format(&statement, "SELECT * FROM %s ORDER BY id", sql_schema(i)->name);
         struct sql_query query = {.text = text_view(&statement),
-                                  .head = tables_take_head,
-                                  .row = tables_take_row,
+                                  .head = tables_put_head,
+                                  .row = tables_put_row,
                                   .ctx = &want};
         assert_int_equal(sql_run(sql, &query, &diag), ST_OK);
         text_char(&statement, '\0');

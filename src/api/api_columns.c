@@ -113,7 +113,7 @@ static void api_columns_put_value(struct api_column *c, uint64_t row, const stru
     vec_push(&c->offsets, (int64_t)c->bytes.n);
 }
 
-static bool api_columns_take_row(void *ctx, const struct sql_value *cells, size_t n)
+static bool api_columns_add_row(void *ctx, const struct sql_value *cells, size_t n)
 {
     struct strata_result *r = ctx;
 
@@ -128,7 +128,7 @@ static bool api_columns_take_row(void *ctx, const struct sql_value *cells, size_
     return true;
 }
 
-static bool api_columns_take_head(void *ctx, const char *const *names, size_t n)
+static bool api_columns_set_head(void *ctx, const char *const *names, size_t n)
 {
     struct strata_result *r = ctx;
 
@@ -164,7 +164,7 @@ static void scan(struct strata_result *r, const struct sql_scan *s, const struct
 
     for (size_t i = 0; i < s->n; i++)
         names[i] = sql_scan_name(s->columns[i]);
-    api_columns_take_head(r, names, s->n);
+    api_columns_set_head(r, names, s->n);
     r->rows = sql_scan_rows(caps, fleet->ranks.n, s->set);
     for (size_t i = 0; i < s->n && r->rows > 0; i++) {
         struct api_column *c = &r->columns[i];
@@ -207,8 +207,8 @@ static enum status query(struct strata_result *r, struct diag *d, void *ctx)
     status = sql_run(sql,
                      &(struct sql_query){.text = str_of(c->statement),
                                          .timeout = (nanos)(c->timeout * 1e9),
-                                         .head = api_columns_take_head,
-                                         .row = api_columns_take_row,
+                                         .head = api_columns_set_head,
+                                         .row = api_columns_add_row,
                                          .ctx = r},
                      d);
     sql_close(sql);

@@ -135,7 +135,7 @@ void strata_pto_free(struct strata_pto *k)
     free(k);
 }
 
-static void take_text(void *ctx)
+static void replace_text(void *ctx)
 {
     struct pto_call *c = ctx;
     struct strata_pto *k = c->k;
@@ -157,7 +157,7 @@ int strata_pto_text(struct strata_pto *k, const char *text, size_t n, const char
     if (text == NULL)
         return misuse(k, "strata_pto_text: text is NULL");
     return run_call(
-        k, take_text,
+        k, replace_text,
         &(struct pto_call){.name = name != NULL ? name : "kernel", .value = text, .n = n});
 }
 
@@ -252,7 +252,7 @@ static int set_option(struct strata_pto *k, const char *name, const char *value)
     return STRATA_OK;
 }
 
-static void take_option(void *ctx)
+static void apply_option(void *ctx)
 {
     struct pto_call *c = ctx;
 
@@ -265,7 +265,7 @@ int strata_pto_option(struct strata_pto *k, const char *name, const char *value)
         return STRATA_USAGE;
     if (name == NULL || value == NULL)
         return misuse(k, "strata_pto_option: name or value is NULL");
-    return run_call(k, take_option, &(struct pto_call){.name = name, .value = value});
+    return run_call(k, apply_option, &(struct pto_call){.name = name, .value = value});
 }
 
 /* One variant. */

@@ -314,6 +314,7 @@ static uint32_t map_shape(struct attrs *a, const struct attrs *from, uint32_t nu
     return mine;
 }
 
+/* Only texts are numbered by capture; reals and varints are copied byte by byte. */
 attr_run attrs_copy_own(struct attrs *a, const struct attrs *from, attr_run run,
                         struct attr_map *map)
 {

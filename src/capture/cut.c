@@ -28,6 +28,7 @@ static bool touches(const struct cut_options *o, nanos begin, nanos end)
     return end > begin ? o->windows.at[i].begin < end : o->windows.at[i].begin <= begin;
 }
 
+/* A pattern names a lane, or process/lane. */
 static bool cut_fits(const struct cut_options *o, struct str process, struct str name)
 {
     char both[4096];
@@ -70,7 +71,7 @@ static void widen(struct interval *span, nanos begin, nanos end, bool is_first)
         span->end = end;
 }
 
-static void take_slices(struct cut *cut, lane_id id)
+static void cut_lane(struct cut *cut, lane_id id)
 {
     const struct lane *lane = &cut->cap->lanes.at[id];
     const struct slices *s = &cut->cap->slices;
@@ -92,7 +93,7 @@ static void take_slices(struct cut *cut, lane_id id)
     cut->lanes_n += cut->lanes[id];
 }
 
-static void take_samples(struct cut *cut, size_t id)
+static void cut_series(struct cut *cut, size_t id)
 {
     const struct series *series = &cut->cap->series.at[id];
     size_t before = cut->samples;
@@ -126,9 +127,9 @@ void cut_init(struct cut *cut, const struct capture *cap, const struct cut_optio
         memset(cut->bits, 0, sizeof(*cut->bits) * (words + 1));
     }
     for (size_t i = 0; i < cap->lanes.n; i++)
-        take_slices(cut, (lane_id)i);
+        cut_lane(cut, (lane_id)i);
     for (size_t i = 0; i < cap->series.n; i++)
-        take_samples(cut, i);
+        cut_series(cut, i);
     for (size_t i = 0; i < cap->flows.n; i++)
         cut->flows += cut_has_flow(cut, &cap->flows.at[i]);
 }

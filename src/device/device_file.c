@@ -24,7 +24,7 @@ static struct where here(const struct reader *r)
 }
 
 /* Takes the number that comes; false, and counted as a loss, when it is none that fits. */
-static bool file_take_number(struct reader *r, struct str key, double *out)
+static bool file_read_number(struct reader *r, struct str key, double *out)
 {
     struct str text;
     double value;
@@ -39,7 +39,7 @@ static bool file_take_number(struct reader *r, struct str key, double *out)
     return false;
 }
 
-static void take_text(struct reader *r, struct str key, const char **out)
+static void read_text(struct reader *r, struct str key, const char **out)
 {
     struct str text;
 
@@ -68,7 +68,7 @@ static bool file_enter(struct json *j, enum json_token wanted)
     return false;
 }
 
-static void take_peaks(struct reader *r, struct device *row)
+static void read_peaks(struct reader *r, struct device *row)
 {
     struct str key;
 
@@ -82,23 +82,23 @@ static void take_peaks(struct reader *r, struct device *row)
         while (p < PEAK_COUNT && !str_equal(key, str_of(peak_name((enum peak)p))))
             p++;
         if (p < PEAK_COUNT)
-            file_take_number(r, key, &row->tflops[p]);
+            file_read_number(r, key, &row->tflops[p]);
         else
             diag_add(r->diag, SEV_WARN, "devices.unknown-key", here(r), "peak_tops.%.*s ignored",
                      STR_ARGS(key));
     }
 }
 
-static void take_field(struct reader *r, struct str key, struct device *row)
+static void read_field(struct reader *r, struct str key, struct device *row)
 {
     double value;
 
     if (str_equal(key, S("name"))) {
-        take_text(r, key, &row->name);
+        read_text(r, key, &row->name);
         return;
     }
     if (str_equal(key, S("peak_tops"))) {
-        take_peaks(r, row);
+        read_peaks(r, row);
         return;
     }
     for (size_t i = 0; i < device_row_record.n; i++) {
@@ -109,11 +109,11 @@ static void take_field(struct reader *r, struct str key, struct device *row)
         if (f->shape != SHAPE_ONE)
             return; /* follows from the rest */
         if (f->type == FIELD_F64)
-            file_take_number(r, key, at);
-        else if (f->type == FIELD_U32 && file_take_number(r, key, &value))
+            file_read_number(r, key, at);
+        else if (f->type == FIELD_U32 && file_read_number(r, key, &value))
             *(uint32_t *)at = (uint32_t)value;
         else if (f->type == FIELD_CSTR)
-            take_text(r, key, at);
+            read_text(r, key, at);
         return;
     }
     diag_add(r->diag, SEV_WARN, "devices.unknown-key", here(r), "%.*s ignored", STR_ARGS(key));
@@ -174,7 +174,7 @@ static size_t read_rows(struct reader *r, struct device_rows *rows)
         struct str key;
         if (file_enter(&r->json, JSON_OBJECT))
             while (json_key(&r->json, &key))
-                take_field(r, key, &row);
+                read_field(r, key, &row);
         if (row.name == NULL || row.name[0] == '\0') {
             diag_add(r->diag, SEV_LOSS, "devices.no-name", here(r), "row skipped: no name");
             continue;

@@ -133,8 +133,8 @@ static bool read_error(struct str line, struct arena *arena, struct where *where
     return true;
 }
 
-static enum status tell_errors(const struct cxx_job *job, struct str said, struct arena *arena,
-                               struct diag *d)
+static enum status report_errors(const struct cxx_job *job, struct str said, struct arena *arena,
+                                 struct diag *d)
 {
     enum status status = ST_OK;
     struct where origin = {0};
@@ -182,7 +182,7 @@ static enum status run_compiler(struct words *c, const struct cxx_job *job, stru
     if (done->end == PROC_TIMED_OUT)
         return diag_fail(d, ST_TOOL, "pto-cpp.compiler", (struct where){.path = job->source},
                          "the compiler did not end within %d s", done->code / 1000);
-    return tell_errors(job, done->err, arena, d);
+    return report_errors(job, done->err, arena, d);
 }
 
 /* ---- the object ---- */

@@ -178,9 +178,9 @@ static void group_free(struct mpi_group *group)
 
 /* ---- bytes, however many ---- */
 
-enum way { WAY_ALL, WAY_OUT, WAY_IN };
+enum transfer { MOVE_ALL, MOVE_OUT, MOVE_IN };
 
-static int move(struct mpi_group *g, enum way way, void *at, size_t bytes, int other)
+static int move(struct mpi_group *g, enum transfer kind, void *at, size_t bytes, int other)
 {
     enum { MOST = 1 << 30 };
     int rc = MPI_SUCCESS;
@@ -188,9 +188,9 @@ static int move(struct mpi_group *g, enum way way, void *at, size_t bytes, int o
     for (size_t done = 0; done < bytes && rc == MPI_SUCCESS;) {
         int n = bytes - done < MOST ? (int)(bytes - done) : MOST;
         char *part = (char *)at + done;
-        if (way == WAY_ALL)
+        if (kind == MOVE_ALL)
             rc = MPI_Bcast(part, n, MPI_BYTE, other, comm_of(g));
-        else if (way == WAY_OUT)
+        else if (kind == MOVE_OUT)
             rc = MPI_Send(part, n, MPI_BYTE, other, 0, comm_of(g));
         else
             rc = MPI_Recv(part, n, MPI_BYTE, other, 0, comm_of(g), MPI_STATUS_IGNORE);
@@ -201,7 +201,7 @@ static int move(struct mpi_group *g, enum way way, void *at, size_t bytes, int o
 
 static int broadcast(struct mpi_group *g, void *at, size_t bytes, int root)
 {
-    return move(g, WAY_ALL, at, bytes, root);
+    return move(g, MOVE_ALL, at, bytes, root);
 }
 
 /* One after the other: MPI_Gatherv counts in int, and parts may be larger together. */
@@ -215,10 +215,10 @@ static int plugin_gather(struct mpi_group *g, const void *at, size_t bytes, cons
     if (rc == MPI_SUCCESS)
         rc = MPI_Comm_size(comm_of(g), &size);
     if (rc == MPI_SUCCESS && rank != root)
-        return move(g, WAY_OUT, (void *)at, bytes, root);
+        return move(g, MOVE_OUT, (void *)at, bytes, root);
     for (int i = 0; i < size && rc == MPI_SUCCESS; i++) {
         if (i != root)
-            rc = move(g, WAY_IN, to, sizes[i], i);
+            rc = move(g, MOVE_IN, to, sizes[i], i);
         else if (bytes > 0)
             memcpy(to, at, bytes);
         to += sizes[i];

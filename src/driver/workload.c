@@ -106,7 +106,7 @@ static uint64_t recorded(const char *dir)
  * counters are collected every launch is waited for; otherwise a kernel may take longer, and the
  * GPU has to be known to be busy. The clock starts with the first bytes, for programs may take long
  * before they use CUDA. */
-static void look_at_recording(struct follow *f, nanos elapsed)
+static void watch_recording(struct follow *f, nanos elapsed)
 {
     bool is_counting = f->run->inject == INJECT_COUNTERS;
     bool is_watched = is_counting || f->run->inject == INJECT_TRACE;
@@ -135,7 +135,7 @@ static bool tick(void *ctx, int pid, nanos elapsed)
     f->is_known = true;
     if (f->watch->samples != NULL && f->watch->gpu != NULL)
         clock_sample(f->watch->samples, f->watch->nvml, f->watch->gpu, now_ns());
-    look_at_recording(f, elapsed);
+    watch_recording(f, elapsed);
     progress_step(f->watch->progress, (struct progress_step){f->run->label, PROGRESS_SECONDS,
                                                              (uint64_t)(elapsed / 1000000000), 0});
     return !f->is_hung;

@@ -58,7 +58,7 @@ static bool id_text(const struct tree *id, char out[MCP_ID])
 }
 
 /* Whether it was cancelled; once. */
-static bool take_cancelled(struct mcp_server *server, const char *id)
+static bool pop_cancelled(struct mcp_server *server, const char *id)
 {
     for (size_t i = 0; i < MCP_CANCELLED; i++)
         if (id[0] != '\0' && strcmp(server->cancelled[i], id) == 0) {
@@ -74,7 +74,7 @@ void mcp_call_expect(struct mcp_server *server, const struct tree *id)
 
     id_text(id, text);
     pthread_mutex_lock(&server->lock);
-    take_cancelled(server, text);
+    pop_cancelled(server, text);
     pthread_mutex_unlock(&server->lock);
 }
 
@@ -84,7 +84,7 @@ bool mcp_call_begin(struct mcp_server *server, const struct tree *id)
 
     id_text(id, text);
     pthread_mutex_lock(&server->lock);
-    bool is_cancelled = take_cancelled(server, text);
+    bool is_cancelled = pop_cancelled(server, text);
     server->is_cancelled = false;
     if (is_cancelled)
         text[0] = '\0';
@@ -155,7 +155,7 @@ static bool is_interrupted(struct mcp_server *server)
     return is;
 }
 
-static struct mcp_queued *take_next(struct mcp_server *server)
+static struct mcp_queued *pop_call(struct mcp_server *server)
 {
     pthread_mutex_lock(&server->lock);
     while (server->first == NULL && !server->has_ended)
@@ -201,7 +201,7 @@ static void *work_through(void *ctx)
 {
     struct mcp_server *server = ctx;
 
-    for (struct mcp_queued *q; (q = take_next(server)) != NULL;) {
+    for (struct mcp_queued *q; (q = pop_call(server)) != NULL;) {
         struct job job = JOB_INIT;
         struct work w = {server, {q->message, q->n}};
         bool is_wanted = !is_broken(server) && !is_interrupted(server);
@@ -244,7 +244,7 @@ static bool put_in_queue(struct mcp_server *server, struct str message)
     return has_room;
 }
 
-static void take_message(struct mcp_server *server, struct str message)
+static void handle_message(struct mcp_server *server, struct str message)
 {
     struct text line = {0};
 
@@ -264,7 +264,7 @@ struct intake {
     bool is_skipping; /* up to the next line end */
 };
 
-static void take_bytes(struct mcp_server *server, struct intake *in, struct str bytes)
+static void handle_bytes(struct mcp_server *server, struct intake *in, struct str bytes)
 {
     struct str rest = bytes;
     struct text line = {0};
@@ -281,7 +281,7 @@ static void take_bytes(struct mcp_server *server, struct intake *in, struct str 
             text_put(&in->waiting, str_part(rest, 0, n));
         if (is_whole) {
             if (!in->is_skipping)
-                take_message(server, text_view(&in->waiting));
+                handle_message(server, text_view(&in->waiting));
             text_clear(&in->waiting);
             in->is_skipping = false;
         }
@@ -301,10 +301,10 @@ static void calls_read_all(struct mcp_server *server, int fd)
             continue;
         if (n <= 0)
             break;
-        take_bytes(server, &in, (struct str){room, (size_t)n});
+        handle_bytes(server, &in, (struct str){room, (size_t)n});
     }
     if (n == 0 && !in.is_skipping)
-        take_message(server, text_view(&in.waiting)); /* a last line without its end */
+        handle_message(server, text_view(&in.waiting)); /* a last line without its end */
     text_free(&in.waiting);
 }
 

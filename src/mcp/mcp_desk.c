@@ -420,7 +420,7 @@ void mcp_desk_call(struct mcp_desk *desk, struct str name, const struct tree *ar
     struct mcp_outcome outcome = {0};
     struct text problem = {0};
 
-    if (!mcp_tool_takes(tool, arguments, &problem)) {
+    if (!mcp_tool_accepts(tool, arguments, &problem)) {
         put_error(w, text_view(&problem));
     } else if (tool == &more_tool) {
         call_more(desk, arguments, w);

@@ -208,7 +208,8 @@ static void say_unknown(const struct mcp_tool *tool, struct str name, struct tex
         text_format(problem, "; did you mean \"%s\"?", near->name);
 }
 
-bool mcp_tool_takes(const struct mcp_tool *tool, const struct tree *arguments, struct text *problem)
+bool mcp_tool_accepts(const struct mcp_tool *tool, const struct tree *arguments,
+                      struct text *problem)
 {
     const struct tree *first = arguments != NULL ? arguments->first : NULL;
 

@@ -35,7 +35,7 @@ const struct mcp_property *mcp_property_find(const struct mcp_tool *tool, struct
 void mcp_tool_put(struct json_writer *w, const struct mcp_tool *tool);
 
 /* Whether arguments (a map or NULL) fit the tool; else what is wrong is appended to `problem`. */
-bool mcp_tool_takes(const struct mcp_tool *tool, const struct tree *arguments,
-                    struct text *problem);
+bool mcp_tool_accepts(const struct mcp_tool *tool, const struct tree *arguments,
+                      struct text *problem);
 
 #endif

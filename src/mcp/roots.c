@@ -67,9 +67,9 @@ static void add_stamp(struct walk *w, const struct stat *info)
         w->stamp = hash_mix(w->stamp, parts[i]);
 }
 
-static enum status roots_look(struct walk *w, const char *path, int level);
+static enum status roots_check(struct walk *w, const char *path, int level);
 
-static enum status look_through(struct walk *w, const char *folder, int level)
+static enum status check_folder(struct walk *w, const char *folder, int level)
 {
     struct fs_list list;
 
@@ -82,11 +82,11 @@ static enum status look_through(struct walk *w, const char *folder, int level)
         return diag_fail(w->d, ST_LIMIT, "roots.too-many", (struct where){.path = folder},
                          "more than %d files: name a folder of captures", ENTRIES);
     for (size_t i = 0; i < list.n; i++)
-        TRY(roots_look(w, list.at[i].path, level + 1));
+        TRY(roots_check(w, list.at[i].path, level + 1));
     return ST_OK;
 }
 
-static enum status roots_look(struct walk *w, const char *path, int level)
+static enum status roots_check(struct walk *w, const char *path, int level)
 {
     char real[PATH_MAX];
     struct stat info;
@@ -105,7 +105,7 @@ static enum status roots_look(struct walk *w, const char *path, int level)
             return ST_OK;
         add_stamp(w, &info);
     }
-    return S_ISDIR(info.st_mode) ? look_through(w, path, level) : ST_OK;
+    return S_ISDIR(info.st_mode) ? check_folder(w, path, level) : ST_OK;
 }
 
 /* ---- paths ---- */
@@ -183,7 +183,7 @@ enum status roots_resolve(const struct roots *roots, struct arena *arena, const 
         return ST_NOT_FOUND;
     }
     out->path = arena_cstr(arena, str_of(real));
-    TRY(roots_look(&w, out->path, 0));
+    TRY(roots_check(&w, out->path, 0));
     out->stamp = w.stamp;
     add_folders_above(&w, out->path);
     out->guard = w.stamp;

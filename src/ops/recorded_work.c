@@ -376,6 +376,8 @@ static struct recorded_work memory(struct str op, const struct op_tensors *o, st
 
 /* ---- by operator ---- */
 
+/* product() and attention(): true for an operator that runs the kernel; a wrapper calls another
+ * one, which counts the work. */
 struct recorded_work recorded_work_of(const struct recorded_call *in)
 {
     static const struct str products[] = {S_INIT("aten::mm"),

@@ -127,7 +127,7 @@ static struct wording thinned_what(struct page_file *page, const struct page_thi
                      PLACE("q", page_time_text(&page->arena, (double)t->q[class])));
 }
 
-static void tell_thinned(struct page_file *page, const struct page_thinning *t)
+static void note_thinned(struct page_file *page, const struct page_thinning *t)
 {
     size_t all = 0, whole = 0;
 
@@ -164,7 +164,7 @@ static void fit(struct page_file *page, double bytes, double room, size_t all)
         if (t.q[THIN_HOST] >= strongest.q[THIN_HOST])
             strongest = t;
     }
-    tell_thinned(page, &strongest);
+    note_thinned(page, &strongest);
 }
 
 /* Steps may be passes of the architecture, which are long to find: once for both studies. */

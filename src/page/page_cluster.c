@@ -89,7 +89,7 @@ static void lead(struct cluster_page *p)
 
 /* The culprits in place of what the page says of a single rank: what that waits for is theirs, and
  * savings of the run and of one rank do not add up. */
-static void cluster_tell(struct cluster_page *p)
+static void cluster_describe_page(struct cluster_page *p)
 {
     struct page_file *page = p->page;
     const struct cluster *c = p->c;
@@ -351,6 +351,8 @@ struct flow_sum {
 
 ORDER_BY(by_ends, struct flow_sum, ORDER(x->from, y->from) ?: ORDER(x->to, y->to));
 
+/* A matrix of communication, when the files have one; else calls of groups of two, whose ends
+ * are known. Flows in one direction between one pair are one. */
 static size_t list_flows(const struct cluster_page *p, struct flow_sum *out)
 {
     const struct cluster_links *links = p->c->links;
@@ -538,7 +540,7 @@ void page_cluster(struct page_file *page, const struct cluster *c)
     sum_awaited(&p);
     align_sets(&p);
     page_cluster_choose_lanes(&p);
-    cluster_tell(&p);
+    cluster_describe_page(&p);
     if (page->n_sets == 0)
         add_facts(&p);
     struct page_panel *ranks = page_panel_add(page, "ranks", &page_text.cluster_ranks);

@@ -25,20 +25,20 @@ enum {
 };
 
 /* Numbers of one chunk, column by column. */
-struct desk {
+struct encoder {
     uint64_t *columns[PAGE_COLUMNS];
     struct page_columns view;
 };
 
-static void desk_init(struct desk *d, size_t columns, size_t n)
+static void encoder_init(struct encoder *d, size_t columns, size_t n)
 {
-    *d = (struct desk){.view = {.n = n, .columns = columns}};
+    *d = (struct encoder){.view = {.n = n, .columns = columns}};
     uint64_t *all = mem_grow(NULL, sizeof(*all), columns * n + 1);
     for (size_t c = 0; c < columns; c++)
         d->columns[c] = all + c * n;
 }
 
-static void desk_use(struct desk *d, size_t column)
+static void encoder_use(struct encoder *d, size_t column)
 {
     d->view.at[column] = d->columns[column];
 }
@@ -111,7 +111,7 @@ static struct item item_at(const struct page_set *set, const struct page_lane *l
     return (struct item){begin, end > begin ? end - begin : 0, set->what[slice], set->step[slice]};
 }
 
-static void fill_waits(struct desk *d, const struct page_set *set, const struct page_lane *lane,
+static void fill_waits(struct encoder *d, const struct page_set *set, const struct page_lane *lane,
                        size_t from)
 {
     size_t slice = set->cap->lanes.at[lane->lane].first + from;
@@ -123,18 +123,18 @@ static void fill_waits(struct desk *d, const struct page_set *set, const struct 
                                   capture_key(set->cap, KEY_WAIT));
         d->columns[COLUMN_WAIT][i] = a.type == ATTR_TIME && a.time > 0 ? (uint64_t)a.time : 0;
     }
-    desk_use(d, COLUMN_WAIT);
+    encoder_use(d, COLUMN_WAIT);
 }
 
-static void fill_bundles(struct desk *d, const struct page_set *set, const struct page_items *items,
-                         size_t from)
+static void fill_bundles(struct encoder *d, const struct page_set *set,
+                         const struct page_items *items, size_t from)
 {
     for (size_t i = 0; i < d->view.n; i++) {
         d->columns[COLUMN_MORE][i] = items->more[from + i];
         d->columns[COLUMN_SLACK][i] = (uint64_t)items->slack[from + i];
     }
-    desk_use(d, COLUMN_MORE);
-    desk_use(d, COLUMN_SLACK);
+    encoder_use(d, COLUMN_MORE);
+    encoder_use(d, COLUMN_SLACK);
     /* Busy time of the families that a bundle is not named after. */
     size_t at;
     vec_bisect(at, items->mixes.n, i, items->mixes.at[i].item < from);
@@ -142,7 +142,7 @@ static void fill_bundles(struct desk *d, const struct page_set *set, const struc
         return;
     for (size_t f = 0; f < PAGE_FAMILIES; f++) {
         memset(d->columns[COLUMN_FAMILY + f], 0, d->view.n * sizeof(uint64_t));
-        desk_use(d, COLUMN_FAMILY + f);
+        encoder_use(d, COLUMN_FAMILY + f);
     }
     for (; at < items->mixes.n && items->mixes.at[at].item < from + d->view.n; at++) {
         const struct page_mix *mix = &items->mixes.at[at];
@@ -152,6 +152,7 @@ static void fill_bundles(struct desk *d, const struct page_set *set, const struc
     }
 }
 
+/* Differences to the slice before: most are small, and zero bytes pack well. */
 static void pack_slices(void *ctx, size_t i)
 {
     struct packing *j = ctx;
@@ -160,9 +161,9 @@ static void pack_slices(void *ctx, size_t i)
     const struct page_lane *lane = &j->set->lanes.at[chunk->lane];
     const struct page_items *items = &j->set->items[chunk->lane];
     uint32_t step = 0;
-    struct desk d;
+    struct encoder d;
 
-    desk_init(&d, SLICE_COLUMNS, chunk->n);
+    encoder_init(&d, SLICE_COLUMNS, chunk->n);
     d.view.is_fast = j->set->n_slices >= MANY;
     chunk->first = chunk->end = item_at(j->set, lane, items, from).begin;
     for (size_t k = 0; k < chunk->n; k++) {
@@ -175,7 +176,7 @@ static void pack_slices(void *ctx, size_t i)
         step = it.step;
     }
     for (size_t c = COLUMN_GAP; c <= COLUMN_STEP; c++)
-        desk_use(&d, c);
+        encoder_use(&d, c);
     fill_waits(&d, j->set, lane, from);
     if (lane->is_merged)
         fill_bundles(&d, j->set, items, from);
@@ -224,9 +225,9 @@ static void pack_arrows(void *ctx, size_t i)
     struct page_chunk *chunk = &j->chunks[i];
     const struct arrow *at = (const struct arrow *)j->list + j->from[i];
     uint64_t to = 0, from = 0;
-    struct desk d;
+    struct encoder d;
 
-    desk_init(&d, ARROW_COLUMNS, chunk->n);
+    encoder_init(&d, ARROW_COLUMNS, chunk->n);
     for (size_t k = 0; k < chunk->n; k++) {
         d.columns[0][k] = at[k].to - to;
         d.columns[1][k] = page_zigzag((int64_t)(at[k].from - from));
@@ -235,7 +236,7 @@ static void pack_arrows(void *ctx, size_t i)
         from = at[k].from;
     }
     for (size_t c = 0; c < ARROW_COLUMNS; c++)
-        desk_use(&d, c);
+        encoder_use(&d, c);
     page_deflate_columns(&d.view, chunk->widths, &j->packed[i]);
     mem_free(d.columns[0]);
 }
@@ -290,9 +291,9 @@ static void pack_gaps(void *ctx, size_t i)
     const struct idle_piece *const *at = (const struct idle_piece *const *)j->list + j->from[i];
     uint64_t last[5] = {0};
     uint32_t step = 0, gap = 0;
-    struct desk d;
+    struct encoder d;
 
-    desk_init(&d, GAP_COLUMNS, chunk->n);
+    encoder_init(&d, GAP_COLUMNS, chunk->n);
     chunk->first = chunk->end = page_time(set, at[0]->at.begin);
     for (size_t k = 0; k < chunk->n; k++) {
         const struct idle_piece *p = at[k];
@@ -315,7 +316,7 @@ static void pack_gaps(void *ctx, size_t i)
         gap = p->gap;
     }
     for (size_t c = 0; c < GAP_COLUMNS; c++)
-        desk_use(&d, c);
+        encoder_use(&d, c);
     page_deflate_columns(&d.view, chunk->widths, &j->packed[i]);
     mem_free(d.columns[0]);
 }

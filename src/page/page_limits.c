@@ -28,6 +28,8 @@ void page_bound(struct page_file *page, const struct limit_list *limits)
     };
 }
 
+/* `row`: the table of the view has a row for each limit that was tried, whether it saves
+ * anything or not. */
 void page_limits(struct page_file *page, const struct limit_list *limits, double scale,
                  const char *view)
 {

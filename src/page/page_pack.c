@@ -44,6 +44,8 @@ void page_deflate(struct str bytes, struct text *out)
     pack(bytes, LEVEL, out);
 }
 
+/* Lowest bytes of a column first, then the next ones: bytes of one weight are alike, which
+ * deflate shortens most. A column has as many planes as its largest value has bytes. */
 void page_deflate_columns(const struct page_columns *columns, uint8_t widths[PAGE_COLUMNS],
                           struct text *out)
 {

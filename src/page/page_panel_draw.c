@@ -215,6 +215,7 @@ static void finish_scale(struct scale *s)
     s->from -= s->to - s->from < 2; /* two decades at least */
 }
 
+/* Curves leave the chart at both ends; their second point is the one that has to be seen. */
 static void scales_of(const struct page_chart *c, struct scale *x, struct scale *y)
 {
     *x = *y = (struct scale){.from = INFINITY, .to = -INFINITY};

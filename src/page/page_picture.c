@@ -317,6 +317,7 @@ static void put_step_label(struct page_html *h, const struct strip *s, size_t st
                                             PLACE("excess", page_delta_text(arena, excess)))));
 }
 
+/* A bar of several steps is their mean, with the longest of them as a frame. */
 static void put_bar(struct page_html *h, const struct strip *s, size_t bar, double width)
 {
     struct arena *arena = &h->page->arena;

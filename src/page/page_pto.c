@@ -305,7 +305,7 @@ struct path_lanes {
     nanos least; /* shorter legs are left out */
 };
 
-static void take_piece(void *ctx, const struct pto_path_piece *piece)
+static void add_piece(void *ctx, const struct pto_path_piece *piece)
 {
     struct path_lanes *p = ctx;
     struct page_set *set = p->set;
@@ -323,11 +323,11 @@ static void add_legs(struct page_file *page, const struct pto_kernel *k)
     struct page_set *set = page->sets[0];
     struct path_lanes p = {set, 1};
 
-    pto_path_walk(&k->sim, take_piece, &p);
+    pto_path_walk(&k->sim, add_piece, &p);
     if (set->path.n > LEGS) {
         set->path.n = 0;
         p.least = k->outcome.total / LEGS + 1;
-        pto_path_walk(&k->sim, take_piece, &p);
+        pto_path_walk(&k->sim, add_piece, &p);
     }
     for (size_t i = 0, n = set->path.n; i < n / 2; i++) {
         struct page_leg leg = set->path.at[i];

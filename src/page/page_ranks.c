@@ -281,6 +281,7 @@ struct heat_map {
     double most;
 };
 
+/* A column of several steps shows, for each rank, the one in which it was slowest. */
 static struct heat_map heat_map_of(struct page_file *page)
 {
     struct heat_map m = {.steps = page->sets[0]->a->n};

@@ -89,7 +89,7 @@ static void report_put_table(struct page_html *h, const struct table *t)
         size_t c = i % t->n_columns;
         page_html_put(h, c == 0 ? S("<tr>") : S(""));
         page_html_put(h, column_is_right(&t->columns[c]) ? S("<td class=\"n\">") : S("<td>"));
-        page_html_text(h, table_cell(t, i, buf));
+        page_html_text(h, table_cell_text(t, i, buf));
         page_html_put(h, S("</td>"));
         page_html_put(h, c + 1 == t->n_columns ? S("</tr>\n") : S(""));
     }

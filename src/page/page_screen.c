@@ -8,6 +8,8 @@
 
 enum { LEAST_LEFT = 50, TABLE_ROWS = 15, NAME_WIDTH = 80, SHAPE_WIDTH = 40 };
 
+/* A change keeps its sign; a saving is time that goes away. Kernels without a clock have shares
+ * only. */
 static void put_action(struct page_html *h, const struct page_action *a, size_t number)
 {
     struct arena *arena = &h->page->arena;

@@ -64,6 +64,8 @@ static struct page_mix *mix_of_last(struct thinner *t, uint32_t item)
     return mix_of_last(t, item);
 }
 
+/* The item grows to the slice's end; growth in which nothing was busy is slack. It has the name
+ * of its longest slice. */
 static void merge(struct thinner *t, uint32_t item, size_t slice, nanos begin, nanos dur)
 {
     struct page_items *out = t->out;
@@ -156,6 +158,7 @@ static uint32_t thin_place(struct thinner *t, struct nest *nest, size_t slice, n
     return item;
 }
 
+/* Slices come by begin, so busy time up to `busy_to` is counted already. */
 static void visit(struct thinner *t, size_t slice)
 {
     const struct slices *s = &t->set->cap->slices;

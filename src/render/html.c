@@ -48,7 +48,7 @@ static void html_put_table(struct render_out *o, const struct table *t)
         size_t c = i % t->n_columns;
         render_put(o, c == 0 ? S("<tr>") : S(""));
         put_element(o, column_is_right(&t->columns[c]) ? "td class=n" : "td",
-                    table_cell(t, i, buf));
+                    table_cell_text(t, i, buf));
         render_put(o, c + 1 == t->n_columns ? S("</tr>\n") : S(""));
     }
     render_put(o, S("</table>\n\n"));

@@ -40,7 +40,7 @@ static void markdown_put_table(struct render_out *o, const struct table *t)
     render_put(o, S("|\n"));
     for (size_t i = 0; i < t->cells.n; i++) {
         render_put(o, S("| "));
-        put_escaped(o, table_cell(t, i, buf));
+        put_escaped(o, table_cell_text(t, i, buf));
         render_put(o, (i + 1) % t->n_columns == 0 ? S(" |\n") : S(" "));
     }
 }

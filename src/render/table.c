@@ -16,7 +16,7 @@ static void render_table_put(struct render_out *o, const struct table *t)
         csv_write_cell(&out, str_of(t->columns[c].head));
     csv_write_row(&out);
     for (size_t i = 0; i < t->cells.n; i++) {
-        csv_write_cell(&out, table_cell(t, i, buf));
+        csv_write_cell(&out, table_cell_text(t, i, buf));
         if ((i + 1) % t->n_columns == 0)
             csv_write_row(&out);
     }

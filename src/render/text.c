@@ -44,7 +44,7 @@ static struct str cell_text(const struct render_out *o, const struct table *t, s
         render_bar(&bar, t->cells.at[i].number, BAR_WIDTH, o->is_ascii);
         return text_keep(&bar, arena);
     }
-    struct str text = inert_line(arena, table_cell(t, i, buf));
+    struct str text = inert_line(arena, table_cell_text(t, i, buf));
 
     return o->width > 0 && !o->long_names ? mangled_short(arena, text) : text;
 }

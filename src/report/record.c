@@ -220,6 +220,7 @@ static void write_keyed(struct json_writer *w, const struct record *r, const voi
     write_value(w, rest.fields, v);
 }
 
+/* MISSING_EMPTY: an empty list is unknown, which is null or, if optional, absent; others are []. */
 static void write_list(struct json_writer *w, const struct field *f, const void *record,
                        const struct record_env *env)
 {

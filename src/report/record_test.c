@@ -207,10 +207,10 @@ TEST(a_table_has_the_fields_with_heads)
         report_records(r, &thing_record, &t, 1, &(struct record_env){.names = &names});
     assert_int_equal(table->n_columns, 5);
     assert_string_equal(table->columns[1].head, "rank");
-    assert_text(table_cell(table, 0, buf), "cart");
-    assert_text(table_cell(table, 2, buf), "no");
-    assert_text(table_cell(table, 3, buf), "seat");
-    assert_text(table_cell(table, 4, buf), "2.000");
+    assert_text(table_cell_text(table, 0, buf), "cart");
+    assert_text(table_cell_text(table, 2, buf), "no");
+    assert_text(table_cell_text(table, 3, buf), "seat");
+    assert_text(table_cell_text(table, 4, buf), "2.000");
     report_free(r);
     intern_fini(&names);
 }

@@ -151,7 +151,7 @@ void table_mark(struct table *t, enum cell_mark mark)
     t->cells.at[t->cells.n - 1].mark = mark;
 }
 
-struct str table_cell(const struct table *t, size_t i, char *buf)
+struct str table_cell_text(const struct table *t, size_t i, char *buf)
 {
     const struct column *column = &t->columns[i % t->n_columns];
     const struct cell *cell = &t->cells.at[i];

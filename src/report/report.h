@@ -131,7 +131,7 @@ static inline bool column_is_right(const struct column *column)
 }
 
 /* Cell `i` as it is printed; `buf` holds QUANTITY_TEXT bytes. */
-struct str table_cell(const struct table *t, size_t i, char *buf);
+struct str table_cell_text(const struct table *t, size_t i, char *buf);
 
 /* Adds a finding to the findings block at the end of the report, made when it is missing. */
 struct finding *report_finding(struct report *r, const char *id, enum priority priority,

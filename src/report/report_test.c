@@ -22,8 +22,8 @@ TEST(blocks_stand_in_the_order_they_were_added)
     assert_int_equal(r->blocks.at[0]->kind, BLOCK_HEADING);
     assert_int_equal(r->blocks.at[1]->kind, BLOCK_TABLE);
     assert_int_equal(table_rows(r->blocks.at[1]->table), 1);
-    assert_str(table_cell(t, 0, buf), "pseudo");
-    assert_str(table_cell(t, 1, buf), "83.00");
+    assert_str(table_cell_text(t, 0, buf), "pseudo");
+    assert_str(table_cell_text(t, 1, buf), "83.00");
     assert_str(r->blocks.at[2]->text, "done");
     report_free(r);
 }

@@ -46,7 +46,7 @@ static void decode_samples(struct plant *p)
 }
 
 /* Workers have the next batch ready, most of the time. */
-static void take_batch(struct plant *p)
+static void next_batch(struct plant *p)
 {
     struct machine *m = p->m;
     bool is_slow = plant_is(p, PLANT_INPUT_PIPELINE);
@@ -107,7 +107,7 @@ void plant_input(struct plant *p, int step)
     if (plant_kinds[p->cause].program == PLANT_DECODE) {
         copy.bytes = 64; /* positions */
     } else {
-        take_batch(p);
+        next_batch(p);
         helper_thread(p);
     }
     if (plant_has(p, PLANT_PAGEABLE_COPY)) {

@@ -93,7 +93,7 @@ unsigned view_admit(const struct view_guard *guard, const struct view_headers *h
     return *path == VIEW_SHELL || has_token(guard, headers->authorization) ? OK : UNAUTHORIZED;
 }
 
-static bool request_take_number(struct str text, size_t limit, uint32_t *out)
+static bool request_read_number(struct str text, size_t limit, uint32_t *out)
 {
     uint64_t n;
 
@@ -108,10 +108,10 @@ static bool add_range(struct str part, size_t limit, struct view_list *out)
     struct str rest = part, low;
     uint32_t from, to;
 
-    if (!str_split(&rest, '-', &low) || !request_take_number(low, limit, &from))
+    if (!str_split(&rest, '-', &low) || !request_read_number(low, limit, &from))
         return false;
     to = from;
-    if (low.n < part.n && !request_take_number(rest, limit, &to))
+    if (low.n < part.n && !request_read_number(rest, limit, &to))
         return false;
     if (to < from || to - from >= VIEW_ROWS - out->n)
         return false;

@@ -90,7 +90,7 @@ static void server_fail(struct view_answer *answer, unsigned status, const char 
     json_write_finish(&w);
 }
 
-static bool take_range(const struct view_call *call, nanos *from, nanos *to)
+static bool parse_range(const struct view_call *call, nanos *from, nanos *to)
 {
     enum { TIME_BITS = 53 };
     const nanos most = INT64_C(1) << TIME_BITS;
@@ -99,8 +99,8 @@ static bool take_range(const struct view_call *call, nanos *from, nanos *to)
            view_number(view_arg(call, "to", 0), most, to) && *from < *to;
 }
 
-static bool take_lanes(const struct view_call *call, const struct view_rows *rows,
-                       struct view_list *out)
+static bool parse_lanes(const struct view_call *call, const struct view_rows *rows,
+                        struct view_list *out)
 {
     const char *text = view_arg(call, "r", 0);
 
@@ -114,7 +114,7 @@ static void answer_tiles(const struct view_call *call, const struct view_rows *r
     int64_t level, index;
     bool is_ok = view_number(view_arg(call, "l", 0), VIEW_LEVELS - 1, &level) &&
                  view_number(view_arg(call, "i", 0), INT64_MAX, &index) &&
-                 take_lanes(call, rows, &lanes);
+                 parse_lanes(call, rows, &lanes);
 
     answer->type = "application/octet-stream";
     for (size_t i = 0; is_ok && i < lanes.n; i++)
@@ -130,7 +130,7 @@ static void answer_range(const struct view_call *call, const struct view_rows *r
     struct view_list lanes;
     nanos from, to;
 
-    if (!take_range(call, &from, &to) || !take_lanes(call, rows, &lanes)) {
+    if (!parse_range(call, &from, &to) || !parse_lanes(call, rows, &lanes)) {
         server_fail(answer, BAD_REQUEST, "range needs from, to and r");
         return;
     }
@@ -210,7 +210,7 @@ static void answer_cut(struct view_server *server, const struct view_call *call,
     nanos from, to;
 
     for (size_t i = 0; as != NULL && i < ARRAY_LEN(forms); i++) {
-        if (strcmp(forms[i].as, as) != 0 || !take_range(call, &from, &to))
+        if (strcmp(forms[i].as, as) != 0 || !parse_range(call, &from, &to))
             continue;
         struct interval window = {nanos_add(rows->set->origin, from),
                                   nanos_add(rows->set->origin, to)};

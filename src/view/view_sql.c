@@ -17,7 +17,7 @@ struct sql_answer {
     bool has_begun, is_truncated;
 };
 
-static bool view_sql_take_head(void *ctx, const char *const *names, size_t n)
+static bool view_sql_put_head(void *ctx, const char *const *names, size_t n)
 {
     struct sql_answer *a = ctx;
 
@@ -66,7 +66,7 @@ static void sql_put_cell(struct json_writer *w, const struct sql_value *v)
     }
 }
 
-static bool view_sql_take_row(void *ctx, const struct sql_value *cells, size_t n)
+static bool view_sql_put_row(void *ctx, const struct sql_value *cells, size_t n)
 {
     struct sql_answer *a = ctx;
     size_t bytes = a->out->n;
@@ -114,8 +114,8 @@ bool view_sql_run(struct sql *sql, struct str statement, struct text *out)
     enum status status = sql_run(sql,
                                  &(struct sql_query){.text = statement,
                                                      .timeout = TIME_LIMIT,
-                                                     .head = view_sql_take_head,
-                                                     .row = view_sql_take_row,
+                                                     .head = view_sql_put_head,
+                                                     .row = view_sql_put_row,
                                                      .ctx = &a},
                                  &diag);
     bool is_ok = status == ST_OK && a.has_begun;

@@ -28,7 +28,7 @@ static void ask(const struct op_table *t, struct arena *arena)
 
     for (size_t row = 0; row < t->n_rows; row++) {
         struct str kernel = str_of(kernels[row % ARRAY_LEN(kernels)]);
-        struct signature_row cells = signature_take(t, row, &keys);
+        struct signature_row cells = signature_read(t, row, &keys);
         struct signature s = signature_of(arena, kernel, &cells);
         struct query_row stored;
         if (signature_index_add(&index, &s, (uint32_t)row, NULL) > row)

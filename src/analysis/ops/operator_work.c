@@ -38,7 +38,7 @@ static void estimate(struct str name, const struct tensor_shapes *shapes,
     work->moved = p.elements;
 }
 
-static struct operator_work work_look(const struct recorded_call *call)
+static struct operator_work work_compute(const struct recorded_call *call)
 {
     struct tensor_shapes read = tensor_shapes_read(call->shapes);
     struct recorded_work exact = recorded_work_of(call);
@@ -97,7 +97,7 @@ const struct operator_work *operator_work_of(struct operator_works *works, struc
 
     if (place == fresh) {
         struct operator_work work =
-            work_look(&(struct recorded_call){.op = capture_text(cap, name),
+            work_compute(&(struct recorded_call){.op = capture_text(cap, name),
                                               .shapes = capture_text(cap, shapes),
                                               .types = capture_text(cap, types),
                                               .values = capture_text(cap, values)});

@@ -29,7 +29,7 @@ static void ops_compute(const char *name, nanos begin, nanos dur, nanos wait)
     ops_add(name, "", "AI_CORE", SLICE_COMPUTE, begin, dur, wait);
 }
 
-static const struct ops *ops_look(void)
+static const struct ops *ops_run(void)
 {
     start_study();
     return ops_find(&study, 0, study_kernels(&study).n);
@@ -50,7 +50,7 @@ TEST(calls_are_put_together_by_type_or_by_name_without_its_number)
     ops_compute("Add2", 20 * US, 30 * US, 10 * US);
     ops_add("anything", "MatMul", "AI_CORE", SLICE_COMPUTE, 60 * US, 5 * US, 10 * US);
     ops_compute("17", 80 * US, 1 * US, 0);
-    const struct ops *ops = ops_look();
+    const struct ops *ops = ops_run();
 
     assert_int_equal(ops->n, 3);
     assert_int_equal(named(ops, "Add")->calls, 2);
@@ -69,7 +69,7 @@ TEST(an_operator_that_only_waits_is_an_anchor)
     ops_compute("Edge", 5000 * US, 50 * US, 950 * US);
     ops_compute("Ten", 7000 * US, 10 * US, 300 * US);
     ops_compute("Nearly", 9000 * US, 9999, 300 * US);
-    const struct ops *ops = ops_look();
+    const struct ops *ops = ops_run();
 
     assert_true(named(ops, "Fill")->is_anchor);
     assert_false(named(ops, "Edge")->is_anchor);
@@ -88,7 +88,7 @@ TEST(the_eleventh_operator_is_never_an_anchor)
         name[2] = (char)('A' + i);
         ops_compute(name, (i + 1) * 2000 * US, 1 * US, (1000 - i) * US);
     }
-    const struct ops *ops = ops_look();
+    const struct ops *ops = ops_run();
 
     assert_true(named(ops, "OpJ")->is_anchor);
     assert_int_equal(named(ops, "OpK")->cost_rank, 11);
@@ -101,7 +101,7 @@ TEST(waits_beside_communication_are_polluted)
     ops_compute("A", 60 * US, 10 * US,
                 20 * US); /* waits in [40,60): half of it beside the collective */
     ops_compute("B", 100 * US, 10 * US, 30 * US); /* [70,100): clean */
-    const struct ops *ops = ops_look();
+    const struct ops *ops = ops_run();
 
     assert_true(named(ops, "A")->is_polluted);
     assert_int_equal(named(ops, "A")->polluted_wait, 10 * US);
@@ -114,7 +114,7 @@ TEST(waits_that_no_table_has_follow_from_the_rows)
     ops_compute("B", 15 * US, 10 * US, -1);
     ops_compute("C", 20 * US, 1 * US, -1); /* begins before B ends */
     ops_compute("D", 30 * US, 1 * US, -1); /* counted from C, the row before, not from B */
-    ops_look();
+    ops_run();
     const struct waits *waits = study_waits(&study);
 
     assert_true(waits->is_derived);
@@ -139,7 +139,7 @@ TEST(aicpu_time_under_other_cores_is_masked)
     ops_compute("MatMul", 0, 80 * US, 0);
     ops_add("Cast1", "Cast", "AI_CPU", SLICE_AICPU, 70 * US, 20 * US, 0);
     ops_add("hcom", "hcom_", "HCCL", SLICE_COMM, 70 * US, 100 * US, 0); /* does not mask */
-    ops_look();
+    ops_run();
     const struct aicpu *a = aicpu_find(&study);
 
     assert_int_equal(a->n, 1);

@@ -25,7 +25,7 @@ struct query_rows {
     bool is_unsteady;
 };
 
-static bool take_names(void *ctx, const char *const *names, size_t n)
+static bool set_names(void *ctx, const char *const *names, size_t n)
 {
     struct query_rows *r = ctx;
 
@@ -37,7 +37,7 @@ static bool take_names(void *ctx, const char *const *names, size_t n)
     return true;
 }
 
-static bool take_types(void *ctx, const struct sql_value *cells, size_t n)
+static bool note_types(void *ctx, const struct sql_value *cells, size_t n)
 {
     struct query_rows *r = ctx;
 
@@ -102,7 +102,7 @@ static bool keep_names(void *ctx, const char *const *names, size_t n)
     return true;
 }
 
-static bool file_take_row(void *ctx, const struct sql_value *cells, size_t n)
+static bool file_add_row(void *ctx, const struct sql_value *cells, size_t n)
 {
     struct query_rows *r = ctx;
 
@@ -129,7 +129,7 @@ static struct sql_query given_to(struct query_rows *r,
 static enum status file_write_rows(struct sql *sql, struct query_rows *r, nanos timeout,
                                    struct diag *d)
 {
-    struct sql_query query = given_to(r, keep_names, file_take_row);
+    struct sql_query query = given_to(r, keep_names, file_add_row);
 
     query.timeout = timeout;
     for (size_t i = 0; i < r->n; i++) {
@@ -156,7 +156,7 @@ enum status query_file_write(struct sql *sql, const struct query_file *file, str
                              uint64_t *rows)
 {
     struct query_rows r = {.file = file};
-    struct sql_query look = given_to(&r, take_names, take_types);
+    struct sql_query look = given_to(&r, set_names, note_types);
     nanos begin = now_ns(), left = 0;
 
     arena_init(&r.arena);

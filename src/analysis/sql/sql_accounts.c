@@ -12,7 +12,7 @@
 
 enum { DEVICES = 64 };
 
-static void accounts_take(struct sql_accounts *a, const struct accounting *one)
+static void accounts_add(struct sql_accounts *a, const struct accounting *one)
 {
     vec_push(&a->devices, one);
     for (size_t i = 0; i < one->n; i++)
@@ -31,7 +31,7 @@ static void accounts_begin(struct sql_accounts *a, const struct capture *cap)
     a->has_study = true;
 }
 
-static void take_collectives(struct sql_accounts *a, const struct capture *cap)
+static void add_collectives(struct sql_accounts *a, const struct capture *cap)
 {
     const struct collectives *found = collectives_find(&a->study);
 
@@ -73,7 +73,7 @@ struct field_items sql_accounts_collectives(struct sql_accounts *a, const struct
             vec_push(&a->collectives, row);
         }
     } else if (!a->has_collectives)
-        take_collectives(a, cap);
+        add_collectives(a, cap);
     a->has_collectives = true;
     return (struct field_items){a->collectives.at, a->collectives.n};
 }
@@ -112,7 +112,7 @@ void sql_accounts_build(struct sql_accounts *a, const struct capture *cap)
     accounts_begin(a, cap);
     size_t n = device_tasks_devices(cap, devices, DEVICES);
     for (size_t i = 0; i < n; i++)
-        accounts_take(a, accounting_of_device(&a->study, devices[i], &a->study.scratch));
+        accounts_add(a, accounting_of_device(&a->study, devices[i], &a->study.scratch));
 }
 
 /* Why a node of a replay began when it did. */

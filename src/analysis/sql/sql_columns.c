@@ -237,8 +237,8 @@ static void put_cells(const struct sql_columns *t, const struct slice_rows *r,
                               t->is_mixed[c]);
 }
 
-static void take_slices(const struct sql_columns *t, size_t part, size_t from, size_t to,
-                        struct slice_rows *r)
+static void gather_slices(const struct sql_columns *t, size_t part, size_t from, size_t to,
+                          struct slice_rows *r)
 {
     const struct slices *s = &t->view->parts[part].cap->slices;
 
@@ -274,7 +274,7 @@ void sql_columns_fill(const struct sql_columns *t, size_t chunk, struct column_c
         if (from >= to)
             continue;
         if (t->is_slices) {
-            take_slices(t, p, from - t->bases[p], to - t->bases[p], &rows);
+            gather_slices(t, p, from - t->bases[p], to - t->bases[p], &rows);
             put_cells(t, &rows, out);
         } else {
             put_rows(t, p, from - t->bases[p], to - t->bases[p], out);

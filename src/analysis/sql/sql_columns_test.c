@@ -12,13 +12,13 @@ static void columns_put_number(struct text *out, int64_t number)
     text_format(out, "%lld|", (long long)number);
 }
 
-static bool columns_take_head(void *ctx, const char *const *names, size_t n)
+static bool columns_put_head(void *ctx, const char *const *names, size_t n)
 {
     (void)ctx, (void)names, (void)n;
     return true;
 }
 
-static bool columns_take_row(void *ctx, const struct sql_value *cells, size_t n)
+static bool columns_put_row(void *ctx, const struct sql_value *cells, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (cells[i].type == SQL_INT)
@@ -123,8 +123,8 @@ TEST(every_table_has_the_rows_of_a_query)
             struct text want = {0}, got = {0}, statement = {0};
             text_format(&statement, "SELECT * FROM %s ORDER BY id", sql_schema(i)->name);
             struct sql_query query = {.text = text_view(&statement),
-                                      .head = columns_take_head,
-                                      .row = columns_take_row,
+                                      .head = columns_put_head,
+                                      .row = columns_put_row,
                                       .ctx = &want};
             assert_int_equal(sql_run(sql, &query, &diag), ST_OK);
             columns_put_table(&got, &view, sql_schema(i)->name, NULL);

@@ -300,7 +300,7 @@ static bool want_name(struct cursor *c, sqlite3_value *value, const struct sql_o
 }
 
 /* Takes the terms' values; false when no row can fit. */
-static bool take_terms(struct cursor *c, int mask, sqlite3_value **argv)
+static bool read_terms(struct cursor *c, int mask, sqlite3_value **argv)
 {
     bool can_fit = true;
 
@@ -390,7 +390,7 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int a
             c->at = (uint32_t)id;
             c->end = c->at + 1;
         }
-    } else if (take_terms(c, mask, argv)) {
+    } else if (read_terms(c, mask, argv)) {
         start_walk(c, (enum sql_walk)(number >> WALK_SHIFT & 15), mask);
         if (c->order != NULL && c->each == NULL)
             c->ahead = number & (AHEAD_TS | AHEAD_DUR | AHEAD_LANE);

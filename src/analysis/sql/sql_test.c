@@ -24,13 +24,13 @@ static void sql_put(struct page *p, const char *text, size_t n)
     p->text[p->n] = '\0';
 }
 
-static bool sql_take_head(void *ctx, const char *const *names, size_t n)
+static bool sql_put_head(void *ctx, const char *const *names, size_t n)
 {
     (void)ctx, (void)names, (void)n;
     return true;
 }
 
-static bool sql_take_row(void *ctx, const struct sql_value *cells, size_t n)
+static bool sql_put_row(void *ctx, const struct sql_value *cells, size_t n)
 {
     struct page *p = ctx;
     char buf[64];
@@ -54,7 +54,7 @@ static bool sql_take_row(void *ctx, const struct sql_value *cells, size_t n)
 static enum status sql_ask(struct sql *sql, const char *text, struct page *page, struct diag *d)
 {
     struct sql_query query = {
-        .text = str_of(text), .head = sql_take_head, .row = sql_take_row, .ctx = page};
+        .text = str_of(text), .head = sql_put_head, .row = sql_put_row, .ctx = page};
 
     page->n = page->rows = 0;
     page->text[0] = '\0';
@@ -373,8 +373,8 @@ static void a_statement_ends_when_its_time_is_up_or_the_user_stops(void **state)
     struct fixture *f = *state;
     struct sql_query query = {.text = str_of(forever),
                               .timeout = 20000000,
-                              .head = sql_take_head,
-                              .row = sql_take_row,
+                              .head = sql_put_head,
+                              .row = sql_put_row,
                               .ctx = &f->page};
 
     assert_int_equal(sql_run(f->sql, &query, &f->diag), ST_LIMIT);
@@ -400,8 +400,8 @@ static void a_part_of_the_rows_is_given(void **state)
         bool has_more = false;
         struct sql_query query = {S("VALUES (1), (2), (3)"),
                                   0,
-                                  sql_take_head,
-                                  sql_take_row,
+                                  sql_put_head,
+                                  sql_put_row,
                                   &f->page,
                                   cases[i].skip,
                                   cases[i].limit,

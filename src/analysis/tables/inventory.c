@@ -47,7 +47,7 @@ static void count_slices(struct inventory *inv)
     inv->others = group(inv, SLICE_INSTR, SLICE_OTHER);
 }
 
-static void take_facts(struct inventory *inv)
+static void list_facts(struct inventory *inv)
 {
     const struct capture *cap = inv->cap;
     const struct facts *f = &cap->facts;
@@ -66,7 +66,7 @@ static void take_facts(struct inventory *inv)
     };
 }
 
-static void take_steps(struct inventory *inv)
+static void list_steps(struct inventory *inv)
 {
     struct step_table table;
 
@@ -176,8 +176,8 @@ void inventory_init(struct inventory *inv, const struct capture *cap)
         inv->samples += cap->series.at[i].samples.n;
     for (size_t i = 0; i < cap->sources.n; i++)
         inv->lost += cap->sources.at[i].lost;
-    take_facts(inv);
-    take_steps(inv);
+    list_facts(inv);
+    list_steps(inv);
     count_attrs(inv);
     find_gaps(inv);
 }

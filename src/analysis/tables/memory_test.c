@@ -21,7 +21,7 @@ static void event(const char *name, nanos at, int64_t bytes, int64_t address, in
                                        .kind = SLICE_MEMORY});
 }
 
-static void memory_take(nanos at, int64_t bytes, int64_t address, int64_t allocated)
+static void memory_event(nanos at, int64_t bytes, int64_t address, int64_t allocated)
 {
     event("[memory]", at, bytes, address, allocated);
 }
@@ -40,11 +40,11 @@ TEST(what_lives_at_the_peak_is_what_was_not_given_back)
 {
     module_event("aten::mm", SLICE_HOST_OP, 10 * US, 10 * US);
     module_event("aten::empty", SLICE_HOST_OP, 11 * US, 5 * US);
-    memory_take(12 * US, 40, 7, 140);
-    memory_take(30 * US, 20, 8, 160);
-    memory_take(40 * US, -40, 7, 120);
-    memory_take(50 * US, 60, 7, 180);
-    memory_take(60 * US, -60, 7, 120);
+    memory_event(12 * US, 40, 7, 140);
+    memory_event(30 * US, 20, 8, 160);
+    memory_event(40 * US, -40, 7, 120);
+    memory_event(50 * US, 60, 7, 180);
+    memory_event(60 * US, -60, 7, 120);
     const struct memory_curves *m = memory_test_find();
     assert_int_equal(m->n, 1);
     const struct memory_pool *p = &m->at[0];
@@ -61,7 +61,7 @@ TEST(an_operator_that_only_allocates_is_not_the_one_that_wants_it)
     module_event("nn.Module: Linear_0", SLICE_PYTHON, 0, 100 * US);
     module_event("aten::mm", SLICE_HOST_OP, 10 * US, 10 * US);
     module_event("aten::empty", SLICE_HOST_OP, 11 * US, 5 * US);
-    memory_take(12 * US, 40, 7, 40);
+    memory_event(12 * US, 40, 7, 40);
     const struct memory_pool *p = &memory_test_find()->at[0];
     assert_str(p->ops.at[0].name, "aten::mm");
     assert_str(p->modules.at[0].name, "Linear");
@@ -77,7 +77,7 @@ TEST(memory_that_grows_in_every_step_is_a_leak)
         vec_push(&cap->marks, mark);
         modules.host = (i * 1000 + 500) * US;
         module_kernel("step");
-        memory_take((i * 1000 + 100) * US, 10, i + 1, (i + 1) * 10);
+        memory_event((i * 1000 + 100) * US, 10, i + 1, (i + 1) * 10);
     }
     const struct memory_pool *p = &memory_test_find()->at[0];
     assert_int_equal(p->n_steps, 5);
@@ -87,7 +87,7 @@ TEST(memory_that_grows_in_every_step_is_a_leak)
 
 TEST(failures_are_counted_and_change_nothing)
 {
-    memory_take(10 * US, 10, 1, 10);
+    memory_event(10 * US, 10, 1, 10);
     event("[OutOfMemory]", 20 * US, 4096, 0, 10);
     const struct memory_pool *p = &memory_test_find()->at[0];
     assert_int_equal(p->failures, 1);

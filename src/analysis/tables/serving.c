@@ -104,7 +104,7 @@ static void see_kernel(struct study *st, size_t kernel, struct serving_iteration
 }
 
 /* A kernel belongs to the iteration in which it was launched. */
-static void take_kernels(struct study *st, struct serving *out)
+static void assign_kernels(struct study *st, struct serving *out)
 {
     const struct capture *cap = st->cap;
     struct kernel_order kernels = study_kernels(st);
@@ -198,7 +198,7 @@ const struct serving *serving_find(struct study *st)
 
     *out = (struct serving){.first_token = UNKNOWN, .per_token = UNKNOWN};
     begin_iterations(st, out);
-    take_kernels(st, out);
+    assign_kernels(st, out);
     nanos *room = ARENA_ARRAY(&st->scratch, nanos, out->n + 1);
     size_t n = 0;
     for (int kind = 0; kind < SERVING_KINDS; kind++) {

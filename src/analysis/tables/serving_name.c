@@ -7,7 +7,7 @@
 
 ENUM_NAMES(serving_kind_name, enum serving_kind, "prefill", "decode", "mixed", "unknown")
 
-static bool name_take_number(struct str *text, int64_t *number)
+static bool name_read_number(struct str *text, int64_t *number)
 {
     size_t digits = str_digits(*text);
 
@@ -18,12 +18,12 @@ static bool name_take_number(struct str *text, int64_t *number)
 }
 
 /* "(96)" or "(sq96sk128...)": the tokens that are computed. */
-static bool take_tokens(struct str *text, int64_t *tokens)
+static bool read_tokens(struct str *text, int64_t *tokens)
 {
     if (!str_skip(text, S("(")))
         return false;
     str_skip(text, S("sq"));
-    if (!name_take_number(text, tokens))
+    if (!name_read_number(text, tokens))
         return false;
     *text = str_part(*text, str_find_char(*text, ')'), text->n);
     return str_skip(text, S(")"));
@@ -45,14 +45,14 @@ static bool parse_vllm(struct str text, struct serving_name *n)
     if (!str_skip(&text, S("execute_")))
         return false;
     if (str_skip(&text, S("new_")))
-        return name_take_number(&text, &n->context_requests) && str_skip(&text, S("_cached_")) &&
-               name_take_number(&text, &n->generation_requests);
-    if (name_take_number(&text, &tokens) && !str_skip(&text, S("_")))
+        return name_read_number(&text, &n->context_requests) && str_skip(&text, S("_cached_")) &&
+               name_read_number(&text, &n->generation_requests);
+    if (name_read_number(&text, &tokens) && !str_skip(&text, S("_")))
         return false;
-    return str_skip(&text, S("context_")) && name_take_number(&text, &n->context_requests) &&
-           take_tokens(&text, &n->context_tokens) && str_skip(&text, S("_generation_")) &&
-           name_take_number(&text, &n->generation_requests) &&
-           take_tokens(&text, &n->generation_tokens);
+    return str_skip(&text, S("context_")) && name_read_number(&text, &n->context_requests) &&
+           read_tokens(&text, &n->context_tokens) && str_skip(&text, S("_generation_")) &&
+           name_read_number(&text, &n->generation_requests) &&
+           read_tokens(&text, &n->generation_tokens);
 }
 
 static bool parse_sglang(struct str text, struct serving_name *n)
@@ -73,10 +73,10 @@ static bool parse_sglang(struct str text, struct serving_name *n)
         return false;
     while (i < ARRAY_LEN(modes) && !str_skip(&text, modes[i].word))
         i++;
-    if (i == ARRAY_LEN(modes) || !str_skip(&text, S(" bs=")) || !name_take_number(&text, &requests))
+    if (i == ARRAY_LEN(modes) || !str_skip(&text, S(" bs=")) || !name_read_number(&text, &requests))
         return false;
     if (str_skip(&text, S(" toks=")))
-        name_take_number(&text, &tokens);
+        name_read_number(&text, &tokens);
     n->kind = modes[i].kind;
     if (n->kind == SERVING_DECODE) {
         n->generation_requests = requests;
@@ -97,13 +97,13 @@ static bool parse_tensorrt(struct str text, struct serving_name *n)
     if (at == text.n)
         return false;
     text = str_part(text, at + word.n, text.n);
-    if (!name_take_number(&text, &number) || !str_skip(&text, S(": ")) ||
-        !name_take_number(&text, &n->context_requests) || !str_skip(&text, S(" ctx reqs, ")) ||
-        !name_take_number(&text, &number))
+    if (!name_read_number(&text, &number) || !str_skip(&text, S(": ")) ||
+        !name_read_number(&text, &n->context_requests) || !str_skip(&text, S(" ctx reqs, ")) ||
+        !name_read_number(&text, &number))
         return false;
     if (str_skip(&text, S(" ctx tokens, "))) {
         n->context_tokens = number;
-        if (!name_take_number(&text, &number))
+        if (!name_read_number(&text, &number))
             return false;
     }
     n->generation_requests = n->generation_tokens = number;

@@ -182,7 +182,7 @@ struct found_list {
 
 ORDER_BY(by_name, struct found, str_compare(x->entry.name, y->entry.name));
 
-static struct found look_at(struct arena *arena, DIR *dir, const char *folder, const char *name)
+static struct found read_entry(struct arena *arena, DIR *dir, const char *folder, const char *name)
 {
     struct found f = {.entry.path = fs_join(arena, folder, name), .entry.kind = FS_OTHER};
     struct stat info;
@@ -223,7 +223,7 @@ static int read_dir(struct arena *arena, const char *folder, int depth, struct f
             break;
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
-        struct found f = look_at(arena, dir, folder, e->d_name);
+        struct found f = read_entry(arena, dir, folder, e->d_name);
         f.entry.depth = depth;
         vec_push(&out->v, f);
     }
@@ -295,6 +295,7 @@ static int walk_dir(struct folder_walk *w, const char *folder, int depth)
     return error;
 }
 
+/* The folder itself is seen first: a link below that leads back to it ends there. */
 static enum status walk(struct folder_walk w, const char *dir, struct fs_list *out)
 {
     struct stat info;

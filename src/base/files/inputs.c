@@ -34,7 +34,7 @@ static atomic_uint_least64_t *place_of(uint64_t id)
 }
 
 /* The place of `id`, taken for it as `word` when it was free; NULL when there is no room. */
-static atomic_uint_least64_t *take_place(uint64_t id, uint64_t word)
+static atomic_uint_least64_t *claim_place(uint64_t id, uint64_t word)
 {
     while (atomic_load(&used) < MOST) {
         atomic_uint_least64_t *place = place_of(id);
@@ -50,7 +50,7 @@ static atomic_uint_least64_t *take_place(uint64_t id, uint64_t word)
 void inputs_note(const struct stat *info)
 {
     uint64_t id = id_of(info), looked_at = id | LOOKED_AT;
-    atomic_uint_least64_t *place = take_place(id, id | INPUT);
+    atomic_uint_least64_t *place = claim_place(id, id | INPUT);
 
     if (place != NULL)
         atomic_compare_exchange_strong(place, &looked_at, id | INPUT);
@@ -69,7 +69,7 @@ void inputs_unnote(int fd)
 void inputs_disown(const struct stat *info)
 {
     uint64_t id = id_of(info);
-    atomic_uint_least64_t *place = take_place(id, id | OWN);
+    atomic_uint_least64_t *place = claim_place(id, id | OWN);
 
     if (place != NULL)
         atomic_store(place, id | OWN);

@@ -96,7 +96,7 @@ static size_t choose_spare(size_t size)
 }
 
 /* A spare as a block of this size: cut, or grown. NULL: none will do. */
-static char *take_spare(size_t size)
+static char *reuse_spare(size_t size)
 {
     size_t i = choose_spare(size);
 
@@ -219,7 +219,7 @@ void *large_new(size_t bytes, struct job *job)
         return NULL;
     pthread_mutex_lock(&list.lock);
     bool in_file = is_too_much(size, size);
-    char *spare = in_file ? NULL : take_spare(size);
+    char *spare = in_file ? NULL : reuse_spare(size);
     struct large_block block = {spare, size, job, IN_MEMORY};
     if (spare == NULL)
         block = map_block(size, job, in_file);

@@ -1,6 +1,6 @@
 /*
  * Bytes flow file -> window for plain input and file -> packed_buffer -> window for gzip.
- * take_all() hides which; it is the place where unpacking ahead on another thread would plug in.
+ * fill_all() hides which; it is the place where unpacking ahead on another thread would plug in.
  */
 #include "base/files/stream.h"
 
@@ -131,7 +131,7 @@ static enum status make_room(struct stream *s)
 }
 
 /* Reads until `to` is full or the input is over. */
-static enum status take_all(struct stream *s, char *to, size_t room, size_t *got)
+static enum status fill_all(struct stream *s, char *to, size_t room, size_t *got)
 {
     size_t n = 0;
 
@@ -151,7 +151,7 @@ enum status stream_fill(struct stream *s)
     if (s->at_end)
         return ST_OK;
     TRY(make_room(s));
-    TRY(take_all(s, s->window + s->end, s->cap - s->end, &got));
+    TRY(fill_all(s, s->window + s->end, s->cap - s->end, &got));
     s->end += got;
     return ST_OK;
 }
@@ -163,7 +163,7 @@ enum status stream_read(struct stream *s, char *to, size_t room, size_t *got)
     if (text.n > 0)
         memcpy(to, text.at, text.n);
     stream_consume(s, text.n);
-    TRY(take_all(s, to + text.n, room - text.n, got));
+    TRY(fill_all(s, to + text.n, room - text.n, got));
     s->offset += *got;
     *got += text.n;
     return ST_OK;

@@ -27,7 +27,7 @@ void config_find(struct arena *arena, const char *path, struct str text, const c
     }
 }
 
-static enum status settings_look(struct arena *arena, const char *path, const char *key,
+static enum status settings_find(struct arena *arena, const char *path, const char *key,
                                  struct config_value *out, struct diag *d)
 {
     struct mapfile map;
@@ -62,7 +62,7 @@ enum status user_settings_get(struct arena *arena, const char *key, struct confi
     const char *site = getenv("STRATA_SITE_CONFIG");
 
     *out = (struct config_value){0};
-    TRY(settings_look(arena, user_settings_path(arena, "config"), key, out, d));
-    return settings_look(arena, site != NULL && site[0] != '\0' ? site : "/etc/strata/config", key,
+    TRY(settings_find(arena, user_settings_path(arena, "config"), key, out, d));
+    return settings_find(arena, site != NULL && site[0] != '\0' ? site : "/etc/strata/config", key,
                          out, d);
 }

@@ -261,7 +261,7 @@ static bool end_text(struct csv *csv, bool is_inside)
 }
 
 /* Splits the row at `next` byte by byte: the meaning of the dialect, without tricks. */
-static bool take_row_slowly(struct csv *csv)
+static bool split_row_slowly(struct csv *csv)
 {
     const char *text = csv->text.at;
     size_t at = csv->next;
@@ -299,7 +299,7 @@ static bool take_row_slowly(struct csv *csv)
 }
 
 /* Takes the row at `next`, empty or not. */
-static bool csv_take_row(struct csv *csv)
+static bool csv_split_row(struct csv *csv)
 {
     csv->line = csv->next_line;
     csv->is_broken = csv->is_too_wide = false;
@@ -329,7 +329,7 @@ static bool csv_take_row(struct csv *csv)
         }
         if (csv->is_odd) {
             csv->next_line = csv->line;
-            return take_row_slowly(csv);
+            return split_row_slowly(csv);
         }
         if (csv->scanned == csv->text.n)
             return end_text(csv, csv->inside != 0);
@@ -340,7 +340,7 @@ static bool csv_take_row(struct csv *csv)
 bool csv_next(struct csv *csv)
 {
     do {
-        if (!csv_take_row(csv))
+        if (!csv_split_row(csv))
             return false;
     } while (csv->n_cells == 1 && csv->bound[1] - 1 == csv->bound[0]); /* an empty line */
     return true;

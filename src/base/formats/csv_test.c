@@ -237,37 +237,37 @@ struct story {
     VEC_OF(char) text;
 };
 
-static void csv_tell(struct story *s, const void *bytes, size_t n)
+static void csv_note(struct story *s, const void *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         vec_push(&s->text, ((const char *)bytes)[i]);
 }
 
-static void tell_row(struct story *s, uint64_t line, bool is_broken, size_t n_cells)
+static void note_row(struct story *s, uint64_t line, bool is_broken, size_t n_cells)
 {
     char head[64];
     int n = snprintf(head, sizeof(head), "@%llu%s#%zu", (unsigned long long)line,
                      is_broken ? "!" : "", n_cells);
 
-    csv_tell(s, head, (size_t)n);
+    csv_note(s, head, (size_t)n);
 }
 
-static void tell_csv_row(struct story *s, const struct csv *csv)
+static void note_csv_row(struct story *s, const struct csv *csv)
 {
-    tell_row(s, csv->line, csv->is_broken, csv->n_cells);
+    note_row(s, csv->line, csv->is_broken, csv->n_cells);
     for (size_t i = 0; i < csv->n_cells; i++) {
         struct str cell = csv_cell(csv, (int)i);
-        csv_tell(s, "|", 1);
-        csv_tell(s, cell.at, cell.n);
+        csv_note(s, "|", 1);
+        csv_note(s, cell.at, cell.n);
     }
 }
 
-static void tell_csv(struct story *s, struct csv *csv)
+static void note_csv(struct story *s, struct csv *csv)
 {
     if (csv_header_count(csv) > 0)
-        tell_csv_row(s, csv);
+        note_csv_row(s, csv);
     while (csv_next(csv))
-        tell_csv_row(s, csv);
+        note_csv_row(s, csv);
 }
 
 /* The dialect once more, as a plain state machine over whole cells: finds one row from `at`. */
@@ -310,7 +310,7 @@ static void plain_row(struct str text, size_t at, struct plain_row *row)
     }
 }
 
-static void tell_plainly(struct story *s, struct str text)
+static void note_plainly(struct story *s, struct str text)
 {
     size_t at = str_starts(text, S("\xef\xbb\xbf")) ? 3 : 0;
     uint64_t line = 1;
@@ -322,7 +322,7 @@ static void tell_plainly(struct story *s, struct str text)
             row.end[row.n - 1]--;
         if (row.n == 1 && row.end[0] == row.begin[0])
             continue;
-        tell_row(s, line, row.is_broken, row.n);
+        note_row(s, line, row.is_broken, row.n);
         for (size_t i = 0; i < row.n; i++) {
             struct str cell = {text.at + row.begin[i], row.end[i] - row.begin[i]};
             bool is_cut = row.is_broken && i + 1 == row.n;
@@ -330,15 +330,15 @@ static void tell_plainly(struct story *s, struct str text)
                 cell = (struct str){cell.at + 1, cell.n - 2};
             else if (is_cut && cell.n > 0 && cell.at[0] == '"')
                 cell = (struct str){cell.at + 1, cell.n - 1};
-            csv_tell(s, "|", 1);
-            csv_tell(s, cell.at, cell.n);
+            csv_note(s, "|", 1);
+            csv_note(s, cell.at, cell.n);
         }
     }
 }
 
 /* Reads `text` through windows that grow by `step` bytes, each an exact copy on the heap so that
  * a sanitizer sees any byte read past its end. */
-static void tell_in_windows(struct story *s, struct str text, size_t step)
+static void note_in_windows(struct story *s, struct str text, size_t step)
 {
     struct csv csv;
     size_t from = 0, to = 0;
@@ -354,10 +354,10 @@ static void tell_in_windows(struct story *s, struct str text, size_t step)
         } else if (csv_open_part(&csv, window, to == text.n)) {
             is_open = true;
             if (csv_header_count(&csv) > 0)
-                tell_csv_row(s, &csv);
+                note_csv_row(s, &csv);
         }
         while (is_open && csv_next(&csv))
-            tell_csv_row(s, &csv);
+            note_csv_row(s, &csv);
         if (is_open)
             from += csv_used(&csv);
         free(copy);
@@ -384,12 +384,12 @@ static void compare_readers(struct str text, uint64_t *seed)
     struct story plain = {0}, best = {0}, portable = {0}, windows = {0};
     struct csv csv;
 
-    tell_plainly(&plain, text);
+    note_plainly(&plain, text);
     csv_open(&csv, text);
-    tell_csv(&best, &csv);
+    note_csv(&best, &csv);
     csv_open_portable(&csv, text);
-    tell_csv(&portable, &csv);
-    tell_in_windows(&windows, text, 1 + next_random(seed) % 100);
+    note_csv(&portable, &csv);
+    note_in_windows(&windows, text, 1 + next_random(seed) % 100);
     assert_same(&best, &plain);
     assert_same(&portable, &plain);
     assert_same(&windows, &plain);

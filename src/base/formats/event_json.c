@@ -16,7 +16,7 @@ static enum event_member member_of(const struct json *j, struct str key, struct 
 }
 
 /* The value of "args", which is nearly always an object: not asked for, but seen. */
-static bool json_take_args(struct json *j, struct event_value *out)
+static bool json_read_args(struct json *j, struct event_value *out)
 {
     const struct json_scan *s = &j->scan;
 
@@ -55,7 +55,7 @@ bool event_json_take(struct json *j, const struct event_args *args, struct event
             continue;
         bool is_taken = m != EVENT_ARGS                      ? event_json_value(j, &e->member[m])
                         : args != NULL && args->read != NULL ? args->read(args->ctx)
-                                                             : json_take_args(j, &e->member[m]);
+                                                             : json_read_args(j, &e->member[m]);
         if (!is_taken)
             return false;
     }

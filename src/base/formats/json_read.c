@@ -142,7 +142,7 @@ static bool check_odd_string(struct json *j, size_t from, size_t to)
 }
 
 /* Sets text and has_escapes to the string that opens at `open`, the mark handed out last. */
-static inline bool take_string(struct json *j, size_t open, struct str *out)
+static inline bool read_string(struct json *j, size_t open, struct str *out)
 {
     size_t close;
 
@@ -165,7 +165,7 @@ static bool is_not_finite(struct str s)
            str_equal_nocase(s, S("infinity"));
 }
 
-static bool take_word(struct json *j, size_t from, struct str s)
+static bool read_word(struct json *j, size_t from, struct str s)
 {
     if (str_equal(s, S("true")))
         j->token = JSON_TRUE;
@@ -184,7 +184,7 @@ static bool take_word(struct json *j, size_t from, struct str s)
 }
 
 /* A number or a word at `from`: it reaches to the next mark, less the blanks before that. */
-static inline bool take_scalar(struct json *j, size_t from, struct str *out)
+static inline bool read_scalar(struct json *j, size_t from, struct str *out)
 {
     size_t to;
 
@@ -205,7 +205,7 @@ static inline bool take_scalar(struct json *j, size_t from, struct str *out)
         if (j->mode == JSON_STRICT ? !json_is_number(s) : !char_is_digit(last) && last != '.')
             return read_fail(j, from, "not a number");
         j->token = JSON_NUMBER;
-    } else if (!take_word(j, from, s)) {
+    } else if (!read_word(j, from, s)) {
         return false;
     }
     set_text(j, out, s);
@@ -282,7 +282,7 @@ bool json_key_slow(struct json *j, struct str *key)
     if (text[p] != '"')
         return text[p] == '}' ? leave(j, p) : read_fail(j, p, "a key is missing");
     size_t at = j->at;
-    if (!take_string(j, p, key))
+    if (!read_string(j, p, key))
         return false;
     if (!json_scan_next(&j->scan, &colon)) {
         j->at = at;
@@ -333,19 +333,19 @@ again:
 }
 
 /* The value whose first mark is at `p`, handed out last. */
-static inline bool take_value(struct json *j, size_t p, struct str *out)
+static inline bool read_any(struct json *j, size_t p, struct str *out)
 {
     char c = j->window.at[p];
 
     if (c == '"') {
-        if (!take_string(j, p, out))
+        if (!read_string(j, p, out))
             return false;
         j->token = JSON_STRING;
     } else if (c == '{' || c == '[') {
         return read_enter(j, p, c == '{');
     } else if (c == '}' || c == ']' || c == ',' || c == ':') {
         return read_fail(j, p, "a value is missing");
-    } else if (!take_scalar(j, p, out)) {
+    } else if (!read_scalar(j, p, out)) {
         return false;
     }
     j->expect = JSON_WANT_NEXT;
@@ -368,7 +368,7 @@ bool json_value_slow(struct json *j, struct str *value)
         j->token = c == '{' ? JSON_OBJECT : JSON_ARRAY;
         return false;
     }
-    return take_value(j, p, value);
+    return read_any(j, p, value);
 }
 
 /* After the document: blanks only. */
@@ -404,7 +404,7 @@ enum json_token json_next(struct json *j)
     if (!json_scan_next(&j->scan, &p))
         out_of_text(j);
     else
-        take_value(j, p, &text);
+        read_any(j, p, &text);
     return j->token;
 }
 
@@ -454,7 +454,7 @@ bool json_skip(struct json *j)
         if (!is_closed)
             return out_of_text(j);
     } else {
-        return take_value(j, p, &text);
+        return read_any(j, p, &text);
     }
     j->at = close + 1;
     j->expect = JSON_WANT_NEXT;

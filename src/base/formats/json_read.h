@@ -279,6 +279,8 @@ static inline struct json_run json_run_begin(struct json *j)
     };
 }
 
+/* Marks of a member: quotes of the key, colon, both ends of the value, all found before; what is
+ * not a plain key with a plain string or number goes the slow way. */
 static inline bool json_run_member(struct json_run *run, struct str *key, struct str *value,
                                    enum json_token *token)
 {

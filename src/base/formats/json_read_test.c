@@ -669,7 +669,7 @@ TEST(what_has_no_meaning_becomes_a_replacement_character)
     assert_str(json_text(S("a\\x\\u12"), &arena), "a\\x\\u12");
 }
 
-static bool take_run(struct str *key, struct str *value, enum json_token *token)
+static bool read_run(struct str *key, struct str *value, enum json_token *token)
 {
     struct json_run run = json_run_begin(&j);
     bool is_taken = json_run_member(&run, key, value, token);
@@ -700,18 +700,18 @@ TEST(plain_members_are_taken_whole_and_others_are_left)
     assert_false(json_run_member(&run, &key, &value, &token));
     json_run_end(&j, &run);
     for (const char *left = "cdef"; *left != '\0'; left++) {
-        assert_false(take_run(&key, &value, &token));
+        assert_false(read_run(&key, &value, &token));
         assert_true(json_key(&j, &key));
         assert_int_equal(key.at[0], *left);
-        assert_false(take_run(&key, &value, &token)); /* a value comes */
+        assert_false(read_run(&key, &value, &token)); /* a value comes */
         assert_true(json_skip(&j));
     }
-    assert_true(take_run(&key, &value, &token));
+    assert_true(read_run(&key, &value, &token));
     assert_str(key, "g");
     assert_true(json_key(&j, &key));
     assert_str(key, "h");
     assert_true(json_skip(&j));
-    assert_false(take_run(&key, &value, &token)); /* the end comes */
+    assert_false(read_run(&key, &value, &token)); /* the end comes */
     assert_false(json_key(&j, &key));
     assert_int_equal(j.token, JSON_OBJECT_END);
 }

@@ -23,7 +23,7 @@ static void ask_for_too_much(void)
     mem_grow(NULL, SIZE_MAX / 4, 8);
 }
 
-static void take_and_fail(void *ctx)
+static void hold_and_fail(void *ctx)
 {
     int *numbers = mem_grow(NULL, sizeof(*numbers), 3);
 
@@ -42,7 +42,7 @@ TEST(a_failed_job_releases_what_it_holds_newest_first)
     int fd = -1;
 
     n_released = 0;
-    assert_false(job_run(&job, take_and_fail, &fd));
+    assert_false(job_run(&job, hold_and_fail, &fd));
     assert_int_equal(n_released, 2);
     assert_int_equal(released[0], 3);
     assert_int_equal(released[1], 1);

@@ -282,6 +282,8 @@ static void pipe_run(void *ctx, size_t i)
     pthread_mutex_unlock(&p->lock);
 }
 
+/* In a task or with one slot everything runs here, in the same order: the result never depends
+ * on threads. */
 void pool_pipe(struct pool *pool, size_t slots, const struct pool_pipe *pipe, void *ctx)
 {
     if (pool == NULL || pool->threads == 0 || slots < 2 || inside_task) {

@@ -154,7 +154,7 @@ TEST(tasks_run_at_the_same_time)
     pool_free(pool);
 }
 
-static void look_at_mask(void *ctx, size_t i)
+static void check_mask(void *ctx, size_t i)
 {
     sigset_t mask;
 
@@ -173,7 +173,7 @@ TEST(threads_leave_signals_to_others_but_for_their_own_reading)
     atomic_store(&calls[0], 0);
     atomic_store(&calls[1], 0);
     for (int i = 0; i < 100 && calls[1] == 0; i++)
-        pool_for(pool, 64, look_at_mask, &self);
+        pool_for(pool, 64, check_mask, &self);
     assert_int_equal(calls[0], 0);
     assert_true(calls[1] > 0);
     pool_free(pool);

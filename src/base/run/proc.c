@@ -149,6 +149,8 @@ static void end_child(void *what, size_t n)
         continue;
 }
 
+/* A group of its own lets all it starts be ended together; signals are as in a fresh shell, not
+ * as we have set ours. */
 static int spawn(struct run *run, struct arena *arena, const char *file, int out, int err)
 {
     char **env = merge_env(arena, run->spec->env);
@@ -235,7 +237,7 @@ static void read_some(struct run *run)
             read_stream(run, &run->stream[i]);
 }
 
-static void look_at_child(struct run *run, nanos t)
+static void check_child(struct run *run, nanos t)
 {
     siginfo_t info = {0};
 
@@ -272,7 +274,7 @@ static void follow(struct run *run)
     for (;;) {
         read_some(run);
         nanos t = now_ns();
-        look_at_child(run, t);
+        check_child(run, t);
         end_if_due(run, t);
         bool is_silent = run->stream[0].fd < 0 && run->stream[1].fd < 0;
         bool is_kill_due = run->kill_at != INT64_MAX;

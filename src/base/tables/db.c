@@ -120,6 +120,8 @@ static int open_text(struct db *db, struct str text)
  * journal with this beginning; rolled back, or never begun, it is empty, zeroed or gone. */
 static const unsigned char journal_magic[] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
 
+/* A journal with its magic in front holds what the last transaction replaced: reading the
+ * database without it would give half of that transaction. */
 static enum status refuse_hot_journal(struct db *db)
 {
     const char *journal = arena_printf(&db->arena, "%s-journal", db->path);
@@ -211,7 +213,7 @@ static int read_names(struct db *db)
     return rc;
 }
 
-static enum status look_inside(struct db *db)
+static enum status read_tables(struct db *db)
 {
     confine(db);
     sqlite3_set_authorizer(db->handle, authorize, NULL);
@@ -286,7 +288,7 @@ static enum status open_any(struct db *db, const char *path, struct str text, bo
         st = diag_fail(d, ST_IO, "db.open-failed", here(db), "cannot be opened: %s",
                        sqlite3_errmsg(db->handle));
     if (st == ST_OK)
-        st = look_inside(db);
+        st = read_tables(db);
     if (st != ST_OK)
         db_close(db);
     return st;

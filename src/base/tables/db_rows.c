@@ -54,7 +54,7 @@ static bool rows_prepare(const struct db *db, struct str sql, sqlite3_stmt **out
     return db_engine_check(rc) == SQLITE_OK;
 }
 
-static int take_step(sqlite3_stmt *stmt)
+static int check_step(sqlite3_stmt *stmt)
 {
     return db_engine_check(sqlite3_step(stmt));
 }
@@ -68,7 +68,7 @@ static bool rowid_of(struct db *db, const char *table, const char *order, uint64
         &db->arena, "SELECT rowid FROM \"%s\" ORDER BY rowid %s LIMIT 1 OFFSET %" PRIu64, table,
         order, place);
     sqlite3_stmt *stmt;
-    bool is_read = rows_prepare(db, sql, &stmt) && take_step(stmt) == SQLITE_ROW;
+    bool is_read = rows_prepare(db, sql, &stmt) && check_step(stmt) == SQLITE_ROW;
 
     if (is_read)
         *out = (double)sqlite3_column_int64(stmt, 0);
@@ -116,7 +116,7 @@ static struct columns table_columns(struct db *db, const char *table, struct are
 
     if (!rows_prepare(db, sql, &stmt))
         return c;
-    while (c.n < LIMIT_DB_COLUMNS && take_step(stmt) == SQLITE_ROW) {
+    while (c.n < LIMIT_DB_COLUMNS && check_step(stmt) == SQLITE_ROW) {
         struct str name = column_text(stmt, NAME), type = column_text(stmt, TYPE);
         int hidden = sqlite3_column_int(stmt, HIDDEN);
         c.is_plain = c.is_plain && hidden == 0 && name.n > 0; /* computed, perhaps not stored */
@@ -204,7 +204,7 @@ static bool may_count_down(struct db *db, const char *table, const struct column
         return false;
     if (!rows_prepare(db, sql, &stmt))
         return true;
-    if (take_step(stmt) == SQLITE_ROW)
+    if (check_step(stmt) == SQLITE_ROW)
         found = has_word(column_text(stmt, 0), "DESC");
     sqlite3_finalize(stmt);
     return found;
@@ -255,7 +255,7 @@ static int step(struct db_rows *rows)
     int rc = SQLITE_ROW;
 
     if (!rows->is_direct)
-        return take_step(rows->stmt);
+        return check_step(rows->stmt);
     if (rows->n % POLL_ROWS == 0 && cancelled())
         return SQLITE_INTERRUPT;
     enum db_table_step found = db_table_next(&rows->walk, rows->cells);
@@ -265,8 +265,8 @@ static int step(struct db_rows *rows)
     rows->is_direct = false;
     db_table_close(&rows->walk);
     for (uint64_t i = 0; i < rows->n && rc == SQLITE_ROW; i++)
-        rc = take_step(rows->stmt);
-    return rc == SQLITE_ROW ? take_step(rows->stmt) : rc;
+        rc = check_step(rows->stmt);
+    return rc == SQLITE_ROW ? check_step(rows->stmt) : rc;
 }
 
 bool db_rows_next(struct db_rows *rows)
@@ -447,7 +447,7 @@ bool db_scan(struct db_rows *rows, struct db *db, const char *table,
     return is_open;
 }
 
-static void take_name(const struct db_rows *rows, size_t column, struct db_name *out)
+static void read_name(const struct db_rows *rows, size_t column, struct db_name *out)
 {
     bool has_id = db_i64(rows, column, &out->id);
 
@@ -474,7 +474,7 @@ bool db_take(struct db_rows *rows, void *row)
             *(struct str *)to = db_text(rows, i);
             break;
         case DB_AS_NAME:
-            take_name(rows, i, to);
+            read_name(rows, i, to);
             break;
         case DB_AS_US:
         case DB_AS_MS:

@@ -136,7 +136,7 @@ static enum db_table_step next_leaf(struct db_table *t)
 /* ---- rows ---- */
 
 /* A number of one to nine bytes; false when it runs past `end`. */
-static inline bool take_varint(const unsigned char **at, const unsigned char *end, uint64_t *out)
+static inline bool read_varint(const unsigned char **at, const unsigned char *end, uint64_t *out)
 {
     const unsigned char *p = *at;
     uint64_t value = 0;
@@ -169,7 +169,7 @@ static inline int64_t load_int(const unsigned char *at, unsigned size)
     return value;
 }
 
-static inline void take_value(const unsigned char *at, uint64_t serial, size_t size,
+static inline void read_value(const unsigned char *at, uint64_t serial, size_t size,
                               struct db_cell *cell)
 {
     if (serial == 0) {
@@ -197,25 +197,25 @@ static inline void finish_value(const struct db_field *f, uint64_t rowid, struct
 }
 
 /* The columns of interest of one row: a list of serial types, then the values one by one. */
-static bool table_take_record(const struct db_table *t, const unsigned char *record, size_t n,
+static bool table_read_record(const struct db_table *t, const unsigned char *record, size_t n,
                               uint64_t rowid, struct db_cell *cells)
 {
     const unsigned char *types = record;
     uint64_t head, serial;
     size_t k = 0;
 
-    if (!take_varint(&types, record + n, &head) || head > n)
+    if (!read_varint(&types, record + n, &head) || head > n)
         return false;
     const unsigned char *end = record + head, *value = end;
     for (unsigned field = 0; k < t->n_fields; field++) {
-        if (!take_varint(&types, end, &serial) || serial == 10 || serial == 11)
+        if (!read_varint(&types, end, &serial) || serial == 10 || serial == 11)
             return false;
         uint64_t size = serial < 12 ? sizes[serial] : (serial - 12) / 2;
         if (size > (size_t)(record + n - value))
             return false;
         for (; k < t->n_fields && t->fields[k].field == field; k++) {
             struct db_cell *cell = &cells[t->fields[k].cell];
-            take_value(value, serial, (size_t)size, cell);
+            read_value(value, serial, (size_t)size, cell);
             finish_value(&t->fields[k], rowid, cell);
         }
         value += size;
@@ -223,6 +223,8 @@ static bool table_take_record(const struct db_table *t, const unsigned char *rec
     return true;
 }
 
+/* A leaf cell: size, row number, record. Anything unusual, overflow pages too, is DB_TABLE_ODD,
+ * and SQLite reads the table then. */
 enum db_table_step db_table_next(struct db_table *t, struct db_cell *cells)
 {
     uint64_t size, rowid;
@@ -236,9 +238,9 @@ enum db_table_step db_table_next(struct db_table *t, struct db_cell *cells)
     }
     uint32_t at = load16(t->leaf + t->cells + 2 * t->next);
     const unsigned char *cell = t->leaf + at, *end = t->leaf + t->pages.usable;
-    if (at >= t->pages.usable || !take_varint(&cell, end, &size) ||
-        !take_varint(&cell, end, &rowid) || size > t->pages.usable - SPARE ||
-        size > (size_t)(end - cell) || !table_take_record(t, cell, (size_t)size, rowid, cells))
+    if (at >= t->pages.usable || !read_varint(&cell, end, &size) ||
+        !read_varint(&cell, end, &rowid) || size > t->pages.usable - SPARE ||
+        size > (size_t)(end - cell) || !table_read_record(t, cell, (size_t)size, rowid, cells))
         return DB_TABLE_ODD;
     t->next++;
     return DB_TABLE_ROW;

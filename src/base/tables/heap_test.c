@@ -13,7 +13,7 @@ ORDER_BY(by_key, struct item, ORDER(x->key, y->key) ?: ORDER(x->id, y->id));
 enum { N = 200 };
 
 /* Takes them all: each is the least of those that are left. */
-static void take_in_order(struct item *heap, size_t n)
+static void pop_in_order(struct item *heap, size_t n)
 {
     struct item last = heap[0];
 
@@ -34,7 +34,7 @@ TEST(any_order_becomes_a_heap)
         heap[i] = (struct item){(int64_t)((random = random * 1103515245 + 12345) >> 8) % 50, i};
     for (size_t i = N / 2; i-- > 0;)
         heap_sink(heap, N, sizeof(*heap), i, by_key);
-    take_in_order(heap, N);
+    pop_in_order(heap, N);
 }
 
 TEST(elements_come_one_by_one)
@@ -45,7 +45,7 @@ TEST(elements_come_one_by_one)
         heap[i] = (struct item){(N - i) * 7 % 31, i};
         heap_rise(heap, sizeof(*heap), i, by_key);
     }
-    take_in_order(heap, N);
+    pop_in_order(heap, N);
 }
 
 TEST_MAIN("base/tables/heap", T(any_order_becomes_a_heap), T(elements_come_one_by_one))

@@ -64,9 +64,9 @@ bool tree_take_number(struct tree *out, struct str text)
     return out->is_unsigned;
 }
 
-static bool take_value(struct reader *r, int depth, struct tree *out);
+static bool read_value(struct reader *r, int depth, struct tree *out);
 
-static bool take_members(struct reader *r, int depth, struct tree *out)
+static bool read_members(struct reader *r, int depth, struct tree *out)
 {
     bool is_map = r->json.token == JSON_OBJECT;
     struct str key = {0};
@@ -76,13 +76,14 @@ static bool take_members(struct reader *r, int depth, struct tree *out)
         struct tree *child = tree_add(r->arena, out);
         if (is_map)
             child->key = arena_str(r->arena, json_text(key, r->arena));
-        if (!take_value(r, depth + 1, child))
+        if (!read_value(r, depth + 1, child))
             return false;
     }
     return r->json.token == (is_map ? JSON_OBJECT_END : JSON_ARRAY_END) || bad(r);
 }
 
-static bool take_value(struct reader *r, int depth, struct tree *out)
+/* The line is counted on from the last value, so that a long file is gone through once. */
+static bool read_value(struct reader *r, int depth, struct tree *out)
 {
     uint64_t offset = json_offset(&r->json);
 
@@ -94,7 +95,7 @@ static bool take_value(struct reader *r, int depth, struct tree *out)
     switch (json_next(&r->json)) {
     case JSON_OBJECT:
     case JSON_ARRAY:
-        return take_members(r, depth, out);
+        return read_members(r, depth, out);
     case JSON_STRING:
         out->kind = TREE_TEXT;
         out->text = arena_str(r->arena, json_text(r->json.text, r->arena));
@@ -125,7 +126,7 @@ const struct tree *tree_read_json(struct arena *arena, struct str text, struct t
     r->text = text;
     r->line = 1;
     json_open(&r->json, text, JSON_STRICT);
-    if (!take_value(r, 0, root))
+    if (!read_value(r, 0, root))
         return NULL;
     return json_next(&r->json) == JSON_END || bad(r) ? root : NULL;
 }

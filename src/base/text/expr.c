@@ -123,7 +123,7 @@ static void advance(struct parser *p)
         expr_fail(p, arena_printf(p->arena, "unexpected character '%.*s'", STR_ARGS(p->word)));
 }
 
-static bool expr_take(struct parser *p, struct str sign)
+static bool expr_accept(struct parser *p, struct str sign)
 {
     if (p->token != T_SIGN || !str_equal(p->word, sign))
         return false;
@@ -131,7 +131,7 @@ static bool expr_take(struct parser *p, struct str sign)
     return true;
 }
 
-static const struct sign *take_level(struct parser *p, enum expr_level level)
+static const struct sign *accept_level(struct parser *p, enum expr_level level)
 {
     if (p->token != T_SIGN || p->sign->level != level)
         return NULL;
@@ -165,7 +165,7 @@ static void emit_real(struct parser *p, double value)
 
 static void expect_close(struct parser *p)
 {
-    if (p->error == NULL && !expr_take(p, S(")")))
+    if (p->error == NULL && !expr_accept(p, S(")")))
         fail_before(p, "')'");
 }
 
@@ -213,7 +213,7 @@ static void parse_call(struct parser *p, struct str name)
         n++;
         if (f->arguments == 0 && n > 1)
             emit(p, f->op);
-    } while (p->error == NULL && expr_take(p, S(",")));
+    } while (p->error == NULL && expr_accept(p, S(",")));
     if (p->error == NULL && f->arguments != 0 && n != f->arguments)
         expr_fail(p, arena_printf(p->arena, "%.*s() takes %d, not %d arguments", STR_ARGS(name),
                                   f->arguments, n));
@@ -233,7 +233,7 @@ static void parse_name(struct parser *p)
         return;
     }
     advance(p);
-    if (expr_take(p, S("("))) {
+    if (expr_accept(p, S("("))) {
         parse_call(p, name);
         return;
     }
@@ -279,7 +279,7 @@ static void parse_atom(struct parser *p)
         parse_number(p);
     } else if (p->token == T_NAME) {
         parse_name(p);
-    } else if (expr_take(p, S("("))) {
+    } else if (expr_accept(p, S("("))) {
         parse_logic(p, EXPR_OR);
         expect_close(p);
     } else {
@@ -292,15 +292,15 @@ static void parse_unary(struct parser *p)
 {
     if (!expr_enter(p))
         return;
-    if (expr_take(p, S("-"))) {
+    if (expr_accept(p, S("-"))) {
         parse_unary(p);
         emit(p, EXPR_NEGATE);
-    } else if (expr_take(p, S("+"))) {
+    } else if (expr_accept(p, S("+"))) {
         parse_unary(p);
         emit(p, EXPR_PLUS);
     } else {
         parse_atom(p);
-        if (expr_take(p, S("**"))) {
+        if (expr_accept(p, S("**"))) {
             parse_unary(p);
             emit(p, EXPR_POWER);
         }
@@ -320,7 +320,7 @@ static void parse_level(struct parser *p, enum expr_level level)
             parse_unary(p);
         if (sign != NULL)
             emit(p, sign->op);
-    } while ((sign = take_level(p, level)) != NULL);
+    } while ((sign = accept_level(p, level)) != NULL);
 }
 
 /* The jumps in `from`.. that are still open lead behind the last step. */
@@ -336,11 +336,11 @@ static void parse_comparison(struct parser *p)
     size_t from = p->steps.n;
 
     parse_level(p, LEVEL_SUM);
-    const struct sign *sign = take_level(p, LEVEL_COMPARE), *next;
+    const struct sign *sign = accept_level(p, LEVEL_COMPARE), *next;
     if (sign == NULL)
         return;
     parse_level(p, LEVEL_SUM);
-    for (; (next = take_level(p, LEVEL_COMPARE)) != NULL; sign = next) {
+    for (; (next = accept_level(p, LEVEL_COMPARE)) != NULL; sign = next) {
         emit(p, EXPR_CHAIN)->compare = sign->op;
         parse_level(p, LEVEL_SUM);
     }

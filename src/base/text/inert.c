@@ -52,7 +52,7 @@ unsigned inert_unsafe(const char *at, size_t n)
 }
 
 /* The character at the start of `s`: its bytes, and the escape that stands for it or 0 bytes. */
-static size_t look_at(struct str s, enum inert_form form, char buf[INERT_ESCAPE], size_t *escape)
+static size_t next_char(struct str s, enum inert_form form, char buf[INERT_ESCAPE], size_t *escape)
 {
     static const char letters[] = "tn??r"; /* for the bytes 9 to 13 */
     bool is_valid;
@@ -80,7 +80,7 @@ bool inert_next(struct str *rest, enum inert_form form, char buf[INERT_ESCAPE], 
         i += plain_length(str_part(*rest, i, rest->n));
         if (i == rest->n)
             break;
-        length = look_at(str_part(*rest, i, rest->n), form, buf, &escape);
+        length = next_char(str_part(*rest, i, rest->n), form, buf, &escape);
         if (escape > 0)
             break;
         i += length;

@@ -26,7 +26,7 @@ struct decimal {
     bool negative;
 };
 
-static bool take_exponent(struct str s, size_t at, int64_t *out)
+static bool read_exponent(struct str s, size_t at, int64_t *out)
 {
     bool negative = false;
     int64_t value = 0;
@@ -46,7 +46,7 @@ static bool take_exponent(struct str s, size_t at, int64_t *out)
     return true;
 }
 
-static bool take_apart(struct str s, struct decimal *d)
+static bool split_decimal(struct str s, struct decimal *d)
 {
     size_t at = 0, digits = 0;
 
@@ -73,7 +73,7 @@ static bool take_apart(struct str s, struct decimal *d)
         return false;
     if (at == s.n)
         return true;
-    return (s.at[at] == 'e' || s.at[at] == 'E') && take_exponent(s, at + 1, &d->exponent);
+    return (s.at[at] == 'e' || s.at[at] == 'E') && read_exponent(s, at + 1, &d->exponent);
 }
 
 /* value * 10^shift as a whole number, the first dropped digit rounding half up. */
@@ -111,7 +111,7 @@ static bool scaled(struct str text, int64_t shift, nanos *out)
     text = str_trim(text);
     if (text.n >= 2 && text.at[0] == '"' && text.at[text.n - 1] == '"')
         text = str_trim(str_part(text, 1, text.n - 2));
-    return take_apart(text, &d) && to_integer(&d, shift, out);
+    return split_decimal(text, &d) && to_integer(&d, shift, out);
 }
 
 /*
@@ -405,7 +405,7 @@ bool num_f64(struct str text, double *out)
     struct decimal d;
     char small[128];
 
-    if (!take_apart(s, &d))
+    if (!split_decimal(s, &d))
         return false;
     if (simple_f64(&d, out) || long_f64(&d, out))
         return true;

@@ -24,7 +24,7 @@ static const struct template_value *template_find(const struct scope *s, struct 
 }
 
 /* The next line with its end. */
-static struct str take_line(struct str *text)
+static struct str pop_line(struct str *text)
 {
     size_t n = str_find_char(*text, '\n');
     struct str line = str_part(*text, 0, n < text->n ? n + 1 : n);
@@ -44,13 +44,13 @@ static bool is_order(struct str line, struct str word, struct str *name)
 }
 
 /* What stands before the @end of this level; `otherwise` is what stands behind its @else. */
-static struct str take_body(struct str *text, struct str *otherwise)
+static struct str pop_body(struct str *text, struct str *otherwise)
 {
     struct str body = {text->at, 0}, *part = &body, name;
 
     *otherwise = (struct str){text->at, 0};
     for (int depth = 0; text->n > 0;) {
-        struct str line = take_line(text);
+        struct str line = pop_line(text);
         bool is_end = is_order(line, S("@end"), &name);
         if (is_end && depth == 0)
             break;
@@ -87,14 +87,14 @@ static void text_template_fill(struct text *out, struct str text, const struct s
     struct str name, otherwise;
 
     while (text.n > 0) {
-        struct str line = take_line(&text);
+        struct str line = pop_line(&text);
         bool is_if = is_order(line, S("@if"), &name);
         if (!is_if && !is_order(line, S("@each"), &name)) {
             template_put_line(out, line, s);
             continue;
         }
         const struct template_value *v = template_find(s, name);
-        struct str body = take_body(&text, &otherwise);
+        struct str body = pop_body(&text, &otherwise);
         if (is_if)
             text_template_fill(out, v->text.n > 0 ? body : otherwise, s);
         for (size_t i = 0; i < v->n && !is_if; i++)

@@ -58,7 +58,7 @@ static size_t columns_of(struct str s)
 
 /* How much of the text stands on a line with `room` columns, at least one piece; what is skipped
  * before the next line is in `next`. */
-static size_t take_line(struct str s, size_t room, size_t *next)
+static size_t fit_line(struct str s, size_t room, size_t *next)
 {
     size_t used = 0, i = 0, word = 0, part = 0, width;
 
@@ -94,7 +94,7 @@ void wrap_from(struct text *to, struct str words, size_t from, size_t width)
         return;
     }
     while (words.n > 0) {
-        text_put(to, str_part(words, 0, take_line(words, room, &next)));
+        text_put(to, str_part(words, 0, fit_line(words, room, &next)));
         words = str_part(words, next, words.n);
         if (words.n == 0)
             break;
@@ -129,7 +129,7 @@ void wrap_line(struct text *to, struct str line, size_t width)
         text_put(to, line);
     } else {
         size_t hang = hang_of(line, width), next;
-        size_t n = take_line(line, width, &next);
+        size_t n = fit_line(line, width, &next);
         text_put(to, str_part(line, 0, n));
         if (next < line.n) {
             text_char(to, '\n');

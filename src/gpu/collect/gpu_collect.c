@@ -107,6 +107,8 @@ static enum gpu_outcome reject_notes(struct gpu_collect *c, const struct gpu_rec
     return GPU_DONE;
 }
 
+/* What was recorded is read even when the program failed or hung: it names the last kernel that
+ * finished. The program's own failure is the one that is reported. */
 static enum gpu_outcome run_part(struct gpu_collect *c, struct workload *run, const char *part,
                                  struct gpu_recorded *out)
 {

@@ -254,7 +254,7 @@ static bool is_sampled_elsewhere(const struct keeping *k, const struct wanted *w
     return false;
 }
 
-static void take_module(struct keeping *k, const struct fs_entry *file)
+static void read_module(struct keeping *k, const struct fs_entry *file)
 {
     struct mapfile map;
     struct cubin c;
@@ -287,7 +287,7 @@ static void take_module(struct keeping *k, const struct fs_entry *file)
 
 /* ---- PTX that no module has ---- */
 
-static void look_into_program(struct keeping *k)
+static void search_program(struct keeping *k)
 {
     struct probe_result tool = {0};
     struct str text = S("");
@@ -365,7 +365,7 @@ static bool is_module(const struct fs_entry *e)
     return e->kind == FS_FILE && str_starts(e->name, S("module-"));
 }
 
-static void take_modules(struct keeping *k, const struct fs_list *list)
+static void read_modules(struct keeping *k, const struct fs_list *list)
 {
     struct probe_result tool = driver_probe(DRIVER_NVDISASM, k->arena);
     bool has_any = false;
@@ -373,13 +373,13 @@ static void take_modules(struct keeping *k, const struct fs_list *list)
     k->nvdisasm = tool.state == PROBE_FOUND ? tool.path : NULL;
     for (size_t i = 0; i < list->n; i++)
         if (is_module(&list->at[i]) && str_ends(list->at[i].name, S(".cubin")))
-            take_module(k, &list->at[i]);
+            read_module(k, &list->at[i]);
     for (size_t i = 0; i < k->wanted.n; i++)
         has_any |= k->wanted.at[i].is_found;
     if (has_any && k->nvdisasm == NULL)
         diag_add(k->diag, SEV_NOTE, "gpu.no-sass", (struct where){0},
                  "SASS unavailable: nvdisasm not found");
-    look_into_program(k);
+    search_program(k);
     for (size_t i = 0; i < k->run->stages.n; i++)
         write_resources(k, i);
 }
@@ -398,7 +398,7 @@ void gpu_compiled_keep(const struct gpu_compiled_job *job, struct gpu_run *run,
             has_modules |= is_module(&list.at[i]);
     if (has_modules) {
         want_kernels(&k);
-        take_modules(&k, &list);
+        read_modules(&k, &list);
     }
     for (size_t i = 0; i < list.n; i++)
         if (is_module(&list.at[i]))

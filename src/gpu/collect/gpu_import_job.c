@@ -118,8 +118,8 @@ static enum status read_trace(struct gpu_imported *to, const char *path, struct 
 /* Pages of an .ncu-rep; the first one must be there. */
 static enum status read_ncu_report(struct gpu_imported *to, const char *path, struct diag *d)
 {
-    static const struct gpu_tool_way way = {"Nsight Compute", "ncu", "ncu --import",
-                                            "--csv --page raw > raw.csv && strata raw.csv"};
+    static const struct gpu_open_hint hint = {"Nsight Compute", "ncu", "ncu --import",
+                                              "--csv --page raw > raw.csv && strata raw.csv"};
     static const enum ncu_report_page pages[] = {NCU_RAW, NCU_DETAILS, NCU_SOURCE, NCU_PTX};
     struct arena *arena = &to->run.arena;
     struct probe_result tool = driver_probe(DRIVER_NCU, arena);
@@ -130,7 +130,7 @@ static enum status read_ncu_report(struct gpu_imported *to, const char *path, st
     };
 
     if (tool.state != PROBE_FOUND)
-        return gpu_timeline_reject_report(&way, path, arena, d);
+        return gpu_timeline_reject_report(&hint, path, arena, d);
     for (size_t i = 0; i < ARRAY_LEN(pages); i++) {
         struct str text;
         bool is_read;
@@ -231,7 +231,7 @@ static void find_device(struct gpu_run *run, const struct gpu_kernel *k)
         run->device.cc = k->cc;
 }
 
-static enum status take_options(const struct gpu_import_job *job, struct gpu_run *run,
+static enum status read_options(const struct gpu_import_job *job, struct gpu_run *run,
                                 struct gpu_spec *spec, struct diag *d)
 {
     if (job->ask.spec != NULL)
@@ -293,7 +293,7 @@ static enum status make_stages(const struct gpu_import_job *job, struct gpu_run 
 }
 
 /* Traces without work on a device may still have counters by kernel. */
-static enum status take_ranges(const struct gpu_import_job *job, struct gpu_imported *to,
+static enum status read_ranges(const struct gpu_import_job *job, struct gpu_imported *to,
                                struct diag *d)
 {
     struct gpu_run *run = &to->run;
@@ -345,7 +345,7 @@ static enum status judge_traces(const struct gpu_import_job *job, struct gpu_imp
 
     run->mode = device != NULL ? S("nsys") : S("ncu");
     if (device == NULL) {
-        TRY(take_ranges(job, to, d));
+        TRY(read_ranges(job, to, d));
         name_device(job, run, to->traces[0].fleet->ranks.at[0]);
         add_files(to);
         return make_stages(job, run, spec, d);
@@ -410,7 +410,7 @@ enum status gpu_import_run(const struct gpu_import_job *job, struct gpu_imported
     *out = (struct gpu_imported){0};
     gpu_run_init(&out->run);
     out->pages.arena = &out->run.arena;
-    enum status st = take_options(job, &out->run, &spec, d);
+    enum status st = read_options(job, &out->run, &spec, d);
     if (st == ST_OK)
         st = job_read_all(job, out, d);
     if (st == ST_OK)

@@ -181,6 +181,8 @@ static enum gpu_outcome measure_annotation(struct gpu_collect *c, struct gpu_pla
     return code != GPU_DONE ? code : found;
 }
 
+/* Without stages in the spec, one stage that selects all launches; the first selection is the
+ * one timed. */
 static enum gpu_outcome measure_event(struct gpu_collect *c, struct gpu_plan *plan,
                                       const struct gpu_profile_job *job, struct gpu_measured *out)
 {
@@ -499,6 +501,8 @@ static enum gpu_outcome run_ncu_parts(struct gpu_mode_run *m, const char *progra
     return code;
 }
 
+/* ncu first; built-in counters stand in where it is missing, incompatible or not permitted, unless
+ * one of the two was asked for by name. */
 static enum gpu_outcome by_ncu(struct gpu_mode_run *m)
 {
     struct probe_result ncu = {0};

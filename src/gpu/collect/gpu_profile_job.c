@@ -103,6 +103,8 @@ static enum gpu_outcome show_plan(struct profiling *p)
     return GPU_DONE;
 }
 
+/* The diagnostics of the command go to `said`: a wrong result has one message of its own, and
+ * what the runner says about it would only repeat that. */
 static enum gpu_outcome check_result(struct profiling *p)
 {
     struct workload run = {.argv = p->plan.check,
@@ -273,7 +275,7 @@ static void list_files(struct profiling *p)
 }
 
 /* What was measured, judged and written down. */
-static enum gpu_outcome job_tell(struct profiling *p, enum gpu_outcome code)
+static enum gpu_outcome job_judge(struct profiling *p, enum gpu_outcome code)
 {
     struct gpu_run *run = &p->result->run;
 
@@ -329,7 +331,7 @@ enum gpu_outcome gpu_profile_run(const struct gpu_profile_job *job, struct clock
     } else if (code == GPU_DONE) {
         code = on_machine(&p);
         if (result->run.stages.n > 0)
-            code = job_tell(&p, code);
+            code = job_judge(&p, code);
         else if (p.folder.partial != NULL)
             gpu_rundir_abort(&p.folder, &result->run, d);
     }

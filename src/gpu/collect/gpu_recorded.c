@@ -20,7 +20,7 @@ struct recorded_walk {
 };
 
 /* A kernel without times, of a program that was ended: it was running, or waited for that. */
-static void take_unfinished(struct recorded_walk *w, const struct gpu_trace_event *e)
+static void note_unfinished(struct recorded_walk *w, const struct gpu_trace_event *e)
 {
     struct gpu_recorded *out = w->out;
 
@@ -34,14 +34,16 @@ static void take_unfinished(struct recorded_walk *w, const struct gpu_trace_even
     out->hung_at = e->correlation;
 }
 
-static void take_kernel(void *ctx, const struct gpu_trace_event *e)
+/* One kernel has one site: its fields and its plain name are read at its first launch and copied
+ * for the others. */
+static void add_launch(void *ctx, const struct gpu_trace_event *e)
 {
     struct recorded_walk *w = ctx;
 
     if (e->tag != TRACE_KERNEL || e->duration < 0 || e->site >= w->n_sites)
         return;
     if (e->start <= 0) {
-        take_unfinished(w, e);
+        note_unfinished(w, e);
         return;
     }
     struct gpu_launch *site = &w->sites[e->site];
@@ -73,7 +75,7 @@ static enum status read_launches(const char *path, struct arena *arena, struct g
         struct recorded_walk w = {out, &trace, arena,
                                   ARENA_ARRAY(arena, struct gpu_launch, trace.sites.n),
                                   trace.sites.n};
-        gpu_trace_walk(&trace, &(struct gpu_trace_sink){.ctx = &w, .event = take_kernel});
+        gpu_trace_walk(&trace, &(struct gpu_trace_sink){.ctx = &w, .event = add_launch});
         gpu_trace_close(&trace);
     }
     mapfile_close(&map);
@@ -90,7 +92,7 @@ static void find_last(const struct gpu_trace_results *r, struct gpu_recorded *ou
         }
 }
 
-static void take_results(struct gpu_trace_results *r, struct gpu_recorded *out)
+static void add_results(struct gpu_trace_results *r, struct gpu_recorded *out)
 {
     find_last(r, out);
     struct gpu_turns turns = {r->metrics, r->n_metrics, r->counters, r->n_counters};
@@ -162,7 +164,7 @@ enum status gpu_recorded_read(const char *folder, struct arena *arena, struct gp
             list.at[i].size == 0)
             continue;
         TRY(gpu_trace_results_read(list.at[i].path, arena, d, &results));
-        take_results(&results, out);
+        add_results(&results, out);
         TRY(read_launches(list.at[i].path, arena, out, d));
         vec_push(&out->paths, list.at[i].path);
         out->files++;

@@ -35,6 +35,8 @@ static enum gpu_outcome reject_other_tool(struct diag *d)
     return GPU_HELD;
 }
 
+/* A list longer than ours is a busy GPU as well. A query that fails for another reason
+ * says nothing about who uses it. */
 static enum gpu_outcome reject_other_processes(struct gpu_session *s, struct arena *arena,
                                                struct diag *d)
 {

@@ -67,8 +67,8 @@ static struct str program_name(const char *const *argv)
     return name;
 }
 
-static enum status take_command(struct gpu_plan *plan, const struct gpu_profile_job *job,
-                                struct arena *arena, struct diag *d)
+static enum status choose_command(struct gpu_plan *plan, const struct gpu_profile_job *job,
+                                  struct arena *arena, struct diag *d)
 {
     if (job->argc > 0) {
         const char **argv = ARENA_ARRAY(arena, const char *, job->argc + 1);
@@ -87,7 +87,7 @@ static enum status take_command(struct gpu_plan *plan, const struct gpu_profile_
 }
 
 /* A selection on the command line is the name of a stage, or makes one. */
-static void take_stages(struct gpu_plan *plan, const struct gpu_profile_job *job)
+static void choose_stages(struct gpu_plan *plan, const struct gpu_profile_job *job)
 {
     struct str select = str_of(job->select);
     const struct gpu_spec_stage *named = NULL;
@@ -181,11 +181,11 @@ enum status gpu_plan_make(struct gpu_plan *plan, const struct gpu_profile_job *j
         plan->version = strcmp(job->ask.version, "v0") == 0 ? S("base") : str_of(job->ask.version);
     else if (plan->spec.version.n > 0)
         plan->version = plan->spec.version;
-    TRY(take_command(plan, job, arena, d));
+    TRY(choose_command(plan, job, arena, d));
     plan->kernel = job->ask.kernel != NULL   ? str_of(job->ask.kernel)
                    : plan->spec.kernel.n > 0 ? plan->spec.kernel
                                              : program_name(plan->argv);
-    take_stages(plan, job);
+    choose_stages(plan, job);
     gpu_plan_select(plan, arena);
     for (size_t i = 0; i < plan->stages.n; i++) {
         const struct gpu_spec_stage *s = &plan->stages.at[i];

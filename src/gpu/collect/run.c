@@ -185,6 +185,9 @@ static void find_peak(const struct gpu_run *run, struct gpu_stage *s)
     s->peak_name = peak_name(peak);
 }
 
+/* The order matters: work, then levels and occupancy, then the roofline from them, then class
+ * and health from all of these, and opportunities last. A formula of the spec goes before
+ * counted FLOP. */
 static void judge_stage(struct gpu_run *run, struct gpu_stage *s)
 {
     struct gpu_kernel none = gpu_kernel_none();

@@ -412,6 +412,8 @@ static void forget_numbers(const struct record *r, void *record)
             ((double *)(void *)((char *)record + f->offset))[i] = NAN;
 }
 
+/* The document may be anybody's: a number outside of its type is 0, a word that is none of the
+ * names changes nothing. */
 static void read_value(const struct field *f, const struct tree *node, struct arena *arena,
                        void *to)
 {

@@ -178,6 +178,8 @@ enum status gpu_run_only(struct gpu_run *run, const char *regex, struct diag *d)
     return ST_OK;
 }
 
+/* Without a spec: a stage for each of the names with most time that has 1 % of it or more, in
+ * the order of their first launch, and "other" for the rest. */
 static void stages_of_names(struct gpu_run *run)
 {
     struct name_time *names = ARENA_ARRAY(&run->arena, struct name_time, run->kernels.n + 1);
@@ -190,7 +192,7 @@ static void stages_of_names(struct gpu_run *run)
     for (size_t i = 0; i < n; i++)
         total += names[i].total;
     for (size_t i = 0; i < n; i++)
-        names[i].is_own = i < AUTO_STAGES && (names[i].total >= 0.01 * total || n == 1);
+        names[i].is_own = i < AUTO_STAGES && names[i].total >= 0.01 * total;
     qsort(names, n, sizeof(*names), by_first);
     for (size_t i = 0; i < n; i++)
         if (names[i].is_own)

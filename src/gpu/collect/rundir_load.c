@@ -14,7 +14,9 @@ static const struct tree *first_of(const struct tree *node, const char *key)
     return m != NULL ? m->first : NULL;
 }
 
-static void take_kernels(struct gpu_run *run, const struct tree *root, const struct tree *params)
+/* The folder may have been edited: launches that do not exist leave their stage, ids and numbers
+ * of opportunities are brought into range before anything indexes with them. */
+static void read_kernels(struct gpu_run *run, const struct tree *root, const struct tree *params)
 {
     const struct tree *work = tree_get(params, S("work"));
     size_t n = 0;
@@ -59,7 +61,7 @@ static enum status load(const char *path, struct gpu_run *run, struct diag *d)
         if (m->kind == TREE_TEXT || tree_is_number(m))
             TRY(gpu_params_set(&run->params, &run->arena, m->key, m->text, m->kind == TREE_TEXT,
                                d));
-    take_kernels(run, kernels, params);
+    read_kernels(run, kernels, params);
     gpu_record_read(&gpu_info_record, info, &run->arena, run);
     gpu_run_judge(run);
     return ST_OK;

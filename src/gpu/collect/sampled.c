@@ -130,6 +130,7 @@ static size_t line_of_wait(const struct gpu_listing *l, size_t row, size_t stall
     return (size_t)(is_behind ? before->line : at->line);
 }
 
+/* Samples "not issued" repeat some of the others: they are stalls of a line, not samples again. */
 static struct line_sums sum_lines(const struct gpu_listing *l, struct str file, struct arena *arena)
 {
     struct line_sums s = {0};

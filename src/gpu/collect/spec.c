@@ -145,7 +145,7 @@ static enum status read_key(struct reading *r, const struct tree *m)
     return ST_OK;
 }
 
-static enum status spec_take(struct reading *r, const struct tree *root)
+static enum status spec_parse(struct reading *r, const struct tree *root)
 {
     if (root->kind != TREE_MAP)
         return diag_fail(r->d, ST_FORMAT, "gpu.bad-spec", (struct where){.path = r->spec->path},
@@ -198,7 +198,7 @@ enum status gpu_spec_read(struct arena *arena, const char *path, struct str text
 
     *spec = (struct gpu_spec){.path = path, .version = S("base")};
     TRY(read_json(arena, path, text, &root, d));
-    return spec_take(&(struct reading){.arena = arena, .spec = spec, .d = d}, root);
+    return spec_parse(&(struct reading){.arena = arena, .spec = spec, .d = d}, root);
 }
 
 enum status gpu_spec_load(struct arena *arena, const char *path, struct gpu_spec *spec,
@@ -208,7 +208,7 @@ enum status gpu_spec_load(struct arena *arena, const char *path, struct gpu_spec
 
     *spec = (struct gpu_spec){.path = path, .version = S("base")};
     TRY(gpu_json_load(arena, path, &root, d));
-    return spec_take(&(struct reading){.arena = arena, .spec = spec, .d = d}, root);
+    return spec_parse(&(struct reading){.arena = arena, .spec = spec, .d = d}, root);
 }
 
 void gpu_spec_free(struct gpu_spec *spec)

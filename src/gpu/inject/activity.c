@@ -44,7 +44,7 @@ static struct {
 
 /* ---- buffers ---- */
 
-static struct node *take_slot(void)
+static struct node *claim_slot(void)
 {
     uint64_t free = atomic_load(&a.free);
 
@@ -66,7 +66,7 @@ static struct node *take_slot(void)
 
 static void requested(uint8_t **buffer, size_t *bytes, size_t *most_records)
 {
-    struct node *node = take_slot();
+    struct node *node = claim_slot();
 
     *most_records = 0;
     *buffer = node != NULL ? (uint8_t *)node + NODE_BYTES : NULL;
@@ -289,7 +289,7 @@ static void on_callback(void *user, uint32_t domain, uint32_t id, const void *da
         s->cupti.ActivityFlushAll(FLUSH_FORCED);
         sem_post(&a.wake);
     } else if (id == RESOURCE_MODULE_LOADED) {
-        modules_take(data);
+        modules_keep(data);
     }
 }
 
@@ -352,7 +352,7 @@ static void activity_stop(struct inject_session *s)
     a.has_thread = false;
     encode_full(s);
     modules_write(s);
-    modules_tell(s);
+    modules_report(s);
 }
 
 static void activity_forked(void)

@@ -25,7 +25,7 @@ struct found {
 };
 
 /* A word is taken for an address when it lies in an allocation of the device. */
-static void take_word(const struct cuda *cuda, uint64_t word, struct found *found)
+static void note_address(const struct cuda *cuda, uint64_t word, struct found *found)
 {
     uint64_t base = 0;
     size_t bytes = 0;
@@ -54,7 +54,7 @@ uint64_t launch_buffer_bytes(const struct inject_session *s, const struct launch
             break;
         for (uint64_t word; bytes >= sizeof(word); at += sizeof(word), bytes -= sizeof(word)) {
             memcpy(&word, at, sizeof(word));
-            take_word(&s->cuda, word, &found);
+            note_address(&s->cuda, word, &found);
         }
     }
     return found.bytes;

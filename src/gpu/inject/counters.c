@@ -128,6 +128,8 @@ static struct target *target_of(struct inject_session *s, const struct launch *l
 
 /* ---- which launches ---- */
 
+/* FNV-1a over name, grid, block, shared memory and graph: launches of equal work are one kernel.
+ * The table does not grow inside a profiled program; what does not fit is counted together. */
 static struct counted_kernel *kernel_of(const struct launch *l)
 {
     uint64_t key = 1469598103934665603u;
@@ -566,7 +568,7 @@ static void counters_stop(struct inject_session *s)
     if (c.session == NULL)
         return;
     pthread_mutex_lock(&c.lock);
-    launch_tell_seen(s, c.matching, "launches");
+    launch_report_seen(s, c.matching, "launches");
     pthread_mutex_unlock(&c.lock);
 }
 

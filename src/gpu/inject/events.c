@@ -89,7 +89,7 @@ static void fetch(struct inject_session *s, bool wait)
 
 /* ---- runs ---- */
 
-static struct pair *take_pair(struct inject_session *s)
+static struct pair *claim_pair(struct inject_session *s)
 {
     fetch(s, v.begun - v.fetched == PAIRS);
     if (v.begun - v.fetched == PAIRS)
@@ -142,7 +142,7 @@ static void begin_run(struct inject_session *s, const struct launch *l)
     uint64_t number = v.runs++;
     bool is_kept = number >= s->settings.skip &&
                    (s->settings.count == 0 || number - s->settings.skip < s->settings.count);
-    run.pair = is_kept ? take_pair(s) : NULL;
+    run.pair = is_kept ? claim_pair(s) : NULL;
     if (run.pair == NULL)
         return;
     struct pair *p = run.pair;
@@ -187,6 +187,8 @@ static void launch_begins(struct inject_session *s, const struct launch *l)
     run.is_inside = true;
 }
 
+/* `site` 0 is the entry of a launch call, 1 its exit; a call from within a launch that is being
+ * timed is a part of it. */
 static void on_launch(struct inject_session *s, uint32_t id, const struct cupti_callback_data *call)
 {
     struct launch launch;
@@ -225,7 +227,7 @@ static void on_callback(void *user, uint32_t domain, uint32_t id, const void *da
         fetch(s, false);
         pthread_mutex_unlock(&v.lock);
     } else if (domain == DOMAIN_RESOURCE && id == RESOURCE_MODULE_LOADED) {
-        modules_take(data);
+        modules_keep(data);
     } else if (domain == DOMAIN_RESOURCE && id == RESOURCE_CONTEXT_ENDS) {
         pthread_mutex_lock(&v.lock);
         fetch(s, true);
@@ -278,10 +280,10 @@ static void events_stop(struct inject_session *s)
     pthread_mutex_lock(&v.lock);
     end_run(s);
     fetch(s, true);
-    launch_tell_seen(s, v.runs, "runs");
+    launch_report_seen(s, v.runs, "runs");
     pthread_mutex_unlock(&v.lock);
     modules_write(s);
-    modules_tell(s);
+    modules_report(s);
     if (v.has_thread)
         pthread_detach(v.thread);
     v.has_thread = false;

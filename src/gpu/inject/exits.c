@@ -87,8 +87,8 @@ static void replace(const struct dl_phdr_info *object, void **slot)
         mprotect((void *)page, bytes, PROT_READ);
 }
 
-static void look_at(const struct dl_phdr_info *object, const struct dynamic *d,
-                    const Elf64_Rela *list, size_t bytes)
+static void patch_slots(const struct dl_phdr_info *object, const struct dynamic *d,
+                        const Elf64_Rela *list, size_t bytes)
 {
     for (size_t i = 0; list != NULL && i < bytes / sizeof(*list); i++) {
         int type = (int)ELF64_R_TYPE(list[i].r_info);
@@ -101,7 +101,7 @@ static void look_at(const struct dl_phdr_info *object, const struct dynamic *d,
 }
 
 /* dl_iterate_phdr: one object; our own keeps the true function. */
-static int take_object(struct dl_phdr_info *object, size_t size, void *user)
+static int patch_object(struct dl_phdr_info *object, size_t size, void *user)
 {
     const Elf64_Dyn *dynamic = NULL;
     bool is_ours = false;
@@ -115,14 +115,14 @@ static int take_object(struct dl_phdr_info *object, size_t size, void *user)
         if (part->p_type == PT_DYNAMIC)
             dynamic = (const void *)(object->dlpi_addr + part->p_vaddr);
         is_ours |=
-            part->p_type == PT_LOAD && is_in(object, part, (const void *)(uintptr_t)take_object);
+            part->p_type == PT_LOAD && is_in(object, part, (const void *)(uintptr_t)patch_object);
     }
     if (dynamic == NULL || is_ours)
         return 0;
     struct dynamic d = read_dynamic(object, dynamic);
     if (d.symbols != NULL && d.names != NULL) {
-        look_at(object, &d, d.calls, d.calls_bytes);
-        look_at(object, &d, d.others, d.others_bytes);
+        patch_slots(object, &d, d.calls, d.calls_bytes);
+        patch_slots(object, &d, d.others, d.others_bytes);
     }
     return 0;
 }
@@ -131,6 +131,6 @@ void session_watch_exits(void)
 {
     unsigned long long loaded = 0;
 
-    dl_iterate_phdr(take_object, &loaded);
+    dl_iterate_phdr(patch_object, &loaded);
     loaded_before = loaded;
 }

@@ -148,6 +148,8 @@ static bool is_in_order(const struct cuda *cuda, void *graph, void *const *nodes
     return is_good;
 }
 
+/* Only a graph whose nodes run one after another can be launched node by node, and only of kinds
+ * that can be switched off one by one; any other is measured as a whole. */
 static void graphs_find_steps(const struct cuda *cuda, struct graph *g, void *graph)
 {
     void *nodes[STEPS_MOST];
@@ -192,7 +194,7 @@ static struct graph *graphs_find(const void *exec)
     return NULL;
 }
 
-static void graphs_take(const struct cuda *cuda, const void *exec, void *graph, bool is_update)
+static void graphs_record(const struct cuda *cuda, const void *exec, void *graph, bool is_update)
 {
     struct graph *g = graphs_find(exec);
 
@@ -243,9 +245,9 @@ bool graph_follow(struct inject_session *s, uint32_t id, const struct cupti_call
         return true;
     pthread_mutex_lock(&graphs.lock);
     if (is_made && is_update)
-        graphs_take(cuda, made->exec, made->graph, true);
+        graphs_record(cuda, made->exec, made->graph, true);
     else if (is_made && made->exec != NULL)
-        graphs_take(cuda, *(void *const *)made->exec, made->graph, false);
+        graphs_record(cuda, *(void *const *)made->exec, made->graph, false);
     else if (!is_made)
         change(made->exec, id == DRIVER_GRAPH_ENDS);
     pthread_mutex_unlock(&graphs.lock);

@@ -60,7 +60,7 @@ static bool is_per_thread(uint32_t id)
            id == DRIVER_GRAPH_LAUNCH_PTSZ || id == DRIVER_LAUNCH_EX_PTSZ;
 }
 
-static bool take_config(const struct cuda_launch_config *config, struct launch *out)
+static bool read_config(const struct cuda_launch_config *config, struct launch *out)
 {
     if (config == NULL)
         return false;
@@ -71,7 +71,7 @@ static bool take_config(const struct cuda_launch_config *config, struct launch *
     return true;
 }
 
-static bool take_params(uint32_t id, const void *params, struct launch *out)
+static bool read_params(uint32_t id, const void *params, struct launch *out)
 {
     const struct cuda_launch *plain = params;
     const struct cuda_launch_ex *extended = params;
@@ -85,12 +85,12 @@ static bool take_params(uint32_t id, const void *params, struct launch *out)
     case DRIVER_COOPERATIVE_PTSZ:
         out->function = plain->function;
         out->arguments = plain->arguments;
-        return take_config((const void *)plain->grid, out);
+        return read_config((const void *)plain->grid, out);
     case DRIVER_LAUNCH_EX:
     case DRIVER_LAUNCH_EX_PTSZ:
         out->function = extended->function;
         out->arguments = extended->arguments;
-        return take_config(extended->config, out);
+        return read_config(extended->config, out);
     case DRIVER_GRAPH_LAUNCH:
     case DRIVER_GRAPH_LAUNCH_PTSZ:
         out->stream = ((const struct cuda_graph_launch *)params)->stream;
@@ -109,7 +109,7 @@ bool launch_from(struct inject_session *s, uint32_t id, const struct cupti_callb
                  struct launch *out)
 {
     *out = (struct launch){.device = UINT32_MAX, .stream_id = UINT32_MAX};
-    if (!take_params(id, data->params, out))
+    if (!read_params(id, data->params, out))
         return false;
     out->context = data->context;
     out->context_id = data->context_id;
@@ -198,7 +198,7 @@ void launch_seen(const char *name, bool is_measured)
     }
 }
 
-void launch_tell_seen(struct inject_session *s, uint64_t matched, const char *what)
+void launch_report_seen(struct inject_session *s, uint64_t matched, const char *what)
 {
     char text[64];
 
@@ -239,7 +239,7 @@ static const char *asked_name(const struct inject_session *s, const char *text)
     return NULL;
 }
 
-static void take_registered(struct inject_session *s, const struct cupti_nvtx_data *data)
+static void note_registered(struct inject_session *s, const struct cupti_nvtx_data *data)
 {
     const struct nvtx_domain_register_a *p = data->params;
     const char *name = p != NULL ? asked_name(s, p->text) : NULL;
@@ -308,7 +308,7 @@ enum range_change launch_range(struct inject_session *s, uint32_t id,
     case NVTX_DOMAIN_POP:
         return pop();
     case NVTX_DOMAIN_REGISTER_A:
-        take_registered(s, data);
+        note_registered(s, data);
         return RANGE_NONE;
     default:
         return RANGE_NONE;

@@ -50,7 +50,7 @@ bool launch_is_captured(struct inject_session *s, const struct launch *l);
 void launch_seen(const char *name, bool is_measured);
 
 /* At the end of the file: the names, and a note when fewer than the settings' skip matched. */
-void launch_tell_seen(struct inject_session *s, uint64_t matched, const char *what);
+void launch_report_seen(struct inject_session *s, uint64_t matched, const char *what);
 
 /*
  * Kernels of graphs. A launch of a graph says nothing of its nodes, and the profiler gives ranges

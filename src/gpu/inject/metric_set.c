@@ -155,7 +155,7 @@ static bool keep_known(struct inject_session *s, struct metric_set *set)
     return set->n > 0;
 }
 
-static void tell_left_out(struct inject_session *s, const char *const *names, size_t n)
+static void report_left_out(struct inject_session *s, const char *const *names, size_t n)
 {
     char text[TEXT] = "";
 
@@ -188,7 +188,7 @@ static int make_replayed(struct inject_session *s, struct metric_set *set)
             fails = next;
         next = fits + (fails - fits) / 2;
     }
-    tell_left_out(s, set->names + fits, set->n - fits);
+    report_left_out(s, set->names + fits, set->n - fits);
     set->n = part->n = fits;
     return fits > 0 ? configure(s, set, part, fits) : CUPTI_UNKNOWN_METRIC;
 }
@@ -266,7 +266,7 @@ static void leave_out(struct inject_session *s, struct metric_set *set, const si
     for (size_t i = 0; i < set->n_parts; i++)
         for (size_t k = 0; k < set->parts[i].n; k++)
             set->parts[i].place[k] = moved[set->parts[i].place[k]];
-    tell_left_out(s, names, n_left);
+    report_left_out(s, names, n_left);
 }
 
 /* Parts of one pass each; every metric goes where it first fits. What fits nowhere is tried again
@@ -296,7 +296,7 @@ static int make_turns(struct inject_session *s, struct metric_set *set)
     return set->n_parts > 0 ? CUPTI_OK : CUPTI_UNKNOWN_METRIC;
 }
 
-static void set_tell(struct inject_session *s, const struct metric_set *set)
+static void set_report(struct inject_session *s, const struct metric_set *set)
 {
     uint64_t numbers[1 + TRACE_METRICS_MOST] = {set->n};
     char text[32];
@@ -331,7 +331,7 @@ bool metric_set_make(struct inject_session *s, struct metric_set *set, void *con
             set->names[set->n++] = METRIC_BUFFERS;
             set->has_buffers = true;
         }
-    set_tell(s, set);
+    set_report(s, set);
     return true;
 }
 

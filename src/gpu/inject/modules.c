@@ -37,7 +37,7 @@ static void leave_out(size_t bytes)
     atomic_fetch_add(&m.left_out_bytes, bytes);
 }
 
-void modules_take(const struct cupti_resource_data *loaded)
+void modules_keep(const struct cupti_resource_data *loaded)
 {
     const struct cupti_module_data *module = loaded->descriptor;
     size_t bytes = module != NULL ? module->bytes : 0;
@@ -122,7 +122,7 @@ void modules_write(struct inject_session *s)
     pthread_mutex_unlock(&m.lock);
 }
 
-void modules_tell(struct inject_session *s)
+void modules_report(struct inject_session *s)
 {
     char text[96];
 

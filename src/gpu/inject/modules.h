@@ -12,7 +12,7 @@
 #include "gpu/inject/session.h"
 
 /* A module that is being loaded; by any thread of the program. */
-void modules_take(const struct cupti_resource_data *loaded);
+void modules_keep(const struct cupti_resource_data *loaded);
 
 /* What its file is called after. */
 uint64_t modules_hash(const void *code, size_t bytes);
@@ -21,6 +21,6 @@ uint64_t modules_hash(const void *code, size_t bytes);
 void modules_write(struct inject_session *s);
 
 /* A note about those left out, if there are any. */
-void modules_tell(struct inject_session *s);
+void modules_report(struct inject_session *s);
 
 #endif

@@ -177,6 +177,8 @@ static struct sampled_context *free_place(uint32_t device)
     return p.n < CONTEXTS_MOST ? &p.contexts[p.n] : NULL;
 }
 
+/* A place in the table counts only after everything that can fail has worked; sampling is
+ * switched off again otherwise. */
 static void context_begins(struct inject_session *s, void *context)
 {
     uint32_t device = 0;

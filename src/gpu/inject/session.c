@@ -117,7 +117,7 @@ int64_t session_now(struct inject_session *s)
 }
 
 /* All clocks at once, of several tries the quickest; the spread tells how much "at once" means. */
-static void tell_clocks(struct inject_session *s)
+static void write_clocks(struct inject_session *s)
 {
     uint64_t best[5] = {0}, spread = UINT64_MAX;
 
@@ -139,7 +139,7 @@ static void tell_clocks(struct inject_session *s)
 
 /* ---- begin and end ---- */
 
-static void tell_surroundings(struct inject_session *s)
+static void write_surroundings(struct inject_session *s)
 {
     static const char *const modes[] = {"trace", "counters", "event", "samples"};
     static const char *const presets[] = {"min", "std", "full"};
@@ -185,8 +185,8 @@ bool session_open(struct inject_session *s)
             return false; /* not because it exists */
     }
     if (is_open)
-        tell_surroundings(s);
-    tell_clocks(s);
+        write_surroundings(s);
+    write_clocks(s);
     writer_flush(&s->writer);
     return is_open;
 }
@@ -230,7 +230,7 @@ void session_close(struct inject_session *s)
     if (running_path[0] != '\0')
         unlink(running_path);
     pthread_mutex_lock(&s->lock);
-    tell_clocks(s);
+    write_clocks(s);
     writer_close(&s->writer, s->lost_ranges);
     pthread_mutex_unlock(&s->lock);
 }

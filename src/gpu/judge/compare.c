@@ -94,8 +94,8 @@ static struct str shape_of(struct arena *arena, const struct gpu_kernel *k)
 
 /* The first `most` launches of one side, each with the mean of those it stands for: their sum, and
  * as samples. */
-static struct noise_side take_launches(struct arena *arena, const struct matched_launch *list,
-                                       size_t n, size_t side, uint64_t most, double *total)
+static struct noise_side sample_launches(struct arena *arena, const struct matched_launch *list,
+                                         size_t n, size_t side, uint64_t most, double *total)
 {
     double *at = ARENA_ARRAY(arena, double, n + 1);
     size_t *first = ARENA_ARRAY(arena, size_t, 2);
@@ -135,7 +135,7 @@ static void match_kind(struct gpu_comparison *out, struct arena *arena,
         k.launches[side] = count_launches(list, n, side);
     k.matched = k.launches[0] < k.launches[1] ? k.launches[0] : k.launches[1];
     for (size_t side = 0; side < 2; side++)
-        sides[side] = take_launches(arena, list, n, side, k.matched, &k.total[side]);
+        sides[side] = sample_launches(arena, list, n, side, k.matched, &k.total[side]);
     if (k.matched > 0) {
         k.change = noise_judge(arena, sides[0], sides[1],
                                (struct noise_options){NOISE_BETWEEN, NOISE_LIMIT});
@@ -153,7 +153,7 @@ static void match_kind(struct gpu_comparison *out, struct arena *arena,
         struct gpu_kernel_change *u = &out->unmatched[out->n_unmatched++];
         double all;
         *u = (struct gpu_kernel_change){.name = k.name, .shape = k.shape};
-        take_launches(arena, list, n, side, k.launches[side], &all);
+        sample_launches(arena, list, n, side, k.launches[side], &all);
         u->launches[side] = alone;
         u->total[side] = all - k.total[side];
     }
@@ -163,6 +163,7 @@ ORDER_BY(largest_kernel_first, struct gpu_kernel_change,
          ORDER(fabs(y->total[1] - y->total[0]), fabs(x->total[1] - x->total[0]))
              ?: str_compare(x->name, y->name) ?: str_compare(x->shape, y->shape));
 
+/* Launches of both runs are sorted together, so that those of one kind lie side by side. */
 static void match_launches(struct gpu_comparison *out, const struct gpu_run *a,
                            const struct gpu_run *b, struct arena *arena)
 {
@@ -220,6 +221,8 @@ static void compare_timings(struct gpu_comparison *out, const struct gpu_run *a,
     out->high = out->timings.high;
 }
 
+/* With an interval of the ratio, equal means that it has 0 inside; without one the plain noise
+ * rule decides. */
 static void add_duration(const struct gpu_comparison *c, struct gpu_run *b)
 {
     double pct = 100 * c->relative, speedup = 1 / (1 + c->relative);

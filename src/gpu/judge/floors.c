@@ -53,6 +53,7 @@ static struct gpu_floor floors_group_of(const struct gpu_floors *all, size_t fir
     return g;
 }
 
+/* Members of a group run side by side: the group's floor counts in the total, theirs do not. */
 struct gpu_floors gpu_floors_of(struct arena *arena, const struct gpu_run *run)
 {
     struct gpu_floors all = {

@@ -120,7 +120,7 @@ static double wavefronts(const struct gpu_finder *f)
     return fmax(all, m[GPU_M_WAVEFRONTS]);
 }
 
-static void look_at_conflicts(struct gpu_finder *f, struct unit_load l)
+static void rule_conflicts(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     /* Those of atomics are counted, too. */
@@ -145,7 +145,7 @@ static double lanes_of(const double *m)
     return m[GPU_M_THREAD_INST] / m[GPU_M_INST];
 }
 
-static void look_at_shared_atomics(struct gpu_finder *f, struct unit_load l)
+static void rule_shared_atomics(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double all = wavefronts(f), waves = m[GPU_M_SHARED_ATOM_WAVES];
@@ -166,7 +166,7 @@ static void look_at_shared_atomics(struct gpu_finder *f, struct unit_load l)
 
 /* ---- global memory ---- */
 
-static void look_at_atomics(struct gpu_finder *f, struct unit_load l)
+static void rule_atomics(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double most = m[GPU_M_ATOMIC_MAX_PCT], mean = m[GPU_M_ATOMIC_PCT];
@@ -195,7 +195,7 @@ static double unused_sectors(double sectors, double bytes, double requests)
     return sectors <= needed ? 0 : sectors - needed;
 }
 
-static void look_at_coalescing(struct gpu_finder *f, struct unit_load l)
+static void rule_coalescing(struct gpu_finder *f, struct unit_load l)
 {
     enum { WAVEFRONT = 128 }; /* bytes */
     const double *m = f->c->kernel->m;
@@ -229,7 +229,7 @@ static void look_at_coalescing(struct gpu_finder *f, struct unit_load l)
                    SAID(gpu_text.why_uncoalesced, PLACE("bytes", used)));
 }
 
-static void look_at_spills(struct gpu_finder *f, struct unit_load l)
+static void rule_spills(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double local = gpu_local_sectors(f->c->kernel), all = m[GPU_M_L1_SECT];
@@ -247,7 +247,7 @@ static void look_at_spills(struct gpu_finder *f, struct unit_load l)
 }
 
 /* Memory is read again: more comes from it than the buffers hold that the kernel was given. */
-static void look_at_reuse(struct gpu_finder *f, struct unit_load l)
+static void rule_reuse(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double again = gpu_dram_bytes(f->c->kernel) / m[GPU_M_BUFFER_BYTES];
@@ -265,7 +265,7 @@ static void look_at_reuse(struct gpu_finder *f, struct unit_load l)
 
 /* ---- pipes ---- */
 
-static void look_at_divergence(struct gpu_finder *f, struct unit_load l)
+static void rule_divergence(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double lanes = lanes_of(m), on = m[GPU_M_THREAD_INST_ON] / m[GPU_M_INST];
@@ -296,7 +296,7 @@ static bool is_accident(const double *m)
 
 /* What remains when that is gone and the rest runs in the pipe for single precision, which is twice
  * as wide. Values in single precision are converted when they come and go. */
-static void look_at_double(struct gpu_finder *f, struct unit_load l)
+static void rule_double(struct gpu_finder *f, struct unit_load l)
 {
     enum { FUNCTION = 4 }; /* operations for each value converted */
     const double *m = f->c->kernel->m;
@@ -329,7 +329,7 @@ static void look_at_double(struct gpu_finder *f, struct unit_load l)
                                    PLACE("converted", converted)));
 }
 
-static void look_at_special(struct gpu_finder *f, struct unit_load l)
+static void rule_special(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double wide = m[GPU_M_DOUBLE_OPS] / m[GPU_M_THREAD_INST_ON];
@@ -350,7 +350,7 @@ static void look_at_special(struct gpu_finder *f, struct unit_load l)
 
 /* Integer work and branches around the work itself. Where lanes are idle, instructions are issued
  * for few of them: that part is a matter of the branches. */
-static void look_at_instructions(struct gpu_finder *f, struct unit_load l)
+static void rule_instructions(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double share = (m[GPU_M_INTEGER] + m[GPU_M_CONTROL]) / m[GPU_M_THREAD_INST_ON];
@@ -371,7 +371,7 @@ static void look_at_instructions(struct gpu_finder *f, struct unit_load l)
 /* Long sums of products whose operands come from memory, as those of matrices do, outside the
  * tensor cores. A tile of 16 by 8 values a thread loads 6 times (four values each) for 128
  * products; with fewer loads it is no product of matrices. */
-static void look_at_products(struct gpu_finder *f, struct unit_load l)
+static void rule_products(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double fused = m[GPU_M_FFMA] + m[GPU_M_HFMA], threads = m[GPU_M_THREAD_INST_ON];
@@ -397,7 +397,7 @@ static void look_at_products(struct gpu_finder *f, struct unit_load l)
 
 /* Warps wait for memory that is far from busy, and each lane asks for a few bytes at a time: more
  * of them in one instruction keep more on the way. */
-static void look_at_width(struct gpu_finder *f, struct unit_load l)
+static void rule_width(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double loads = m[GPU_M_GLOBAL_LD] + m[GPU_M_GLOBAL_ST];
@@ -418,7 +418,7 @@ static void look_at_width(struct gpu_finder *f, struct unit_load l)
 
 /* Each lane asks for less than a word, and the first-level cache or the pipe to it is full of such
  * requests. */
-static void look_at_bytes(struct gpu_finder *f, struct unit_load l)
+static void rule_bytes(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double requests = m[GPU_M_GLOBAL_LD] + m[GPU_M_GLOBAL_ST];
@@ -441,7 +441,7 @@ static void look_at_bytes(struct gpu_finder *f, struct unit_load l)
 
 /* The cache of constants serves one address at a time: lanes that read different ones wait for each
  * other. Its requests for each load say how many addresses a warp has. */
-static void look_at_constants(struct gpu_finder *f, struct unit_load l)
+static void rule_constants(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double busy = part(m[GPU_M_CONSTANT_PCT]);
@@ -458,7 +458,7 @@ static void look_at_constants(struct gpu_finder *f, struct unit_load l)
 }
 
 /* Code that does not fit the caches of instructions, or is left by jumps all the time. */
-static void look_at_code(struct gpu_finder *f, struct unit_load l)
+static void rule_code(struct gpu_finder *f, struct unit_load l)
 {
     double share = WAITS(f, "no_instruction");
     double sure = fmin(beyond(share, 0.3, 0.35), mostly(f, "no_instruction", share));
@@ -469,7 +469,7 @@ static void look_at_code(struct gpu_finder *f, struct unit_load l)
 
 /* ---- how the grid fills the device ---- */
 
-static void look_at_barriers(struct gpu_finder *f, struct unit_load l)
+static void rule_barriers(struct gpu_finder *f, struct unit_load l)
 {
     double share = WAITS(f, "barrier");
     /* Where most wait for something else, they do so at the barrier, too. */
@@ -479,7 +479,7 @@ static void look_at_barriers(struct gpu_finder *f, struct unit_load l)
                    SAID(gpu_text.why_barriers, PLACE("share", 100 * share)));
 }
 
-static void look_at_occupancy(struct gpu_finder *f, struct unit_load l)
+static void rule_occupancy(struct gpu_finder *f, struct unit_load l)
 {
     const struct gpu_occupancy *o = f->c->occupancy;
     double occ = f->c->kernel->m[GPU_M_OCC];
@@ -502,7 +502,7 @@ static void look_at_occupancy(struct gpu_finder *f, struct unit_load l)
 
 /* Multiprocessors without work although there were blocks enough: some took much longer. What the
  * start and the end of a short kernel leave idle is no matter of its blocks. */
-static void look_at_balance(struct gpu_finder *f, struct unit_load l)
+static void rule_balance(struct gpu_finder *f, struct unit_load l)
 {
     enum { SHORT_NS = 20000, LONG_NS = 25000 };
     const struct gpu_kernel *k = f->c->kernel;
@@ -519,7 +519,7 @@ static void look_at_balance(struct gpu_finder *f, struct unit_load l)
 
 /* Every multiprocessor has work, but a few warps of the many it has room for, and those wait for
  * memory: the grid is too small. */
-static void look_at_grid(struct gpu_finder *f, struct unit_load l)
+static void rule_grid(struct gpu_finder *f, struct unit_load l)
 {
     const struct gpu_kernel *k = f->c->kernel;
     double waves = gpu_waves(k, f->c->occupancy), waited = WAITS(f, "long_scoreboard");
@@ -534,14 +534,13 @@ static void look_at_grid(struct gpu_finder *f, struct unit_load l)
                         PLACE("share", 100 * waited)));
 }
 
-void gpu_finder_look_at_mechanisms(struct gpu_finder *f)
+void gpu_finder_add_mechanisms(struct gpu_finder *f)
 {
     static void (*const rules[])(struct gpu_finder *, struct unit_load) = {
-        look_at_conflicts,  look_at_shared_atomics, look_at_atomics, look_at_coalescing,
-        look_at_spills,     look_at_reuse,          look_at_width,   look_at_bytes,
-        look_at_divergence, look_at_double,         look_at_special, look_at_instructions,
-        look_at_products,   look_at_constants,      look_at_code,    look_at_barriers,
-        look_at_occupancy,  look_at_balance,        look_at_grid};
+        rule_conflicts, rule_shared_atomics, rule_atomics,  rule_coalescing, rule_spills,
+        rule_reuse,     rule_width,          rule_bytes,    rule_divergence, rule_double,
+        rule_special,   rule_instructions,   rule_products, rule_constants,  rule_code,
+        rule_barriers,  rule_occupancy,      rule_balance,  rule_grid};
     const struct gpu_kernel *k = f->c->kernel;
     double active = gpu_active_part(k);
     struct unit_load l = {

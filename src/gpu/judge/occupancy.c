@@ -52,8 +52,8 @@ static void limit(struct gpu_occupancy *o, uint32_t blocks, const char *name)
     }
 }
 
-static void look_ahead(struct gpu_occupancy *o, const struct gpu_kernel *k, double smem,
-                       double config)
+static void find_next(struct gpu_occupancy *o, const struct gpu_kernel *k, double smem,
+                      double config)
 {
     uint32_t next = o->blocks_per_sm + 1;
     double regs = k->m[GPU_M_REGS];
@@ -111,7 +111,7 @@ struct gpu_occupancy gpu_occupancy_of(const struct gpu_kernel *k, struct str cc,
     o.theory_pct = 100.0 * o.blocks_per_sm * o.warps_per_block / chip->warps;
     if (blocks > 0 && sm_count > 0)
         o.waves = (double)blocks / (o.blocks_per_sm * sm_count);
-    look_ahead(&o, k, held, config);
+    find_next(&o, k, held, config);
     return o;
 }
 

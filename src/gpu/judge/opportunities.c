@@ -86,7 +86,7 @@ void gpu_finder_add(struct gpu_finder *f, int id, const char *family, const char
 }
 
 /* O1 to O4: traffic, locality, tensor cores. */
-static void look_at_work(struct gpu_finder *f)
+static void rules_of_work(struct gpu_finder *f)
 {
     const struct gpu_kernel *k = f->c->kernel;
     double traffic = f->c->roofline->traffic, compute = f->comp / 100 / GPU_ETA_COMPUTE;
@@ -158,7 +158,7 @@ static bool has_mix(const struct gpu_kernel *k)
 }
 
 /* O5 to O8: occupancy, spills, filling, the last wave. */
-static void look_at_launch(struct gpu_finder *f)
+static void rules_of_launch(struct gpu_finder *f)
 {
     const struct gpu_kernel *k = f->c->kernel;
     const struct gpu_occupancy *o = f->c->occupancy;
@@ -193,7 +193,7 @@ static void look_at_launch(struct gpu_finder *f)
 }
 
 /* O9 to O11: access patterns and stalls. */
-static void look_at_access(struct gpu_finder *f)
+static void rules_of_access(struct gpu_finder *f)
 {
     const struct gpu_kernel *k = f->c->kernel;
     double ideal = k->m[GPU_M_SECT_IDEAL] / k->m[GPU_M_SECT_ACTUAL];
@@ -238,7 +238,7 @@ static const char *rule_family(struct str name)
 }
 
 /* O14: what the tool itself advises. */
-static void look_at_rules(struct gpu_finder *f)
+static void rules_of_ncu(struct gpu_finder *f)
 {
     const struct gpu_kernel *k = f->c->kernel;
 
@@ -301,12 +301,12 @@ void gpu_opportunities_find(struct arena *arena, const struct gpu_case *c,
 
     f.saturation = fmin(
         1, fmax(fmax(f.comp / 100 / GPU_ETA_COMPUTE, f.dram / 100 / GPU_ETA_MEMORY), f.chip / 100));
-    look_at_work(&f);
-    look_at_launch(&f);
+    rules_of_work(&f);
+    rules_of_launch(&f);
     if (has_mix(c->kernel))
-        gpu_finder_look_at_mechanisms(&f);
-    look_at_access(&f);
-    look_at_rules(&f);
+        gpu_finder_add_mechanisms(&f);
+    rules_of_access(&f);
+    rules_of_ncu(&f);
     rank(out);
     /* The first one of rules that compare counters is less certain the nearer the next one comes.
      */

@@ -27,6 +27,6 @@ void gpu_finder_add(struct gpu_finder *f, int id, const char *family, const char
 /* What more occupancy costs: "occ=12.4%, limited by registers: free 24 registers/thread". */
 struct str gpu_finder_price(struct gpu_finder *f, double occ);
 
-void gpu_finder_look_at_mechanisms(struct gpu_finder *f);
+void gpu_finder_add_mechanisms(struct gpu_finder *f);
 
 #endif

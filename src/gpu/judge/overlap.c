@@ -42,6 +42,8 @@ static double saturation(const struct gpu_kernel *k)
     return fmin(1, fmax(u, isnan(chip) ? 0 : chip / 100));
 }
 
+/* `work` is the time the group would take if the device were full: saturation times busy time of
+ * each; a stage without counters counts as full. */
 static struct overlap_group overlap_measure(struct gpu_run *run, struct str name,
                                             const struct gpu_launch *launches, size_t n)
 {

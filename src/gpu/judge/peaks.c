@@ -58,6 +58,7 @@ static void derive(struct gpu_peaks *p, const struct gpu_device *device, const s
         }
 }
 
+/* What the device itself says goes before the table, and what the user gives before both. */
 struct gpu_peaks gpu_peaks_of(const struct device_table *table, const struct gpu_device *device,
                               struct gpu_peak_override user)
 {

@@ -153,6 +153,7 @@ static bool check_stages(struct report_check *c)
     return true;
 }
 
+/* A sentence ends in . ! or ? before a space or the end: not the point of a number. */
 static bool check_bottleneck(struct report_check *c)
 {
     struct str cause = S("Root cause: ");

@@ -19,7 +19,7 @@ static bool is_told(const uint64_t *launch)
     return launch[KERNEL_REGISTERS] > 0 && launch[KERNEL_REGISTERS] != UINT32_MAX;
 }
 
-static void variants_tell(double *metric, uint64_t value)
+static void variants_set(double *metric, uint64_t value)
 {
     if (value != UINT32_MAX)
         *metric = (double)value;
@@ -32,14 +32,14 @@ void gpu_launch_resources(struct gpu_kernel *k, const uint64_t *launch)
         k->block[i] = (uint32_t)launch[KERNEL_BLOCK_X + i];
         k->cluster[i] = (uint32_t)launch[KERNEL_CLUSTER_X + i];
     }
-    variants_tell(&k->m[GPU_M_SMEM_DYNAMIC], launch[KERNEL_DYNAMIC]);
+    variants_set(&k->m[GPU_M_SMEM_DYNAMIC], launch[KERNEL_DYNAMIC]);
     if (is_told(launch)) {
-        variants_tell(&k->m[GPU_M_REGS], launch[KERNEL_REGISTERS]);
-        variants_tell(&k->m[GPU_M_SMEM_STATIC], launch[KERNEL_STATIC]);
-        variants_tell(&k->m[GPU_M_LOCAL_PER_THREAD], launch[KERNEL_LOCAL]);
+        variants_set(&k->m[GPU_M_REGS], launch[KERNEL_REGISTERS]);
+        variants_set(&k->m[GPU_M_SMEM_STATIC], launch[KERNEL_STATIC]);
+        variants_set(&k->m[GPU_M_LOCAL_PER_THREAD], launch[KERNEL_LOCAL]);
     }
     if (launch[KERNEL_SHARED_EXECUTED] > 0)
-        variants_tell(&k->m[GPU_M_SMEM_CONFIG], launch[KERNEL_SHARED_EXECUTED]);
+        variants_set(&k->m[GPU_M_SMEM_CONFIG], launch[KERNEL_SHARED_EXECUTED]);
 }
 
 /* ---- launches that take turns with the metrics ---- */

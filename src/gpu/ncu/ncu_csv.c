@@ -51,6 +51,7 @@ static bool begins_with_time(struct str line)
     return str_starts(line, S("Time")) || str_starts(line, S("\"Time"));
 }
 
+/* The order decides: a details page has the columns of a raw one, too. */
 static enum gpu_page page_of_line(struct str line)
 {
     static const struct {

@@ -29,7 +29,7 @@ static struct raw_column column_of(struct ncu_page *p, size_t i)
 }
 
 /* One value; a better name of the same metric wins. */
-static void take_value(struct ncu_page *p, struct gpu_kernel *k, const struct raw_column *c,
+static void keep_value(struct ncu_page *p, struct gpu_kernel *k, const struct raw_column *c,
                        struct str text, int rank[GPU_METRICS])
 {
     struct gpu_value value = {.name = c->name, .unit = c->unit};
@@ -117,7 +117,7 @@ void ncu_read_launches(struct ncu_page *p)
         for (size_t i = 0; i < GPU_METRICS; i++)
             rank[i] = INT32_MAX;
         for (size_t i = 0; i < n; i++)
-            take_value(p, k, &columns[i], csv_cell(&p->csv, (int)i), rank);
+            keep_value(p, k, &columns[i], csv_cell(&p->csv, (int)i), rank);
         count_instructions(k);
         find_shape(k);
         p->in->rows++;

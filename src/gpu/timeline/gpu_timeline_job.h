@@ -42,12 +42,12 @@ void gpu_timeline_result_free(struct gpu_timeline_result *result);
 bool gpu_timeline_is_report(const char *path);
 
 /* How a report is read elsewhere: the path stands between `before` and `after`. */
-struct gpu_tool_way {
+struct gpu_open_hint {
     const char *product, *tool, *before, *after;
 };
 
 /* Tells that the tool is not here; ST_UNSUPPORTED. */
-enum status gpu_timeline_reject_report(const struct gpu_tool_way *way, const char *path,
+enum status gpu_timeline_reject_report(const struct gpu_open_hint *hint, const char *path,
                                        struct arena *arena, struct diag *d);
 
 /* The device with most kernel time over all results, and the timeline it is in; `candidates` counts

@@ -100,7 +100,7 @@ double timeline_efficiency(const nanos *durations, size_t n, nanos busy)
 /* ---- launch calls ---- */
 
 /* The call of each slice by the arrows; false when there are none. */
-static bool take_arrows(const struct capture *cap, uint32_t *call)
+static bool calls_by_arrows(const struct capture *cap, uint32_t *call)
 {
     bool any = false;
 
@@ -117,7 +117,7 @@ static bool take_arrows(const struct capture *cap, uint32_t *call)
 }
 
 /* Without arrows: calls and work of equal correlation. */
-static void take_correlations(const struct capture *cap, uint32_t *call)
+static void calls_by_correlation(const struct capture *cap, uint32_t *call)
 {
     struct hash calls = {0};
 
@@ -187,7 +187,7 @@ struct gather {
     size_t n;
 };
 
-static void timeline_take(struct gather *g, uint32_t stream, size_t i)
+static void timeline_add_op(struct gather *g, uint32_t stream, size_t i)
 {
     const struct slices *s = &g->t->cap->slices;
     struct timeline_op op = {
@@ -243,7 +243,7 @@ static void gather_device(struct gather *g, uint32_t device)
     for (size_t i = n / 2; i-- > 0;)
         heap_sink(heap, n, sizeof(*heap), i, by_begin);
     while (n > 0) {
-        timeline_take(g, heap[0].stream, heap[0].at++);
+        timeline_add_op(g, heap[0].stream, heap[0].at++);
         if (!advance(t->cap, &heap[0]))
             heap[0] = heap[--n];
         heap_sink(heap, n, sizeof(*heap), 0, by_begin);
@@ -252,6 +252,8 @@ static void gather_device(struct gather *g, uint32_t device)
     t->devices[device].n = g->n - before;
 }
 
+/* Arrows say which call launched what; correlation numbers are the way of captures without
+ * arrows. */
 static void gather_all(struct timeline *t, struct interval window)
 {
     const struct capture *cap = t->cap;
@@ -263,8 +265,8 @@ static void gather_all(struct timeline *t, struct interval window)
                        .row_key = intern_find(&cap->strings, S("graph_level"))};
 
     memset(call, 0xff, cap->slices.n * sizeof(*call));
-    if (!take_arrows(cap, call))
-        take_correlations(cap, call);
+    if (!calls_by_arrows(cap, call))
+        calls_by_correlation(cap, call);
     for (size_t k = 0; k < cap->lanes.n; k++) {
         const struct lane *lane = &cap->lanes.at[k];
         for (size_t i = lane->first; is_work_lane(lane) && i < lane->first + lane->n; i++)
@@ -279,7 +281,7 @@ static void gather_all(struct timeline *t, struct interval window)
 /* ---- the whole ---- */
 
 /* Two long looks at the same work. */
-static void look_at_all(void *ctx, size_t number)
+static void find_part(void *ctx, size_t number)
 {
     struct timeline *t = ctx;
 
@@ -311,7 +313,7 @@ struct timeline *timeline_new(const struct capture *cap, const struct timeline_c
     }
     if (choice->window.end == choice->window.begin) /* a window parts calls from their work */
         timeline_count_empty_graphs(&t, 1);
-    pool_for(choice->pool, 2, look_at_all, t);
+    pool_for(choice->pool, 2, find_part, t);
     timeline_explain_gaps(t);
     timeline_find_ranges(t);
     return t;

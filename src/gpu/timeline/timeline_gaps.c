@@ -31,7 +31,7 @@ struct gap_evidence {
 
 /* ---- gathering ---- */
 
-static void take_call(struct gap_evidence *e, lane_id lane, size_t i)
+static void note_call(struct gap_evidence *e, lane_id lane, size_t i)
 {
     const struct slices *s = &e->t->cap->slices;
     uint8_t says = timeline_says(e->t, s->name[i]);
@@ -66,14 +66,14 @@ static bool find_stream(const struct gap_evidence *e, lane_id lane, size_t slice
            hash_get(&e->streams, number_key(e->t->cap->lanes.at[lane].key.device, number), out);
 }
 
-static void take_slice(struct gap_evidence *e, strid overhead, lane_id lane, size_t i)
+static void note_slice(struct gap_evidence *e, strid overhead, lane_id lane, size_t i)
 {
     const struct capture *cap = e->t->cap;
     const struct slices *s = &cap->slices;
 
     switch ((enum slice_kind)s->kind[i]) {
     case SLICE_RUNTIME:
-        take_call(e, lane, i);
+        note_call(e, lane, i);
         break;
     case SLICE_WAIT:
         if ((timeline_says(e->t, s->name[i]) & NAME_WAIT) != 0) {
@@ -107,7 +107,7 @@ static void gaps_gather(struct gap_evidence *e)
     }
     for (lane_id k = 0; k < cap->lanes.n; k++)
         for (size_t i = cap->lanes.at[k].first, n = i + cap->lanes.at[k].n; i < n; i++)
-            take_slice(e, overhead, k, i);
+            note_slice(e, overhead, k, i);
     e->overhead = (struct interval_set){e->overheads.at, e->overheads.n};
     interval_merge(&e->overhead);
 }
@@ -172,6 +172,8 @@ static bool was_in_launch(const struct gap_evidence *e, const struct timeline_op
            slices_end(&e->t->cap->slices, next->call) > g->begin;
 }
 
+/* A gap gets one cause: the first that the capture shows, from calls of the host over recorded
+ * overhead down to graphs and lengths too short to matter. */
 static enum timeline_cause timeline_gaps_cause_of(struct gap_evidence *e,
                                                   const struct timeline_device *d,
                                                   struct timeline_gap *g)

@@ -185,7 +185,7 @@ static void run_put_table(struct text *out, const struct table *t)
         text_format(out, "|---");
     text_format(out, "|\n");
     for (size_t i = 0; i < t->cells.n; i++) {
-        markdown_cell(out, table_cell(t, i, buf));
+        markdown_cell(out, table_cell_text(t, i, buf));
         if (t->n_columns > 0 && (i + 1) % t->n_columns == 0)
             text_format(out, "|\n");
     }

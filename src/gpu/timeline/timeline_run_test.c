@@ -29,7 +29,7 @@ TEST(launches_of_a_kernel_are_one_with_their_median)
 }
 
 /* The run of a scene, whose only opportunity is O12. */
-static void look_for_launch_overhead(struct timeline_scene *s, struct gpu_run *run)
+static void find_launch_overhead(struct timeline_scene *s, struct gpu_run *run)
 {
     scene_look(s, all);
     gpu_run_init(run);
@@ -47,7 +47,7 @@ TEST(a_late_host_is_an_opportunity)
     scene_begin(&s);
     scene_launch(&s, 0, 1000, "7", 2000, 12000);
     scene_launch(&s, 20000, 21000, "7", 22000, 32000);
-    look_for_launch_overhead(&s, &run);
+    find_launch_overhead(&s, &run);
     /* 10 us of 30 are gaps; two nodes of a graph would take 2. */
     assert_true(fabs(run.extra.at[0].gain - 100 * 8.0 / 30) < 1e-9);
     assert_int_equal(run.sections.n, 7);
@@ -65,7 +65,7 @@ TEST(a_host_that_is_still_launching_is_one_as_well)
     scene_begin(&s);
     scene_launch(&s, 0, 1000, "7", 2000, 12000);
     scene_launch(&s, 11000, 21000, "7", 22000, 32000);
-    look_for_launch_overhead(&s, &run);
+    find_launch_overhead(&s, &run);
     assert_true(fabs(run.extra.at[0].gain - 100 * 8.0 / 30) < 1e-9);
     gpu_run_free(&run);
     scene_end(&s);

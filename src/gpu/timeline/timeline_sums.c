@@ -154,6 +154,7 @@ void timeline_place_sets(struct timeline *t)
     mem_free(kernels);
 }
 
+/* Overlap by sums: both busy times less the time that either is busy. */
 void timeline_sum(struct timeline *t, struct timeline_device *d)
 {
     struct sweep s = {.last = TIMELINE_NONE};

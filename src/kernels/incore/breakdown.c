@@ -180,6 +180,8 @@ ORDER_BY(by_pipe, struct incore_use,
 
 ORDER_BY(by_core, struct incore_span, str_compare(x->core, y->core));
 
+/* A pipe's busy share is of the span of its core, that of a total of all spans together, so that
+ * idle cores count. `wait_share` is of waiting and busy cycles, not of a span. */
 static void add_totals(struct incore_breakdown *b)
 {
     uint64_t waits = 0, busy = 0;

@@ -108,6 +108,8 @@ struct common_keys {
     bool has_quotes;
 };
 
+/* The writer prints into a text for a while: what instructions have in common takes the same way
+ * as the rest, once a pipe instead of once an instruction. */
 static struct common_keys *render_groups(struct clean_writer *w)
 {
     const struct incore_trace *t = w->t;

@@ -52,7 +52,7 @@ static incore_value events_value_of(struct incore_trace *t, struct str text, boo
     return intern_put(&t->strings, text) << 1 | (is_raw ? 1 : 0);
 }
 
-bool incore_take_raw(struct json *j, struct str text, struct str *out)
+bool incore_read_raw(struct json *j, struct str text, struct str *out)
 {
     uint64_t from = json_offset(j);
 
@@ -154,7 +154,7 @@ static void add_instr(struct incore_trace *t, incore_value pid, incore_value tid
     vec_push(&t->instrs, in);
 }
 
-static void take_instr(struct incore_trace *t, const struct event *e)
+static void read_instr(struct incore_trace *t, const struct event *e)
 {
     const struct event_json *j = e->json;
     const struct event_value *m = j->member;
@@ -227,7 +227,9 @@ static void add_flag(struct incore_trace *t, int sort, struct incore_flag flag)
     vec_push(list, flag);
 }
 
-static void take_flag(struct reader *r, const struct event *e, int sort)
+/* B and E of a (pid, tid) pair like brackets: each stack is a list through `below`. `open_flags`
+ * counts those without partner: every B at first, and an E on an empty stack. */
+static void read_flag(struct reader *r, const struct event *e, int sort)
 {
     struct incore_trace *t = r->t;
     uint32_t fresh = (uint32_t)r->tops.n;
@@ -259,7 +261,7 @@ static void take_flag(struct reader *r, const struct event *e, int sort)
     t->open_flags--;
 }
 
-static void take_event(struct reader *r, const struct event *e)
+static void read_trace_event(struct reader *r, const struct event *e)
 {
     struct incore_trace *t = r->t;
     int sort;
@@ -270,12 +272,12 @@ static void take_event(struct reader *r, const struct event *e)
         return;
     }
     if (e->ph == 'X')
-        take_instr(t, e);
+        read_instr(t, e);
     else if (e->ph == 'C' && t->rules.keep_counters)
         vec_push(&t->counters, ((struct incore_raw){e->json->at, e->json->end - e->json->at}));
     else if ((e->ph == 'B' || e->ph == 'E') && e->plain_name.n > 0 &&
              (sort = flag_sort(e->plain_name, t->rules.is_compat)) >= 0)
-        take_flag(r, e, sort);
+        read_flag(r, e, sort);
 }
 
 static void events_forget(struct reader *r)
@@ -308,7 +310,7 @@ static bool incore_events_read(struct reader *r)
             continue;
         }
         struct event e = event_of(r, &json);
-        take_event(r, &e);
+        read_trace_event(r, &e);
         if (r->watch.done != NULL && json.end - r->told >= TELL_EVERY) {
             r->watch.done(r->watch.ctx, json.end);
             r->told = json.end;
@@ -334,9 +336,9 @@ static bool read_top(struct reader *r)
         if (str_equal(name, S("traceEvents")))
             ok = incore_events_read(r);
         else if (str_equal(name, S("profilingType")))
-            ok = incore_take_raw(j, r->t->text, &r->t->profiling_type);
+            ok = incore_read_raw(j, r->t->text, &r->t->profiling_type);
         else if (str_equal(name, S("schemaVersion")))
-            ok = incore_take_raw(j, r->t->text, &r->t->schema_version);
+            ok = incore_read_raw(j, r->t->text, &r->t->schema_version);
         if (!ok)
             return false;
     }

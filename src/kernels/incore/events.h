@@ -139,7 +139,7 @@ static inline struct str incore_name(const struct incore_trace *t, const struct 
 }
 
 /* In a pass over all instructions: tells the watch now and then. */
-static inline void incore_tell(const struct incore_trace *t, size_t instr)
+static inline void incore_watch_tick(const struct incore_trace *t, size_t instr)
 {
     if (instr % 65536 == 65535 && t->watch.done != NULL)
         t->watch.done(t->watch.ctx, t->instrs.at[instr].at);
@@ -147,6 +147,6 @@ static inline void incore_tell(const struct incore_trace *t, size_t instr)
 
 /* The raw JSON of the value that comes in `text`; false when reading stops. */
 struct json;
-bool incore_take_raw(struct json *j, struct str text, struct str *out);
+bool incore_read_raw(struct json *j, struct str text, struct str *out);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * files - what `strata incore clean` writes of a trace (docs/formats/incore-clean.md): the cleaned
- * trace, the whole raw trace in a form that Perfetto draws, and a summary in lines of key=value.
+ * trace, and the whole raw trace in a form that Perfetto draws. Its job adds a summary.
  */
 #ifndef STRATA_KERNELS_INCORE_FILES_H
 #define STRATA_KERNELS_INCORE_FILES_H
@@ -31,9 +31,5 @@ struct incore_origin {
     const char *kernel, *source, *workload, *soc, *target, *simulator, *command;
     struct words patched; /* control tensors that were replaced */
 };
-
-/* `date` as it is to be read. */
-void incore_summary_write(const struct incore_study *s, const struct incore_origin *origin,
-                          const char *date, struct text *out);
 
 #endif

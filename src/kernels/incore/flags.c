@@ -22,6 +22,8 @@ static struct str alias(struct str pipe, bool is_compat)
     return pipe.at != NULL ? pipe : S("");
 }
 
+/* Recordings spell the keys in three ways, "tigger_pipe" among them; the
+ * rules of `is_compat` know the first only. */
 struct incore_detail incore_detail_read(struct str text, bool is_compat)
 {
     struct incore_detail d = {0};

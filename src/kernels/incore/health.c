@@ -34,7 +34,7 @@ bool incore_exe_is_degenerate(const struct incore_exe *exe)
     return exe->files > 0 && exe->mmad_rows == 0 && exe->vector_cycles < LEAST_VECTOR_CYCLES;
 }
 
-static void health_tell(struct incore_health *h, const char *code, struct str text)
+static void health_add(struct incore_health *h, const char *code, struct str text)
 {
     vec_push(&h->list, ((struct incore_check){code, text}));
 }
@@ -51,7 +51,7 @@ static struct matmul count_matmul(const struct incore_trace *t)
     for (size_t i = 0; i < t->instrs.n; i++) {
         const struct incore_instr *in = &t->instrs.at[i];
         struct str name = incore_name(t, in);
-        incore_tell(t, i);
+        incore_watch_tick(t, i);
         m.mmad += str_starts(name, S("MMAD"));
         m.fix += str_starts(name, S("FIX_L0C"));
         if (str_starts(name, S("LOAD_2D")) || str_starts(name, S("LOAD_3D"))) {
@@ -82,6 +82,8 @@ static bool has_cut_detail(const struct incore_trace *t, const struct incore_lan
     return false;
 }
 
+/* A product loads L0A and L0B, multiplies, and FIX moves the result out: fewer MMADs than pairs
+ * of loads, or none moved out, mean that the recording ends too early. */
 static void check_tail(struct incore_health *h, const struct incore_trace *t,
                        const struct incore_lanes *lanes)
 {
@@ -90,19 +92,19 @@ static void check_tail(struct incore_health *h, const struct incore_trace *t,
     struct arena *a = &h->arena;
 
     if (m.mmad > 0 && m.mmad < pairs)
-        health_tell(h, "incore.truncated-tail",
-                    arena_format(a,
-                                 "tail truncated: do not conclude on duration (%" PRIu64
-                                 " L0A/L0B load pairs, %" PRIu64 " MMAD)",
-                                 pairs, m.mmad));
+        health_add(h, "incore.truncated-tail",
+                   arena_format(a,
+                                "tail truncated: do not conclude on duration (%" PRIu64
+                                " L0A/L0B load pairs, %" PRIu64 " MMAD)",
+                                pairs, m.mmad));
     if (m.mmad > 0 && m.fix == 0)
-        health_tell(h, "incore.truncated-tail",
-                    arena_format(a,
-                                 "tail truncated: do not conclude on duration (%" PRIu64
-                                 " MMAD, no FIX_L0C_TO_DST)",
-                                 m.mmad));
+        health_add(h, "incore.truncated-tail",
+                   arena_format(a,
+                                "tail truncated: do not conclude on duration (%" PRIu64
+                                " MMAD, no FIX_L0C_TO_DST)",
+                                m.mmad));
     if (has_cut_detail(t, lanes))
-        health_tell(
+        health_add(
             h, "incore.truncated-tail",
             S("tail truncated: do not conclude on duration (the last record's detail is cut)"));
 }
@@ -126,14 +128,14 @@ static void check_work(struct incore_health *h, const struct incore_trace *t,
         has_scalar |= is_scalar && b->totals.at[i].executed > 0;
     }
     if (has_cube_core && cube == 0)
-        health_tell(h, "incore.no-cube",
-                    S("CUBE has 0 cycles although the kernel runs on a cube core"));
+        health_add(h, "incore.no-cube",
+                   S("CUBE has 0 cycles although the kernel runs on a cube core"));
     if (t->instrs.n > 0 && span < 1)
-        health_tell(h, "incore.short", S("the whole kernel lasts less than 1 us"));
+        health_add(h, "incore.short", S("the whole kernel lasts less than 1 us"));
     if (has_scalar && !has_work)
-        health_tell(h, "incore.scalar-only", S("only SCALAR instructions and flags were executed"));
+        health_add(h, "incore.scalar-only", S("only SCALAR instructions and flags were executed"));
     if (t->instrs.n == 0)
-        health_tell(h, "incore.empty", S("the trace has no instructions"));
+        health_add(h, "incore.empty", S("the trace has no instructions"));
 }
 
 void incore_health_build(struct incore_health *h, const struct incore_trace *t,
@@ -145,19 +147,18 @@ void incore_health_build(struct incore_health *h, const struct incore_trace *t,
     *h = (struct incore_health){0};
     arena_init(&h->arena);
     if (incore_exe_is_degenerate(exe))
-        health_tell(
-            h, "incore.degenerate",
-            arena_format(&h->arena,
-                         "degenerate trace: no MMAD and %" PRId64
-                         " VECTOR cycles; either a loop bound or work table was read from a "
-                         "zero-filled input (0 iterations), or the kernel only moves data",
-                         exe->vector_cycles));
+        health_add(h, "incore.degenerate",
+                   arena_format(&h->arena,
+                                "degenerate trace: no MMAD and %" PRId64
+                                " VECTOR cycles; either a loop bound or work table was read from a "
+                                "zero-filled input (0 iterations), or the kernel only moves data",
+                                exe->vector_cycles));
     check_work(h, t, b);
     check_tail(h, t, lanes);
     if (lost > 0 && lost * 10 > flags)
-        health_tell(h, "incore.unmatched-flags",
-                    arena_format(&h->arena, "%" PRIu64 " of %" PRIu64 " flags have no partner",
-                                 lost, flags));
+        health_add(h, "incore.unmatched-flags",
+                   arena_format(&h->arena, "%" PRIu64 " of %" PRIu64 " flags have no partner", lost,
+                                flags));
 }
 
 void incore_health_free(struct incore_health *h)

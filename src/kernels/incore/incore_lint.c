@@ -92,6 +92,7 @@ static void check_lane(struct trace *t, const struct event_json *e)
     }
 }
 
+/* `state`: 0 not seen, 1 begun, 2 ended. An id serves one pair: viewers join by id alone. */
 static void check_pair(struct trace *t, const struct event_json *e)
 {
     bool begins = e->member[EVENT_PH].text.at[0] == 'B';
@@ -274,6 +275,7 @@ static void check_block(struct incore_lint *l, const struct bin_block *block)
     }
 }
 
+/* `places`: offset in the 12-byte header of the byte at fault. */
 static void check_blocks(struct incore_lint *l, struct str text)
 {
     static const char *const rules[] = {

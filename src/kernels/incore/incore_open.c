@@ -26,7 +26,7 @@ static bool is_dump(const char *path)
 
 /* The file of a folder that is read as it is; NULL when there is none. The reference knows the
  * container alone. */
-static const char *open_look(const char *path, bool is_compat, struct arena *arena)
+static const char *open_find(const char *path, bool is_compat, struct arena *arena)
 {
     static const char *const names[] = {"visualize_data.bin", "simulator/visualize_data.bin",
                                         "trace.json", "simulator/trace.json"};
@@ -83,7 +83,7 @@ static void find_runs(const char *path, struct arena *arena, struct words *out)
 enum status incore_open_find(const char *path, struct arena *arena, struct diag *d,
                              struct words *out)
 {
-    const char *found = open_look(path, false, arena);
+    const char *found = open_find(path, false, arena);
     size_t before = out->n;
 
     if (found != NULL) {
@@ -97,7 +97,7 @@ enum status incore_open_find(const char *path, struct arena *arena, struct diag 
 
 const char *incore_open_file(const char *path, struct arena *arena, struct diag *d)
 {
-    const char *found = open_look(path, false, arena);
+    const char *found = open_find(path, false, arena);
     struct words runs = {0};
 
     if (found == NULL && fs_is_dir(path))
@@ -121,7 +121,7 @@ bool incore_open_device(const char *path, struct incore_device *out)
 
     arena_init(&scratch);
     incore_device_init(out);
-    const char *file = open_look(path, true, &scratch);
+    const char *file = open_find(path, true, &scratch);
     if (file != NULL && mapfile_open(&map, file, NULL) == ST_OK) {
         bin_blocks_open(&blocks, map.text);
         while (bin_blocks_next(&blocks, &block) && !has_trace) {
@@ -150,7 +150,7 @@ const char *incore_open_folder(const char *path, struct arena *arena)
     return arena_cstr(arena, (struct str){path, slash == path ? 1 : (size_t)(slash - path)});
 }
 
-static void take_event(void *ctx, const struct insight_event *e)
+static void add_event(void *ctx, const struct insight_event *e)
 {
     struct incore_trace *t = ctx;
 
@@ -172,14 +172,14 @@ static void take_event(void *ctx, const struct insight_event *e)
 }
 
 /* The capture's slices straight into the trace; the text is only what a writer copies. */
-static void take_capture(struct incore_study *s, const struct capture *cap,
+static void read_capture(struct incore_study *s, const struct capture *cap,
                          struct incore_rules rules)
 {
     struct cut cut;
 
     cut_init(&cut, cap, &(struct cut_options){0});
     incore_trace_init(&s->t, rules);
-    insight_pieces(&cut, text_sink(&s->made), take_event, &s->t);
+    insight_pieces(&cut, text_sink(&s->made), add_event, &s->t);
     cut_fini(&cut);
     s->t.text = text_view(&s->made);
     s->t.profiling_type = S("\"op\"");
@@ -198,7 +198,7 @@ static enum status load_capture(struct incore_study *s, struct incore_rules rule
     if (!s->cap->facts.is_incore)
         return diag_fail(d, ST_FORMAT, "incore.no-trace", (struct where){.path = s->bin},
                          "not an instruction trace of a kernel");
-    take_capture(s, s->cap, rules);
+    read_capture(s, s->cap, rules);
     cut_init(&cut, s->cap, &(struct cut_options){0});
     insight_write_table(&cut, text_sink(&s->made_table));
     cut_fini(&cut);
@@ -215,7 +215,7 @@ static enum status open_choose(struct incore_study *s, const char *path, bool is
 
     if (!is_compat && is_file(path) && is_dump(path)) /* one log stands for all of its folder */
         path = incore_open_folder(path, &s->arena);
-    s->bin = open_look(path, is_compat, &s->arena);
+    s->bin = open_find(path, is_compat, &s->arena);
     if (s->bin == NULL && !is_compat && fs_is_dir(path))
         find_runs(path, &s->arena, &runs);
     size_t n = runs.n;
@@ -259,7 +259,7 @@ enum status incore_open(struct incore_study *s, const char *path, struct incore_
 void incore_open_capture(struct incore_study *s, const struct capture *cap)
 {
     incore_study_init(s, "the simulated run");
-    take_capture(s, cap, (struct incore_rules){.keep_scalar = true});
+    read_capture(s, cap, (struct incore_rules){.keep_scalar = true});
 }
 
 /* ---- judging ---- */

@@ -46,7 +46,7 @@ static void add_track(struct painting *p, size_t row, uint64_t process)
     vec_push(&p->tracks, track);
 }
 
-static void perfetto_take_args(struct painting *p, const struct incore_instr *in)
+static void perfetto_note_args(struct painting *p, const struct incore_instr *in)
 {
     struct incore_arg args[MOST_ARGS];
     size_t n = incore_args(&p->s->t, in, args, MOST_ARGS, &p->arena);
@@ -74,7 +74,7 @@ static void perfetto_put_slice(struct painting *p, size_t number, uint64_t proce
 
     if (row == p->tracks.n)
         add_track(p, slice->row, process);
-    perfetto_take_args(p, in);
+    perfetto_note_args(p, in);
     const struct incore_drawing *d = &p->d;
     for (; p->next_from < d->links_n && d->links[p->next_from].from == number; p->next_from++)
         vec_push(&p->pen.from, p->next_from + 1);

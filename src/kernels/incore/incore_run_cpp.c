@@ -35,7 +35,7 @@ uint64_t incore_run_cpp_key(const struct incore_run *run, struct incore_kernel *
 /* ---- arguments ---- */
 
 /* What was given for a slot, as the file of arguments would have it. */
-static enum status take_given(const struct incore_run *run, struct incore_kernel *k,
+static enum status bind_given(const struct incore_run *run, struct incore_kernel *k,
                               const struct slot *s, struct slots *given)
 {
     size_t i = (size_t)s->index;
@@ -66,7 +66,7 @@ static const struct slot *given_for(const struct slots *given, int64_t index)
     return NULL;
 }
 
-static enum status take_all(const struct incore_run *run, struct incore_kernel *k,
+static enum status bind_all(const struct incore_run *run, struct incore_kernel *k,
                             const struct pto_cpp_job *job, struct slots *given)
 {
     struct pto_cpp_run r = {0};
@@ -74,7 +74,7 @@ static enum status take_all(const struct incore_run *run, struct incore_kernel *
     arena_init(&r.arena);
     enum status status = pto_cpp_compile(job, &r, &k->diag);
     for (size_t i = 0; status == ST_OK && i < r.slots.n; i++)
-        status = take_given(run, k, &r.slots.at[i], given);
+        status = bind_given(run, k, &r.slots.at[i], given);
     pto_cpp_free(&r);
     return status;
 }
@@ -146,7 +146,7 @@ static enum status run_and_simulate(struct incore_run *run, struct incore_kernel
                                     struct pto_cpp_job *job, struct pto_cpp_run *r,
                                     struct slots *given)
 {
-    TRY(take_all(run, k, job, given));
+    TRY(bind_all(run, k, job, given));
     job->overrides = given;
     TRY(pto_cpp_run(job, r, &k->diag));
     note_workload(k, r, given);

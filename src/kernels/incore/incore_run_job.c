@@ -94,6 +94,8 @@ static void print_result(const struct incore_run *run, struct incore_kernel *k)
         job_say(run, arena_printf(a, "        hint: %s", r->hints[i]));
 }
 
+/* A row that equals the old one down to the time it took was copied from the index of the run
+ * that is resumed: it is counted, not printed again. */
 static bool merge_kernel(void *ctx, size_t slot)
 {
     struct pipeline *p = ctx;

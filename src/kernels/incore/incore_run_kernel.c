@@ -79,7 +79,7 @@ static bool is_done(const struct incore_kernel *k, const struct run_row *old)
 static const char ordinary[] = "collect produced traces directly";
 
 /* Busy pipes, for a run whose simulator told nothing but the trace. */
-static void take_costs(struct incore_kernel *k, const struct incore_breakdown *b)
+static void note_costs(struct incore_kernel *k, const struct incore_breakdown *b)
 {
     struct run_row *row = &k->row;
     const struct incore_use *most = NULL;
@@ -133,7 +133,7 @@ static void kernel_judge(struct incore_kernel *k)
                                : arena_printf(&k->arena, "%s; %s", row->message, kept);
         }
         if (k->row.cycles == 0)
-            take_costs(k, &study.breakdown);
+            note_costs(k, &study.breakdown);
     }
     incore_study_close(&study);
     diag_fini(&own);

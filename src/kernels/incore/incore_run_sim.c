@@ -18,7 +18,7 @@ struct bindings {
 };
 
 /* Dimensions that no argument decides are placeholders of the text. */
-static void take_dims(struct incore_kernel *k, const struct words *dims, struct bindings *b)
+static void bind_dims(struct incore_kernel *k, const struct words *dims, struct bindings *b)
 {
     b->params = ARENA_ARRAY(&k->arena, struct text_param, dims->n + 1);
     for (size_t i = 0; i < dims->n; i++) {
@@ -34,7 +34,7 @@ static void take_dims(struct incore_kernel *k, const struct words *dims, struct 
 }
 
 /* Scalars nobody gives are 1, as in a generated case; those of the launch keep its values. */
-static void sim_take_args(const struct incore_run *run, struct incore_kernel *k, struct bindings *b)
+static void sim_bind_args(const struct incore_run *run, struct incore_kernel *k, struct bindings *b)
 {
     const struct incore_run_job *job = run->job;
     size_t n = k->sizes.n;
@@ -70,7 +70,7 @@ static void sim_take_args(const struct incore_run *run, struct incore_kernel *k,
 /* ---- what the run says ---- */
 
 /* The pipe that most of the critical path lies on. */
-static void take_path(struct incore_kernel *k, const struct pto_outcome *o)
+static void note_path(struct incore_kernel *k, const struct pto_outcome *o)
 {
     int64_t most = 0;
 
@@ -89,7 +89,9 @@ static void take_path(struct incore_kernel *k, const struct pto_outcome *o)
     k->row.critical_share = num_share(most, o->total);
 }
 
-static void take_outcome(struct incore_kernel *k, const struct pto_outcome *o)
+/* Intensity: FLOP (two a MAC) over bytes from and to global memory; -1: no products, or no
+ * bytes. */
+static void note_outcome(struct incore_kernel *k, const struct pto_outcome *o)
 {
     uint64_t gm = 0;
 
@@ -111,10 +113,10 @@ static void take_outcome(struct incore_kernel *k, const struct pto_outcome *o)
             .share = num_share(u->busy, o->total),
         };
     }
-    take_path(k, o);
+    note_path(k, o);
 }
 
-static void take_advice(struct incore_kernel *k, const struct pto_what_ifs *list, int64_t total)
+static void note_advice(struct incore_kernel *k, const struct pto_what_ifs *list, int64_t total)
 {
     for (size_t i = 0; i < list->n && k->row.n_advice < RUN_ADVICE; i++) {
         const struct pto_what_if *w = &list->at[i];
@@ -138,7 +140,7 @@ static const char *first_text_of(const struct diag *d, const char *code)
 }
 
 /* Values a loop or branch depends on that nobody supplied: the run is not representative. */
-static void take_assumed(const struct incore_run *run, struct incore_kernel *k,
+static void note_assumed(const struct incore_run *run, struct incore_kernel *k,
                          const struct pto_outcome *o)
 {
     struct str names = S("");
@@ -187,8 +189,8 @@ static enum status simulate(struct incore_run *run, struct incore_kernel *k,
     TRY(pto_kernel_bind(kernel, setup, &k->diag));
     TRY(pto_kernel_run(kernel, run->costs, setup, &k->diag));
     pto_judge(kernel, run->costs, setup, true);
-    take_outcome(k, &kernel->outcome);
-    take_assumed(run, k, &kernel->outcome);
+    note_outcome(k, &kernel->outcome);
+    note_assumed(run, k, &kernel->outcome);
     if (kernel->races > 0)
         run_row_check(&k->row, arena_printf(&k->arena, "races: %llu; strata pto check --races %s",
                                             (unsigned long long)kernel->races, setup->path));
@@ -200,7 +202,7 @@ static enum status simulate(struct incore_run *run, struct incore_kernel *k,
     vec_free(&wrote);
     TRY(st);
     pto_what_if_list(&kernel->outcome.limits, &what_ifs);
-    take_advice(k, &what_ifs, kernel->outcome.total);
+    note_advice(k, &what_ifs, kernel->outcome.total);
     vec_free(&what_ifs);
     return ST_OK;
 }
@@ -240,8 +242,8 @@ void incore_run_sim(struct incore_run *run, struct incore_kernel *k)
         return;
     }
     incore_kernel_step(run, k, "simulate");
-    take_dims(k, &run->job->dims, &b);
-    sim_take_args(run, k, &b);
+    bind_dims(k, &run->job->dims, &b);
+    sim_bind_args(run, k, &b);
     struct pto_setup setup = {
         .path = k->source->pto,
         .text = k->text,

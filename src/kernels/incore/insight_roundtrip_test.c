@@ -193,7 +193,7 @@ static struct str slice_name(struct lines *l, const struct capture *cap, size_t 
                         STR_ARGS(capture_text(cap, lane->key.name)), i - lane->first);
 }
 
-static void tell_attrs(struct lines *l, const struct capture *cap, struct str of, attr_run run)
+static void list_attrs(struct lines *l, const struct capture *cap, struct str of, attr_run run)
 {
     struct attr_walk walk = attrs_walk(&cap->attrs, run);
     struct attr a;
@@ -210,7 +210,7 @@ static void tell_attrs(struct lines *l, const struct capture *cap, struct str of
 }
 
 /* Tables that `like` lacks do not count. */
-static void tell_documents(struct lines *l, const struct capture *cap, const struct capture *like)
+static void list_documents(struct lines *l, const struct capture *cap, const struct capture *like)
 {
     for (size_t i = 0; i < cap->documents.n; i++) {
         const struct document *d = &cap->documents.at[i];
@@ -226,9 +226,9 @@ static void tell_documents(struct lines *l, const struct capture *cap, const str
     }
 }
 
-static void roundtrip_tell(struct lines *l, const struct capture *cap, const struct capture *like)
+static void roundtrip_list(struct lines *l, const struct capture *cap, const struct capture *like)
 {
-    tell_documents(l, cap, like);
+    list_documents(l, cap, like);
     for (size_t i = 0; i < cap->slices.n; i++) {
         struct slice s = slices_at(&cap->slices, i);
         struct str of = slice_name(l, cap, i);
@@ -236,8 +236,8 @@ static void roundtrip_tell(struct lines *l, const struct capture *cap, const str
                                         STR_ARGS(capture_text(cap, s.name)), (long long)s.begin,
                                         (long long)s.dur, (int)s.kind)
                                .at);
-        tell_attrs(l, cap, of, s.set);
-        tell_attrs(l, cap, of, s.own);
+        list_attrs(l, cap, of, s.set);
+        list_attrs(l, cap, of, s.own);
     }
     for (size_t i = 0; i < cap->flows.n; i++)
         vec_push(&l->list,
@@ -262,8 +262,8 @@ static void assert_same(const struct capture *a, const struct capture *b)
 
     arena_init(&x.arena);
     arena_init(&y.arena);
-    roundtrip_tell(&x, a, a);
-    roundtrip_tell(&y, b, a);
+    roundtrip_list(&x, a, a);
+    roundtrip_list(&y, b, a);
     assert_int_equal(x.list.n, y.list.n);
     for (size_t i = 0; i < x.list.n; i++)
         assert_string_equal(x.list.at[i], y.list.at[i]);

@@ -57,6 +57,8 @@ static uint32_t base_index(struct str name, bool is_compat)
     return OTHER_RANK * 100;
 }
 
+/* A counting sort by pipe and a stable radix sort by begin: equal begins keep the order of the
+ * file, so that rows never depend on a library's sort. */
 static void sort_groups(struct incore_lanes *lanes, struct incore_trace *t)
 {
     size_t n = t->instrs.n;
@@ -93,6 +95,8 @@ static void sort_groups(struct incore_lanes *lanes, struct incore_trace *t)
     mem_free(spare);
 }
 
+/* The order (begin, length, place in the file) is total: the same file always gets the same
+ * rows. */
 static void pack_group(struct incore_trace *t, const uint32_t *order, struct incore_group *group,
                        struct incore_rows *rows, struct radix_item *items, struct radix_item *spare)
 {
@@ -108,7 +112,7 @@ static void pack_group(struct incore_trace *t, const uint32_t *order, struct inc
             radix_sort(items, spare, next - i);
         for (uint32_t k = 0; k < next - i; k++) {
             struct incore_instr *in = &instrs[items[k].value];
-            in->lane = incore_rows_take(rows, ts, in->dur, 0);
+            in->lane = incore_rows_place(rows, ts, in->dur, 0);
         }
     }
     group->lanes = rows->n;

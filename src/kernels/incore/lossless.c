@@ -277,7 +277,7 @@ static void lossless_pack(struct trace *t)
         incore_rows_begin(&rows);
         for (uint32_t i = 0; i < group->n; i++) {
             struct event *e = &t->events.at[t->order[group->first + i]];
-            e->lane = incore_rows_take(&rows, e->ts, e->dur, slack);
+            e->lane = incore_rows_place(&rows, e->ts, e->dur, slack);
         }
         group->rows = rows.n;
         t->told->rows += rows.n;
@@ -337,6 +337,7 @@ static struct str lossless_text_of(const struct trace *t, const struct event *e,
 /* What replaces a part of an event. */
 enum patch { PATCH_TID, PATCH_PH, PATCH_TS, PATCH_DUR, PATCH_ORDER, PATCHES };
 
+/* PATCH_ORDER: a pipe's order times 100 leaves room for its rows before those of the next pipe. */
 static void put_patch(struct lossless_writer *w, const struct event *e, uint32_t lane,
                       enum patch what)
 {

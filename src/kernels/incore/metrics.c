@@ -29,11 +29,11 @@ static bool read_top(struct json *j, struct str text, struct arena *arena, struc
         struct str name = j->has_escapes ? json_text(key, arena) : key;
         bool ok = true;
         if (str_equal(name, S("Cores")))
-            ok = incore_take_raw(j, text, &top->cores);
+            ok = incore_read_raw(j, text, &top->cores);
         else if (str_equal(name, S("Instructions")))
-            ok = incore_take_raw(j, text, &top->rows);
+            ok = incore_read_raw(j, text, &top->rows);
         else if (str_equal(name, S("Instructions Dtype")))
-            ok = incore_take_raw(j, text, &top->types);
+            ok = incore_read_raw(j, text, &top->types);
         if (!ok)
             return false;
     }
@@ -50,7 +50,7 @@ static void read_cores(struct incore_metrics *m, struct str text)
         return;
     m->cores_text = text;
     while (json_element(&j)) {
-        if (!incore_take_raw(&j, text, &raw))
+        if (!incore_read_raw(&j, text, &raw))
             return;
         bool is_text = raw.n >= 2 && *raw.at == '"';
         vec_push(&m->cores, is_text ? json_text(str_part(raw, 1, raw.n - 2), &m->arena) : raw);
@@ -83,7 +83,7 @@ static bool read_cell(struct incore_metrics *m, struct json *j, struct str text,
     if (from < text.n && text.at[from] == '[') {
         json_next(j);
         while (json_element(j)) {
-            if (!incore_take_raw(j, text, &raw))
+            if (!incore_read_raw(j, text, &raw))
                 return false;
             vec_push(&m->values, raw);
         }
@@ -91,7 +91,7 @@ static bool read_cell(struct incore_metrics *m, struct json *j, struct str text,
         if (!cell.is_per_core)
             m->values.n = cell.first;
         raw = str_part(text, from, json_offset(j) - from);
-    } else if (!incore_take_raw(j, text, &raw)) {
+    } else if (!incore_read_raw(j, text, &raw)) {
         return false;
     }
     if (!cell.is_per_core)

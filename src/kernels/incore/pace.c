@@ -162,6 +162,9 @@ static void find_last(struct pace *p)
     }
 }
 
+/* A step starts when its pipe is free and what it waited for is done, plus as late after that as
+ * it was recorded (`late`). Without a limit its pipes hold nothing; without LATENCY a result is
+ * there when its pipe is free again, without BUFFERS nobody waits for reuse. */
 static int64_t replay(struct pace *p, enum limit without)
 {
     int64_t end = 0;

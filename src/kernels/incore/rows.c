@@ -40,7 +40,7 @@ void incore_rows_free(struct incore_rows *rows)
     *rows = (struct incore_rows){0};
 }
 
-uint32_t incore_rows_take(struct incore_rows *rows, double ts, double dur, double slack)
+uint32_t incore_rows_place(struct incore_rows *rows, double ts, double dur, double slack)
 {
     double from = ts + slack;
     uint32_t node = 1;

@@ -20,6 +20,6 @@ void incore_rows_free(struct incore_rows *rows);
 
 /* Puts [ts, ts + dur) on the first row that is free at ts, or was not for `slack` more, and gives
  * its number. Instructions come by their begin. */
-uint32_t incore_rows_take(struct incore_rows *rows, double ts, double dur, double slack);
+uint32_t incore_rows_place(struct incore_rows *rows, double ts, double dur, double slack);
 
 #endif

@@ -104,7 +104,7 @@ static void add_tops(struct incore_view *v, const struct incore_trace *t)
     for (size_t i = 0; i < t->instrs.n; i++) {
         const struct incore_instr *in = &t->instrs.at[i];
         double length = length_of(in);
-        incore_tell(t, i);
+        incore_watch_tick(t, i);
         view_add(v, &v->tops, &places,
                  (struct incore_sum){
                      .key = {incore_value_text(t, t->groups.at[in->group].tid), incore_name(t, in)},
@@ -176,6 +176,8 @@ ORDER_BY(by_row, struct incore_strip,
          ?: ORDER(incore_pipe_index(x->pipe), incore_pipe_index(y->pipe))
          ?: str_compare(x->pipe, y->pipe));
 
+/* A cell shows the pipe from half its time busy on, else whichever of waiting and busy is more.
+ * Flags name the fix pipe FIXP, instructions FIXPIPE. */
 static void add_strips(struct incore_view *v, const struct incore_trace *t,
                        const struct incore_lanes *lanes, size_t columns)
 {

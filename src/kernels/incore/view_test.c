@@ -19,7 +19,7 @@ struct seen {
     struct incore_view v;
 };
 
-static void view_look(struct seen *s, struct str text, size_t columns)
+static void view_read(struct seen *s, struct str text, size_t columns)
 {
     struct str reason;
 
@@ -47,7 +47,7 @@ TEST(instructions_are_summed_by_pipe_and_name)
 {
     struct seen s;
 
-    view_look(&s, run_a, 0);
+    view_read(&s, run_a, 0);
     assert_int_equal(s.v.tops.n, 2);
     assert_str(s.v.tops.at[0].key[1], "load");
     assert_int_equal(s.v.tops.at[0].count, 2);
@@ -64,7 +64,7 @@ TEST(a_timeline_tells_busy_waiting_and_idle)
 {
     struct seen s;
 
-    view_look(&s, run_a, 8); /* 10 to 18, a column each microsecond */
+    view_read(&s, run_a, 8); /* 10 to 18, a column each microsecond */
     assert_int_equal(s.v.strips.n, 2);
     assert_string_equal(s.v.strips.at[0].cells, "####....");
     assert_string_equal(s.v.strips.at[1].cells, ".wwww###");
@@ -77,8 +77,8 @@ TEST(changes_name_what_is_new_and_what_is_gone)
     struct seen a, b;
     struct incore_changes c;
 
-    view_look(&a, run_a, 0);
-    view_look(&b, run_b, 0);
+    view_read(&a, run_a, 0);
+    view_read(&b, run_b, 0);
     incore_changes_build(&c, &(struct incore_side){&a.v, &none},
                          &(struct incore_side){&b.v, &none});
     assert_int_equal(c.tops.n, 3); /* add 3 us gone, mul 3 us new, load 2 us less */

@@ -369,6 +369,8 @@ static void watch_races(struct pto_kernel *k, const struct pto_costs *costs,
     restore_buffers(k, kept);
 }
 
+/* Blocks go round the cores. Only the first of a core waits for the launch, which `start`
+ * counts. */
 enum status pto_kernel_run(struct pto_kernel *k, const struct pto_costs *costs,
                            const struct pto_setup *setup, struct diag *d)
 {

@@ -18,8 +18,8 @@ void pto_race_watch_free(struct pto_race_watch *w)
 }
 
 /* What stopped a kernel, as a problem of the text. */
-static void take_errors(struct pto_module *m, const struct diag *own, enum severity severity,
-                        const char *code)
+static void add_errors(struct pto_module *m, const struct diag *own, enum severity severity,
+                       const char *code)
 {
     for (size_t i = 0; i < own->entries.n; i++) {
         const struct diag_entry *e = &own->entries.at[i];
@@ -29,7 +29,7 @@ static void take_errors(struct pto_module *m, const struct diag *own, enum sever
     }
 }
 
-static void take_races(struct pto_module *m, struct pto_races *r)
+static void add_races(struct pto_module *m, struct pto_races *r)
 {
     for (size_t i = 0; i < r->found.n; i++) {
         const struct pto_race *f = &r->found.at[i];
@@ -61,13 +61,13 @@ static void watch_kernel(struct pto_race_watch *w, struct pto_checked *checked, 
             own.entries.n > 0 && strcmp(own.entries.at[0].code, "pto-run.wrong-core") == 0;
         for (size_t i = 0; i < m->functions.n; i++)
             is_wrong = is_wrong && m->functions.at[i].kind != PTO_KIND_NONE;
-        take_errors(m, &own, is_wrong ? SEV_ERROR : SEV_WARN,
-                    is_wrong ? NULL : "pto-race.unchecked");
+        add_errors(m, &own, is_wrong ? SEV_ERROR : SEV_WARN,
+                   is_wrong ? NULL : "pto-race.unchecked");
     } else {
         if (pto_race_check(&w->races, &w->sim, w->costs, options, NULL, 0, checked->path, &own) !=
             ST_OK)
-            take_errors(m, &own, SEV_ERROR, NULL);
-        take_races(m, &w->races);
+            add_errors(m, &own, SEV_ERROR, NULL);
+        add_races(m, &w->races);
     }
     diag_fini(&own);
 }

@@ -156,7 +156,7 @@ static const struct tree *find_entry(const struct tree *mapping, struct str name
     return NULL;
 }
 
-static struct compared_op look_up(const struct tree *mapping, struct str name)
+static struct compared_op kernel_of_entry(const struct tree *mapping, struct str name)
 {
     const struct tree *entry = find_entry(mapping, name);
     const struct tree *kernel = tree_get(entry, S("kernel_type"));
@@ -270,7 +270,7 @@ enum status ops_rows_predict(struct ops_rows *rows, const struct predicted *p,
     TRY(choose_process(p, &rows->arena, &process, d));
     intern_init(&names);
     arena_init(&scratch);
-    vec_push(&ops, look_up(mapping, S(""))); /* id 0 */
+    vec_push(&ops, kernel_of_entry(mapping, S(""))); /* id 0 */
     for (size_t i = 0; i < p->events.n; i++) {
         const struct predicted_event *e = &p->events.at[i];
         struct arena_mark mark = arena_mark(&scratch);
@@ -278,7 +278,7 @@ enum status ops_rows_predict(struct ops_rows *rows, const struct predicted *p,
             continue;
         strid id = intern_put(&names, e->name);
         if (id == ops.n)
-            vec_push(&ops, look_up(mapping, e->name));
+            vec_push(&ops, kernel_of_entry(mapping, e->name));
         const struct compared_op *op = &ops.at[id];
         struct str type = e->args[TRACE_KERNEL_TYPE];
         if (!op->is_free && type.n > 0 && !str_equal(type, S("?")))

@@ -97,6 +97,8 @@ static uint32_t find_process(struct reader *r, const struct event_value *v)
     return p->last;
 }
 
+/* The first process whose name says that it holds measured times is the one compared; a process
+ * is created by any event of it, so the name may come late. */
 static void keep_event(struct reader *r, const struct event_json *e)
 {
     const struct event_value *dur = &e->member[EVENT_DUR], *pid = &e->member[EVENT_PID];

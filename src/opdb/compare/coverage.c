@@ -67,7 +67,7 @@ struct reader {
  * where the second matrix is stored transposed. */
 static struct grid_shapes shapes_of(struct reader *r, size_t row, bool is_output)
 {
-    struct signature_row cells = signature_take(r->t, row, &r->columns);
+    struct signature_row cells = signature_read(r->t, row, &r->columns);
     struct str cell = cells.cell[is_output ? ID_OUTPUT_SHAPES : ID_INPUT_SHAPES];
     struct grid_shapes shapes;
 
@@ -81,7 +81,7 @@ static struct grid_shapes shapes_of(struct reader *r, size_t row, bool is_output
     return shapes;
 }
 
-static void take_spot(struct coverage_points *p, struct reader *r, size_t row, struct spot spot)
+static void add_spot(struct coverage_points *p, struct reader *r, size_t row, struct spot spot)
 {
     struct grid_shapes shapes = shapes_of(r, row, spot.is_output);
 
@@ -91,7 +91,8 @@ static void take_spot(struct coverage_points *p, struct reader *r, size_t row, s
 
 /* Queries: (tokens, heads, dim), or (batch, heads, tokens, dim) of MLA; slot 5 has the batch. A
  * row generates when each request has one token. */
-static void take_attention(struct coverage_points *p, struct reader *r, size_t row, struct str axis)
+static void add_attention_point(struct coverage_points *p, struct reader *r, size_t row,
+                                struct str axis)
 {
     enum { QUERY = 0, LENGTHS = 5 };
     struct grid_shapes in = shapes_of(r, row, false);
@@ -113,8 +114,8 @@ static void take_attention(struct coverage_points *p, struct reader *r, size_t r
 /* Takes the values of a variable of the pattern: from the first operand that has it as a dimension
  * of its own. Rows whose operand has another number of dimensions do not count. False when no
  * operand has the variable. */
-static bool coverage_points_take(struct coverage_points *p, const struct op_table *t,
-                                 const struct grid_pattern *pattern, struct str name)
+static bool coverage_points_add(struct coverage_points *p, const struct op_table *t,
+                                const struct grid_pattern *pattern, struct str name)
 {
     struct reader r = {
         .t = t,
@@ -135,9 +136,9 @@ static bool coverage_points_take(struct coverage_points *p, const struct op_tabl
         if (!p->is_measured ||
             cell_is_measured(table_cell(r.t, row, r.average), table_cell(r.t, row, r.profiled))) {
             if (is_attention)
-                take_attention(p, &r, row, name);
+                add_attention_point(p, &r, row, name);
             else
-                take_spot(p, &r, row, spot);
+                add_spot(p, &r, row, spot);
         }
         arena_rewind(&r.arena, mark);
     }
@@ -347,7 +348,7 @@ static enum status check_axis(struct coverage_job *j, struct str name, struct st
     bool is_there;
 
     TRY(coverage_rules_axis(&j->rules, j->pattern->name, name, grid, &rule, &is_there));
-    if (is_there && coverage_points_take(&points, j->t, j->pattern, name))
+    if (is_there && coverage_points_add(&points, j->t, j->pattern, name))
         measure_axis(j, name, &rule, &points);
     vec_free(&points.at);
     return ST_OK;

@@ -95,6 +95,9 @@ static double analytic_share(const struct predicted *p)
     return all > 0 ? hits / all : NAN;
 }
 
+/* m1 is the share of calls with a hit; m2 to m4 are shares of distinct things: operators, those
+ * that take time, and those with their shapes. The length of the name in the key keeps name and
+ * shapes apart. */
 struct metrics metrics_compute(const struct predicted *p)
 {
     struct tally operators = {0}, costly = {0}, shapes = {0};

@@ -50,6 +50,8 @@ static int64_t blocks_of(int64_t length)
     return length <= BLOCK ? 1 : (length + BLOCK - 1) / BLOCK;
 }
 
+/* MLA stores one latent vector a token and always in blocks; other models read whole keys in a
+ * prefill and blocks of the cache in a decode. */
 static void fill_slots(const struct attention_scene *s, int64_t b, int64_t length,
                        struct grid_shape *in, struct grid_shape *result)
 {
@@ -169,7 +171,7 @@ static enum status scene_row(const struct attention_scene *s, int64_t b, int64_t
         cells[1].column = COL_INPUT_FORMATS;
         fill_types(arena, in, &cells[0].text, &cells[1].text);
         row.cells_n = 2 + fill_runtime(s, b, length, raw, cells + 2);
-        st = grid_take(s->out, &row);
+        st = grid_add_row(s->out, &row);
     }
     arena_rewind(arena, mark);
     return st;

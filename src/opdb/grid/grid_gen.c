@@ -218,7 +218,7 @@ static struct grid_row copy_row(struct arena *arena, const struct grid_row *row)
                              row->cells_n};
 }
 
-enum status grid_take(struct grid_out *out, const struct grid_row *row)
+enum status grid_add_row(struct grid_out *out, const struct grid_row *row)
 {
     uint64_t i = out->n++;
 

@@ -92,7 +92,7 @@ struct grid_out {
     struct diag *d;
     struct arena scratch; /* of the generator; released after the pass */
 
-    /* For grid_take(). */
+    /* For grid_add_row(). */
     struct arena *arena;
     uint64_t n;            /* rows made so far */
     const uint32_t *place; /* of row i among the kept ones, UINT32_MAX: not kept */
@@ -100,7 +100,7 @@ struct grid_out {
 };
 
 /* Takes a copy of a row, if it is wanted. */
-enum status grid_take(struct grid_out *out, const struct grid_row *row);
+enum status grid_add_row(struct grid_out *out, const struct grid_row *row);
 
 /* The values of the pattern's first iterator, or of a grid when it has none. */
 struct grid_list grid_make_tokens(const struct grid_out *out, struct str grid);

@@ -26,7 +26,7 @@ static enum status grouped_row(struct grid_out *out, int64_t t, int64_t h, int64
     in[7] = GRID_SHAPE(out, e);
     in[8] = GRID_SHAPE(out, t);
     enum status st =
-        grid_take(out, &(struct grid_row){.in = {in, ARRAY_LEN(in)}, .out = {&result, 1}});
+        grid_add_row(out, &(struct grid_row){.in = {in, ARRAY_LEN(in)}, .out = {&result, 1}});
     arena_rewind(&out->scratch, mark);
     return st;
 }
@@ -74,6 +74,8 @@ struct moe_dispatch {
     int64_t m, hidden, n, experts, top_k;
 };
 
+/* The first weights hold gate and up side by side (n), the second take the n/2 that SwiGLU
+ * leaves. */
 static enum status dispatch_row(struct grid_out *out, struct moe_dispatch x, int64_t ranks)
 {
     struct arena_mark mark = arena_mark(&out->scratch);
@@ -89,10 +91,10 @@ static enum status dispatch_row(struct grid_out *out, struct moe_dispatch x, int
     struct grid_shape results[] = {GRID_SHAPE(out, x.m, x.hidden), GRID_SHAPE(out, x.experts)};
     struct grid_cell ep = {COL_EP_SIZE, arena_format(&out->scratch, "%lld", (long long)ranks)};
 
-    enum status st = grid_take(out, &(struct grid_row){.in = {in, ARRAY_LEN(in)},
-                                                       .out = {results, ARRAY_LEN(results)},
-                                                       .cells = &ep,
-                                                       .cells_n = 1});
+    enum status st = grid_add_row(out, &(struct grid_row){.in = {in, ARRAY_LEN(in)},
+                                                          .out = {results, ARRAY_LEN(results)},
+                                                          .cells = &ep,
+                                                          .cells_n = 1});
     arena_rewind(&out->scratch, mark);
     return st;
 }
@@ -151,10 +153,10 @@ static enum status split_row(struct grid_out *out, int64_t t, int64_t q, int64_t
     struct grid_shape results[] = {GRID_SHAPE(out, t, q), GRID_SHAPE(out, t, k),
                                    GRID_SHAPE(out, t, k)};
 
-    enum status st = grid_take(out, &(struct grid_row){.in = {in, ARRAY_LEN(in)},
-                                                       .out = {results, ARRAY_LEN(results)},
-                                                       .cells = cells,
-                                                       .cells_n = ARRAY_LEN(cells)});
+    enum status st = grid_add_row(out, &(struct grid_row){.in = {in, ARRAY_LEN(in)},
+                                                          .out = {results, ARRAY_LEN(results)},
+                                                          .cells = cells,
+                                                          .cells_n = ARRAY_LEN(cells)});
     arena_rewind(&out->scratch, mark);
     return st;
 }

@@ -479,7 +479,7 @@ static void rules_add(struct grid_facts *f, struct str kernel, struct grid_fact 
     f->facts.n = f->kernels.strings.n;
 }
 
-static void take_entry(struct grid_facts *f, const struct tree *entry)
+static void add_entry(struct grid_facts *f, const struct tree *entry)
 {
     struct str kernel = tree_get_text(entry, S("kernel_type"), (struct str){0});
     const struct tree *others = tree_get(entry, S("alternate_kernel_types"));
@@ -516,7 +516,7 @@ enum status grid_facts_read(struct grid_facts *facts, const char *dir, struct di
         entries = tree_get(root, S("operator_mappings"));
         entries = entries != NULL ? entries : root;
         for (const struct tree *e = entries->first; e != NULL; e = e->next)
-            take_entry(facts, e);
+            add_entry(facts, e);
     }
     facts->is_there = facts->facts.n > 0;
     arena_free(&scratch);

@@ -108,7 +108,7 @@ static void run_read_table(struct filler *f)
     f->out = side_of(f, COL_OUTPUT_SHAPES, COL_OUTPUT_DTYPES, COL_OUTPUT_FORMATS);
     f->columns = signature_find(t);
     for (size_t i = 0; i < t->n_rows; i++) {
-        struct signature_row row = signature_take(t, i, &f->columns);
+        struct signature_row row = signature_read(t, i, &f->columns);
         is_new(f, &row);
     }
 }
@@ -149,8 +149,8 @@ static struct str shapes_cell(struct filler *f, struct grid_shapes shapes)
     return (struct str){at, text.n + 2};
 }
 
-static void run_take_row(struct filler *f, struct grid_row *row, int64_t budget, size_t order,
-                         struct grid_fill *out)
+static void run_add_row(struct filler *f, struct grid_row *row, int64_t budget, size_t order,
+                        struct grid_fill *out)
 {
     row->in = fit_slots(f, &f->in, row, row->in);
     row->out = fit_slots(f, &f->out, row, row->out);
@@ -220,7 +220,7 @@ enum status grid_fill(struct op_table *t, const struct grid_job *job,
         table_add_column(t, rows.at[0].cells[k].column);
     run_read_table(&f);
     for (size_t i = 0; i < rows.n; i++)
-        run_take_row(&f, &rows.at[i], budget, i, out);
+        run_add_row(&f, &rows.at[i], budget, i, out);
     if (f.fresh.n > 0)
         qsort(f.fresh.at, f.fresh.n, sizeof(*f.fresh.at), by_input_shapes);
     for (size_t i = 0; i < f.fresh.n; i++)
@@ -249,7 +249,7 @@ static enum status unknown_model(struct str name, const struct grid_models *mode
 }
 
 /* One name of the list: a known model, or the next config.json. */
-static enum status take_target(struct grid_run *run, const struct grid_options *o,
+static enum status find_target(struct grid_run *run, const struct grid_options *o,
                                const struct grid_models *models, struct str name, size_t *configs,
                                struct grid_model *out, struct diag *d)
 {
@@ -285,7 +285,7 @@ static enum status find_targets(struct grid_run *run, const struct grid_options 
     while (rest.n > 0 && str_split(&rest, ',', &name)) {
         name = str_trim(name);
         if (name.n > 0)
-            TRY(take_target(run, o, &models, name, &configs, &targets[run->targets.n++], d));
+            TRY(find_target(run, o, &models, name, &configs, &targets[run->targets.n++], d));
     }
     while (configs < o->configs.n)
         TRY(grid_model_config(&run->arena, o->configs.at[configs++], (struct str){0},
@@ -448,6 +448,8 @@ static enum status diff_item(struct grid_run *run, struct item *item)
     return st;
 }
 
+/* Items end in the order of the files, whichever thread was first: messages and output do not
+ * depend on it. */
 static bool finish_item(void *ctx, size_t slot)
 {
     struct filling *f = ctx;

@@ -21,7 +21,7 @@ struct told {
     char names[200];
 };
 
-static void run_tell(void *ctx, const struct grid_file *file)
+static void run_note(void *ctx, const struct grid_file *file)
 {
     struct told *t = ctx;
 
@@ -38,7 +38,7 @@ static enum status run_fill(const struct grid_options *o, struct told *t)
     if (st == ST_OK)
         st = grid_run_scan(&run, scratch, &diag);
     if (st == ST_OK)
-        st = grid_run_fill(&run, run_tell, t, &diag);
+        st = grid_run_fill(&run, run_note, t, &diag);
     grid_run_close(&run);
     return st;
 }

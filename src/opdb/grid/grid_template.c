@@ -52,7 +52,7 @@ static enum status make_row(const struct loop *l)
 
     TRY(fill_shapes(l, p->inputs, p->inputs_n, &dim));
     TRY(fill_shapes(l, p->outputs, p->outputs_n, &dim));
-    return grid_take(l->out, &l->row);
+    return grid_add_row(l->out, &l->row);
 }
 
 /* One point of the product of the loops. */
@@ -78,6 +78,7 @@ static enum status make_point(const struct loop *l)
     return ST_OK;
 }
 
+/* An odometer over the values of all iterators, the last one fastest. */
 static enum status run_loops(const struct loop *l)
 {
     const struct grid_pattern *p = l->out->pattern;

@@ -379,6 +379,8 @@ static void add_cases(const struct bench_plan *plan, const struct bench_job *job
         vec_push(&out->at, i);
 }
 
+/* Products of one shape run under several kernel names: rows of all of them are offered, and
+ * matched by shape; other operators merge rows of their own name. */
 static enum status update_one(struct bench_plan *plan, const struct bench_job *job,
                               const char *path, struct diag *d)
 {

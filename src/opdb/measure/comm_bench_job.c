@@ -142,6 +142,7 @@ static enum status time_rows(struct bench *b, const struct coll_group *g,
     return ST_OK;
 }
 
+/* Buffers of the largest call serve all of them. */
 static enum status job_measure(struct bench *b, const struct coll_group *g,
                                const struct comm_config *at, size_t n)
 {

@@ -190,7 +190,7 @@ void comm_add_dispatch(struct str device, enum collective op, int64_t ranks, dou
         }
 }
 
-static void take_durations(const struct op_table *t, enum collective op, struct comm_durations *out)
+static void read_durations(const struct op_table *t, enum collective op, struct comm_durations *out)
 {
     int name = table_column(t, S("Name")), type = table_column(t, S("Type"));
     int duration = table_column(t, COL_DURATION);
@@ -221,7 +221,7 @@ enum status comm_durations(const char *dir, enum collective op, struct comm_dura
     if (path != NULL) {
         st = table_read(&t, path, d);
         if (st == ST_OK)
-            take_durations(&t, op, out);
+            read_durations(&t, op, out);
         table_free(&t);
     }
     arena_free(&arena);
@@ -271,7 +271,7 @@ static bool read_amount(const struct op_table *t, size_t row, int column, double
     return cell_number(table_cell(t, row, column), out) && isfinite(*out) && *out >= 0;
 }
 
-static enum status take_links(struct comm_model *model, const struct op_table *t, int tier,
+static enum status read_links(struct comm_model *model, const struct op_table *t, int tier,
                               int bandwidth, int latency, struct diag *d)
 {
     model->source = COMM_FROM_LINKS;
@@ -290,7 +290,7 @@ static enum status take_links(struct comm_model *model, const struct op_table *t
     return ST_OK;
 }
 
-static enum status take_lines(struct comm_model *model, const struct op_table *t, int collective,
+static enum status read_lines(struct comm_model *model, const struct op_table *t, int collective,
                               int alpha, int beta, struct diag *d)
 {
     model->source = COMM_FROM_LINES;
@@ -308,16 +308,16 @@ static enum status take_lines(struct comm_model *model, const struct op_table *t
     return ST_OK;
 }
 
-static enum status take_table(struct comm_model *model, const struct op_table *t, struct diag *d)
+static enum status read_table(struct comm_model *model, const struct op_table *t, struct diag *d)
 {
     int tier = find_column(t, S("tier")), bandwidth = find_column(t, S("bandwidth"));
     int latency = find_column(t, S("latency")), collective = find_column(t, S("collective"));
     int alpha = find_column(t, S("alpha")), beta = find_column(t, S("beta"));
 
     if (tier >= 0 && bandwidth >= 0 && latency >= 0)
-        return take_links(model, t, tier, bandwidth, latency, d);
+        return read_links(model, t, tier, bandwidth, latency, d);
     if (collective >= 0 && alpha >= 0 && beta >= 0)
-        return take_lines(model, t, collective, alpha, beta, d);
+        return read_lines(model, t, collective, alpha, beta, d);
     enum status st =
         diag_fail(d, ST_FORMAT, "perfdb.no-column", (struct where){.path = t->path, .line = 1},
                   "neither a table of links nor of lines");
@@ -331,7 +331,7 @@ enum status comm_model_read(struct comm_model *model, const char *path, struct d
 
     enum status st = table_read(&t, path, d);
     if (st == ST_OK)
-        st = take_table(model, &t, d);
+        st = read_table(model, &t, d);
     table_free(&t);
     return st;
 }

@@ -24,6 +24,7 @@ static size_t group_sizes(int64_t most, int64_t *out)
     return n;
 }
 
+/* A round has a port of its own: that of the round before may not be free yet. */
 static bool plan_nodes(const struct comm_nodes *nodes, int64_t port, struct comm_rounds *out)
 {
     static const int64_t quick[] = {1024, 65536, 1048576, 16777216, 268435456};

@@ -84,6 +84,7 @@ static void cpu_unload(void *state)
     cpu->outputs = NULL;
 }
 
+/* Outputs are copies, each from a cache line of its own on: those of the call stay as they are. */
 static const char *cpu_load(void *state, const struct op_call *call)
 {
     struct cpu *cpu = state;

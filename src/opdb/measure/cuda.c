@@ -167,6 +167,7 @@ static void make_graph(struct cuda_state *c, size_t copies)
     c->copies = c->graph != NULL ? copies : 1;
 }
 
+/* The numbers are those of CUdevice_attribute. */
 static const char *open_device(struct cuda_state *c)
 {
     enum { PROCESSORS = 16, MAJOR = 75, MINOR = 76 };

@@ -108,6 +108,8 @@ static char *api_source_of(const char *file)
     return text;
 }
 
+/* A cached file may be cut or somebody else's: only a regular ELF file below 64 MiB gets to the
+ * driver. */
 static char *read_whole(const char *path)
 {
     FILE *f = fopen(path, "rbe");

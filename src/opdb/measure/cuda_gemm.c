@@ -75,6 +75,8 @@ void cuda_product_free(struct cuda_state *c, struct cuda_product *p)
         c->api.lt_layout_free(p->d);
 }
 
+/* cuBLASLt counts along columns: D = A B in rows is D' = B' A' there, so our b is its A and our
+ * a its B. */
 static int gemm_describe(struct cuda_state *c, const struct cuda_matmul *m, struct cuda_product *p)
 {
     int32_t transposed = LT_TRANSPOSED;

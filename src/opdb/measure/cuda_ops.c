@@ -111,6 +111,7 @@ const char *cuda_transpose_tiles(struct cuda_state *c, enum tensor_dtype type, c
     return NULL;
 }
 
+/* The last two axes are a plain matrix, for which tiles read and write whole rows. */
 static const char *build_transpose(struct cuda_state *c)
 {
     const struct tensor *t = cuda_in(c, 0);

@@ -93,6 +93,7 @@ static const char *along_k(struct cuda_state *c, cuda_pointer from, int64_t batc
     return NULL;
 }
 
+/* INT8 products of cuBLASLt want both operands along k: another second operand is turned first. */
 const char *cuda_build_quant_matmul(struct cuda_state *c)
 {
     const struct op_call *o = c->call;

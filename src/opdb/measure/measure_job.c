@@ -185,7 +185,7 @@ static bool is_failed(enum measure_state state)
     return state != MEASURE_DONE && state != MEASURE_REFUSED && state != MEASURE_NOT_RUN;
 }
 
-static bool take_result(void *ctx, size_t i, const struct measure_result *result)
+static bool add_result(void *ctx, size_t i, const struct measure_result *result)
 {
     struct run *run = ctx;
     struct measured_db *m = run->out;
@@ -225,7 +225,7 @@ static bool take_result(void *ctx, size_t i, const struct measure_result *result
     return !m->is_stopped;
 }
 
-static bool look_at_clocks(void *ctx)
+static bool sample_clocks(void *ctx)
 {
     struct run *run = ctx;
 
@@ -298,8 +298,8 @@ static enum status measure_table(struct run *run, const struct op_table *t, stru
                               .n = n,
                               .options = run->job->options,
                               .was_there = true,
-                              .done = take_result,
-                              .tick = look_at_clocks,
+                              .done = add_result,
+                              .tick = sample_clocks,
                               .ctx = run};
 
     run->table = t;

@@ -20,7 +20,7 @@ static bool is_absent(struct str type)
 }
 
 /* Slots of one side of a row; how many there are. */
-static size_t take_slots(struct arena *arena, struct str shapes, struct str types,
+static size_t read_slots(struct arena *arena, struct str shapes, struct str types,
                          struct str formats, struct op_slot *out, size_t most)
 {
     struct cell_slots shape = cell_slots(arena, shapes), type = cell_slots(arena, types);
@@ -81,9 +81,9 @@ void measure_db_row(struct arena *arena, const struct op_table *t, size_t row, s
     struct str shapes = raw.n > 0 ? raw : cell_of(t, row, COL_INPUT_SHAPES);
 
     *out = (struct op_row){0};
-    out->n_in = take_slots(arena, shapes, cell_of(t, row, COL_INPUT_DTYPES),
+    out->n_in = read_slots(arena, shapes, cell_of(t, row, COL_INPUT_DTYPES),
                            cell_of(t, row, COL_INPUT_FORMATS), out->in, OP_SLOTS);
-    out->n_out = take_slots(arena, cell_of(t, row, COL_OUTPUT_SHAPES),
+    out->n_out = read_slots(arena, cell_of(t, row, COL_OUTPUT_SHAPES),
                             cell_of(t, row, COL_OUTPUT_DTYPES), S(""), out->out, OP_OUTPUTS);
     out->runtime = (struct op_runtime){
         .heads = row_number_of(t, row, column_runtime[RT_NUM_HEADS]),

@@ -85,7 +85,7 @@ struct seen {
     size_t n, most;
 };
 
-static bool measure_take(void *ctx, size_t i, const struct measure_result *result)
+static bool measure_note(void *ctx, size_t i, const struct measure_result *result)
 {
     struct seen *seen = ctx;
 
@@ -100,7 +100,7 @@ static enum status measure_test_run(const struct op_row *rows, size_t n, struct 
                               .rows = rows,
                               .n = n,
                               .options = {.backend = &fake, .repeats = 5, .limit_ms = 700},
-                              .done = measure_take,
+                              .done = measure_note,
                               .ctx = seen};
 
     return measure_run(&job, &diag);
@@ -133,7 +133,7 @@ TEST(a_row_that_goes_wrong_costs_that_row)
 static bool lose_device(void *ctx, size_t i, const struct measure_result *result)
 {
     is_missing = result->state == MEASURE_FAILED && !is_missing;
-    return measure_take(ctx, i, result);
+    return measure_note(ctx, i, result);
 }
 
 TEST(a_device_that_is_gone_costs_its_rows)

@@ -390,6 +390,9 @@ static double allowed(const struct op_call *c, const struct tensor *t, double ex
     }
 }
 
+/* `is_place`: the output names places (a sort, the largest value), of which several are right
+ * when their values are equal: those are compared, with room for the rounding of sums of `depth`
+ * terms. */
 static void op_compare(struct op_check *check, const struct op_call *c, const struct op_call *got,
                        int64_t unit, const struct op_span *span, struct arena *scratch)
 {

@@ -276,6 +276,7 @@ static const char *fia_heads(struct op_call *c, const struct op_row *row,
     return NULL;
 }
 
+/* `width`: numbers of a key and its value; with a rope part both are the same latent vector. */
 const char *op_fia_prepare(struct op_call *c, const struct op_row *row)
 {
     struct op_attention *a = &c->attention;
@@ -426,6 +427,7 @@ static void count_table(struct op_arg *table, int64_t blocks)
     table->below = blocks;
 }
 
+/* A pair of query and key costs a product of `dim` for each head, then ReLU, weight and sum. */
 const char *op_indexer_prepare(struct op_call *c, const struct op_row *row)
 {
     enum { QUERY, CACHE, WEIGHTS, LENGTHS, KV_LENGTHS, TABLE };

@@ -105,6 +105,8 @@ static const char *kv_lengths(struct arena *arena, const struct op_row *row,
     return NULL;
 }
 
+/* What the row does not say follows from the shapes: four dimensions with a rope part are MLA,
+ * whose keys have one head, and a mask means causal (mode 3). */
 const char *op_fia_infer(struct arena *arena, const struct op_row *row, struct op_fia_args *out)
 {
     const struct op_slot *query = &row->in[FIA_QUERY], *key = &row->in[FIA_KEY];

@@ -254,6 +254,8 @@ size_t op_rope_unit(const struct op_call *c, int64_t unit, struct op_span *spans
     return op_store(c, spans, 0, unit * c->n, c->n, row);
 }
 
+/* RMS norm: 4 operations a value and 3 a row; rotation: 3 a value. The caches are written in a
+ * few places and not read. */
 const char *op_kv_cache_prepare(struct op_call *c, const struct op_row *row)
 {
     enum { INDEX = 4, K_CACHE = 5, CKV_CACHE = 6 };
@@ -321,6 +323,7 @@ int64_t op_head_dim(int64_t q, int64_t k, int64_t rope)
     return 0;
 }
 
+/* 7 operations a value: 4 of its RMS norm, 3 of the rotation. */
 const char *op_split_qkv_prepare(struct op_call *c, const struct op_row *row)
 {
     enum { CACHE_ROWS = 2048 };

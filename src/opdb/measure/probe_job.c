@@ -6,6 +6,7 @@
 #include "opdb/rows/cell.h"
 #include "opdb/rows/columns.h"
 #include "opdb/rows/table.h"
+#include "report/report.h"
 
 enum { VALUES_MOST = 256, PLACES_MOST = 16 };
 
@@ -92,7 +93,7 @@ static bool set_sizes(struct op_row *row, const struct axis *axis, int64_t value
     return true;
 }
 
-static bool job_take(void *ctx, size_t i, const struct measure_result *result)
+static bool job_add_result(void *ctx, size_t i, const struct measure_result *result)
 {
     struct probed_sizes *p = ctx;
     struct probed_size *at = &p->at.at[i];
@@ -103,34 +104,43 @@ static bool job_take(void *ctx, size_t i, const struct measure_result *result)
     return true;
 }
 
-/* Every value that is no multiple of `step` fails, and at least one multiple runs. */
+enum { ALIGNED = 16 };
+
+/* Sizes that `step` forbids were tried and none of them ran, but one that it allows did. What 16
+ * forbids as well does not show that 32 are needed. */
 static bool needs_multiples(const struct probed_sizes *p, int64_t step)
 {
-    bool is_any = false;
+    bool has_run = false, has_failed = false;
 
     for (size_t i = 0; i < p->at.n; i++) {
-        bool is_fine = p->at.at[i].state == MEASURE_DONE;
-        if (p->at.at[i].value % step != 0 && is_fine)
+        int64_t value = p->at.at[i].value;
+        bool is_fine = p->at.at[i].state == MEASURE_DONE, is_allowed = value % step == 0;
+        if (is_fine && !is_allowed)
             return false;
-        is_any = is_any || (p->at.at[i].value % step == 0 && is_fine);
+        has_run = has_run || (is_fine && value > 0);
+        has_failed = has_failed || (!is_allowed && (step == ALIGNED || value % ALIGNED == 0));
     }
-    return is_any;
+    return has_run && has_failed;
 }
 
 static void conclude(struct probed_sizes *p)
 {
     size_t fine = 0;
+    bool has_odd = false; /* sizes that an alignment would forbid were tried */
 
-    for (size_t i = 0; i < p->at.n; i++)
+    for (size_t i = 0; i < p->at.n; i++) {
+        has_odd = has_odd || p->at.at[i].value % ALIGNED != 0;
         if (p->at.at[i].state == MEASURE_DONE) {
             fine++;
             p->largest = p->at.at[i].value > p->largest ? p->at.at[i].value : p->largest;
         }
-    p->conclusion = fine == p->at.n          ? "no strict alignment"
-                    : fine == 0              ? "no value runs"
-                    : needs_multiples(p, 32) ? "strict 32-alignment"
-                    : needs_multiples(p, 16) ? "strict 16-alignment"
-                                             : "complex";
+    }
+    p->conclusion = fine == 0                         ? "no value runs"
+                    : fine == p->at.n && has_odd      ? "no strict alignment"
+                    : fine == p->at.n                 ? "unknown: only multiples of 16 were tried"
+                    : needs_multiples(p, 2 * ALIGNED) ? "strict 32-alignment"
+                    : needs_multiples(p, ALIGNED)     ? "strict 16-alignment"
+                                                      : "complex";
 }
 
 enum status probe_run(const struct probe_job *job, struct probed_sizes *out, struct diag *d)
@@ -158,7 +168,7 @@ enum status probe_run(const struct probe_job *job, struct probed_sizes *out, str
                               .rows = rows,
                               .n = axis.n_values,
                               .options = measure.options,
-                              .done = job_take,
+                              .done = job_add_result,
                               .ctx = out};
     enum status st = measure_run(&run, d);
     conclude(out);
@@ -169,4 +179,45 @@ void probed_sizes_free(struct probed_sizes *p)
 {
     vec_free(&p->at);
     arena_free(&p->arena);
+}
+
+/* ---- as records and as a report ---- */
+
+enum { STATES = MEASURE_NOT_RUN + 1 };
+
+static const struct field value_fields[] = {
+    FIELD(struct probed_size, value, "value", .head = "value"),
+    FIELD_OF_ENUM(struct probed_size, state, "state", measure_state_name, STATES, .head = "state"),
+    FIELD(struct probed_size, us, "min_us", .head = "min us", .missing = MISSING_NOT_POSITIVE),
+    FIELD(struct probed_size, why, "why", .head = "why", .missing = MISSING_EMPTY),
+};
+static const struct record value_record = RECORD(struct probed_size, value_fields);
+
+static const struct field probe_fields[] = {
+    FIELD(struct probed_sizes, op, "operator"),
+    FIELD(struct probed_sizes, axis, "axis"),
+    FIELD(struct probed_sizes, backend, "backend"),
+    FIELD(struct probed_sizes, conclusion, "conclusion"),
+    FIELD(struct probed_sizes, largest, "largest", .missing = MISSING_NOT_POSITIVE),
+    FIELD_LIST(struct probed_sizes, at.at, at.n, "values", &value_record),
+};
+static const struct record probe_record = RECORD(struct probed_sizes, probe_fields);
+
+const struct schema probed_sizes_schema = {
+    .name = "strata.db-probe/1",
+    .title = "which sizes an operator takes",
+    .record = &probe_record,
+};
+
+void probed_sizes_describe(const void *result, struct report *report)
+{
+    const struct probed_sizes *p = result;
+
+    report_line(report, "%.*s on %s, %.*s", STR_ARGS(p->op), p->backend, STR_ARGS(p->axis));
+    report_records(report, &value_record, p->at.at, p->at.n, NULL);
+    if (p->largest > 0)
+        report_line(report, "%s; largest value that ran: %lld", p->conclusion,
+                    (long long)p->largest);
+    else
+        report_line(report, "%s", p->conclusion);
 }

@@ -226,8 +226,8 @@ enum status measure_run(const struct measure_job *job, struct diag *d)
     return ST_OK;
 }
 
-static bool take_nothing(void *ctx __attribute__((unused)), size_t i __attribute__((unused)),
-                         const struct measure_result *result __attribute__((unused)))
+static bool ignore_result(void *ctx __attribute__((unused)), size_t i __attribute__((unused)),
+                          const struct measure_result *result __attribute__((unused)))
 {
     return true;
 }
@@ -235,7 +235,7 @@ static bool take_nothing(void *ctx __attribute__((unused)), size_t i __attribute
 enum status measure_facts(const struct measure_options *o, struct backend_facts *out,
                           struct diag *d)
 {
-    struct measure_job job = {.options = *o, .done = take_nothing};
+    struct measure_job job = {.options = *o, .done = ignore_result};
     struct child child;
     struct word word = {.kind = WORD_NO};
 

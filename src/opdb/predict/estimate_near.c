@@ -26,6 +26,7 @@ static double distance2(const struct estimate_kriging *k, const double *a, const
     return sum;
 }
 
+/* Equal distances go by number, so that the order in which points come does not matter. */
 static void near_add(struct estimate_near *near, uint32_t point, double far)
 {
     unsigned i = near->n;
@@ -87,6 +88,8 @@ static double rest_of(const struct estimate_field *f, uint32_t point)
     return log(p->us / estimate_roof_us(f->roof, &p->work));
 }
 
+/* Simple kriging: weights K^-1 k of what the trend leaves, variance 1 - w k + noise, where k is
+ * how alike the place and each point are. */
 double estimate_krige(const struct estimate_field *f, const struct estimate_near *near,
                       double *variance)
 {
@@ -110,8 +113,8 @@ double estimate_krige(const struct estimate_field *f, const struct estimate_near
     return mean;
 }
 
-static void look_at(const struct estimate_field *f, const double *at, uint32_t without,
-                    uint32_t point, struct estimate_near *near)
+static void visit_point(const struct estimate_field *f, const double *at, uint32_t without,
+                        uint32_t point, struct estimate_near *near)
 {
     if (point != without && (f->is_out == NULL || !f->is_out[point]))
         near_add(near, point, distance2(f->kriging, f->place[point], at));
@@ -133,7 +136,7 @@ static void search(const struct estimate_field *f, const double *at, uint32_t wi
         return;
     if (high - low <= LEAF) {
         for (size_t i = low; i < high; i++)
-            look_at(f, at, without, t->order[i], near);
+            visit_point(f, at, without, t->order[i], near);
         return;
     }
     size_t middle = low + (high - low) / 2;
@@ -145,7 +148,7 @@ static void search(const struct estimate_field *f, const double *at, uint32_t wi
         other.all += side * side - far.side[axis] * far.side[axis];
         other.side[axis] = side;
     }
-    look_at(f, at, without, point, near);
+    visit_point(f, at, without, point, near);
     search(f, at, without, side < 0 ? low : middle + 1, side < 0 ? middle : high, far, near);
     search(f, at, without, side < 0 ? middle + 1 : low, side < 0 ? high : middle, other, near);
 }
@@ -158,7 +161,7 @@ struct estimate_near estimate_nearest(const struct estimate_field *f, const doub
 
     if (f->tree == NULL) {
         for (uint32_t i = 0; i < f->n; i++)
-            look_at(f, at, without, i, &near);
+            visit_point(f, at, without, i, &near);
         return near;
     }
     for (unsigned i = 0; i < WORK_AXES; i++) {

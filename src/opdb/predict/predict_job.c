@@ -102,6 +102,8 @@ static void add_error(struct predicting *x, const struct predict_row *row)
     x->errors.at[i].high_us += row->high_us - row->us;
 }
 
+/* One estimate serves all calls of a row, so its error does not average out: bounds are
+ * multiplied, too. */
 static void job_add_row(struct predicting *x, const struct op_cells *c,
                         const struct query_result *r)
 {

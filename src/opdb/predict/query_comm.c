@@ -84,6 +84,8 @@ static double fit(const struct points *points, double bytes)
     return y + (xx > 0 ? xy / xx * (bytes - x) : 0);
 }
 
+/* A fit over all sizes may miss its neighbours; the result stays between the two around the
+ * size. */
 static struct comm_result between(const struct points *points, const struct comm_query *q)
 {
     const struct point *low = NULL, *high = NULL;

@@ -87,6 +87,7 @@ static bool is_batched(struct str kernel)
            str_equal(kernel, S("QuantBatchMatmulV3"));
 }
 
+/* Axes M, K, N. Weights are stored either way, so K may be each of the last two dimensions of b. */
 static bool place_matmul(struct arena *arena, struct str kernel, struct query_inputs in,
                          struct place *out)
 {

@@ -256,6 +256,7 @@ static enum status ask_kernel(struct query_db *db, const struct query *q, struct
     return ST_OK;
 }
 
+/* Measured rows of any kernel go before estimates of the first, and these before the roofline. */
 enum status query_models(struct query_db *db, const struct query *q, const struct str *kernels,
                          size_t n, int64_t count, struct query_result *out, struct diag *d)
 {

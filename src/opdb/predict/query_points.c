@@ -166,6 +166,8 @@ static void set_up(struct program *p, size_t dims, const double *points, size_t 
     *p = (struct program){.rows = dims + 1, .n = n, .a = a, .cost = cost, .is_first_phase = true};
 }
 
+/* Simplex in two phases: when artificial variables stay after the first, no weights of at least
+ * 0 that sum to 1 give the target, which lies outside of the points then. */
 static bool solve(struct program *p, const double *values, double *out)
 {
     double outside = 0, total = 0, weights = 0;

@@ -181,6 +181,8 @@ static void place_plain(struct str kernel, struct query_inputs in, struct call_w
     set_axes(w, 3, (const double[]){all / width, width, others});
 }
 
+/* FLOP: Q K' and P V, two a multiply-add, for each pair that the mask leaves. Bytes: Q and the
+ * result of all heads, K and V of the heads that keys have. */
 static bool place_attention(struct query_inputs in, const struct work_lengths *len,
                             struct call_work *w)
 {

@@ -316,6 +316,8 @@ static void add_collective(struct builder *b, const char *name, count n, double 
         add_cells(b, "", c);
 }
 
+/* Bytes: two for each hidden value (BF16). Two all-reduces a layer, after attention and after
+ * the feed-forward part; experts exchange top_k copies of each token, there and back. */
 static void add_layer(struct builder *b, count t, count batch, count length, bool is_decode)
 {
     const struct grid_model *m = b->m;

@@ -81,7 +81,7 @@ static struct str table_of(struct str name, unsigned *skip)
 }
 
 /* "16,64;;64,32" without its first `skip` entries; entries that are no tensors go. */
-static void take_inputs(struct arena *arena, struct str shapes, struct str types, unsigned skip,
+static void read_inputs(struct arena *arena, struct str shapes, struct str types, unsigned skip,
                         struct call_group *out)
 {
     struct str rest = literal_shapes(arena, shapes), part, name;
@@ -247,7 +247,7 @@ static struct str comm_table(struct str name)
 }
 
 /* A collective whose size and group are recorded. */
-static bool take_comm(const struct capture *cap, size_t slice, struct call_group *out)
+static bool read_comm(const struct capture *cap, size_t slice, struct call_group *out)
 {
     double elements = attr_number(cap, slice, "In msg nelems");
     double devices = attr_number(cap, slice, "Group size");
@@ -305,6 +305,8 @@ static struct str kernel_type(struct str name)
     return from > 0 ? str_part(name, from, name.n) : S("");
 }
 
+/* A call without recorded types has those that the name of its kernel gives; one of no known
+ * operator is filed under its kernel's kind, else under its own name made a file name. */
 static void close_call(struct gathering *g, const struct capture *cap, struct open_call *c)
 {
     struct call_group call = {0};
@@ -315,7 +317,7 @@ static void close_call(struct gathering *g, const struct capture *cap, struct op
     struct recorded_op op = recorded_op(cap, c->op);
     struct str name = op.name;
     call.op = table_of(name, &skip);
-    take_inputs(&g->arena, op.shapes, op.types, skip, &call);
+    read_inputs(&g->arena, op.shapes, op.types, skip, &call);
     if (op.types.n == 0)
         call.types = types_by_kernel(&g->arena, call.types, c->kernel);
     call.types = database_type(&g->arena, call.types);
@@ -340,7 +342,7 @@ static struct str own_text(struct gathering *g, const struct capture *cap, size_
 }
 
 /* A kernel that knows its operator by itself. */
-static bool take_kernel(struct gathering *g, const struct capture *cap, size_t slice,
+static bool read_kernel(struct gathering *g, const struct capture *cap, size_t slice,
                         struct call_group *out)
 {
     *out = (struct call_group){
@@ -354,6 +356,7 @@ static bool take_kernel(struct gathering *g, const struct capture *cap, size_t s
            !str_equal_nocase(out->in, S("N/A")) && str_find_char(out->op, '/') == out->op.n;
 }
 
+/* Kernels in a row of one operator are one call, whose time is their sum. */
 static void capture_rows_gather(struct gathering *g, const struct capture *cap)
 {
     struct open_call open = {0};
@@ -370,8 +373,8 @@ static void capture_rows_gather(struct gathering *g, const struct capture *cap)
         struct call_group call;
         if (!(us > 0))
             continue;
-        if (study_is_comm(cap, slice) ? take_comm(cap, slice, &call)
-                                      : take_kernel(g, cap, slice, &call)) {
+        if (study_is_comm(cap, slice) ? read_comm(cap, slice, &call)
+                                      : read_kernel(g, cap, slice, &call)) {
             add_call(g, &call, us, 1);
             continue;
         }
@@ -465,7 +468,7 @@ static enum status rows_write(struct gathering *g, const char *dir, bool is_dry_
 }
 
 /* One capture; what is wrong with it is told as a loss of the whole. */
-static bool take_capture(struct gathering *g, const char *path, struct diag *d, bool is_alone)
+static bool gather_capture(struct gathering *g, const char *path, struct diag *d, bool is_alone)
 {
     struct capture *cap = NULL;
     struct input_options options = input_defaults();
@@ -503,7 +506,7 @@ static struct str capture_of(struct str file, struct str folder)
 }
 
 /* Everything below a folder. */
-static enum status take_folder(struct gathering *g, const char *path, struct diag *d)
+static enum status gather_folder(struct gathering *g, const char *path, struct diag *d)
 {
     struct str last = S(""), folder = str_of(path);
     struct fs_list files;
@@ -515,7 +518,7 @@ static enum status take_folder(struct gathering *g, const char *path, struct dia
         struct str one = capture_of(str_of(files.at[i].path), folder);
         if (files.at[i].kind != FS_FILE || str_equal(one, last))
             continue;
-        take_capture(g, arena_cstr(&g->arena, one), d, false);
+        gather_capture(g, arena_cstr(&g->arena, one), d, false);
         last = one;
     }
     return ST_OK;
@@ -539,7 +542,7 @@ enum status capture_ops(const char *path, struct arena *arena, struct capture_op
     struct gathering g = {.count = &count};
 
     arena_init(&g.arena);
-    enum status st = take_capture(&g, path, d, true) ? ST_OK : ST_FORMAT;
+    enum status st = gather_capture(&g, path, d, true) ? ST_OK : ST_FORMAT;
     *out = ARENA_ARRAY(arena, struct capture_op, g.groups.n + 1);
     *n = 0;
     for (size_t i = 0; i < g.groups.n; i++) {
@@ -568,8 +571,8 @@ enum status capture_rows(const char *path, const char *dir, bool is_dry_run,
     *out = (struct capture_rows_count){.dir = dir, .is_dry_run = is_dry_run};
     arena_init(&g.arena);
     if (fs_is_dir(path))
-        st = take_folder(&g, path, d);
-    else if (!take_capture(&g, path, d, true))
+        st = gather_folder(&g, path, d);
+    else if (!gather_capture(&g, path, d, true))
         st = ST_FORMAT;
     if (st == ST_OK && out->captures == 0)
         st = diag_fail(d, ST_NOT_FOUND, "perfdb.no-captures", (struct where){.path = path},

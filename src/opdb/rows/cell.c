@@ -38,7 +38,7 @@ struct str cell_bare(struct str text)
 }
 
 /* Digits with single underscores between them, without these; false when there are none. */
-static bool take_digits(struct str *rest, char *out, size_t *n)
+static bool read_digits(struct str *rest, char *out, size_t *n)
 {
     size_t before = *n;
     bool was_digit = false;
@@ -56,7 +56,7 @@ static bool take_digits(struct str *rest, char *out, size_t *n)
     return *n > before;
 }
 
-static bool take_char(struct str *rest, const char *set, char *out, size_t *n)
+static bool read_char(struct str *rest, const char *set, char *out, size_t *n)
 {
     if (rest->n == 0 || strchr(set, rest->at[0]) == NULL || rest->at[0] == '\0')
         return false;
@@ -68,14 +68,14 @@ static bool take_char(struct str *rest, const char *set, char *out, size_t *n)
 /* Copies a decimal number without its underscores; false when the text is none. */
 static bool spell_plainly(struct str text, char *out, size_t *n)
 {
-    take_char(&text, "+-", out, n);
-    bool has_whole = take_digits(&text, out, n);
-    bool has_fraction = take_char(&text, ".", out, n) && take_digits(&text, out, n);
+    read_char(&text, "+-", out, n);
+    bool has_whole = read_digits(&text, out, n);
+    bool has_fraction = read_char(&text, ".", out, n) && read_digits(&text, out, n);
     if (!has_whole && !has_fraction)
         return false;
-    if (take_char(&text, "eE", out, n)) {
-        take_char(&text, "+-", out, n);
-        if (!take_digits(&text, out, n))
+    if (read_char(&text, "eE", out, n)) {
+        read_char(&text, "+-", out, n);
+        if (!read_digits(&text, out, n))
             return false;
     }
     return text.n == 0;
@@ -141,6 +141,7 @@ static bool micro(double x, uint64_t *out)
     return true;
 }
 
+/* What "%.6f" prints, without its cost where the last digit is beyond doubt. */
 size_t cell_print6(char *buf, double value)
 {
     uint64_t n;

@@ -149,7 +149,7 @@ static void check_rows(struct check *c, const struct place_file *file, const str
         bool is_new = true;
         uint32_t first = 0;
         if (!is_comm) {
-            struct signature_row cells = signature_take(t, row, &keys);
+            struct signature_row cells = signature_read(t, row, &keys);
             struct signature s = signature_of(&c->arena, file->op, &cells);
             first = signature_index_add(&index, &s, (uint32_t)row, &is_new);
         }

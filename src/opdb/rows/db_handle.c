@@ -34,11 +34,11 @@ struct db_plan {
     bool is_free;
 };
 
-enum db_way { BY_KERNEL, BY_OP, BY_COMM };
+enum db_lookup { BY_KERNEL, BY_OP, BY_COMM };
 
 struct db_handle {
     struct query_db db;  /* grows while plans are made */
-    struct once *plans;  /* by way and name */
+    struct once *plans;  /* by kind of lookup and name */
     struct once *models; /* fitted regimes, by their place in memory */
 };
 
@@ -105,17 +105,17 @@ static void plan_op(struct planning *p, struct str name, struct db_plan *plan)
 static const void *make_plan(void *ctx, struct str key)
 {
     struct planning *p = ctx;
-    enum db_way way = (enum db_way)key.at[0];
+    enum db_lookup by = (enum db_lookup)key.at[0];
     struct str name = str_part(key, 1, key.n);
     struct arena *arena = &p->h->db.arena;
     struct db_plan *plan = ARENA_NEW(arena, struct db_plan);
 
     *plan = (struct db_plan){.input_count = -1};
-    if (way == BY_OP) {
+    if (by == BY_OP) {
         plan_op(p, name, plan);
     } else {
         struct str *kernel = ARENA_NEW(arena, struct str);
-        *kernel = way == BY_COMM ? query_comm_kernel(name) : arena_str(arena, name);
+        *kernel = by == BY_COMM ? query_comm_kernel(name) : arena_str(arena, name);
         plan->parts = ARENA_NEW(arena, struct db_part);
         plan->miss = kernel->n == 0 ? "invalid_args" : NULL;
         if (plan->miss == NULL)
@@ -342,14 +342,14 @@ enum status db_handle_ask(struct db_handle *h, const struct db_question *q, stru
                           struct diag *d)
 {
     struct planning p = {.h = h, .d = d, .status = ST_OK};
-    enum db_way way = q->kernel.n > 0 ? BY_KERNEL : q->op_name.n > 0 ? BY_OP : BY_COMM;
-    struct str name = way == BY_KERNEL ? q->kernel : way == BY_OP ? q->op_name : q->comm;
+    enum db_lookup by = q->kernel.n > 0 ? BY_KERNEL : q->op_name.n > 0 ? BY_OP : BY_COMM;
+    struct str name = by == BY_KERNEL ? q->kernel : by == BY_OP ? q->op_name : q->comm;
 
     *out = miss("invalid_args");
     if ((q->kernel.n > 0) + (q->op_name.n > 0) + (q->comm.n > 0) != 1 || name.n > NAME)
         return ST_OK;
     char key[NAME + 1];
-    key[0] = (char)way;
+    key[0] = (char)by;
     memcpy(key + 1, name.at, name.n);
     const struct db_plan *plan = once_get(p.h->plans, (struct str){key, name.n + 1}, make_plan, &p);
     if (plan == NULL)

@@ -143,6 +143,7 @@ static uint32_t new_group(struct kernels *k, uint32_t type, struct str in, struc
     return (uint32_t)k->groups.n - 1;
 }
 
+/* Groups whose keys have one hash form a list through `next`: two groups never become one. */
 static struct kernel_group *exports_group_of(struct kernels *k, struct str type, struct str in,
                                              struct str out)
 {
@@ -180,8 +181,8 @@ static void note_fia(struct kernels *k, struct str in, struct str out)
     vec_push(&k->fia, row);
 }
 
-static void take_kernel(void *ctx, const struct rows *rows, const struct columns *c,
-                        struct arena *scratch)
+static void add_kernel(void *ctx, const struct rows *rows, const struct columns *c,
+                       struct arena *scratch)
 {
     struct kernels *k = ctx;
     struct str in = rows_cell(rows, c->identity[ID_INPUT_SHAPES], scratch);
@@ -220,7 +221,7 @@ enum status kernels_read(struct kernels *k, const char *path, struct diag *d)
     struct columns c = exports_find_columns(&rows->csv, S("Type"), COL_DURATION);
     enum status st = check_columns(rows, &c);
     if (st == ST_OK)
-        return each_row(rows, &c, &k->types.n, take_kernel, k);
+        return each_row(rows, &c, &k->types.n, add_kernel, k);
     rows_close(rows);
     return st;
 }
@@ -375,8 +376,8 @@ static struct summary_case *case_of(struct summary *s, uint32_t type, const stru
     return &s->cases.at[at];
 }
 
-static void take_sample(void *ctx, const struct rows *rows, const struct columns *c,
-                        struct arena *scratch)
+static void add_sample(void *ctx, const struct rows *rows, const struct columns *c,
+                       struct arena *scratch)
 {
     struct summary *s = ctx;
     struct str type = rows_cell(rows, c->type, scratch), cells[IDENTITY_N];
@@ -406,7 +407,7 @@ enum status summary_read(struct summary *s, const char *path, int64_t ep_size, s
     TRY(rows_open(&rows, path, d));
     struct columns c = exports_find_columns(&rows->csv, COL_OP_TYPE, S("Task Duration(us)"));
     c.identity[ID_CORE] = csv_column(&rows->csv, S("Task Type"));
-    return each_row(rows, &c, &s->types.n, take_sample, s);
+    return each_row(rows, &c, &s->types.n, add_sample, s);
 }
 
 enum status summary_find(struct arena *arena, const char *prof, struct summary_files *out,

@@ -102,7 +102,7 @@ static enum status read_operators(const char *path, struct arena *arena, struct 
     return rows_close(rows);
 }
 
-static enum status take_slots(struct fia_meta *m, struct arena *arena, struct str shapes,
+static enum status read_slots(struct fia_meta *m, struct arena *arena, struct str shapes,
                               const char *path, struct diag *d)
 {
     struct str rest = cell_bare(shapes), one, text;
@@ -148,7 +148,7 @@ enum status fia_meta_add(struct fia_metas *metas, struct kernels *k, const char 
                              .output_shapes = row->output_shapes,
                              .profile = arena_str(&k->arena, profile)};
         struct str shapes = row->index < calls.at.n ? calls.at.at[row->index] : row->input_shapes;
-        st = take_slots(&m, &k->arena, shapes, path, d);
+        st = read_slots(&m, &k->arena, shapes, path, d);
         hash_put(&metas->by_shapes, fia_key_of(m.input_shapes, m.output_shapes),
                  (uint32_t)metas->at.n);
         vec_push(&metas->at, m);
@@ -249,7 +249,7 @@ static enum status bad_line(const struct json *j, const char *path, uint64_t lin
                      "not a record of an attention call: %s", what);
 }
 
-static bool take_list(struct json *j, struct arena *arena, struct value *out)
+static bool read_numbers(struct json *j, struct arena *arena, struct value *out)
 {
     VEC_OF(struct str) items = {0};
     struct str item;
@@ -271,7 +271,7 @@ static bool take_list(struct json *j, struct arena *arena, struct value *out)
     return is_fine;
 }
 
-static bool take_field(struct json *j, struct arena *arena, enum call_field field,
+static bool read_field(struct json *j, struct arena *arena, enum call_field field,
                        struct value *out)
 {
     struct str text;
@@ -280,7 +280,7 @@ static bool take_field(struct json *j, struct arena *arena, enum call_field fiel
     *out = (struct value){0};
     if (!json_value(j, &text))
         return field < F_LISTS && j->token == JSON_ARRAY && json_next(j) == JSON_ARRAY &&
-               take_list(j, arena, out);
+               read_numbers(j, arena, out);
     if (j->token == JSON_NULL)
         return true;
     if (field == F_INPUT_LAYOUT && j->token == JSON_STRING)
@@ -290,7 +290,7 @@ static bool take_field(struct json *j, struct arena *arena, enum call_field fiel
     return out->text.at != NULL;
 }
 
-static enum status take_line(struct json *j, struct arena *arena, const char *path, uint64_t line,
+static enum status read_line(struct json *j, struct arena *arena, const char *path, uint64_t line,
                              struct value values[F_FIELDS], struct diag *d)
 {
     struct str key;
@@ -301,7 +301,7 @@ static enum status take_line(struct json *j, struct arena *arena, const char *pa
         size_t field = 0;
         while (field < F_FIELDS && !str_equal(field_names[field], key))
             field++;
-        if (field < F_FIELDS && !take_field(j, arena, (enum call_field)field, &values[field]))
+        if (field < F_FIELDS && !read_field(j, arena, (enum call_field)field, &values[field]))
             return bad_line(j, path, line,
                             arena_format(arena, "%.*s is neither null nor of the expected type",
                                          STR_ARGS(field_names[field]))
@@ -379,7 +379,7 @@ enum status fia_records_parse(struct fia_records *records, struct arena *arena, 
         if (cell_trim(line).n == 0)
             continue;
         json_open(j, cell_trim(line), JSON_STRICT);
-        TRY(take_line(j, arena, path, n, values, d));
+        TRY(read_line(j, arena, path, n, values, d));
         add_record(records, to_record(arena, values));
     }
     return ST_OK;

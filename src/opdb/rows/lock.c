@@ -63,7 +63,8 @@ static int try_once(struct lock *lock)
     return rc == 0 || error == EWOULDBLOCK || error == EINTR ? 0 : -1;
 }
 
-static enum status tell_holder(const struct lock *lock, const char *dir, struct diag *d)
+/* The file may be empty or gone when its holder ends meanwhile: then nobody is named. */
+static enum status report_holder(const struct lock *lock, const char *dir, struct diag *d)
 {
     char text[256] = "";
     long pid = 0;
@@ -118,7 +119,7 @@ enum status lock_hold(struct lock *lock, const char *dir, const char *command, d
     else if (got == 0 && cancelled())
         st = ST_CANCELLED;
     else if (got == 0)
-        st = tell_holder(lock, dir, d);
+        st = report_holder(lock, dir, d);
     if (st != ST_OK) {
         lock_release(lock);
         return st;

@@ -122,6 +122,8 @@ static void add_call(struct opset *s, const struct opset_row *rows, size_t n)
     vec_push(&r->rows, first);
 }
 
+/* Rows of one exact call are one point: `call` numbers them by first appearance, sorting brings
+ * them together. */
 static void opset_gather(struct opset *s)
 {
     struct opset_columns c = columns_of(&s->table);

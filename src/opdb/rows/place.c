@@ -235,7 +235,7 @@ static size_t skip_space(struct str s, size_t i)
 }
 
 /* The place behind "version =" or "package_version:" at `i`; 0 when there is none. */
-static size_t take_key(struct str s, size_t i)
+static size_t skip_key(struct str s, size_t i)
 {
     struct str rest = str_part(s, i, s.n);
 
@@ -251,7 +251,7 @@ static size_t take_key(struct str s, size_t i)
 
 static bool in_line(struct str line, struct str *out)
 {
-    size_t at = take_key(line, 0);
+    size_t at = skip_key(line, 0);
 
     if (at == 0)
         return false;
@@ -266,7 +266,7 @@ static bool in_line(struct str line, struct str *out)
 static bool anywhere(struct str text, struct str *out)
 {
     for (size_t i = 0; i < text.n; i++) {
-        size_t at = i > 0 && char_is_word(text.at[i - 1]) ? 0 : take_key(text, i);
+        size_t at = i > 0 && char_is_word(text.at[i - 1]) ? 0 : skip_key(text, i);
         if (at == 0)
             continue;
         at = skip_space(text, at);
@@ -449,7 +449,7 @@ enum status place_find(struct arena *arena, const char *dir, const struct str *o
 }
 
 /* The last folder of `path`, which becomes the path above it. */
-static struct str take_last(struct str *path)
+static struct str pop_folder(struct str *path)
 {
     while (path->n > 0 && path->at[path->n - 1] == '/')
         path->n--;
@@ -463,9 +463,9 @@ struct place_origin place_origin(const char *path)
     struct str rest = str_of(path);
     struct place_origin origin;
 
-    take_last(&rest);
-    origin.version = take_last(&rest);
-    origin.stack = take_last(&rest);
-    origin.device = take_last(&rest);
+    pop_folder(&rest);
+    origin.version = pop_folder(&rest);
+    origin.stack = pop_folder(&rest);
+    origin.device = pop_folder(&rest);
     return origin;
 }

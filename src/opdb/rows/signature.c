@@ -219,7 +219,7 @@ struct signature_columns signature_find(const struct op_table *t)
     return c;
 }
 
-struct signature_row signature_take(const struct op_table *t, size_t row,
+struct signature_row signature_read(const struct op_table *t, size_t row,
                                     const struct signature_columns *c)
 {
     struct signature_row out;

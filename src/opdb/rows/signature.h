@@ -48,7 +48,7 @@ struct signature_columns {
     int at[SIGNATURE_CELLS];
 };
 struct signature_columns signature_find(const struct op_table *t);
-struct signature_row signature_take(const struct op_table *t, size_t row,
+struct signature_row signature_read(const struct op_table *t, size_t row,
                                     const struct signature_columns *c);
 
 /* Rows by signature: zero-initialised is empty. Texts given must outlive it. */

@@ -5,7 +5,7 @@
 
 static struct str heard;
 
-static bool sqlview_take_head(void *ctx __attribute__((unused)), const char *const *names, size_t n)
+static bool sqlview_note_head(void *ctx __attribute__((unused)), const char *const *names, size_t n)
 {
     heard = S("");
     for (size_t i = 0; i < n; i++)
@@ -13,7 +13,7 @@ static bool sqlview_take_head(void *ctx __attribute__((unused)), const char *con
     return true;
 }
 
-static bool sqlview_take_row(void *ctx __attribute__((unused)), const struct field_value *cells,
+static bool sqlview_note_row(void *ctx __attribute__((unused)), const struct field_value *cells,
                              size_t n)
 {
     heard = arena_format(&arena, "%.*s\n", STR_ARGS(heard));
@@ -39,7 +39,7 @@ static bool sqlview_take_row(void *ctx __attribute__((unused)), const struct fie
 
 static enum status sqlview_test_run(const char *sql)
 {
-    const struct sqlview_sink sink = {sqlview_take_head, sqlview_take_row, NULL};
+    const struct sqlview_sink sink = {sqlview_note_head, sqlview_note_row, NULL};
     struct place_files tree;
 
     scratch_put("A/s/v1/Mul.csv", "Input Shapes,us,us\n\"\"\"4,5\"\"\",2.5\t,x\n7,,y\n");

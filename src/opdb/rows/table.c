@@ -47,7 +47,7 @@ enum status table_refuse_pointer(const char *path, struct diag *d)
 }
 
 /* A cell as the exporter meant it: doubled quotes are one, but only inside quotes. */
-static struct str take_cell(struct op_table *t, const struct csv *csv, size_t i)
+static struct str read_cell(struct op_table *t, const struct csv *csv, size_t i)
 {
     struct str cell = csv_cell(csv, (int)i);
 
@@ -73,7 +73,7 @@ static enum status too_large(const struct op_table *t, uint64_t line, struct dia
     return ST_LIMIT;
 }
 
-static enum status take_rows(struct op_table *t, struct csv *csv, struct diag *d)
+static enum status read_rows(struct op_table *t, struct csv *csv, struct diag *d)
 {
     while (csv_next(csv)) {
         if (csv->is_broken)
@@ -86,14 +86,14 @@ static enum status take_rows(struct op_table *t, struct csv *csv, struct diag *d
         struct str *cells = &t->cells.at[row * t->columns.n];
         t->lines.at[row] = csv->line;
         for (size_t i = 0; i < n; i++)
-            cells[i] = take_cell(t, csv, i);
+            cells[i] = read_cell(t, csv, i);
         if (csv->n_cells != t->columns.n)
             vec_push(&t->ragged, ((struct table_ragged){csv->line, csv->n_cells}));
     }
     return ST_OK;
 }
 
-static enum status take_text(struct op_table *t, struct str text, struct diag *d)
+static enum status parse_text(struct op_table *t, struct str text, struct diag *d)
 {
     struct csv csv;
 
@@ -103,7 +103,7 @@ static enum status take_text(struct op_table *t, struct str text, struct diag *d
     csv_open(&csv, without_bom(text));
     size_t n = csv_header_count(&csv);
     for (size_t i = 0; i < n; i++)
-        vec_push(&t->columns, take_cell(t, &csv, i));
+        vec_push(&t->columns, read_cell(t, &csv, i));
     if (n > 0)
         t->columns.at[0] = without_bom(t->columns.at[0]);
     if (t->columns.n == 0)
@@ -113,20 +113,20 @@ static enum status take_text(struct op_table *t, struct str text, struct diag *d
     if (csv.is_broken)
         return diag_fail(d, ST_FORMAT, "perfdb.cut-off", (struct where){t->path, csv.line, 0},
                          "the file ends inside a quoted cell");
-    return take_rows(t, &csv, d);
+    return read_rows(t, &csv, d);
 }
 
 enum status table_parse(struct op_table *t, const char *path, struct str text, struct diag *d)
 {
     table_init(t, path);
-    return take_text(t, text, d);
+    return parse_text(t, text, d);
 }
 
 enum status table_read(struct op_table *t, const char *path, struct diag *d)
 {
     table_init(t, path);
     TRY(mapfile_open(&t->map, path, d));
-    return take_text(t, t->map.text, d);
+    return parse_text(t, t->map.text, d);
 }
 
 int table_column(const struct op_table *t, struct str name)
@@ -309,6 +309,8 @@ static void put_cells(struct sink sink, struct str sign, const struct str *cells
     sink.write(sink.ctx, S("\n"));
 }
 
+/* Rows move between files, so lines that come later on the other side are kept: `in_old` and
+ * `in_fresh` count what is still ahead. */
 static void diff_rows(const struct op_table *old, const struct op_table *fresh, struct sink sink)
 {
     struct hash in_old = {0}, in_fresh = {0};

@@ -191,7 +191,7 @@ static void index_rows(struct work *w)
 
     memset(count, 0, (t->n_rows + 1) * sizeof(*count));
     for (size_t row = 0; row < t->n_rows; row++) {
-        struct signature_row cells = signature_take(t, row, &w->keys);
+        struct signature_row cells = signature_read(t, row, &w->keys);
         struct signature s = signature_of(&u->arena, u->op, &cells);
         count[signature_index_add(&w->index, &s, (uint32_t)row, NULL)]++;
     }
@@ -273,7 +273,8 @@ static void note_gap(struct work *w, size_t row)
     vec_push(&u->gaps, gap);
 }
 
-static void take_case(struct work *w, const struct summary_case *c, bool may_add)
+/* A case that may only match never adds a row and never touches one that was measured. */
+static void apply_case(struct work *w, const struct summary_case *c, bool may_add)
 {
     struct update *u = w->u;
     struct op_table *t = &u->table;
@@ -352,9 +353,9 @@ enum status update_make(struct update *u, const char *path, const struct update_
     if (how->keep_old)
         remember(&u->old, &u->table);
     for (size_t i = 0; i < offer->n_merge; i++)
-        take_case(&w, &offer->summary->cases.at[offer->merge[i]], true);
+        apply_case(&w, &offer->summary->cases.at[offer->merge[i]], true);
     for (size_t i = 0; i < offer->n_match; i++)
-        take_case(&w, &offer->summary->cases.at[offer->match[i]], false);
+        apply_case(&w, &offer->summary->cases.at[offer->match[i]], false);
     if (how->prune)
         prune_rows(&w);
     signature_index_free(&w.index);

@@ -284,7 +284,8 @@ static void put_places(struct arrow *w, const struct column_data *c, struct inte
 }
 
 /* Takes the next `n` buffers of a piece over. */
-static void take_buffers(struct arrow *w, const struct dataset_piece *piece, size_t *next, size_t n)
+static void append_buffers(struct arrow *w, const struct dataset_piece *piece, size_t *next,
+                           size_t n)
 {
     for (size_t end = *next + n; *next < end; (*next)++) {
         struct dataset_part part = piece->parts.at[*next];
@@ -307,7 +308,7 @@ static void arrow_append(void *writer, const struct column_chunk *chunk,
         const struct column_data *c = &chunk->at[i];
         bool is_dictionary = has_dictionary(&w->layout.columns[i]);
         vec_push(&w->nodes, ((struct node){htole64(c->n), htole64(c->nulls)}));
-        take_buffers(w, piece, &next, is_dictionary ? 1 : c->type == VALUES_TEXT ? 3 : 2);
+        append_buffers(w, piece, &next, is_dictionary ? 1 : c->type == VALUES_TEXT ? 3 : 2);
         if (is_dictionary)
             put_places(w, c, &w->words[i]);
     }
@@ -347,6 +348,8 @@ static void *open_file(const struct dataset_layout *layout, struct sink out)
     return w;
 }
 
+/* The footer repeats the schema and lists where the blocks lie; its size and the magic end the
+ * file, which readers begin with. */
 static void put_footer(struct arrow *w)
 {
     struct flat *f = &w->flat;

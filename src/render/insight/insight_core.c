@@ -150,7 +150,7 @@ struct pipe_writer {
 };
 
 /* The first thread that is free; a run keeps it busy up to and with its last tick. */
-static uint32_t take_thread(struct pipe_writer *p, const struct slice *s)
+static uint32_t claim_thread(struct pipe_writer *p, const struct slice *s)
 {
     size_t i = 0;
 
@@ -177,7 +177,7 @@ static void put_run(struct core_writer *w, struct pipe_writer *p, size_t number)
 {
     struct slice s = cut_slice(w->t.cut, number);
     bool is_mark = str_equal(p->name, S("USERMARK"));
-    uint32_t tid = is_mark ? mark_thread(capture_text(w->t.cut->cap, s.name)) : take_thread(p, &s);
+    uint32_t tid = is_mark ? mark_thread(capture_text(w->t.cut->cap, s.name)) : claim_thread(p, &s);
 
     if (!p->known[tid]) {
         struct arena scratch;

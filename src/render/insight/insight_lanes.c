@@ -5,13 +5,13 @@
 
 #include "base/text/num.h"
 
-struct look {
+struct lane_style {
     struct str lane;
     int order;
     const char *color;
 };
 
-static const struct look looks[] = {
+static const struct lane_style styles[] = {
     {S_INIT("SCALAR"), 1, "startup"},
     {S_INIT("FLOWCTRL"), 2, "cq_build_passed"},
     {S_INIT("MTE1"), 3, "thread_state_running"},
@@ -33,34 +33,34 @@ static const struct look looks[] = {
     {S_INIT("RVECSU"), 23, "yellow"},
 };
 
-static const struct look *look_of(struct str lane)
+static const struct lane_style *style_of(struct str lane)
 {
-    for (size_t i = 0; i < ARRAY_LEN(looks); i++)
-        if (str_equal(looks[i].lane, lane))
-            return &looks[i];
+    for (size_t i = 0; i < ARRAY_LEN(styles); i++)
+        if (str_equal(styles[i].lane, lane))
+            return &styles[i];
     return NULL;
 }
 
 const char *insight_color(struct str lane, enum slice_kind kind)
 {
-    const struct look *look = look_of(lane);
+    const struct lane_style *lane_style = style_of(lane);
 
     if (kind == SLICE_CONTROL)
         return "black";
     if (kind == SLICE_WAIT)
         return "yellow";
-    if (look != NULL)
-        return look->color;
+    if (lane_style != NULL)
+        return lane_style->color;
     return str_starts(lane, S("WARP_")) ? "thread_state_unknown" : "thread_state_stopped";
 }
 
 bool insight_order(struct str lane, int64_t *out)
 {
-    const struct look *look = look_of(lane);
+    const struct lane_style *lane_style = style_of(lane);
     int64_t warp;
 
-    if (look != NULL) {
-        *out = look->order;
+    if (lane_style != NULL) {
+        *out = lane_style->order;
         return true;
     }
     if (!str_starts(lane, S("WARP_")) || !num_i64(str_part(lane, 5, lane.n), &warp) || warp < -1 ||
@@ -71,7 +71,7 @@ bool insight_order(struct str lane, int64_t *out)
 }
 
 /* Digits at the front of a text. */
-static bool lanes_take_number(struct str *text, int64_t *out)
+static bool lanes_read_number(struct str *text, int64_t *out)
 {
     size_t n = str_digits(str_part(*text, 0, 9));
 
@@ -86,11 +86,11 @@ int64_t insight_core_order(struct str name, size_t number)
     struct str rest = str_part(name, 4, name.n);
     int64_t n, m;
 
-    if (!str_starts(name, S("core")) || !lanes_take_number(&rest, &n))
+    if (!str_starts(name, S("core")) || !lanes_read_number(&rest, &n))
         return (int64_t)number;
     if (str_starts(rest, S(".cubecore")))
         return 3 * n + 1;
-    if (str_skip(&rest, S(".veccore")) && lanes_take_number(&rest, &m))
+    if (str_skip(&rest, S(".veccore")) && lanes_read_number(&rest, &m))
         return 3 * n + 2 + m;
     return 3 * n;
 }

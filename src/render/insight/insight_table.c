@@ -320,6 +320,7 @@ static void put_conflicts(const struct insight_table *t, struct text_out *out,
     text_out_put(out, S("]"));
 }
 
+/* Tenths of a percent, one digit after the point; -1.0: no vector instruction. */
 static void put_utilization(const struct insight_table *t, struct text_out *out,
                             const struct slice *s, const struct insight_cell *cells, size_t n)
 {

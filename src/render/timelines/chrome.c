@@ -8,7 +8,7 @@
 
 enum { ROW_ORDER = 1000 }; /* room for rows between two lanes in the viewer's order */
 
-/* The writer, and each desk at which a part of the events is drawn. */
+/* The writer, and each section at which a part of the events is drawn. */
 struct chrome_writer {
     struct text_out out;
     const struct cut *cut;
@@ -196,18 +196,18 @@ static void put_sample(struct chrome_writer *w, size_t id, const struct sample *
     text_out_put(&w->out, S("}}"));
 }
 
-static void *begin_desk(const void *ctx, struct sink out)
+static void *begin_section(const void *ctx, struct sink out)
 {
     const struct chrome_writer *w = ctx;
-    struct chrome_writer *desk = mem_grow(NULL, sizeof(*desk), 1);
+    struct chrome_writer *section = mem_grow(NULL, sizeof(*section), 1);
 
-    text_out_open(&desk->out, out);
-    desk->cut = w->cut;
-    desk->tracks = w->tracks;
-    desk->arrows = (struct tracks_arrows){0};
-    desk->arrow_names = w->arrow_names;
-    desk->has_events = w->has_events;
-    return desk;
+    text_out_open(&section->out, out);
+    section->cut = w->cut;
+    section->tracks = w->tracks;
+    section->arrows = (struct tracks_arrows){0};
+    section->arrow_names = w->arrow_names;
+    section->has_events = w->has_events;
+    return section;
 }
 
 static void chrome_draw(void *ctx, const struct tracks_mark *mark)
@@ -236,7 +236,7 @@ static bool write_events(const struct cut *cut, const struct timeline_options *o
 {
     static const struct tracks_pen pen = {
         .number_row = number_row,
-        .begin = begin_desk,
+        .begin = begin_section,
         .draw = chrome_draw,
         .flush = chrome_flush,
         .end = mem_free,

@@ -9,7 +9,7 @@
 #include "render/timelines/perfetto_pen.h"
 #include "render/timelines/tracks.h"
 
-/* The writer, and each desk at which a part of the packets is drawn. */
+/* The writer, and each section at which a part of the packets is drawn. */
 struct perfetto_writer {
     struct perfetto_pen pen;
     const struct cut *cut;
@@ -51,7 +51,7 @@ static void perfetto_put_row(struct perfetto_writer *w, const struct tracks_mark
     perfetto_row(&w->pen, &row);
 }
 
-static void take_notes(struct perfetto_writer *w, const struct slice *slice)
+static void put_notes(struct perfetto_writer *w, const struct slice *slice)
 {
     const struct capture *cap = w->cut->cap;
     const attr_run runs[] = {slice->set, slice->own};
@@ -82,7 +82,7 @@ static void render_perfetto_put_slice(struct perfetto_writer *w, uint32_t number
     struct slice slice = cut_slice(w->cut, number);
     size_t flow;
 
-    take_notes(w, &slice);
+    put_notes(w, &slice);
     if (w->arrows.tracks == NULL)
         w->arrows = tracks_arrows_from(w->tracks, number);
     while (tracks_arrow_from(&w->arrows, number, &flow))
@@ -93,6 +93,7 @@ static void render_perfetto_put_slice(struct perfetto_writer *w, uint32_t number
                    timeline_category(cap, &slice));
 }
 
+/* Messages are packed at once: what they hold is given back after each. */
 static void perfetto_draw(void *ctx, const struct tracks_mark *mark)
 {
     struct perfetto_writer *w = ctx;
@@ -124,20 +125,20 @@ static void perfetto_draw(void *ctx, const struct tracks_mark *mark)
     arena_rewind(&w->arena, w->mark);
 }
 
-static void *begin_desk(const void *ctx, struct sink out)
+static void *begin_section(const void *ctx, struct sink out)
 {
     const struct perfetto_writer *w = ctx;
-    struct perfetto_writer *desk = mem_grow(NULL, sizeof(*desk), 1);
+    struct perfetto_writer *section = mem_grow(NULL, sizeof(*section), 1);
 
-    memset(desk, 0, sizeof(*desk));
-    perfetto_open(&desk->pen, out, w->cut->span.begin);
-    desk->pen.has_packets = w->pen.has_packets;
-    desk->cut = w->cut;
-    desk->tracks = w->tracks;
-    desk->processes = w->processes;
-    arena_init(&desk->arena);
-    desk->mark = arena_mark(&desk->arena);
-    return desk;
+    memset(section, 0, sizeof(*section));
+    perfetto_open(&section->pen, out, w->cut->span.begin);
+    section->pen.has_packets = w->pen.has_packets;
+    section->cut = w->cut;
+    section->tracks = w->tracks;
+    section->processes = w->processes;
+    arena_init(&section->arena);
+    section->mark = arena_mark(&section->arena);
+    return section;
 }
 
 static void perfetto_flush(void *ctx)
@@ -148,7 +149,7 @@ static void perfetto_flush(void *ctx)
     w->arrows = (struct tracks_arrows){0}; /* the next batch may begin anywhere */
 }
 
-static void end_desk(void *ctx)
+static void end_section(void *ctx)
 {
     struct perfetto_writer *w = ctx;
 
@@ -160,11 +161,11 @@ static void end_desk(void *ctx)
 static bool write_perfetto(const struct cut *cut, const struct timeline_options *options,
                            struct sink out)
 {
-    static const struct tracks_pen pen = {number_row,    number_series,  true,    begin_desk,
-                                          perfetto_draw, perfetto_flush, end_desk};
+    static const struct tracks_pen pen = {number_row,    number_series,  true,       begin_section,
+                                          perfetto_draw, perfetto_flush, end_section};
     struct tracks tracks;
     struct perfetto_writer *w =
-        begin_desk(&(struct perfetto_writer){.cut = cut, .tracks = &tracks}, out);
+        begin_section(&(struct perfetto_writer){.cut = cut, .tracks = &tracks}, out);
     struct tracks_job job = {cut, options, &pen, w, out, NULL};
 
     tracks_init(&tracks, cut, false);
@@ -180,7 +181,7 @@ static bool write_perfetto(const struct cut *cut, const struct timeline_options 
                                            w->tracks->processes.at[i].pid);
     text_out_flush(&w->pen.out);
     bool is_done = !w->pen.out.has_failed && tracks_draw(&job);
-    end_desk(w);
+    end_section(w);
     tracks_fini(&tracks);
     return is_done;
 }

@@ -29,6 +29,7 @@ static uint32_t find_process(struct tracks *t, struct tracks_process want)
     }
 }
 
+/* Ascend's collectives have a process of their own in the viewers that its users know. */
 static void add_lane(struct tracks *t, lane_id id)
 {
     const struct capture *cap = t->cut->cap;
@@ -69,7 +70,7 @@ static void add_series(struct tracks *t, size_t id)
                                     });
 }
 
-static bool tracks_take(struct hash *used, uint64_t key)
+static bool tracks_claim(struct hash *used, uint64_t key)
 {
     size_t before = used->n;
 
@@ -77,9 +78,9 @@ static bool tracks_take(struct hash *used, uint64_t key)
     return used->n > before;
 }
 
-static void take_pid(struct tracks *t, struct tracks_process *p, int64_t pid)
+static void claim_pid(struct tracks *t, struct tracks_process *p, int64_t pid)
 {
-    p->has_pid = tracks_take(&t->used_pids, (uint64_t)pid);
+    p->has_pid = tracks_claim(&t->used_pids, (uint64_t)pid);
     p->pid = p->has_pid ? pid : p->pid;
 }
 
@@ -90,18 +91,18 @@ static void number_processes(struct tracks *t, bool device_pids)
 
     for (size_t i = 0; i < t->processes.n; i++)
         if (t->processes.at[i].pid != 0)
-            take_pid(t, &t->processes.at[i], t->processes.at[i].pid);
+            claim_pid(t, &t->processes.at[i], t->processes.at[i].pid);
     for (size_t i = 0; i < t->processes.n && device_pids; i++)
         if (!t->processes.at[i].has_pid && t->processes.at[i].device >= 0)
-            take_pid(t, &t->processes.at[i], t->processes.at[i].device);
+            claim_pid(t, &t->processes.at[i], t->processes.at[i].device);
     for (size_t i = 0; i < t->processes.n; i++)
         while (!t->processes.at[i].has_pid)
-            take_pid(t, &t->processes.at[i], next++);
+            claim_pid(t, &t->processes.at[i], next++);
 }
 
-static bool take_tid(struct tracks *t, lane_id lane, int64_t tid)
+static bool claim_tid(struct tracks *t, lane_id lane, int64_t tid)
 {
-    if (!tracks_take(&t->used_tids, hash_mix(t->lanes[lane].process + 1, (uint64_t)tid)))
+    if (!tracks_claim(&t->used_tids, hash_mix(t->lanes[lane].process + 1, (uint64_t)tid)))
         return false;
     t->lanes[lane].tid = tid;
     return true;
@@ -115,13 +116,13 @@ static void number_lanes(struct tracks *t)
 
     for (lane_id i = 0; i < cap->lanes.n; i++) {
         int64_t tid = cap->lanes.at[i].key.tid;
-        is_done[i] = !t->cut->lanes[i] || (tid != 0 && take_tid(t, i, tid));
+        is_done[i] = !t->cut->lanes[i] || (tid != 0 && claim_tid(t, i, tid));
     }
     for (lane_id i = 0; i < cap->lanes.n; i++) {
         int64_t tid;
         is_done[i] = is_done[i] || (cap->lanes.at[i].key.kind == LANE_STREAM &&
                                     num_i64(capture_text(cap, cap->lanes.at[i].key.name), &tid) &&
-                                    tid >= INT32_MIN && tid <= INT32_MAX && take_tid(t, i, tid));
+                                    tid >= INT32_MIN && tid <= INT32_MAX && claim_tid(t, i, tid));
     }
     for (lane_id i = 0; i < cap->lanes.n; i++)
         if (!is_done[i])
@@ -186,7 +187,7 @@ int64_t tracks_fresh_tid(struct tracks *t, uint32_t process)
 {
     for (;;) {
         int64_t tid = t->processes.at[process].next_tid++;
-        if (tracks_take(&t->used_tids, hash_mix(process + 1, (uint64_t)tid)))
+        if (tracks_claim(&t->used_tids, hash_mix(process + 1, (uint64_t)tid)))
             return tid;
     }
 }

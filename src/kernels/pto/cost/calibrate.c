@@ -205,6 +205,7 @@ static void refit_path(const struct pto_costs *c, const struct pto_work *w, stru
     name_key(r, "latency", path->latency, f->now[LATENCY]);
 }
 
+/* A rate that no measurement depends on is held: a fit would give it any value. */
 static void refit_law(const struct pto_costs *c, const struct pto_work *w, struct fit *f,
                       struct pto_refit *r)
 {

@@ -99,6 +99,8 @@ static double row_cycles(const struct pto_costs *c, const struct pto_work *w, do
                : moved;
 }
 
+/* `part`: n cores that share panels of a product stand in a square of sqrt(n) x sqrt(n); sqrt(n)
+ * of them need the same panel and one brings it in. */
 struct pto_miss pto_miss_of(const struct pto_costs *c, const struct pto_work *w)
 {
     const struct pto_path *path = &c->path[w->arch][w->src_space][w->dst_space];

@@ -204,6 +204,7 @@ static bool find_path_slot(struct pto_costs *c, enum pto_arch arch, struct str n
     return true;
 }
 
+/* What the model divides by stays above 0. */
 static bool find_slot(struct pto_costs *c, struct str key, struct cost_slot *slot)
 {
     enum pto_arch arch;

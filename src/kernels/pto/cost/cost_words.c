@@ -44,12 +44,12 @@ static struct str vector_law(const struct pto_costs *c, enum pto_arch arch, enum
                         p->chain[1], p->unit[0], p->unit[1], p->loads, p->stores);
 }
 
-struct way {
+struct path_ends {
     enum pto_space from, to;
 };
 
-static struct str ways(const struct pto_costs *c, enum pto_arch arch, const struct way *list,
-                       size_t n, struct arena *arena)
+static struct str path_words(const struct pto_costs *c, enum pto_arch arch,
+                             const struct path_ends *list, size_t n, struct arena *arena)
 {
     struct str out = S("");
 
@@ -66,32 +66,32 @@ static struct str ways(const struct pto_costs *c, enum pto_arch arch, const stru
 static struct str moved(const struct pto_costs *c, enum pto_arch arch, enum pto_opcode op,
                         struct arena *arena)
 {
-    static const struct way in[] = {{PTO_GM, PTO_VEC}, {PTO_GM, PTO_MAT}};
-    static const struct way out[] = {{PTO_VEC, PTO_GM}, {PTO_ACC, PTO_GM}, {PTO_MAT, PTO_GM}};
-    static const struct way within[] = {
+    static const struct path_ends in[] = {{PTO_GM, PTO_VEC}, {PTO_GM, PTO_MAT}};
+    static const struct path_ends out[] = {{PTO_VEC, PTO_GM}, {PTO_ACC, PTO_GM}, {PTO_MAT, PTO_GM}};
+    static const struct path_ends within[] = {
         {PTO_MAT, PTO_LEFT}, {PTO_MAT, PTO_RIGHT}, {PTO_MAT, PTO_BIAS}, {PTO_MAT, PTO_SCALING},
         {PTO_ACC, PTO_MAT},  {PTO_ACC, PTO_VEC},   {PTO_VEC, PTO_MAT}};
-    static const struct way across[] = {{PTO_ACC, PTO_VEC}, {PTO_VEC, PTO_MAT}};
+    static const struct path_ends across[] = {{PTO_ACC, PTO_VEC}, {PTO_VEC, PTO_MAT}};
 
     switch (pto_class_of(op)) {
     case PTO_CLASS_LOAD:
-        return ways(c, arch, in, ARRAY_LEN(in), arena);
+        return path_words(c, arch, in, ARRAY_LEN(in), arena);
     case PTO_CLASS_STORE:
-        return ways(c, arch, out, ARRAY_LEN(out), arena);
+        return path_words(c, arch, out, ARRAY_LEN(out), arena);
     case PTO_CLASS_MOVE:
         return arena_format(arena, "vec to vec: %.*s; %.*s",
                             STR_ARGS(vector_law(c, arch, op, arena)),
-                            STR_ARGS(ways(c, arch, within, ARRAY_LEN(within), arena)));
+                            STR_ARGS(path_words(c, arch, within, ARRAY_LEN(within), arena)));
     default:
         break;
     }
     bool is_push = op == PTO_TPUSH_TO_AIV || op == PTO_TPUSH_TO_AIC || op == PTO_TPUSH;
     bool is_pop = op == PTO_TPOP_FROM_AIC || op == PTO_TPOP_FROM_AIV || op == PTO_TPOP;
     if (arch == PTO_A5)
-        return is_push ? ways(c, arch, across, ARRAY_LEN(across), arena) : S("");
+        return is_push ? path_words(c, arch, across, ARRAY_LEN(across), arena) : S("");
     if (is_push)
-        return ways(c, arch, out, 2, arena);
-    return is_pop ? ways(c, arch, in, ARRAY_LEN(in), arena) : S("");
+        return path_words(c, arch, out, 2, arena);
+    return is_pop ? path_words(c, arch, in, ARRAY_LEN(in), arena) : S("");
 }
 
 static struct str one_number(const struct pto_costs *c, enum pto_cost_key key, struct arena *arena)

@@ -286,6 +286,7 @@ static int64_t in_use(const struct pto_tile_life *at, size_t n, int64_t now)
 
 enum { MOST_LIVES = 2000 }; /* the peak looks at every pair */
 
+/* Use rises only where a tile begins to live, so it is largest at one of these moments. */
 static void add_peaks(struct pto_lines *l, enum pto_arch arch)
 {
     for (size_t i = 0, n; i < l->tiles.n; i += n) {

@@ -230,6 +230,7 @@ static void find_degenerate(struct pto_outcome *o)
             o->is_degenerate = true;
 }
 
+/* Both vector cores run one program: its inserted barriers count once. */
 void pto_outcome_fill(struct pto_outcome *o, const struct pto_sim *sim, const struct pto_chip *chip)
 {
     const struct pto_function *f = sim->function[0] ? sim->function[0] : sim->function[1];

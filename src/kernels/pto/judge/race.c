@@ -314,8 +314,8 @@ void pto_race_give(struct pto_races *r, uint32_t core, enum pto_pipe pipe, uint3
     }
 }
 
-void pto_race_take(struct pto_races *r, uint32_t core, enum pto_pipe pipe, uint32_t id,
-                   uint32_t from, size_t nth)
+void pto_race_token_wait(struct pto_races *r, uint32_t core, enum pto_pipe pipe, uint32_t id,
+                         uint32_t from, size_t nth)
 {
     const struct pto_race_tokens *t = &r->token[id][from][core];
 
@@ -334,7 +334,7 @@ void pto_race_freed_view(struct pto_races *r, uint32_t core, const struct pto_si
     vec_push(&r->freed[s->fifo][s->to_vector][core].at, clock_of(r, core, PTO_PIPE_MTE2));
 }
 
-void pto_race_fifo_take(struct pto_races *r, uint32_t core, const struct pto_site *s, uint32_t from,
+void pto_race_fifo_wait(struct pto_races *r, uint32_t core, const struct pto_site *s, uint32_t from,
                         bool is_freed, size_t nth)
 {
     const struct pto_race_tokens *t =

@@ -171,15 +171,15 @@ void pto_race_scalar(struct pto_races *r, const struct pto_core *c, const struct
 /* A flag for other cores, and one taken from another. */
 void pto_race_give(struct pto_races *r, uint32_t core, enum pto_pipe pipe, uint32_t id,
                    uint32_t cores);
-void pto_race_take(struct pto_races *r, uint32_t core, enum pto_pipe pipe, uint32_t id,
-                   uint32_t from, size_t nth);
+void pto_race_token_wait(struct pto_races *r, uint32_t core, enum pto_pipe pipe, uint32_t id,
+                         uint32_t from, size_t nth);
 
 /* FIFOs: an entry that is pushed or given back, and token `nth` of a core at the other end. */
 void pto_race_pushed(struct pto_races *r, uint32_t core, const struct pto_site *s);
 void pto_race_freed(struct pto_races *r, uint32_t core, const struct pto_site *s, int64_t lo,
                     int64_t hi);
 void pto_race_freed_view(struct pto_races *r, uint32_t core, const struct pto_site *s);
-void pto_race_fifo_take(struct pto_races *r, uint32_t core, const struct pto_site *s, uint32_t from,
+void pto_race_fifo_wait(struct pto_races *r, uint32_t core, const struct pto_site *s, uint32_t from,
                         bool is_freed, size_t nth);
 
 /* The entry a pop yields. */

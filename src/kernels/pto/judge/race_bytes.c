@@ -100,8 +100,8 @@ static bool is_in_turn(const struct visit *v, uint32_t site, enum pto_pipe pipe,
     return true;
 }
 
-static void look_at_piece(const struct visit *v, const struct pto_race_piece *p, int64_t lo,
-                          int64_t hi, enum pto_space space)
+static void check_piece(const struct visit *v, const struct pto_race_piece *p, int64_t lo,
+                        int64_t hi, enum pto_space space)
 {
     const uint32_t *known = v->r->lane[v->lane].at;
     enum pto_pipe writer = (enum pto_pipe)p->writer;
@@ -171,7 +171,7 @@ static void touch(const struct visit *v, enum pto_space space, int64_t lo, int64
     struct pto_race_piece *at = v->r->space[v->core][space].at.at;
     for (; i < v->r->space[v->core][space].at.n && at[i].lo < hi; i++) {
         *has_data |= at[i].has_data;
-        look_at_piece(v, &at[i], v->hi > 0 ? v->lo : lo, v->hi > 0 ? v->hi : hi, space);
+        check_piece(v, &at[i], v->hi > 0 ? v->lo : lo, v->hi > 0 ? v->hi : hi, space);
         note_in_piece(v, &at[i], v->hi > 0 ? v->lo : lo, v->hi > 0 ? v->hi : hi);
     }
 }
@@ -298,8 +298,10 @@ static bool is_twin(const struct visit *v, uint32_t lane, const struct pto_race_
     return v->r->are_twins || (old->site == v->site && old->window.at == new->window.at);
 }
 
-static void look_at_gm(const struct visit *v, const struct pto_race_gm *new, uint32_t lane,
-                       const struct pto_race_gm *old)
+/* [lo, lo + 1) is where the later of both windows begins: where they really meet is not
+ * computed. */
+static void check_gm(const struct visit *v, const struct pto_race_gm *new, uint32_t lane,
+                     const struct pto_race_gm *old)
 {
     uint32_t core = lane / PTO_PIPE_COUNT;
     enum pto_pipe pipe = (enum pto_pipe)(lane % PTO_PIPE_COUNT);
@@ -333,6 +335,9 @@ static void tap_rows(const struct visit *v, const struct pto_gm_window *w, uint3
     }
 }
 
+/* Only accesses that this lane is not ordered after (later than `known` by their lane's clock)
+ * can race. Beyond GM_KEPT the older half is dropped: a race may go unreported then, none is
+ * invented. */
 static void touch_gm(const struct visit *v, const struct pto_gm_window *w,
                      const struct pto_view *view)
 {
@@ -359,7 +364,7 @@ static void touch_gm(const struct visit *v, const struct pto_gm_window *w,
         size_t n = lane == v->lane ? 0 : v->r->gm[root][lane].at.n;
         uint32_t known = v->r->lane[v->lane].at[lane];
         while (n > 0 && at[n - 1].clock > known)
-            look_at_gm(v, &new, lane, &at[--n]);
+            check_gm(v, &new, lane, &at[--n]);
     }
     if (v->pipe == PTO_PIPE_S && !v->is_written)
         return;

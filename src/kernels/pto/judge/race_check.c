@@ -23,7 +23,7 @@ static bool is_guessed(const struct pto_sim *s)
 }
 
 /* Deadlocks of a run; a value that the kernel does not take may cause other errors. */
-static enum status take_deadlocks(const struct diag *own, struct diag *d)
+static enum status keep_deadlocks(const struct diag *own, struct diag *d)
 {
     enum status status = ST_OK;
 
@@ -52,7 +52,7 @@ enum status pto_race_check(struct pto_races *r, struct pto_sim *s, const struct 
         diag_init(&own);
         options.unknown = guesses[i];
         (void)pto_sim_run(s, costs, &options, bindings, n, path, &own);
-        status = take_deadlocks(&own, d);
+        status = keep_deadlocks(&own, d);
         diag_fini(&own);
         if (!is_guessed(s)) {
             pto_race_blocks(r, s, costs, options, bindings, n, path);

@@ -354,6 +354,7 @@ static void rewrite_grow(const struct rewriter *w, enum pto_space space, int64_t
     }
 }
 
+/* Tiles that overlap move as one block and keep their distances. */
 static uint32_t move_loop(struct rewriter *w, uint32_t loop_at, const struct rewrite_place **first)
 {
     uint32_t moved = 0;
@@ -460,6 +461,8 @@ static bool read_loop(const struct rewriter *w, uint32_t loop_at, struct str pre
     return x->end > op->line + 1;
 }
 
+/* for i step 2s { round i; if (i + s < to) { round i + s } }: the second round has names of its
+ * own and the tiles that moved. */
 static void put_double(struct rewriter *w, uint32_t loop_at, const struct loop_parts *x,
                        struct str prefix, const struct rewrite_place *first, uint32_t tiles)
 {

@@ -126,6 +126,9 @@ static bool is_moved_whole(const struct tiling *t, const struct pto_op *op)
             is_constant(t, pto_operand_nth(t->w->m, op, PTO_ROLE_IN, 2), 0));
 }
 
+/* Element by element all tiles are cut alike, in either dimension; a reduction or expansion of
+ * rows can be cut between rows only, of columns between columns only. What is not listed forbids
+ * a cut. */
 static void tie_operation(struct tiling *t, const struct pto_op *op)
 {
     enum pto_opcode code = op->code;
@@ -426,6 +429,8 @@ static void add_doubled(struct tiling *t, struct pto_parser *parser)
     }
 }
 
+/* New constants on top shift the numbers of all values by `shift`; the text is parsed again, and
+ * a rewrite is made only when nothing else differs. */
 static void put_tiling(struct tiling *t)
 {
     struct rewriter *w = t->w;

@@ -59,6 +59,8 @@ static bool name_is(const struct pto_program *p, uint32_t arg, const char *name)
     return str_equal(intern_get(&p->module->names, id), str_of(name));
 }
 
+/* A value that nobody gave is a guess; `taint` (the argument's number + 1) follows it through
+ * the arithmetic. The numbers of the block are no guesses. */
 static void bind_scalar(struct pto_core *c, uint32_t arg, const struct pto_type *type)
 {
     const struct pto_program *p = c->program;
@@ -291,6 +293,7 @@ static void tile_number(struct pto_core *c, const struct pto_step *s)
         c->slots.numbers[s->dst + 1] = col;
 }
 
+/* dir_mask: 1 to the vector cores, 2 to the cube, 3 both, which share the eight slots. */
 static bool init_fifo(struct pto_core *c, const struct pto_step *s)
 {
     const struct pto_module *m = c->program->module;
@@ -420,6 +423,8 @@ static bool slow_arith(struct pto_core *c, const struct pto_step *s)
     return true;
 }
 
+/* Nearly all scalar work is on index and i64. Signed overflow wraps, as on the core: hence
+ * unsigned. */
 static inline bool arith(struct pto_core *c, const struct pto_step *s)
 {
     struct pto_number *n = c->slots.numbers;
@@ -499,7 +504,7 @@ static bool step(struct pto_core *c, const struct pto_step *s)
     switch (s->code) {
     case PTO_STEP_END:
         if (c->held_pipes != 0)
-            return pto_core_tell_blocked(c);
+            return pto_core_report_blocked(c);
         c->state = PTO_FINISHED;
         return true;
     case PTO_STEP_JUMP:

@@ -230,7 +230,7 @@ bool pto_core_hold_back(struct pto_core *c, enum pto_pipe pipe, struct pto_held 
 bool pto_core_settle(struct pto_core *c);
 
 /* Fails with an error for each pipe that stands at a wait. */
-bool pto_core_tell_blocked(struct pto_core *c);
+bool pto_core_report_blocked(struct pto_core *c);
 void pto_core_drop_backlog(struct pto_core *c);
 
 static inline const struct pto_use *pto_core_uses(const struct pto_core *c,
@@ -240,8 +240,8 @@ static inline const struct pto_use *pto_core_uses(const struct pto_core *c,
 }
 
 /* Joins what the bytes of an instruction wait for. */
-void pto_core_look(struct pto_core *c, const struct pto_site *s, enum pto_pipe pipe,
-                   struct pto_moment *wait);
+void pto_core_find_hazards(struct pto_core *c, const struct pto_site *s, enum pto_pipe pipe,
+                           struct pto_moment *wait);
 
 /* Notes the bytes that an instruction touched until it was ready. */
 void pto_core_note(struct pto_core *c, const struct pto_site *s, enum pto_pipe pipe,

@@ -84,7 +84,7 @@ static void run_held(struct pto_core *c, const struct pto_held *h)
 }
 
 /* Runs the first entry of a pipe. False when it stands at a wait that is not set. */
-static bool take_first(struct pto_core *c, enum pto_pipe pipe)
+static bool run_first(struct pto_core *c, enum pto_pipe pipe)
 {
     struct pto_held *h = &c->backlog[pipe].at[c->backlog_next[pipe]];
     bool is_done = true;
@@ -125,7 +125,7 @@ bool pto_core_settle(struct pto_core *c)
         moved = false;
         for (unsigned p = 0; p < PTO_PIPE_COUNT; p++) {
             while ((c->held_pipes >> p & 1) != 0 && c->state != PTO_FAILED &&
-                   take_first(c, (enum pto_pipe)p))
+                   run_first(c, (enum pto_pipe)p))
                 moved = true;
         }
     }
@@ -198,7 +198,7 @@ static void write_cycle(const struct pto_core *c, unsigned first, char *out, siz
     }
 }
 
-bool pto_core_tell_blocked(struct pto_core *c)
+bool pto_core_report_blocked(struct pto_core *c)
 {
     for (unsigned p = 0; p < PTO_PIPE_COUNT; p++) {
         if ((c->held_pipes >> p & 1) == 0)

@@ -209,6 +209,9 @@ static struct pto_work work_of(const struct pto_core *c, const struct pto_site *
     return w;
 }
 
+/* A repeat is 256 bytes. Rows that fill their tile are packed into whole repeats, others end
+ * with a partial one each. `conflict`: cost as placed, less cost with
+ * the second source in other banks. */
 struct pto_vector_use pto_core_vector_use(const struct pto_core *c, uint32_t site)
 {
     const struct pto_site *s = &c->program->sites.at[site];

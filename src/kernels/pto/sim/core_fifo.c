@@ -4,8 +4,8 @@
 
 /* Waits for the token number `at` of each of the cores at the other end; false leaves this one
  * waiting. */
-static bool take_tokens(struct pto_core *c, const struct pto_site *s, const struct pto_fifo *f,
-                        bool is_freed, size_t at, struct pto_moment *wait)
+static bool await_tokens(struct pto_core *c, const struct pto_site *s, const struct pto_fifo *f,
+                         bool is_freed, size_t at, struct pto_moment *wait)
 {
     bool from_vector = s->to_vector == is_freed;
     uint32_t cores =
@@ -20,7 +20,7 @@ static bool take_tokens(struct pto_core *c, const struct pto_site *s, const stru
             return false;
         }
         if (c->queues.races)
-            pto_race_fifo_take(c->queues.races, c->number, s, k, is_freed, at);
+            pto_race_fifo_wait(c->queues.races, c->number, s, k, is_freed, at);
         pto_moment_join(wait, is_freed ? f->freed[k].at[at] : f->pushed[k].at[at]);
     }
     return true;
@@ -88,7 +88,7 @@ static bool view_site(struct pto_core *c, uint32_t site, struct pto_fifo *f, boo
     size_t behind = is_alloc ? (size_t)f->ring.slots : 0; /* the token that it waits for */
     struct pto_moment wait = PTO_NO_MOMENT;
 
-    if ((*number >= behind && !take_tokens(c, s, f, is_alloc, *number - behind, &wait)) ||
+    if ((*number >= behind && !await_tokens(c, s, f, is_alloc, *number - behind, &wait)) ||
         !make_entry(c, s, f, *number))
         return false;
     (void)pto_core_run_phases(c, site, wait);
@@ -108,7 +108,7 @@ static bool commit_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
     if (f->pushed[c->number].n >= f->allocated[c->number])
         return pto_core_fail(c, s->line, "pto-run.fifo", "%s: no slot was allocated",
                              pto_op_name(s->code));
-    pto_core_look(c, s, pipe, &wait);
+    pto_core_find_hazards(c, s, pipe, &wait);
     struct pto_moment ready = pto_core_run_phases(c, site, wait);
     pto_core_note(c, s, pipe, ready);
     vec_push(&f->pushed[c->number], as_token(c, ready));
@@ -135,12 +135,12 @@ static bool push_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
     /* The slot that the next push of this core goes to is free: all consumers gave it back. */
     size_t pushed = f->pushed[c->number].n;
     if (pushed >= (size_t)f->ring.slots &&
-        !take_tokens(c, s, f, true, pushed - (size_t)f->ring.slots, &wait))
+        !await_tokens(c, s, f, true, pushed - (size_t)f->ring.slots, &wait))
         return false;
     if (c->queues.races)
         pto_race_run(c->queues.races, c, s);
     if (pto_core_bytes_wait(c))
-        pto_core_look(c, s, (enum pto_pipe)s->phases[0], &wait);
+        pto_core_find_hazards(c, s, (enum pto_pipe)s->phases[0], &wait);
     struct pto_moment ready = pto_core_run_phases(c, site, wait);
     pto_core_note(c, s, (enum pto_pipe)s->phases[0], ready);
     struct where where = {c->machine->path, s->line, 0};
@@ -186,7 +186,7 @@ static bool pop_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
     enum pto_pipe pipe = (enum pto_pipe)s->phases[0];
     struct pto_moment wait = PTO_NO_MOMENT;
 
-    if (!take_tokens(c, s, f, false, f->popped[c->number], &wait) || !popped_tile(c, s, f))
+    if (!await_tokens(c, s, f, false, f->popped[c->number], &wait) || !popped_tile(c, s, f))
         return false;
     const struct pto_tile *t = &c->slots.tiles[s->result];
     struct pto_touch touch = {.pipe = pipe,
@@ -197,7 +197,7 @@ static bool pop_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
     if (c->queues.races)
         pto_race_popped(c->queues.races, c, s, &touch);
     if (pto_core_bytes_wait(c))
-        pto_hazards_look(&c->hazards, &touch, &wait);
+        pto_hazards_find(&c->hazards, &touch, &wait);
     struct pto_moment ready = pto_core_run_phases(c, site, wait);
     pto_hazards_note(&c->hazards, &touch, ready);
     struct where where = {c->machine->path, s->line, 0};

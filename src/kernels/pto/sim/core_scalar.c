@@ -58,7 +58,7 @@ static bool begin_access(struct pto_core *c, const struct pto_site *s,
         pto_race_scalar(c->queues.races, c, s, w, is_write);
     if (!pto_core_bytes_wait(c) || !pto_core_is_shared(c, w->root))
         return false;
-    pto_hazards_look_gm(&c->hazards, PTO_PIPE_S, w, is_write, wait);
+    pto_hazards_find_gm(&c->hazards, PTO_PIPE_S, w, is_write, wait);
     return true;
 }
 
@@ -96,6 +96,9 @@ bool pto_core_load_scalar(struct pto_core *c, uint32_t site)
     return true;
 }
 
+/* Without memory behind the pointer, an index made of a guessed argument may be out of range
+ * although the kernel is right: that
+ * store is kept under its index. */
 bool pto_core_store_scalar(struct pto_core *c, uint32_t site)
 {
     const struct pto_site *s = &c->program->sites.at[site];

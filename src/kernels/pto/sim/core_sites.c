@@ -98,7 +98,7 @@ static void meet_results(struct pto_core *c, const struct pto_site *s, enum pto_
         struct pto_touch t = touch_of(c, u, pipe);
         t.is_write = u->is_written;
         if (wait)
-            pto_hazards_look(&c->hazards, &t, wait);
+            pto_hazards_find(&c->hazards, &t, wait);
         else
             pto_hazards_note(&c->hazards, &t, *ready);
     }
@@ -129,19 +129,19 @@ static inline void meet_bytes(struct pto_core *c, const struct pto_site *s, enum
                 continue;
             t->is_write = is_write;
             if (is_gm && wait)
-                pto_hazards_look_gm(&c->hazards, pipe, &w, is_write, wait);
+                pto_hazards_find_gm(&c->hazards, pipe, &w, is_write, wait);
             else if (is_gm)
                 pto_hazards_note_gm(&c->hazards, pipe, &w, is_write, *ready, pto_core_settled(c));
             else if (wait)
-                pto_hazards_look(&c->hazards, t, wait);
+                pto_hazards_find(&c->hazards, t, wait);
             else
                 pto_hazards_note(&c->hazards, t, *ready);
         }
     }
 }
 
-void pto_core_look(struct pto_core *c, const struct pto_site *s, enum pto_pipe pipe,
-                   struct pto_moment *wait)
+void pto_core_find_hazards(struct pto_core *c, const struct pto_site *s, enum pto_pipe pipe,
+                           struct pto_moment *wait)
 {
     meet_bytes(c, s, pipe, wait, NULL);
     c->looked = s;
@@ -187,7 +187,7 @@ bool pto_core_plain_site(struct pto_core *c, uint32_t site)
     if (c->queues.races)
         pto_race_run(c->queues.races, c, s);
     if (pto_core_bytes_wait(c))
-        pto_core_look(c, s, (enum pto_pipe)s->phases[0], &wait);
+        pto_core_find_hazards(c, s, (enum pto_pipe)s->phases[0], &wait);
     else if (s->has_unit_flag)
         meet_results(c, s, (enum pto_pipe)s->phases[0], &wait, NULL);
     struct pto_moment ready = pto_core_run_phases(c, site, wait);
@@ -228,6 +228,8 @@ static bool is_held(const struct pto_core *c, uint8_t pipe)
     return pipe == PTO_PIPE_ALL ? c->held_pipes != 0 : (c->held_pipes >> pipe & 1) != 0;
 }
 
+/* A wait that nothing has satisfied yet holds back its own pipe alone; on the
+ * scalar unit, which issues everything, that is a deadlock. */
 static bool flag_site(struct pto_core *c, uint32_t site)
 {
     const struct pto_site *s = &c->program->sites.at[site];
@@ -249,7 +251,7 @@ static bool flag_site(struct pto_core *c, uint32_t site)
     if (b != PTO_PIPE_S && b != PTO_PIPE_ALL)
         return pto_core_hold_back(
             c, b, (struct pto_held){.kind = PTO_HELD_WAIT, .peer = a, .id = id, .site = site});
-    (void)pto_core_tell_blocked(c);
+    (void)pto_core_report_blocked(c);
     return pto_core_fail(c, s->line, "pto-run.deadlock",
                          "%s waits for event %u from %s, which nothing before it sets",
                          pto_pipe_name(b), id, pto_pipe_name(a));
@@ -262,7 +264,7 @@ static bool held_site(struct pto_core *c, uint32_t site)
     struct pto_held h = {.kind = PTO_HELD_RUN, .site = site};
 
     if (s->phases[0] == PTO_PIPE_ALL)
-        return pto_core_tell_blocked(c); /* a barrier that never ends */
+        return pto_core_report_blocked(c); /* a barrier that never ends */
     enum pto_class class = pto_class_of(s->code);
     if (class == PTO_CLASS_BARRIER) {
         h.kind = PTO_HELD_BARRIER;
@@ -300,8 +302,8 @@ uint32_t pto_paired_flag(uint32_t core, uint32_t id, uint32_t *peer)
 }
 
 /* One token of each of the peers, or none of any. */
-static bool take_tokens(struct pto_core *c, uint32_t id, uint32_t peers, enum pto_pipe pipe,
-                        struct pto_moment *until)
+static bool consume_tokens(struct pto_core *c, uint32_t id, uint32_t peers, enum pto_pipe pipe,
+                           struct pto_moment *until)
 {
     for (uint32_t from = 0; from < PTO_CORES; from++) {
         const struct pto_tokens *t = &c->machine->token[id][from][c->number];
@@ -315,7 +317,7 @@ static bool take_tokens(struct pto_core *c, uint32_t id, uint32_t peers, enum pt
         if ((peers >> from & 1) == 0)
             continue;
         if (c->queues.races)
-            pto_race_take(c->queues.races, c->number, pipe, id, from, t->waited);
+            pto_race_token_wait(c->queues.races, c->number, pipe, id, from, t->waited);
         pto_moment_join(until, t->set.at[t->waited++]);
     }
     return true;
@@ -370,7 +372,7 @@ static bool semaphore_site(struct pto_core *c, uint32_t site)
         peers &= 1U << PTO_AIC;
     if (peers == 0) /* a core that is alone meets nobody */
         pto_core_assume(c, 0, s->line, PTO_ASSUMED_WAIT);
-    if (!take_tokens(c, id, peers, pipe, &until))
+    if (!consume_tokens(c, id, peers, pipe, &until))
         return false;
     pto_queues_await(&c->queues, site, pipe, until);
     return true;
@@ -395,7 +397,7 @@ static bool sync_all(struct pto_core *c, uint32_t site)
         give_tokens(c, id, UINT32_MAX, PTO_PIPE_ALL, pto_queues_end(&c->queues));
         c->is_in_sync_all = true;
     }
-    if (!take_tokens(c, id, cores & ~(1U << c->number), PTO_PIPE_ALL, &until))
+    if (!consume_tokens(c, id, cores & ~(1U << c->number), PTO_PIPE_ALL, &until))
         return false;
     c->is_in_sync_all = false;
     for (int p = 0; p < PTO_PIPE_COUNT; p++)
@@ -438,7 +440,7 @@ static bool tsync_site(struct pto_core *c, uint32_t site)
     if (!c->program->has_flags || c->machine->options->no_flags)
         return pto_core_plain_site(c, site);
     if (c->held_pipes != 0)
-        return pto_core_tell_blocked(c);
+        return pto_core_report_blocked(c);
     pto_queues_barrier(&c->queues, site, PTO_PIPE_ALL);
     return true;
 }

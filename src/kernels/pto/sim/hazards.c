@@ -117,7 +117,7 @@ static bool streams(const struct pto_hazards *h, const struct pto_segment *s,
            (t->is_stream && s->is_stream && s->write_lo == t->lo && s->write_hi == t->hi);
 }
 
-void pto_hazards_look(struct pto_hazards *h, const struct pto_touch *t, struct pto_moment *wait)
+void pto_hazards_find(struct pto_hazards *h, const struct pto_touch *t, struct pto_moment *wait)
 {
     if (t->lo >= t->hi)
         return;
@@ -186,7 +186,7 @@ bool pto_gm_windows_meet(const struct pto_gm_window *a, const struct pto_gm_wind
     return distance < a->row_bytes || a->stride - distance < b->row_bytes;
 }
 
-void pto_hazards_look_gm(struct pto_hazards *h, enum pto_pipe pipe, const struct pto_gm_window *w,
+void pto_hazards_find_gm(struct pto_hazards *h, enum pto_pipe pipe, const struct pto_gm_window *w,
                          bool is_write, struct pto_moment *wait)
 {
     for (size_t i = 0; i < h->gm.n; i++) {

@@ -67,12 +67,12 @@ void pto_hazards_free(struct pto_hazards *h);
 void pto_hazards_reset(struct pto_hazards *h);
 
 /* Adds to `wait` what an access must wait for. */
-void pto_hazards_look(struct pto_hazards *h, const struct pto_touch *t, struct pto_moment *wait);
+void pto_hazards_find(struct pto_hazards *h, const struct pto_touch *t, struct pto_moment *wait);
 
 /* Notes the access that was looked up, once it is known when it is ready. */
 void pto_hazards_note(struct pto_hazards *h, const struct pto_touch *t, struct pto_moment ready);
 
-void pto_hazards_look_gm(struct pto_hazards *h, enum pto_pipe pipe, const struct pto_gm_window *w,
+void pto_hazards_find_gm(struct pto_hazards *h, enum pto_pipe pipe, const struct pto_gm_window *w,
                          bool is_write, struct pto_moment *wait);
 
 /* `settled` is a time that no queue can start before any more. */

@@ -15,11 +15,11 @@ static void note(struct pto_hazards *h, struct pto_touch t, int64_t ready)
     pto_hazards_note(h, &t, (struct pto_moment){.at = ready, .record = (uint32_t)ready});
 }
 
-static struct pto_moment hazards_look(struct pto_hazards *h, struct pto_touch t)
+static struct pto_moment hazards_find(struct pto_hazards *h, struct pto_touch t)
 {
     struct pto_moment wait = {.record = PTO_NO_RECORD};
 
-    pto_hazards_look(h, &t, &wait);
+    pto_hazards_find(h, &t, &wait);
     return wait;
 }
 
@@ -29,16 +29,16 @@ TEST(a_read_waits_for_the_write_of_its_bytes)
 
     pto_hazards_init(&h);
     note(&h, touch(PTO_PIPE_MTE2, 1000, 2000, true), 50);
-    struct pto_moment m = hazards_look(&h, touch(PTO_PIPE_V, 1999, 3000, false));
+    struct pto_moment m = hazards_find(&h, touch(PTO_PIPE_V, 1999, 3000, false));
     assert_int_equal(m.at, 50);
     assert_int_equal(m.cause, PTO_CAUSE_RAW);
     assert_int_equal(m.from, PTO_PIPE_MTE2);
-    assert_int_equal(hazards_look(&h, touch(PTO_PIPE_V, 2000, 3000, false)).at, 0);
-    assert_int_equal(hazards_look(&h, touch(PTO_PIPE_V, 0, 1000, false)).at, 0);
-    assert_int_equal(hazards_look(&h, touch(PTO_PIPE_V, 1500, 1500, false)).at, 0);
+    assert_int_equal(hazards_find(&h, touch(PTO_PIPE_V, 2000, 3000, false)).at, 0);
+    assert_int_equal(hazards_find(&h, touch(PTO_PIPE_V, 0, 1000, false)).at, 0);
+    assert_int_equal(hazards_find(&h, touch(PTO_PIPE_V, 1500, 1500, false)).at, 0);
     struct pto_touch other = touch(PTO_PIPE_V, 1000, 2000, false);
     other.space = PTO_MAT;
-    assert_int_equal(hazards_look(&h, other).at, 0);
+    assert_int_equal(hazards_find(&h, other).at, 0);
     pto_hazards_free(&h);
 }
 
@@ -50,15 +50,15 @@ TEST(a_write_waits_for_reads_and_writes_of_other_pipes)
     note(&h, touch(PTO_PIPE_MTE2, 0, 100, true), 50);
     note(&h, touch(PTO_PIPE_V, 0, 100, false), 80);
     note(&h, touch(PTO_PIPE_MTE3, 50, 100, false), 90);
-    struct pto_moment m = hazards_look(&h, touch(PTO_PIPE_MTE2, 60, 70, true));
+    struct pto_moment m = hazards_find(&h, touch(PTO_PIPE_MTE2, 60, 70, true));
     assert_int_equal(m.at, 90);
     assert_int_equal(m.cause, PTO_CAUSE_WAR);
     assert_int_equal(m.from, PTO_PIPE_MTE3);
-    m = hazards_look(&h, touch(PTO_PIPE_V, 0, 10, true)); /* its own read is over */
+    m = hazards_find(&h, touch(PTO_PIPE_V, 0, 10, true)); /* its own read is over */
     assert_int_equal(m.at, 50);
     assert_int_equal(m.cause, PTO_CAUSE_WAW);
     h.ignore_reuse = true;
-    assert_int_equal(hazards_look(&h, touch(PTO_PIPE_MTE2, 60, 70, true)).at, 0);
+    assert_int_equal(hazards_find(&h, touch(PTO_PIPE_MTE2, 60, 70, true)).at, 0);
     pto_hazards_free(&h);
 }
 
@@ -69,12 +69,12 @@ TEST(the_latest_of_all_pieces_counts)
     pto_hazards_init(&h);
     for (int64_t i = 0; i < 10; i++)
         note(&h, touch(PTO_PIPE_MTE2, i * 10, i * 10 + 10, true), 100 + (i * 7) % 10);
-    assert_int_equal(hazards_look(&h, touch(PTO_PIPE_V, 0, 100, false)).at, 109);
-    assert_int_equal(hazards_look(&h, touch(PTO_PIPE_V, 25, 35, false)).at, 104);
+    assert_int_equal(hazards_find(&h, touch(PTO_PIPE_V, 0, 100, false)).at, 109);
+    assert_int_equal(hazards_find(&h, touch(PTO_PIPE_V, 25, 35, false)).at, 104);
     note(&h, touch(PTO_PIPE_V, 5, 95, true), 200);
-    assert_int_equal(hazards_look(&h, touch(PTO_PIPE_MTE3, 0, 5, false)).at, 100);
-    assert_int_equal(hazards_look(&h, touch(PTO_PIPE_MTE3, 95, 96, false)).at, 103);
-    assert_int_equal(hazards_look(&h, touch(PTO_PIPE_MTE3, 94, 95, false)).at, 200);
+    assert_int_equal(hazards_find(&h, touch(PTO_PIPE_MTE3, 0, 5, false)).at, 100);
+    assert_int_equal(hazards_find(&h, touch(PTO_PIPE_MTE3, 95, 96, false)).at, 103);
+    assert_int_equal(hazards_find(&h, touch(PTO_PIPE_MTE3, 94, 95, false)).at, 200);
     pto_hazards_free(&h);
 }
 
@@ -87,20 +87,20 @@ TEST(the_vector_pipe_reads_behind_a_long_write_of_the_same_bytes)
     pto_hazards_init(&h);
     write.is_stream = read.is_stream = true;
     note(&h, write, 100);
-    assert_int_equal(hazards_look(&h, read).at, 0);
+    assert_int_equal(hazards_find(&h, read).at, 0);
     read.hi = 4000; /* not the same bytes */
-    assert_int_equal(hazards_look(&h, read).at, 100);
+    assert_int_equal(hazards_find(&h, read).at, 100);
     read.hi = 4096;
     read.is_stream = false; /* scratch */
-    assert_int_equal(hazards_look(&h, read).at, 100);
+    assert_int_equal(hazards_find(&h, read).at, 100);
     read.is_stream = true;
     read.pipe = PTO_PIPE_MTE3;
-    assert_int_equal(hazards_look(&h, read).at, 100);
+    assert_int_equal(hazards_find(&h, read).at, 100);
     read.pipe = PTO_PIPE_V;
     note(&h, touch(PTO_PIPE_V, 0, 256, true), 99); /* a short one, ready earlier, was the last */
-    assert_int_equal(hazards_look(&h, read).at, 100);
+    assert_int_equal(hazards_find(&h, read).at, 100);
     h.keeps_vector_order = true;
-    assert_int_equal(hazards_look(&h, read).at, 0);
+    assert_int_equal(hazards_find(&h, read).at, 0);
     pto_hazards_free(&h);
 }
 
@@ -113,15 +113,15 @@ TEST(a_place_is_found_again_until_something_is_cut)
     pto_hazards_init(&h);
     t.place = &place;
     note(&h, touch(PTO_PIPE_MTE2, 100, 200, true), 50);
-    assert_int_equal(hazards_look(&h, t).at, 50);
+    assert_int_equal(hazards_find(&h, t).at, 50);
     uint32_t version = place.version;
-    assert_int_equal(hazards_look(&h, t).at, 50);
+    assert_int_equal(hazards_find(&h, t).at, 50);
     assert_int_equal(place.version, version);
     note(&h, touch(PTO_PIPE_MTE2, 0, 150, true), 70);
-    assert_int_equal(hazards_look(&h, t).at, 70);
+    assert_int_equal(hazards_find(&h, t).at, 70);
     assert_true(place.version != version);
     pto_hazards_reset(&h);
-    assert_int_equal(hazards_look(&h, t).at, 0);
+    assert_int_equal(hazards_find(&h, t).at, 0);
     pto_hazards_free(&h);
 }
 
@@ -203,12 +203,12 @@ static void note_gm(struct pto_hazards *h, enum pto_pipe pipe, struct pto_gm_win
     pto_hazards_note_gm(h, pipe, &w, is_write, (struct pto_moment){.at = ready}, settled);
 }
 
-static struct pto_moment look_gm(struct pto_hazards *h, enum pto_pipe pipe, struct pto_gm_window w,
+static struct pto_moment find_gm(struct pto_hazards *h, enum pto_pipe pipe, struct pto_gm_window w,
                                  bool is_write)
 {
     struct pto_moment wait = {.record = PTO_NO_RECORD};
 
-    pto_hazards_look_gm(h, pipe, &w, is_write, &wait);
+    pto_hazards_find_gm(h, pipe, &w, is_write, &wait);
     return wait;
 }
 
@@ -219,15 +219,15 @@ TEST(a_load_waits_for_the_store_of_its_rows)
     pto_hazards_init(&h);
     note_gm(&h, PTO_PIPE_MTE3, window(0, 0, 4, 64, 128), true, 100, 0);
     note_gm(&h, PTO_PIPE_MTE2, window(0, 64, 4, 64, 128), false, 120, 0);
-    struct pto_moment m = look_gm(&h, PTO_PIPE_MTE2, window(0, 256, 4, 64, 128), false);
+    struct pto_moment m = find_gm(&h, PTO_PIPE_MTE2, window(0, 256, 4, 64, 128), false);
     assert_int_equal(m.at, 100);
     assert_int_equal(m.cause, PTO_CAUSE_RAW);
-    assert_int_equal(look_gm(&h, PTO_PIPE_MTE2, window(0, 64, 4, 64, 128), false).at, 0);
-    m = look_gm(&h, PTO_PIPE_MTE3, window(0, 64, 4, 64, 128), true);
+    assert_int_equal(find_gm(&h, PTO_PIPE_MTE2, window(0, 64, 4, 64, 128), false).at, 0);
+    m = find_gm(&h, PTO_PIPE_MTE3, window(0, 64, 4, 64, 128), true);
     assert_int_equal(m.at, 120);
     assert_int_equal(m.cause, PTO_CAUSE_WAR);
-    assert_int_equal(look_gm(&h, PTO_PIPE_MTE3, window(0, 0, 4, 64, 128), true).at, 0);
-    m = look_gm(&h, PTO_PIPE_FIX, window(0, 0, 4, 64, 128), true);
+    assert_int_equal(find_gm(&h, PTO_PIPE_MTE3, window(0, 0, 4, 64, 128), true).at, 0);
+    m = find_gm(&h, PTO_PIPE_FIX, window(0, 0, 4, 64, 128), true);
     assert_int_equal(m.cause, PTO_CAUSE_WAW);
     pto_hazards_free(&h);
 }
@@ -240,13 +240,13 @@ TEST(old_accesses_are_forgotten_or_joined_but_never_missed)
     for (int64_t i = 0; i < 1000; i++)
         note_gm(&h, PTO_PIPE_MTE3, window(0, i * 100, 1, 100, 100), true, i, i - 50);
     assert_in_range(h.gm.n, 50, 150);
-    assert_int_equal(look_gm(&h, PTO_PIPE_MTE2, window(0, 99900, 1, 100, 100), false).at, 999);
+    assert_int_equal(find_gm(&h, PTO_PIPE_MTE2, window(0, 99900, 1, 100, 100), false).at, 999);
     pto_hazards_reset(&h);
     for (int64_t i = 0; i < 6000; i++) /* nothing settles */
         note_gm(&h, PTO_PIPE_MTE3, window(0, i * 100, 1, 100, 100), true, 1 + i, 0);
     assert_true(h.gm.n <= 4096);
     for (int64_t i = 0; i < 6000; i += 37)
-        assert_true(look_gm(&h, PTO_PIPE_MTE2, window(0, i * 100, 1, 100, 100), false).at >= 1 + i);
+        assert_true(find_gm(&h, PTO_PIPE_MTE2, window(0, i * 100, 1, 100, 100), false).at >= 1 + i);
     pto_hazards_free(&h);
 }
 

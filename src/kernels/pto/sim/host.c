@@ -157,8 +157,9 @@ struct call_operands {
     struct text names, types;
 };
 
-static void host_take(struct pto_host_core *c, const struct strata_pto_call *call,
-                      const struct strata_pto_operand *from, int32_t n, struct call_operands *o)
+static void host_read_operands(struct pto_host_core *c, const struct strata_pto_call *call,
+                               const struct strata_pto_operand *from, int32_t n,
+                               struct call_operands *o)
 {
     bool is_comm = str_starts(str_of(call->op), S("pto.comm."));
 
@@ -204,7 +205,7 @@ static void host_release(struct call_operands *o)
     text_free(&o->types);
 }
 
-static void take_attrs(const struct strata_pto_call *call, struct pto_attrs *attrs,
+static void read_attrs(const struct strata_pto_call *call, struct pto_attrs *attrs,
                        struct text *out)
 {
     for (int32_t i = 0; i < call->n_attrs; i++) {
@@ -308,9 +309,9 @@ static void on_call(void *core, const struct strata_pto_call *call)
         pto_host_fail(c, "pto-cpp.call", call->place, "no such instruction: %s", call->op);
     if (code >= PTO_COMM_TNOTIFY && c->host->setup.mark->between_ranks++ == 0)
         c->host->setup.mark->rank_line = call->place.line;
-    host_take(c, call, call->ins, call->n_ins, &ins);
-    host_take(c, call, call->outs, call->n_outs, &outs);
-    take_attrs(call, &attrs, &told);
+    host_read_operands(c, call, call->ins, call->n_ins, &ins);
+    host_read_operands(c, call, call->outs, call->n_outs, &outs);
+    read_attrs(call, &attrs, &told);
     execute(c, code, call, &ins, &outs, &attrs);
     write_down(c, code, call, &ins, &outs, &attrs, text_view(&told));
     text_free(&told);
@@ -405,7 +406,7 @@ struct pto_host *pto_host_new(const struct pto_host_setup *setup)
 }
 
 /* Where the tensors are. */
-static void tell_span(const struct pto_host *h, struct strata_pto_host *table)
+static void fill_span(const struct pto_host *h, struct strata_pto_host *table)
 {
     uintptr_t begin = UINTPTR_MAX, end = 0;
 
@@ -453,7 +454,7 @@ void pto_host_add(struct pto_host *h, uint32_t core, const struct pto_host_objec
                                         .clock = on_clock,
                                         .access = pto_host_access,
                                         .stop = on_stop};
-    tell_span(h, &c->table);
+    fill_span(h, &c->table);
     object->attach(&c->table);
 }
 

@@ -90,6 +90,7 @@ static size_t least(const struct pto_host *h, bool of_vector, int id, bool to_ve
     return n;
 }
 
+/* A full ring waits for the slowest of its consumers. */
 void pto_host_push(void *core, int id, const struct strata_pto_tile *tile, int split,
                    struct strata_pto_place place)
 {
@@ -179,8 +180,8 @@ static char *slot_at(const struct pto_host_core *c, const struct strata_pto_fifo
 }
 
 /* The line that takes a slot, to be filled or to be read. */
-static void take_slot(struct pto_host_core *c, const char *op, int id, bool to_vector,
-                      const struct strata_pto_view *v, int split, struct strata_pto_place place)
+static void put_slot(struct pto_host_core *c, const char *op, int id, bool to_vector,
+                     const struct strata_pto_view *v, int split, struct strata_pto_place place)
 {
     struct text dims = {0};
     int first = 0;
@@ -230,7 +231,7 @@ void *pto_host_slot(void *core, const char *what, int id, const struct strata_pt
     while (is_pop && least(c->host, !to_vector, id, to_vector, COUNT_PUSHED) <= *n)
         pto_host_yield(c, true, place);
     if (is_alloc || is_pop)
-        take_slot(c, op, id, to_vector, view, split, place);
+        put_slot(c, op, id, to_vector, view, split, place);
     else
         pto_host_line(c, place, "pto.%s(%.*s) {id = %d, split = %d}", op,
                       STR_ARGS(c->entry[id][to_vector]), id, split);

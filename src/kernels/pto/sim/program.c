@@ -122,6 +122,8 @@ static void keep_roots(const struct pto_compiler *c, const struct pto_slot *from
     }
 }
 
+/* head: FOR leaves when iv >= upper; body; NEXT adds the step and goes to the head. A carried
+ * value has one slot for all rounds, which the yield writes and the results are copied from. */
 static enum status compile_for(struct pto_compiler *c, const struct pto_op *op)
 {
     const struct pto_block *body = pto_op_block(c->m, op, 0);

@@ -230,7 +230,7 @@ static const char *other_waits(const struct pto_sim *s, uint32_t but, char *out,
     return out;
 }
 
-static enum status tell_deadlock(struct pto_sim *s, const char *path, struct diag *diag)
+static enum status report_deadlock(struct pto_sim *s, const char *path, struct diag *diag)
 {
     enum status status = ST_OK;
 
@@ -245,7 +245,7 @@ static enum status tell_deadlock(struct pto_sim *s, const char *path, struct dia
                            pto_core_name(i), pto_op_name(site->code),
                            pto_pipe_name((enum pto_pipe)site->phases[0]),
                            other_waits(s, i, others, sizeof(others)));
-        (void)pto_core_tell_blocked(c);
+        (void)pto_core_report_blocked(c);
     }
     return status;
 }
@@ -330,7 +330,7 @@ enum status pto_sim_run(struct pto_sim *s, const struct pto_costs *costs,
             pto_core_start(&s->cores[i], m, &s->program[i == PTO_AIC ? 0 : 1], i);
     }
     if (!run_cores(s))
-        status = tell_deadlock(s, path, diag);
+        status = report_deadlock(s, path, diag);
     s->total = 0;
     s->steps = 0;
     s->is_complete = status == ST_OK;

@@ -34,15 +34,15 @@ struct inserter {
 };
 
 /* What is known while looking backwards from one instruction. */
-struct look {
+struct search {
     uint32_t node, site;
-    uint8_t pipe;      /* the one that would wait */
-    uint32_t known;    /* pipes: everything before this point is in order with the instruction */
-    uint32_t created;  /* pipes that got a pair or barrier, which hold wherever the look goes on */
-    uint32_t barriers; /* those that got a barrier */
-    uint32_t carried;  /* loop whose back edge was taken, or PTO_NONE */
+    uint8_t pipe;     /* the one that would wait */
+    uint32_t known;   /* pipes: everything before this point is in order with the instruction */
+    uint32_t created; /* pipes that got a pair or barrier, which hold wherever the search goes on */
+    uint32_t barriers;       /* those that got a barrier */
+    uint32_t carried;        /* loop whose back edge was taken, or PTO_NONE */
     VEC_OF(uint32_t) closed; /* pairs whose wait was passed: their set makes its pipe known */
-    VEC_OF(uint32_t) made;   /* pairs of this look; they are closed as well */
+    VEC_OF(uint32_t) made;   /* pairs of this search; they are closed as well */
 };
 
 static uint8_t first_pipe(const struct pto_site *s)
@@ -125,7 +125,9 @@ static uint32_t child_of(const struct pto_program *p, uint32_t node, uint32_t pa
     return node;
 }
 
-static void add_pair(struct inserter *in, struct look *l, uint32_t from_node, uint8_t a)
+/* A pair that a loop carries sets its flag before the loop and waits for it once after it: the
+ * first round finds a set flag, and the set of the last round is used up. */
+static void add_pair(struct inserter *in, struct search *l, uint32_t from_node, uint8_t a)
 {
     struct pto_program *p = in->p;
     struct pair pair = {.a = a,
@@ -152,7 +154,7 @@ static void add_pair(struct inserter *in, struct look *l, uint32_t from_node, ui
     l->created |= 1U << a;
 }
 
-static void look_at_site(struct inserter *in, struct look *l, uint32_t node)
+static void search_site(struct inserter *in, struct search *l, uint32_t node)
 {
     const struct pto_site *f = &in->p->sites.at[in->p->nodes.at[node].site];
     const struct pto_site *n = &in->p->sites.at[l->site];
@@ -186,7 +188,7 @@ static bool is_in(const uint32_t *list, size_t n, uint32_t pair)
     return n > 0;
 }
 
-static void pass_mark(const struct inserter *in, struct look *l, const struct sync_mark *m)
+static void pass_mark(const struct inserter *in, struct search *l, const struct sync_mark *m)
 {
     if (m->pair == PTO_NONE) {
         if (m->pipe == PTO_PIPE_ALL)
@@ -206,7 +208,8 @@ static void pass_mark(const struct inserter *in, struct look *l, const struct sy
 }
 
 /* What hangs at one place, from the back. Sets are issued in front of waits there. */
-static void pass_marks(struct inserter *in, struct look *l, const struct sync_mark *marks, size_t n)
+static void pass_marks(struct inserter *in, struct search *l, const struct sync_mark *marks,
+                       size_t n)
 {
     for (int waits = 1; waits >= 0; waits--) {
         for (size_t i = n; i-- > 0;) {
@@ -216,29 +219,29 @@ static void pass_marks(struct inserter *in, struct look *l, const struct sync_ma
     }
 }
 
-static bool is_done(const struct inserter *in, const struct look *l)
+static bool is_done(const struct inserter *in, const struct search *l)
 {
     return (l->known & in->pipes) == in->pipes || in->work > in->max_work;
 }
 
-static void look_into(struct inserter *in, struct look *l, uint32_t node);
+static void search_node(struct inserter *in, struct search *l, uint32_t node);
 
-static void look_into_children(struct inserter *in, struct look *l, uint32_t parent)
+static void search_children(struct inserter *in, struct search *l, uint32_t parent)
 {
     for (uint32_t c = in->p->nodes.at[parent].last; c != PTO_NONE && !is_done(in, l);
          c = in->p->nodes.at[c].previous)
-        look_into(in, l, c);
+        search_node(in, l, c);
 }
 
 /* Both arms start from what is known behind the branch; in front of it only what both know. */
-static void look_into_if(struct inserter *in, struct look *l, uint32_t node)
+static void search_if(struct inserter *in, struct search *l, uint32_t node)
 {
     uint32_t behind = l->known, both = UINT32_MAX, arms = 0;
     size_t closed = l->closed.n;
 
     for (uint32_t c = in->p->nodes.at[node].child; c != PTO_NONE; c = in->p->nodes.at[c].next) {
         l->known = behind | l->created;
-        look_into_children(in, l, c);
+        search_children(in, l, c);
         l->closed.n = closed;
         both &= l->known;
         arms++;
@@ -248,20 +251,20 @@ static void look_into_if(struct inserter *in, struct look *l, uint32_t node)
     l->known = both | behind | l->created;
 }
 
-static void look_into(struct inserter *in, struct look *l, uint32_t node)
+static void search_node(struct inserter *in, struct search *l, uint32_t node)
 {
     const struct pto_node *x = &in->p->nodes.at[node];
 
     in->work++;
     pass_marks(in, l, in->after[node].at.at, in->after[node].at.n);
     if (x->kind == PTO_NODE_SITE) {
-        look_at_site(in, l, node);
+        search_site(in, l, node);
     } else if (x->kind == PTO_NODE_IF) {
-        look_into_if(in, l, node);
+        search_if(in, l, node);
     } else {
         uint32_t behind = l->known;
         size_t closed = l->closed.n;
-        look_into_children(in, l, node);
+        search_children(in, l, node);
         l->known = behind | l->created; /* the loop may not run at all */
         l->closed.n = closed;
     }
@@ -269,7 +272,7 @@ static void look_into(struct inserter *in, struct look *l, uint32_t node)
 }
 
 /* What the previous round of a loop did, from its end back to where the instruction stands. */
-static void look_around(struct inserter *in, struct look *l, uint32_t loop, uint32_t child)
+static void search_round(struct inserter *in, struct search *l, uint32_t loop, uint32_t child)
 {
     uint32_t top = l->known, outer = l->carried, created = l->created;
     size_t closed = l->closed.n;
@@ -277,7 +280,7 @@ static void look_around(struct inserter *in, struct look *l, uint32_t loop, uint
     l->carried = loop;
     for (uint32_t c = in->p->nodes.at[loop].last; c != PTO_NONE && !is_done(in, l);
          c = in->p->nodes.at[c].previous) {
-        look_into(in, l, c);
+        search_node(in, l, c);
         if (c == child)
             break;
     }
@@ -291,7 +294,7 @@ static void look_around(struct inserter *in, struct look *l, uint32_t loop, uint
 static void insert_for(struct inserter *in, uint32_t node)
 {
     const struct pto_program *p = in->p;
-    struct look l = {.node = node, .site = p->nodes.at[node].site, .carried = PTO_NONE};
+    struct search l = {.node = node, .site = p->nodes.at[node].site, .carried = PTO_NONE};
     const struct pto_site *n = &p->sites.at[l.site];
 
     l.pipe = first_pipe(n);
@@ -301,10 +304,10 @@ static void insert_for(struct inserter *in, uint32_t node)
         pass_marks(in, &l, in->before[node].at.at, in->before[node].at.n);
         for (uint32_t c = p->nodes.at[node].previous; c != PTO_NONE && !is_done(in, &l);
              c = p->nodes.at[c].previous)
-            look_into(in, &l, c);
+            search_node(in, &l, c);
         uint32_t parent = p->nodes.at[node].parent;
         if (p->nodes.at[parent].kind == PTO_NODE_LOOP)
-            look_around(in, &l, parent, node);
+            search_round(in, &l, parent, node);
         else if (p->nodes.at[parent].kind == PTO_NODE_ARM && parent != 0)
             parent = p->nodes.at[parent].parent; /* the branch around the arm */
         node = parent;

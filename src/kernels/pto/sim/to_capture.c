@@ -100,6 +100,8 @@ static struct str capture_name_of(struct conversion *c, const struct pto_site *s
     return str_of(text);
 }
 
+/* The address is made up: one for each site, kind of core and mark, four bytes apart as
+ * instructions are. */
 static struct site_text *site_text(struct conversion *c, const struct pto_core *core, uint32_t site,
                                    uint32_t mark)
 {
@@ -173,6 +175,8 @@ static strid flag_detail(struct conversion *c, const struct pto_record *r)
                                                lane_name(from), lane_name(to), r->id));
 }
 
+/* A wait is drawn from where it began to stall; a set takes no time and gets one cycle to be
+ * seen. */
 static uint32_t capture_add_slice(struct conversion *c, const struct pto_core *core,
                                   const struct pto_record *r)
 {
@@ -204,6 +208,7 @@ struct flag_queue {
     size_t waited;
 };
 
+/* Flags are counted: the n-th wait of a (from, to, id) takes the n-th set. */
 static void join_flags(struct conversion *c, const struct pto_core *core)
 {
     size_t n = (size_t)PTO_PIPE_COUNT * PTO_PIPE_COUNT * PTO_FLAG_IDS;

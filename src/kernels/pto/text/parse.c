@@ -19,7 +19,7 @@ static bool function_args(struct pto_parser *p, struct pto_function *f)
         struct pto_token name = p->tok;
         uint32_t type;
         if (name.kind == PTO_T_VALUE) {
-            pto_take(p);
+            pto_advance(p);
             if (!pto_want(p, ':') || !pto_parse_type(p, &type))
                 return false;
             pto_define(p, &name, type, PTO_NONE, f->arg_count++);
@@ -50,7 +50,7 @@ static bool function_header(struct pto_parser *p, struct pto_function *f)
         if (p->m->functions.at[i].name == f->name)
             pto_wrong(p, "pto-ir.defined-twice", p->tok.line, p->tok.col,
                       "@%.*s is defined already", STR_ARGS(p->tok.text));
-    pto_take(p);
+    pto_advance(p);
     if (!function_args(p, f) || (pto_try_arrow(p) && !pto_parse_result_types(p)))
         return false;
     f->result_first = (uint32_t)p->m->type_items.n;
@@ -95,14 +95,14 @@ static enum pto_kind parse_kind_of(const struct pto_module *m, uint32_t first, u
 static void skip_function(struct pto_parser *p)
 {
     while (p->tok.kind != PTO_T_END && !pto_is_word(p, S("func.func")))
-        pto_take(p);
+        pto_advance(p);
 }
 
 static void function(struct pto_parser *p)
 {
     struct pto_function f = {.line = p->tok.line, .col = p->tok.col, .region = PTO_NONE};
 
-    pto_take(p);
+    pto_advance(p);
     f.value_first = p->value_base = (uint32_t)p->m->values.n;
     f.op_first = (uint32_t)p->m->ops.n;
     p->gone.n = 0;
@@ -127,7 +127,7 @@ static bool alias(struct pto_parser *p)
     struct pto_alias a = {.name = p->tok.text, .is_type = p->tok.kind == PTO_T_TYPE};
     uint32_t ignored;
 
-    pto_take(p);
+    pto_advance(p);
     if (!pto_want(p, '='))
         return false;
     if (!a.is_type && str_starts(a.name, S("loc")))
@@ -173,7 +173,7 @@ static bool module_header(struct pto_parser *p)
 
     if (p->tok.kind == PTO_T_SYMBOL) {
         p->m->name = pto_name(p, p->tok.text);
-        pto_take(p);
+        pto_advance(p);
     }
     if (pto_try_word(p, S("attributes")) && !pto_parse_dict(p))
         return false;
@@ -199,7 +199,7 @@ static void nested_module(struct pto_parser *p)
         return;
     }
     p->depth++;
-    pto_take(p);
+    pto_advance(p);
     if (module_header(p)) {
         functions(p, true);
         (void)pto_want(p, '}');
@@ -221,7 +221,7 @@ static void functions(struct pto_parser *p, bool is_in_module)
             nested_module(p);
         } else {
             pto_expected(p, "a function (func.func)");
-            pto_take(p);
+            pto_advance(p);
             skip_function(p);
         }
     }
@@ -290,7 +290,7 @@ enum status pto_parse(struct pto_parser *p, struct str text, struct pto_module *
     poison.text = pto_name(p, S("<error>"));
     p->poison = pto_type_put(m, &poison);
     pto_lex_open(&p->lex, text);
-    pto_take(p);
+    pto_advance(p);
     file(p);
     if (m->functions.n == 0 && m->error_count == 0)
         pto_wrong(p, "pto-ir.no-function", 1, 1, "there is no function in this text");

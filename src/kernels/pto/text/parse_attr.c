@@ -88,7 +88,7 @@ static bool parse_attr_number(struct pto_parser *p, struct pto_attr *a)
 {
     struct pto_token t = p->tok;
 
-    pto_take(p);
+    pto_advance(p);
     if (pto_try(p, ':') && !pto_parse_type(p, &a->type))
         return false;
     return attr_number_of(p, &t, a);
@@ -103,7 +103,7 @@ static bool enum_word(struct pto_parser *p, enum pto_enum e, struct pto_attr *a)
 
     if (t.kind != PTO_T_WORD && t.kind != PTO_T_INT)
         return pto_expected(p, "a word");
-    pto_take(p);
+    pto_advance(p);
     a->enums = e;
     a->kind = PTO_ATTR_ENUM;
     if (t.kind == PTO_T_INT) {
@@ -130,7 +130,7 @@ static bool opaque(struct pto_parser *p, const char *from, struct pto_attr *a)
         return pto_wrong(p, "pto-ir.syntax", p->tok.line, p->tok.col, "this < is never closed");
     if (to != p->tok.begin) {
         pto_lex_move(&p->lex, to);
-        pto_take(p);
+        pto_advance(p);
     } else {
         while (to > from && (to[-1] == ' ' || to[-1] == '\n' || to[-1] == '\t' || to[-1] == '\r'))
             to--;
@@ -154,10 +154,10 @@ static bool alias(struct pto_parser *p, struct str name, strid key, struct pto_a
         struct pto_lex lex = p->lex;
         struct str text = p->aliases.at[i].text;
         pto_lex_open(&p->lex, text);
-        pto_take(p);
+        pto_advance(p);
         bool ok = attr_value_of(p, key, a);
         p->lex = lex;
-        pto_take(p);
+        pto_advance(p);
         return ok;
     }
     return pto_wrong(p, "pto-ir.syntax", t.line, t.col, "no such attribute: #%.*s", STR_ARGS(name));
@@ -171,13 +171,13 @@ static bool hash_attr(struct pto_parser *p, strid key, struct pto_attr *a)
 
     if (str_find_char(t.text, '.') == t.text.n && !str_equal(t.text, S("pto")))
         return alias(p, t.text, key, a);
-    pto_take(p);
+    pto_advance(p);
     struct pto_lex lex = p->lex;
     struct pto_token tok = p->tok;
     bool has_body = pto_try(p, '<');
     if (has_body && str_equal(t.text, S("pto")) && p->tok.kind == PTO_T_WORD) {
         e = pto_enum_find(p->tok.text);
-        pto_take(p);
+        pto_advance(p);
     } else if (str_starts(t.text, S("pto."))) {
         e = pto_enum_find(str_part(t.text, 4, t.text.n));
     }
@@ -225,7 +225,7 @@ static bool list(struct pto_parser *p, strid key, char close, struct pto_attr *a
 static bool array(struct pto_parser *p, struct pto_attr *a)
 {
     a->kind = PTO_ATTR_ARRAY;
-    pto_take(p);
+    pto_advance(p);
     if (!pto_want(p, '<') || !pto_parse_type(p, &a->type))
         return false;
     if (!pto_try(p, ':'))
@@ -257,12 +257,12 @@ static bool attr_word(struct pto_parser *p, strid key, struct pto_attr *a)
     if (str_equal(text, S("true")) || str_equal(text, S("false"))) {
         a->kind = PTO_ATTR_BOOL;
         a->i = text.n == 4;
-        pto_take(p);
+        pto_advance(p);
         return true;
     }
     if (str_equal(text, S("unit"))) {
         a->kind = PTO_ATTR_UNIT;
-        pto_take(p);
+        pto_advance(p);
         return true;
     }
     if (e != PTO_ENUM_NONE)
@@ -275,7 +275,7 @@ static bool attr_word(struct pto_parser *p, strid key, struct pto_attr *a)
         return pto_parse_type(p, &a->type);
     }
     const char *from = p->tok.begin; /* split2, dense<0>, affine_map<..> */
-    pto_take(p);
+    pto_advance(p);
     return opaque(p, from, a);
 }
 
@@ -283,7 +283,7 @@ static bool attr_text_of(struct pto_parser *p, enum pto_attr_kind kind, struct p
 {
     a->kind = kind;
     a->text = pto_name(p, p->tok.text);
-    pto_take(p);
+    pto_advance(p);
     return true;
 }
 
@@ -296,7 +296,7 @@ static bool function_type(struct pto_parser *p, struct pto_attr *a)
     if (to == NULL)
         return pto_wrong(p, "pto-ir.syntax", p->tok.line, p->tok.col, "this ( is never closed");
     pto_lex_move(&p->lex, to);
-    pto_take(p);
+    pto_advance(p);
     bool ok = pto_want_arrow(p) && pto_parse_result_types(p);
     p->list.n = mark;
     return ok && opaque(p, from, a);
@@ -332,7 +332,7 @@ static bool plain_value(struct pto_parser *p, strid key, struct pto_attr *a)
     if (pto_is(p, '('))
         return function_type(p, a);
     if (pto_is(p, '<') && pto_key_enum((enum pto_key)key) != PTO_ENUM_NONE) {
-        pto_take(p);
+        pto_advance(p);
         return enum_word(p, pto_key_enum((enum pto_key)key), a) && pto_want(p, '>');
     }
     return pto_expected(p, "a value");
@@ -380,7 +380,7 @@ static bool pair(struct pto_parser *p, uint32_t from)
         if (p->dict.at[i].key == key)
             return pto_wrong(p, "pto-ir.syntax", t.line, t.col, "%.*s is given twice",
                              STR_ARGS(t.text));
-    pto_take(p);
+    pto_advance(p);
     if (pto_try(p, '='))
         return pto_parse_named(p, key);
     pto_name_attr(p, key, &(struct pto_attr){.kind = PTO_ATTR_UNIT, .type = PTO_NONE});

@@ -74,7 +74,7 @@ bool pto_try(struct pto_parser *p, char c)
 {
     if (!pto_is(p, c))
         return false;
-    pto_take(p);
+    pto_advance(p);
     return true;
 }
 
@@ -82,7 +82,7 @@ bool pto_try_word(struct pto_parser *p, struct str word)
 {
     if (!pto_is_word(p, word))
         return false;
-    pto_take(p);
+    pto_advance(p);
     return true;
 }
 
@@ -90,7 +90,7 @@ bool pto_try_arrow(struct pto_parser *p)
 {
     if (p->tok.kind != PTO_T_ARROW)
         return false;
-    pto_take(p);
+    pto_advance(p);
     return true;
 }
 
@@ -215,7 +215,7 @@ bool pto_parse_operand(struct pto_parser *p, enum pto_role role)
 
     if (t.kind != PTO_T_VALUE)
         return pto_expected(p, "a value");
-    pto_take(p);
+    pto_advance(p);
     strid id = pto_name(p, t.text);
     uint32_t value = p->visible.at[id];
     if (value == PTO_NONE) {

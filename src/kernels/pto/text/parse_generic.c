@@ -109,7 +109,7 @@ static void declared(struct segments *s, enum pto_opcode code)
 }
 
 /* Takes operandSegmentSizes out of the attributes; its list, or NULL. */
-static const struct pto_attr *take_sizes(struct pto_parser *p, const struct pto_draft *d)
+static const struct pto_attr *pop_sizes(struct pto_parser *p, const struct pto_draft *d)
 {
     for (size_t i = d->dict_from; i < p->dict.n; i++) {
         if (p->dict.at[i].key != PTO_KEY_SEGMENTS)
@@ -173,10 +173,12 @@ static bool guess_sizes(struct segments *s, uint32_t count)
     return is_plain;
 }
 
+/* The generic form does not say which operands go to which block: all of a br, and of a cond_br
+ * those behind its condition, in segments. */
 static bool give_roles(struct pto_parser *p, struct pto_draft *d)
 {
     struct segments s = {.n = 0};
-    const struct pto_attr *sizes = take_sizes(p, d);
+    const struct pto_attr *sizes = pop_sizes(p, d);
     uint32_t at = d->operand_first;
 
     declared(&s, d->code);

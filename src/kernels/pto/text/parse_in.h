@@ -92,7 +92,7 @@ struct pto_draft {
 /* Where something came from, "loc(..)", says nothing to us. */
 void pto_skip_location(struct pto_parser *p);
 
-static inline void pto_take(struct pto_parser *p)
+static inline void pto_advance(struct pto_parser *p)
 {
     pto_lex_next(&p->lex, &p->tok);
     if (p->tok.kind == PTO_T_WORD && p->tok.text.n == 3 && p->tok.text.at[0] == 'l')

@@ -36,7 +36,7 @@ static bool literal(struct pto_parser *p, struct str text)
     char what[32];
 
     if (is_literal(p, text)) {
-        pto_take(p);
+        pto_advance(p);
         return true;
     }
     what[0] = '\'';
@@ -93,7 +93,7 @@ static bool keyed_list(struct pto_parser *p)
         if (role == PTO_ROLE_COUNT)
             return pto_expected(p, "gm_slot_buffer, gm_slot_tensor, c2v_consumer_buf or "
                                    "v2c_consumer_buf");
-        pto_take(p);
+        pto_advance(p);
         if (!pto_want(p, '=') || !typed_operand(p, role))
             return false;
     } while (pto_try(p, ','));
@@ -175,7 +175,7 @@ static bool attribute(struct pto_parser *p, const struct pto_draft *d, struct st
     if (!pto_enum_value(e, p->tok.text, &a.i))
         return pto_wrong(p, "pto-ir.bad-word", p->tok.line, p->tok.col, "no such predicate: %.*s",
                          STR_ARGS(p->tok.text));
-    pto_take(p);
+    pto_advance(p);
     pto_name_attr(p, PTO_KEY_PREDICATE, &a);
     return true;
 }
@@ -191,12 +191,12 @@ static bool group_is_there(struct pto_parser *p, const char *at, bool needs_valu
     if (!needs_value && item.kind == PTO_ITEM_ATTR)
         return tok.kind == PTO_T_INT || tok.kind == PTO_T_HASH || pto_is(p, '<');
     if (needs_value) {
-        pto_take(p); /* "%x =" is the next operation's */
+        pto_advance(p); /* "%x =" is the next operation's */
         is_there = tok.kind == PTO_T_VALUE && !pto_is(p, '=');
     }
     for (; !needs_value && item.kind == PTO_ITEM_LITERAL && is_there; item = pto_form_next(&at)) {
         is_there = is_literal(p, item.text);
-        pto_take(p);
+        pto_advance(p);
     }
     p->lex = lex;
     p->tok = tok;
@@ -325,7 +325,7 @@ static bool dps_list(struct pto_parser *p, enum pto_role role)
                 return pto_wrong(p, "pto-ir.unsupported-axis", p->tok.line, p->tok.col,
                                  "masks go along \"row\" here, not \"%.*s\"",
                                  STR_ARGS(p->tok.text));
-            pto_take(p);
+            pto_advance(p);
             return pto_want(p, ')');
         }
         if (!dps_operands(p, role))
@@ -343,7 +343,7 @@ static bool dps_extra(struct pto_parser *p)
 {
     struct pto_token t = p->tok;
 
-    pto_take(p);
+    pto_advance(p);
     if (!pto_want(p, '='))
         return false;
     strid key = pto_name(p, t.text);

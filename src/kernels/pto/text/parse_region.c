@@ -16,7 +16,7 @@ static bool result_names(struct pto_parser *p, struct pto_draft *d)
         struct pto_result_name name = {p->tok, 1};
         if (p->tok.kind != PTO_T_VALUE)
             return pto_expected(p, "a value");
-        pto_take(p);
+        pto_advance(p);
         if (pto_try(p, ':')) {
             if (p->tok.kind != PTO_T_INT || p->tok.text.n > 3 || p->tok.text.at[0] == '-')
                 return pto_expected(p, "the number of results");
@@ -25,7 +25,7 @@ static bool result_names(struct pto_parser *p, struct pto_draft *d)
                 name.count = name.count * 10 + (uint32_t)(p->tok.text.at[i] - '0');
             if (name.count == 0)
                 return pto_expected(p, "the number of results");
-            pto_take(p);
+            pto_advance(p);
         }
         vec_push(&p->names, name);
         d->name_count++;
@@ -175,7 +175,7 @@ static bool operation(struct pto_parser *p, struct pto_draft *d)
     d->code = find_code(p, name.text);
     if (d->code == PTO_OP_NONE)
         return unknown(p, &name);
-    pto_take(p);
+    pto_advance(p);
     if (!body(p, d, name.kind == PTO_T_STRING))
         return false;
     if (d->result_count == 0 && d->code == PTO_PARTITION_VIEW)
@@ -226,7 +226,7 @@ static void recover(struct pto_parser *p, const char *begin)
     uint32_t depth = 0, line = p->tok.line;
 
     if (p->tok.begin == begin && p->tok.kind != PTO_T_END && !pto_is(p, '}'))
-        pto_take(p);
+        pto_advance(p);
     while (p->tok.kind != PTO_T_END) {
         bool is_first = p->tok.line > line;
         if (pto_is(p, '{')) {
@@ -244,7 +244,7 @@ static void recover(struct pto_parser *p, const char *begin)
                 return;
         }
         line = p->tok.line;
-        pto_take(p);
+        pto_advance(p);
     }
 }
 
@@ -281,7 +281,7 @@ static void one_op(struct pto_parser *p, uint32_t parent)
 static bool label(struct pto_parser *p, uint32_t op, struct pto_block *b)
 {
     b->label = pto_name(p, p->tok.text);
-    pto_take(p);
+    pto_advance(p);
     if (pto_try(p, '(') && !pto_try(p, ')')) {
         b->arg_first = (uint32_t)p->m->values.n - p->value_base;
         b->arg_count = 0;
@@ -290,7 +290,7 @@ static bool label(struct pto_parser *p, uint32_t op, struct pto_block *b)
             uint32_t type;
             if (name.kind != PTO_T_VALUE)
                 return pto_expected(p, "a value");
-            pto_take(p);
+            pto_advance(p);
             if (!pto_want(p, ':') || !pto_parse_type(p, &type))
                 return false;
             pto_define(p, &name, type, op, b->arg_count++);
@@ -389,7 +389,7 @@ bool pto_parse_successor(struct pto_parser *p, struct pto_draft *d)
                                   p->tok.line, p->tok.col}));
     vec_push(&p->m->successors, to);
     d->successor_count++;
-    pto_take(p);
+    pto_advance(p);
     if (!d->is_frozen && pto_try(p, '(')) {
         do {
             if (!pto_parse_operand(p, PTO_ROLE_ARG))

@@ -33,7 +33,7 @@ static bool assignments(struct pto_parser *p, uint32_t *count)
             return pto_expected(p, "a value");
         vec_push(&p->names, ((struct pto_result_name){p->tok, 1}));
         ++*count;
-        pto_take(p);
+        pto_advance(p);
         if (!pto_want(p, '=') || !pto_parse_operand(p, PTO_ROLE_INIT))
             return false;
     } while (pto_try(p, ','));
@@ -80,7 +80,7 @@ static bool parse_for(struct pto_parser *p, struct pto_draft *d)
     if (p->tok.kind != PTO_T_VALUE)
         return pto_expected(p, "the loop variable");
     struct pto_token induction = p->tok;
-    pto_take(p);
+    pto_advance(p);
     if (!pto_parse_form(p, d, "0 = $l to $h step $j"))
         return false;
     if (pto_try_word(p, S("iter_args")) &&

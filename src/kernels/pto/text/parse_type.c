@@ -333,7 +333,7 @@ bool pto_parse_type(struct pto_parser *p, uint32_t *type)
         vec_push(&p->memo, ((struct pto_memo){text, *type}));
     }
     pto_lex_move(&p->lex, to);
-    pto_take(p);
+    pto_advance(p);
     return true;
 }
 

@@ -52,6 +52,8 @@ static void mark_printed(struct line *l, uint32_t i)
         l->printed |= (uint64_t)1 << i;
 }
 
+/* Forms that leave out the #pto<...> around an enum: `cmpi slt`, and <PIPE_V> of pipes, events
+ * and kinds of synchronisation. */
 static void attr_item(struct pto_printer *p, struct line *l, struct str key)
 {
     uint32_t i = find_attr(p, l, key);

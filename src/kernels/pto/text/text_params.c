@@ -32,6 +32,7 @@ static bool name_at(struct str text, size_t at, struct str *name)
     return to > from && to < text.n && text.at[to] == '}';
 }
 
+/* $$ is one dollar; a dollar before anything else than { stands for itself. */
 static enum status fill_one(struct filling *f)
 {
     struct where where = {.path = f->path, .line = f->line};

@@ -230,7 +230,7 @@ static size_t list_tiles(const struct pto_check *c, enum pto_space space, struct
 }
 
 /* What lies where in a space that something does not fit; told once for each. */
-static void tell_map(const struct pto_check *c, enum pto_space space)
+static void report_map(const struct pto_check *c, enum pto_space space)
 {
     struct placed tiles[MAP_TILES] = {0};
     size_t n = list_tiles(c, space, tiles);
@@ -268,7 +268,7 @@ static void check_capacity(const struct pto_check *c, const struct pto_type *t, 
                 "%llu bytes at %lld do not fit %s, which has %llu bytes on %s",
                 (unsigned long long)bytes, (long long)at, pto_space_name(t->space),
                 (unsigned long long)most, c->m->arch == PTO_A5 ? "A5" : "A2/A3");
-        tell_map(c, t->space);
+        report_map(c, t->space);
     }
 }
 

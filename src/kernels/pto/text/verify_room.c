@@ -31,6 +31,7 @@ static uint32_t end_of_use(const struct pto_module *m, uint32_t at, uint32_t sin
     return end;
 }
 
+/* Views of a tile live in its bytes: each use of one is a use of the tile. */
 static void list_guests(struct guests *g)
 {
     const struct pto_module *m = g->c->m;

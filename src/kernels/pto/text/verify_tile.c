@@ -177,6 +177,7 @@ struct fifos {
     int64_t flags;
 };
 
+/* A direction takes two flags of the core: slot filled, slot free. */
 static void check_initialize(const struct pto_check *c, struct fifos *list)
 {
     int64_t id = pto_op_int(c->m, c->op, PTO_KEY_ID, 0);

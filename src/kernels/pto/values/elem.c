@@ -168,6 +168,7 @@ static inline void put_half(unsigned char *at, uint32_t v)
     at[1] = (unsigned char)(v >> 8);
 }
 
+/* Common types have loops of their own, without a switch for each element. */
 void pto_elem_read_f32(void *to, const unsigned char *at, enum pto_dtype t, size_t n)
 {
     float *out = to;

@@ -192,6 +192,8 @@ static uint64_t hif8_code(int32_t e, uint64_t fraction)
     return prefix | field << hif8_man(e) | fraction;
 }
 
+/* The mantissa gets narrower as the exponent grows: one that is rounded up to 2.0 goes to the
+ * next exponent, whose width may differ. */
 static uint64_t pack_hif8(struct number x, struct pto_convert how)
 {
     if (x.kind == NOT_A_NUMBER)

@@ -110,7 +110,7 @@ static bool must_copy(const struct func_call *c, const struct pto_tile *t, bool 
     return false;
 }
 
-enum status func_take(struct func_call *c, struct pto_tile *t, bool is_elementwise)
+enum status func_copy_aside(struct func_call *c, struct pto_tile *t, bool is_elementwise)
 {
     TRY(check_tile(c, t));
     if (t->v_row > 0 && t->v_col > 0 && must_copy(c, t, is_elementwise)) {
@@ -137,7 +137,7 @@ enum status func_in(struct func_call *c, size_t i, struct pto_tile *t)
 
     TRY(func_given(c, i, &given));
     *t = *given;
-    return func_take(c, t, false);
+    return func_copy_aside(c, t, false);
 }
 
 enum status func_in_as(struct func_call *c, size_t i, int32_t rows, int32_t cols,
@@ -157,7 +157,7 @@ enum status func_in_as(struct func_call *c, size_t i, int32_t rows, int32_t cols
         return diag_fail(c->diag, ST_FORMAT, "pto-run.func-shape", c->args->where,
                          "%s: %dx%d elements are needed of a %dx%d source", pto_op_name(c->op),
                          rows, cols, given->type.rows, given->type.cols);
-    return func_take(c, t, is_elementwise);
+    return func_copy_aside(c, t, is_elementwise);
 }
 
 enum status func_physical(struct func_call *c, struct pto_tile *t)

@@ -75,7 +75,7 @@ enum status func_in_as(struct func_call *c, size_t i, int32_t rows, int32_t cols
 
 /* Checks a source tile and copies it aside where it shares bytes with a destination; the calls
  * above do. */
-enum status func_take(struct func_call *c, struct pto_tile *t, bool is_elementwise);
+enum status func_copy_aside(struct func_call *c, struct pto_tile *t, bool is_elementwise);
 
 /* Value i of the ins; fails when it is not one. */
 enum status func_value(struct func_call *c, size_t i, struct pto_scalar *v);

@@ -203,7 +203,7 @@ static size_t narrow_one(const struct func_call *c, int32_t cols)
     return a->v_col < cols && b->v_col >= cols ? 0 : 1;
 }
 
-static enum status take_sources(struct func_call *c, struct work *w)
+static enum status bind_sources(struct func_call *c, struct work *w)
 {
     enum elem_shape shape = w->op->shape;
     const struct pto_tile *dst = &w->tile[0];
@@ -300,7 +300,7 @@ enum status func_element_wise(struct func_call *c)
     if (!w.is_float && w.op->i64 == NULL)
         return diag_fail(c->diag, ST_UNSUPPORTED, "pto-run.func-dtype", c->args->where,
                          "%s does not compute with %s", pto_op_name(c->op), pto_dtype_name(type));
-    TRY(take_sources(c, &w));
+    TRY(bind_sources(c, &w));
     size_t tiles = 1;
     for (int32_t k = 1; k <= w.sources && w.kind[k] == SAME; k++)
         tiles++;

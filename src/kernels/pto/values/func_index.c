@@ -35,7 +35,7 @@ static int64_t index_at(const struct pto_tile *t, int32_t r, int32_t col)
 }
 
 /* A source taken with its whole physical shape, since any element may be asked for. */
-static enum status take_whole(struct func_call *c, size_t i, struct pto_tile *t)
+static enum status whole_source(struct func_call *c, size_t i, struct pto_tile *t)
 {
     const struct pto_tile *given;
 
@@ -48,7 +48,7 @@ static enum status gather_index(struct func_call *c)
 {
     struct pto_tile dst, src, idx;
     TRY(func_out(c, 0, &dst));
-    TRY(take_whole(c, 0, &src));
+    TRY(whole_source(c, 0, &src));
     TRY(func_in_as_number(c, 1, dst.v_row, dst.v_col, false, &idx));
     TRY(func_same_size(c, src.type.dtype, dst.type.dtype));
     int64_t count = (int64_t)src.v_row * src.v_col;
@@ -123,7 +123,7 @@ enum status func_gather_bytes(struct func_call *c)
 {
     struct pto_tile dst, src, offs;
     TRY(func_out(c, 0, &dst));
-    TRY(take_whole(c, 0, &src));
+    TRY(whole_source(c, 0, &src));
     TRY(func_in_number(c, 1, &offs));
     TRY(func_same_size(c, src.type.dtype, dst.type.dtype));
     if (src.type.slayout != PTO_NONE_BOX || src.type.blayout != PTO_ROW_MAJOR ||

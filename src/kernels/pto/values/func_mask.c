@@ -21,14 +21,14 @@ static enum status check_mask(struct func_call *c, struct pto_tile *mask, int32_
     return pto_tile_check(mask, c->args->where, c->diag);
 }
 
-static enum status take_mask(struct func_call *c, size_t i, int32_t rows, int32_t bits,
+static enum status read_mask(struct func_call *c, size_t i, int32_t rows, int32_t bits,
                              struct pto_tile *mask)
 {
     if (!func_has_tile(c, i))
         return func_bad_operand(c, "the mask is missing");
     *mask = *c->args->ins[i].u.tile;
     TRY(check_mask(c, mask, rows, bits));
-    return func_take(c, mask, false);
+    return func_copy_aside(c, mask, false);
 }
 
 /* Domain: the valid part of the first source. */
@@ -75,7 +75,7 @@ enum status func_select_tiles(struct func_call *c)
     TRY(func_out(c, 0, &dst));
     if (dst.v_row == 0 || dst.v_col == 0)
         return ST_OK;
-    TRY(take_mask(c, 0, dst.v_row, dst.v_col, &mask));
+    TRY(read_mask(c, 0, dst.v_row, dst.v_col, &mask));
     TRY(func_in_as(c, 1, dst.v_row, dst.v_col, true, &a));
     if (with_scalar) {
         struct pto_scalar s;

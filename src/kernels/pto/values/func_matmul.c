@@ -112,7 +112,7 @@ struct matmul {
 };
 
 /* Operand positions: [Cin,] A, [Ascale,] B, [Bscale,] [bias]. */
-static enum status take_operands(struct func_call *c, int how, struct matmul *w)
+static enum status read_operands(struct func_call *c, int how, struct matmul *w)
 {
     size_t at = 0, acc = 0;
     TRY(func_out(c, 0, &w->dst));
@@ -288,8 +288,8 @@ static enum status multiply_scaled(struct func_call *c, struct matmul *w, int ho
     w->left_scale.v_row = w->m;
     w->left_scale.v_col = w->right_scale.v_row = groups;
     w->right_scale.v_col = w->n;
-    TRY(func_take(c, &w->left_scale, false));
-    TRY(func_take(c, &w->right_scale, false));
+    TRY(func_copy_aside(c, &w->left_scale, false));
+    TRY(func_copy_aside(c, &w->right_scale, false));
     struct product p = product_of(c, w);
     float *total = ARENA_ARRAY(&c->scratch, float, (size_t)p.m *(size_t)p.wide);
     for (int32_t g = 0; g < groups; g++) {
@@ -311,7 +311,7 @@ enum status func_matmul(struct func_call *c)
 {
     int how = c->how;
     struct matmul w = {0};
-    TRY(take_operands(c, how, &w));
+    TRY(read_operands(c, how, &w));
     if (how & FUNC_SCALED)
         return multiply_scaled(c, &w, how);
     if (w.is_int) {

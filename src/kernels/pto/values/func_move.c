@@ -32,7 +32,7 @@ struct fix {
     struct pto_tile per_col; /* or one a column, where v_col > 0 */
 };
 
-static enum status take_fix(struct func_call *c, size_t first, struct fix *f)
+static enum status read_fix(struct func_call *c, size_t first, struct fix *f)
 {
     *f = (struct fix){0};
     if (c->attrs->relu > PTO_RELU_NORMAL)
@@ -154,7 +154,7 @@ enum status func_store(struct func_call *c)
     struct fix f;
     TRY(func_out_view(c, 0, &dst));
     TRY(func_in(c, 0, &src));
-    TRY(take_fix(c, 1, &f));
+    TRY(read_fix(c, 1, &f));
     if (src.type.space != PTO_ACC && !f.has_scale)
         TRY(func_same_size(c, src.type.dtype, dst.dtype));
     if (src.v_row == 0 || src.v_col == 0)
@@ -181,7 +181,7 @@ enum status func_move(struct func_call *c)
     if (dst.v_row == 0 || dst.v_col == 0)
         return ST_OK;
     TRY(func_in(c, 0, &src));
-    TRY(take_fix(c, 1, &f));
+    TRY(read_fix(c, 1, &f));
     /* What both have; equal counts of another shape are paired in row-major order. */
     int32_t rows = func_min(src.v_row, dst.v_row), cols = func_min(src.v_col, dst.v_col);
     int64_t have = (int64_t)src.v_row * src.v_col, want = (int64_t)dst.v_row * dst.v_col;
@@ -196,7 +196,7 @@ enum status func_move(struct func_call *c)
 }
 
 /* Row and column operands of textract and tinsert. */
-static enum status take_corner(struct func_call *c, int64_t *row, int64_t *col)
+static enum status read_corner(struct func_call *c, int64_t *row, int64_t *col)
 {
     struct pto_scalar r, k;
     TRY(func_value(c, 1, &r));
@@ -220,7 +220,7 @@ enum status func_extract(struct func_call *c)
     struct fix f;
     int64_t row, col;
     TRY(func_out(c, 0, &dst));
-    TRY(take_corner(c, &row, &col));
+    TRY(read_corner(c, &row, &col));
     TRY(func_given(c, 0, &src));
     if (dst.v_row == 0 || dst.v_col == 0)
         return ST_OK;
@@ -230,8 +230,8 @@ enum status func_extract(struct func_call *c)
     int32_t cols = func_min(dst.v_col, src->type.cols - (int32_t)col);
     if (!pto_tile_window(src, row, col, rows, cols, &part))
         return outside(c, row, col, src);
-    TRY(take_fix(c, 3, &f));
-    TRY(func_take(c, &part, false));
+    TRY(read_fix(c, 3, &f));
+    TRY(func_copy_aside(c, &part, false));
     return convert_tile(c, &part, &dst, rows, cols, &f);
 }
 
@@ -241,9 +241,9 @@ enum status func_insert(struct func_call *c)
     struct fix f;
     int64_t row, col;
     TRY(func_out(c, 0, &dst));
-    TRY(take_corner(c, &row, &col));
+    TRY(read_corner(c, &row, &col));
     TRY(func_in(c, 0, &src));
-    TRY(take_fix(c, 3, &f));
+    TRY(read_fix(c, 3, &f));
     if (src.v_row == 0 || src.v_col == 0)
         return ST_OK;
     if (!pto_tile_window(&dst, row, col, src.v_row, src.v_col, &part))

@@ -77,7 +77,7 @@ struct parameter {
     bool is_tile;
 };
 
-static enum status take_parameter(struct func_call *c, size_t i, float missing, struct parameter *p)
+static enum status read_parameter(struct func_call *c, size_t i, float missing, struct parameter *p)
 {
     *p = (struct parameter){.value = missing};
     if (func_has_value(c, i)) {
@@ -99,6 +99,7 @@ static float parameter_at(const struct parameter *p, int32_t r)
     return pto_elem_f32(func_at(&p->tile, func_min(r, p->tile.v_row - 1), 0), p->tile.type.dtype);
 }
 
+/* To whole numbers x * scale + offset, back (x - offset) * scale; each step is rounded to f32. */
 enum status func_quantise(struct func_call *c)
 {
     int how = c->how;
@@ -110,8 +111,8 @@ enum status func_quantise(struct func_call *c)
     if (dst.v_row == 0 || dst.v_col == 0)
         return ST_OK;
     TRY(func_in_as_number(c, 0, dst.v_row, dst.v_col, false, &src));
-    TRY(take_parameter(c, 1, 1, &scale));
-    TRY(take_parameter(c, 2, 0, &offset));
+    TRY(read_parameter(c, 1, 1, &scale));
+    TRY(read_parameter(c, 2, 0, &offset));
     const struct pto_convert rule = {PTO_ROUND_RINT, PTO_SATURATION_ON, false};
     for (int32_t r = 0; r < dst.v_row; r++) {
         float by = parameter_at(&scale, r), shift = parameter_at(&offset, r);
@@ -189,7 +190,7 @@ static void quantise_group(const struct mx_outs *o, const struct pto_tile *src, 
                pto_elem_from_f32(ldexpf(1, 127 - code), o->scaling.type.dtype));
 }
 
-static enum status take_out(struct func_call *c, size_t i, struct pto_tile *t, bool *has)
+static enum status optional_out(struct func_call *c, size_t i, struct pto_tile *t, bool *has)
 {
     *has = func_has_out(c, i);
     if (!*has)
@@ -203,9 +204,9 @@ enum status func_quantise_mx(struct func_call *c)
     struct mx_outs o;
     struct pto_tile src;
     TRY(func_out(c, 0, &o.data));
-    TRY(take_out(c, 1, &o.exponent, &o.has_exponent));
-    TRY(take_out(c, 2, &o.most, &o.has_most));
-    TRY(take_out(c, 3, &o.scaling, &o.has_scaling));
+    TRY(optional_out(c, 1, &o.exponent, &o.has_exponent));
+    TRY(optional_out(c, 2, &o.most, &o.has_most));
+    TRY(optional_out(c, 3, &o.scaling, &o.has_scaling));
     if (!pto_dtype_is_float(o.data.type.dtype))
         return func_fail(c, ST_UNSUPPORTED, "pto-run.func-dtype",
                          "the data must be floats of 8 or 4 bits");

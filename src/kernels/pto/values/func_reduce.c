@@ -123,7 +123,7 @@ static uint64_t reduce_row(const struct pto_tile *src, int32_t r, enum func_join
 }
 
 /* Source and destination of a reduction; the count along the other axis is the destination's. */
-static enum status take_reduction(struct func_call *c, bool by_row, struct pto_tile *dst,
+static enum status read_reduction(struct func_call *c, bool by_row, struct pto_tile *dst,
                                   struct pto_tile *src)
 {
     const struct pto_tile *given;
@@ -138,7 +138,7 @@ enum status func_reduce_rows(struct func_call *c)
 {
     int how = c->how;
     struct pto_tile dst, src;
-    TRY(take_reduction(c, true, &dst, &src));
+    TRY(read_reduction(c, true, &dst, &src));
     if (src.v_col == 0 || dst.v_col == 0)
         return ST_OK;
     for (int32_t r = 0; r < dst.v_row; r++)
@@ -193,7 +193,7 @@ enum status func_reduce_cols(struct func_call *c)
     union number best[FUNC_PIECE];
     float floats[FUNC_PIECE];
     int64_t at[FUNC_PIECE];
-    TRY(take_reduction(c, false, &dst, &src));
+    TRY(read_reduction(c, false, &dst, &src));
     if (src.v_row == 0 || dst.v_row == 0)
         return ST_OK;
     for (int32_t col = 0; col < dst.v_col; col += FUNC_PIECE) {

@@ -34,6 +34,7 @@ static bool two(const struct scope *s, const struct pto_op *op, int depth, int64
            size_number(s, o[1].value, depth + 1, b);
 }
 
+/* A divisor of -1 is left out because INT64_MIN / -1 overflows. */
 static bool computed(const struct scope *s, const struct pto_op *op, int depth, int64_t *out)
 {
     int64_t a = 0, b = 0;
@@ -139,6 +140,8 @@ static void size_grow(const struct scope *s, int32_t root, int64_t elements, boo
     g->is_dynamic = g->is_dynamic || is_dynamic;
 }
 
+/* Elements from the pointer to the last one reached: 1 + the sum of (dim - 1) * stride; without
+ * strides all of them. */
 static void see_view(const struct scope *s, const struct pto_op *op)
 {
     bool is_dynamic = false;

@@ -76,6 +76,7 @@ static bool part_view(const struct pto_program *p, const struct pto_step *s, str
     return true;
 }
 
+/* Offsets count elements: a cast keeps the byte and counts again. */
 static bool move_pointer(const struct pto_program *p, const struct pto_step *s, struct pto_slots v)
 {
     struct pto_gm out = {.root = -1};

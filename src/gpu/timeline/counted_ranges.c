@@ -10,7 +10,7 @@ static double ranges_number_of(const struct attr *a)
     return a->type == ATTR_INT ? (double)a->number : a->type == ATTR_REAL ? a->real : NAN;
 }
 
-static void ranges_take(const struct capture *cap, attr_run attributes, struct gpu_run *run,
+static void ranges_read(const struct capture *cap, attr_run attributes, struct gpu_run *run,
                         struct gpu_kernel *k)
 {
     struct attr_walk walk = attrs_walk(&cap->attrs, attributes);
@@ -43,8 +43,8 @@ size_t gpu_ranges_read(const struct capture *cap, struct gpu_run *run)
         struct gpu_kernel k = gpu_kernel_none();
         k.id = run->kernels.n;
         k.name = arena_str(&run->arena, capture_text(cap, cap->slices.name[i]));
-        ranges_take(cap, cap->slices.set[i], run, &k);
-        ranges_take(cap, cap->slices.own[i], run, &k);
+        ranges_read(cap, cap->slices.set[i], run, &k);
+        ranges_read(cap, cap->slices.own[i], run, &k);
         vec_push(&run->kernels, k);
     }
     return run->kernels.n - n;

@@ -33,4 +33,4 @@ TEST(ranges_of_a_trace_are_kernels_with_counters)
     scene_end(&s);
 }
 
-TEST_MAIN("gpu/collect/ranges", T(ranges_of_a_trace_are_kernels_with_counters))
+TEST_MAIN("gpu/timeline/counted_ranges", T(ranges_of_a_trace_are_kernels_with_counters))
