@@ -98,9 +98,9 @@ const struct operator_work *operator_work_of(struct operator_works *works, struc
     if (place == fresh) {
         struct operator_work work =
             work_compute(&(struct recorded_call){.op = capture_text(cap, name),
-                                              .shapes = capture_text(cap, shapes),
-                                              .types = capture_text(cap, types),
-                                              .values = capture_text(cap, values)});
+                                                 .shapes = capture_text(cap, shapes),
+                                                 .types = capture_text(cap, types),
+                                                 .values = capture_text(cap, values)});
         work.key = key;
         vec_push(&works->at, work);
     }
