@@ -14,6 +14,7 @@
 #define FAIL_SHARE  0.5       /* of the limit: a change that fails is at least as much */
 #define PASS_CHANCE 0.005     /* of a slowdown by the limit in spite of a pass */
 #define SLOW_UNIT   1.5       /* of the median */
+#define CORRELATED  0.1       /* less is taken for none */
 
 enum { LONG_BLOCKS = 64, LONG_SERIES = 12, CUT_OFF = 5 /* one in so many, at either end */ };
 
@@ -167,7 +168,8 @@ static double inflation_kept(double rho, size_t block)
 /* The length that serves the mean of a series of first order best (Carlstein). */
 static size_t block_of(double rho, size_t n)
 {
-    double length = rho > 0.1 ? pow(2 * rho / (1 - rho * rho), 2.0 / 3) * cbrt((double)n) : 1;
+    double length =
+        rho > CORRELATED ? pow(2 * rho / (1 - rho * rho), 2.0 / 3) * cbrt((double)n) : 1;
     size_t block = (size_t)ceil(length), least = (n + LONG_BLOCKS - 1) / LONG_BLOCKS;
 
     block = block > n / 4 ? n / 4 : block;
@@ -182,6 +184,15 @@ static double student_of(double z, double df)
 
     return z + (z3 + z) / (4 * v) + (5 * z5 + 16 * z3 + 3 * z) / (96 * v * v) +
            (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * v * v * v);
+}
+
+/* Degrees of freedom of a variance of `df` that is stretched by an estimated inflation: what the
+ * correlation of `n` neighbours may be off by counts too. */
+static double freedom_of(double df, double rho, double n)
+{
+    double of_rho = (1 - rho * rho) * n / 2;
+
+    return rho > CORRELATED ? df * of_rho / (df + of_rho) : df;
 }
 
 /* ---- draws ---- */
@@ -276,15 +287,16 @@ static double *draw_ratios(struct arena *arena, const struct noise_side *sides,
                        b = drawn_of(arena, &sides[1], rho, &out->block);
     double centre = log(mean_of(sides[1].at, sides[1].first[sides[1].runs]) /
                         mean_of(sides[0].at, sides[0].first[sides[0].runs]));
-    double f = inflation(rho), few = 0, df = 0;
+    double f = inflation(rho), few = 0, df = 0, all = 0;
 
     for (int side = 0; side < 2; side++) {
         double n = (double)sides[side].first[sides[side].runs] / (double)sides[side].runs;
         few += n / (n - 1) / 2;
         df += fmax(1, (double)sides[side].first[sides[side].runs] / f - 1);
+        all += (double)sides[side].first[sides[side].runs];
     }
-    double stretch =
-        sqrt(few * f / inflation_kept(rho, out->block)) * student_of(Z_SURE, df) / Z_SURE;
+    double stretch = sqrt(few * f / inflation_kept(rho, out->block)) *
+                     student_of(Z_SURE, freedom_of(df, rho, all)) / Z_SURE;
     for (size_t i = 0; i < NOISE_DRAWS; i++) {
         double ratio = log(drawn_mean(&b, &d) / drawn_mean(&a, &d));
         list[i] = centre + stretch * (ratio - centre) + between * draws_normal(&d);
@@ -327,11 +339,12 @@ static void judge_typical(struct arena *arena, const struct noise_side *sides, d
 {
     struct noise_middle a = middle_of(arena, &sides[0]), b = middle_of(arena, &sides[1]);
     struct noise_side middles[] = {a.side, b.side};
-    double f = inflation(autocorrelation_of(middles));
+    double rho = autocorrelation_of(middles), f = inflation(rho);
     double df = fmax(1, a.kept / f - 1) + fmax(1, b.kept / f - 1);
 
     if (a.mean <= 0 || b.mean <= 0)
         return;
+    df = freedom_of(df, rho, a.kept + b.kept);
     double units = student_of(Z_TYPICAL, df) * sqrt(f * (a.variance + b.variance));
     double half = hypot(units, Z_TYPICAL * between), centre = log(b.mean / a.mean);
     out->typical[0] = a.mean;
