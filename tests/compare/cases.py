@@ -129,6 +129,41 @@ def windows(folder, name, write):
     expect(diff(before, same)[0]["verdict"] == "no change shown", f"{name}: equal windows")
 
 
+# Units of a training that nsys recorded on two GPUs without marks, in ms; the later windows take 11.7 % longer.
+UNITS = [16.94, 16.53, 16.54, 16.86, 16.59, 16.68, 22.31, 18.01, 16.80, 16.57, 16.16, 16.36, 17.93, 16.65, 19.59, 19.96]
+LATER = [18.91, 17.91, 18.60, 18.52, 18.92, 18.08, 18.15, 20.05, 18.16, 27.70, 24.68, 18.79, 21.16, 19.99]
+
+
+def blurred_windows(folder):
+    """Few units, some of them long: a tenth more in all of them never passes; the way back never fails."""
+    def write(path, lengths):
+        at, rows = 1000.0, []
+        for length in [*lengths, lengths[0]]:
+            for i, (name, _) in enumerate([("embedding", 0)] + LAYER):
+                rows.append((name, at + i * length * 142, at + (i + 0.9) * length * 142, 0, "step"))
+            at += length * 1000
+        nsys(path, rows)
+
+    def gate(a, b, name):
+        before, after = (os.path.join(folder, f"blurred_{name}_{side}") for side in "ab")
+        write(before, a)
+        write(after, b)
+        found = diff(before, after)[0]
+        expect(found["method"] == "units" and found["kinds"][0]["units_a"] == len(a), f"blurred {name}: {found['method']}")
+        return found
+
+    found = gate(UNITS, LATER, "later")
+    expect(found["gate"] != "pass" and found["change_ratio"] > 0.1, f"blurred windows: {found['gate']} {found['text']}")
+    found = gate(LATER, UNITS, "earlier")
+    expect(found["gate"] != "fail" and found["verdict"] != "slower", f"blurred windows, the way back: {found['text']}")
+    rng = random.Random(20261119)
+    for i in range(20):
+        a, b = (rng.choices(UNITS, k=rng.randint(6, 16)) for _ in "ab")
+        ratio = sum(b) / len(b) / (sum(a) / len(a))
+        found = gate(a, [1.11 / ratio * x for x in b], str(i))
+        expect(found["gate"] != "pass", f"cut of a window, 11 % longer: {found['gate']} {found['text']}")
+
+
 def sums_of(comparison, what):
     for kind in comparison["kinds"]:
         for side in ("a", "b"):
@@ -140,10 +175,13 @@ def sums_of(comparison, what):
         change = kind["change"]
         if change["low"] is not None:
             expect(change["low"] <= change["change_ratio"] <= change["high"], f"{what}: interval without its estimate")
-            is_zero_inside = change["low"] <= 0 <= change["high"]
+            is_noise = change["low"] <= 0 <= change["high"]
+            is_typical = change["typical_low"] is not None and not change["typical_low"] <= 0 <= change["typical_high"]
             # Of unlike work nothing is said, whatever the interval is.
-            if change["verdict"] != "cannot tell":
-                expect((change["verdict"] == "no change shown") == is_zero_inside, f"{what}: noise without zero")
+            if change["verdict"] == "no change shown":
+                expect(is_noise, f"{what}: noise without zero")
+            elif change["verdict"] != "cannot tell":
+                expect(not is_noise or is_typical, f"{what}: a change with zero in both intervals")
 
 
 def planted_pairs():
@@ -172,6 +210,58 @@ def unrelated_pairs():
             expect(found["verdict"] not in ("slower", "faster") and found["gate"] == "cannot tell",
                    f"unrelated {a} {b}: {found['verdict']}")
             sums_of(found, a + " " + b)
+
+
+# Programs of tests/data/planted that are the same model with the same input, but for what is planted.
+SAME = [{"checkpoint_step", "one_slow_step", "evaluation_step"}]
+
+
+def random_pairs(n, seed):
+    """Runs of different programs, drawn at random: none is called slower or faster."""
+    def program(path):
+        name = os.path.basename(path).removeprefix("fixed_").split(".")[0]
+        return next((i for i, names in enumerate(SAME) if name in names), name)
+
+    runs, rng, done = sorted(glob.glob(PLANTED + "/**/*.json.gz", recursive=True)), random.Random(seed), 0
+    while done < n:
+        a, b = rng.sample(runs, 2)
+        if program(a) == program(b):
+            continue
+        done += 1
+        found = diff(a, b)[0]
+        expect(found["verdict"] not in ("slower", "faster"), f"unrelated {a} {b}: {found['verdict']}")
+        sums_of(found, a + " " + b)
+
+
+def other_batch(folder):
+    """A batch half as large does other work, though operators and kernels are the same."""
+    paths = [os.path.join(folder, x) for x in ("batch_a.json", "batch_b.json", "batch_c.json")]
+    for path, rows, length in zip(paths, (64, 32, 64), (100, 50, 101)):
+        events, at = [], 1000.0
+        for step in range(12):
+            first = at
+            for layer in range(8):
+                call = step * 8 + layer + 1
+                events.append({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": at, "dur": 20,
+                               "args": {"Input Dims": [[rows, 256], [256, 256 + layer]],
+                                        "Input type": ["float", "float"]}})
+                events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": at + 2,
+                               "dur": 3, "args": {"correlation": call}})
+                events.append({"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": at + 10, "dur": length,
+                               "args": {"device": 0, "stream": 7, "correlation": call}})
+                at += length + 20
+            events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 1, "tid": 1,
+                           "ts": first - 1, "dur": at - first})
+            at += 10
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump({"schemaVersion": 1, "record_shapes": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H200"}],
+                       "traceEvents": events}, f)
+    found = diff(paths[1], paths[0])[0]
+    work = next(p for p in found["comparability"]["parts"] if p["name"] == "work of a unit")
+    expect(work["share"] == 0.5 and found["verdict"] == "cannot tell", f"half the batch: {work} {found['verdict']}")
+    code, text = check(paths[0], paths[1])
+    expect(code == 1 and "cannot be compared" in text and "batch" in text, f"half the batch: {code} {text}")
+    expect(diff(paths[0], paths[2])[0]["comparability"]["comparable"], "the same batch")
 
 
 def baselines(folder):
@@ -221,9 +311,12 @@ with tempfile.TemporaryDirectory() as temporary:
     windows(temporary, "nsys.sqlite", nsys)
     windows(temporary, "ascend", ascend)
     windows(temporary, "kineto.json", lambda path, rows: kineto(path, rows, False))
+    blurred_windows(temporary)
+    other_batch(temporary)
     baselines(temporary)
     several_runs(temporary)
 threads()
 planted_pairs()
 unrelated_pairs()
+random_pairs(200, 20261120)
 sys.exit(failed > 0)

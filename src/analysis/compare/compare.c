@@ -49,7 +49,8 @@ static struct noise_side samples_of(struct comparer *c, const struct runs_kind *
 static void judge_metrics(struct comparer *c, const struct runs_kind *sides,
                           struct compare_kind *out)
 {
-    const struct noise_options options = {c->out->options.between, c->out->options.limit};
+    const struct noise_options options = {.between = c->out->options.between,
+                                          .limit = c->out->options.limit};
 
     for (int metric = 0; metric < UNIT_METRICS; metric++) {
         struct arena_mark mark = arena_mark(&c->scratch);
@@ -96,6 +97,17 @@ static void add_kind(struct comparer *c, const struct runs_kind *sides)
     c->out->kinds[c->out->n_kinds++] = kind;
 }
 
+static double work_shared(const struct profile_kind *a, const struct profile_kind *b)
+{
+    return profile_work_shared(a->work, b->work);
+}
+
+/* Kernels that both run; of other work none count. */
+static double likeness_of_kind(const struct profile_kind *a, const struct profile_kind *b)
+{
+    return work_shared(a, b) < PROFILE_SAME_WORK ? 0 : likeness_of_kernels(a, b);
+}
+
 /* In each run of a side the kind that is most like one of its first run. */
 static struct runs_kind in_all_runs(struct comparer *c, enum side side,
                                     const struct profile_kind *first)
@@ -108,7 +120,7 @@ static struct runs_kind in_all_runs(struct comparer *c, enum side side,
         const struct profile_kind *best = NULL;
         double most = KINDS_ALIKE;
         for (size_t k = 0; k < runs->at[r]->n_kinds; k++) {
-            double like = likeness_of_kernels(first, &runs->at[r]->kinds[k]);
+            double like = likeness_of_kind(first, &runs->at[r]->kinds[k]);
             if (like >= most && (best == NULL || like > most)) {
                 most = like;
                 best = &runs->at[r]->kinds[k];
@@ -148,7 +160,7 @@ static size_t pair_kinds(struct comparer *c, struct pairing *pairs)
 
     for (size_t i = 0; i < a->n_kinds && i < 64; i++)
         for (size_t k = 0; k < b->n_kinds && k < 64; k++) {
-            double like = likeness_of_kernels(&a->kinds[i], &b->kinds[k]);
+            double like = likeness_of_kind(&a->kinds[i], &b->kinds[k]);
             if (like >= KINDS_ALIKE)
                 pairs[n++] = (struct pairing){i, k, like};
         }
@@ -164,6 +176,17 @@ static size_t pair_kinds(struct comparer *c, struct pairing *pairs)
     if (kept > 1)
         qsort(pairs, kept, sizeof(*pairs), by_place);
     return kept;
+}
+
+/* Of pairs the least of what is common of their work. */
+static double work_of_pairs(struct comparer *c, const struct pairing *pairs, size_t n)
+{
+    const struct profile *a = c->sides[SIDE_A].at[0], *b = c->sides[SIDE_B].at[0];
+    double least = NAN;
+
+    for (size_t i = 0; i < n; i++)
+        least = fmin(least, work_shared(&a->kinds[pairs[i].a], &b->kinds[pairs[i].b]));
+    return least;
 }
 
 /* Which part of each side's time the pairs have that can be judged: the smaller one. */
@@ -199,9 +222,19 @@ static void list_unmatched(struct comparer *c, enum side side, const struct pair
     }
 }
 
+static void judge_likeness(struct comparer *c, const struct profile_kind *unit_a,
+                           const struct profile_kind *unit_b, double work)
+{
+    c->out->likeness =
+        likeness_of(c->sides[SIDE_A].at[0], c->sides[SIDE_B].at[0], unit_a, unit_b, work, c->arena);
+}
+
 static void compare_all(struct comparer *c)
 {
+    const struct profile_kind *a = &c->sides[SIDE_A].at[0]->all, *b = &c->sides[SIDE_B].at[0]->all;
     struct runs_kind sides[SIDES];
+
+    judge_likeness(c, a, b, work_shared(a, b));
 
     for (int side = 0; side < SIDES; side++) {
         sides[side].n = 0;
@@ -223,6 +256,8 @@ static void compare_marked(struct comparer *c)
         compare_all(c);
         return;
     }
+    judge_likeness(c, &c->sides[SIDE_A].at[0]->all, &c->sides[SIDE_B].at[0]->all,
+                   work_of_pairs(c, pairs, n));
     c->out->kinds = ARENA_ARRAY(c->arena, struct compare_kind, n + 1);
     for (size_t i = 0; i < n; i++) {
         struct runs_kind sides[SIDES] = {
@@ -242,38 +277,59 @@ static const struct profile_kind *anchor_named(const struct profile *p, struct s
     return NULL;
 }
 
-/* The anchor of all runs that varies least at its worst; of equals the one with the longest unit.
- */
+/* An anchor of the first run of A in all runs. */
+struct anchored {
+    struct runs_kind sides[SIDES];
+    double varies;    /* at its worst */
+    int64_t distance; /* over all runs, which hold so many units */
+    size_t units;
+};
+
+static bool find_common(struct comparer *c, struct str name, struct anchored *out)
+{
+    *out = (struct anchored){.units = 0};
+    for (int side = 0; side < SIDES; side++) {
+        const struct profile_list *runs = &c->sides[side];
+        struct runs_kind *found = &out->sides[side];
+        found->runs = ARENA_ARRAY(&c->scratch, const struct profile_kind *, runs->n);
+        for (size_t r = 0; r < runs->n; r++) {
+            const struct profile_kind *a = anchor_named(runs->at[r], name);
+            if (a == NULL)
+                return false;
+            found->runs[found->n++] = a;
+            out->varies = fmax(out->varies, a->variation);
+            out->distance += a->distance;
+            out->units += a->n;
+        }
+    }
+    return true;
+}
+
+/* The one that varies least, of equals the one with the longest unit, then with most units: the
+ * same whichever side is A. */
+static bool is_better(const struct anchored *x, const struct anchored *than)
+{
+    struct str name = x->sides[SIDE_A].runs[0]->name;
+    int order = ORDER(x->varies, than->varies)
+                    ?: ORDER(than->distance, x->distance) ?: ORDER(than->units, x->units);
+
+    return order < 0 || (order == 0 && str_compare(name, than->sides[SIDE_A].runs[0]->name) < 0);
+}
+
 static bool common_anchor(struct comparer *c, struct runs_kind *sides)
 {
     const struct profile *first = c->sides[SIDE_A].at[0];
-    double best = 1, time = 0;
+    struct anchored best = {.units = 0}, found;
     bool is_found = false;
 
-    for (size_t k = 0; k < first->n_kinds; k++) {
-        struct runs_kind found[SIDES];
-        double worst = 0,
-               length = num_share((double)time_of(&first->kinds[k]), (double)first->kinds[k].n);
-        bool is_common = true;
-        for (int side = 0; side < SIDES; side++) {
-            const struct profile_list *runs = &c->sides[side];
-            found[side] = (struct runs_kind){
-                ARENA_ARRAY(&c->scratch, const struct profile_kind *, runs->n), runs->n};
-            for (size_t r = 0; r < runs->n; r++) {
-                const struct profile_kind *a = anchor_named(runs->at[r], first->kinds[k].name);
-                found[side].runs[r] = a;
-                is_common = is_common && a != NULL;
-                worst = a != NULL ? fmax(worst, a->variation) : worst;
-            }
+    for (size_t k = 0; k < first->n_kinds; k++)
+        if (find_common(c, first->kinds[k].name, &found) &&
+            (!is_found || is_better(&found, &best))) {
+            best = found;
+            is_found = true;
         }
-        if (!is_common || worst > best || (worst == best && length <= time))
-            continue;
-        best = worst;
-        time = length;
-        is_found = true;
-        sides[SIDE_A] = found[SIDE_A];
-        sides[SIDE_B] = found[SIDE_B];
-    }
+    for (int side = 0; side < SIDES; side++)
+        sides[side] = best.sides[side];
     return is_found;
 }
 
@@ -382,7 +438,6 @@ static void forbid(struct comparison *out)
 
 static void match_units(struct comparer *c)
 {
-    const struct profile *a = c->sides[SIDE_A].at[0], *b = c->sides[SIDE_B].at[0];
     struct runs_kind sides[SIDES];
     bool is_marked = true, is_unmarked = true;
 
@@ -393,16 +448,15 @@ static void match_units(struct comparer *c)
         }
     c->out->is_equal = true;
     if (is_marked) {
-        c->out->likeness = likeness_of(a, b, &a->all, &b->all, c->arena);
         compare_marked(c);
     } else if (is_unmarked && common_anchor(c, sides)) {
-        c->out->likeness =
-            likeness_of(a, b, sides[SIDE_A].runs[0], sides[SIDE_B].runs[0], c->arena);
+        judge_likeness(c, sides[SIDE_A].runs[0], sides[SIDE_B].runs[0],
+                       work_shared(sides[SIDE_A].runs[0], sides[SIDE_B].runs[0]));
         c->out->method = METHOD_UNITS;
         c->out->kinds = ARENA_ARRAY(c->arena, struct compare_kind, 1);
         add_kind(c, sides);
     } else {
-        c->out->likeness = likeness_of(a, b, NULL, NULL, c->arena);
+        judge_likeness(c, NULL, NULL, NAN);
         compare_rates(c);
         c->out->is_equal = false;
     }

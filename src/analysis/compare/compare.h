@@ -28,10 +28,11 @@ struct likeness_part {
     enum likeness_state state;
 };
 
-enum { LIKENESS_PARTS = 6 };
+enum { LIKENESS_PARTS = 7 };
 
 struct likeness {
     struct likeness_part parts[LIKENESS_PARTS];
+    double work;        /* of a unit, what is common of it; NAN: not known */
     double score;       /* mean of the known shares, 0 to 1 */
     bool is_comparable; /* they do the same work */
     bool is_same_setup; /* same device, software and profiler options, as far as known */
@@ -141,7 +142,7 @@ extern const struct record comparison_record, compare_kind_record, compare_part_
 /* Parts of analysis/compare, for each other. */
 struct likeness likeness_of(const struct profile *a, const struct profile *b,
                             const struct profile_kind *unit_a, const struct profile_kind *unit_b,
-                            struct arena *arena);
+                            double work, struct arena *arena);
 double likeness_of_kernels(const struct profile_kind *a, const struct profile_kind *b);
 void compare_explain(struct comparison *c, struct arena *arena);
 

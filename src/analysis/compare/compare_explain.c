@@ -70,32 +70,66 @@ static struct wording reasons_of(struct arena *arena, const struct compare_kind 
     return out;
 }
 
+/* How long a unit takes on either side, and by how much that changed. */
+struct told_unit {
+    struct message_place label, a, b, change, low, high;
+};
+
+static struct told_unit told_of(struct arena *arena, const struct compare_kind *k)
+{
+    const struct noise_change *n = &k->change;
+    const double *lengths = n->is_typical ? n->typical : n->mean;
+    double by = n->is_typical ? n->typical_relative : n->relative,
+           low = n->is_typical ? n->typical_low : n->low,
+           high = n->is_typical ? n->typical_high : n->high;
+
+    return (struct told_unit){
+        .label = place_wording("label", wording_keep(arena, wording_plain(k->label))),
+        .a = place_quantity("a", lengths[SIDE_A], UNIT_NS),
+        .b = place_quantity("b", lengths[SIDE_B], UNIT_NS),
+        .change = PLACE("change", signed_share(arena, by)),
+        .low = PLACE("low", signed_share(arena, low)),
+        .high = PLACE("high", signed_share(arena, high)),
+    };
+}
+
+static struct wording tell_few(struct arena *arena, const struct noise_change *n,
+                               const struct told_unit *t)
+{
+    if (n->is_doubled)
+        return WORDING(arena, &diff_text.doubled, t->label, t->a, t->b, t->change);
+    return WORDING(arena, &diff_text.few, t->label, PLACE("a", n->units[SIDE_A]),
+                   PLACE("b", n->units[SIDE_B]), PLACE("needed", NOISE_UNITS));
+}
+
 static struct wording told(struct arena *arena, const struct comparison *c,
                            const struct compare_kind *k)
 {
     const struct noise_change *n = &k->change;
-    struct wording label = wording_plain(k->label);
-    struct message_place what = place_wording("label", wording_keep(arena, label)),
-                         a = place_quantity("a", n->mean[SIDE_A], UNIT_NS),
-                         b = place_quantity("b", n->mean[SIDE_B], UNIT_NS),
-                         change = PLACE("change", signed_share(arena, n->relative));
+    struct told_unit t = told_of(arena, k);
 
     if (c->is_equal)
-        return WORDING(arena, &diff_text.same_recording, what);
-    if (isnan(n->low) && n->is_doubled)
-        return WORDING(arena, &diff_text.doubled, what, a, b, change);
+        return WORDING(arena, &diff_text.same_recording, t.label);
     if (isnan(n->low))
-        return WORDING(arena, &diff_text.few, what, PLACE("a", n->units[SIDE_A]),
-                       PLACE("b", n->units[SIDE_B]), PLACE("needed", NOISE_UNITS));
-    struct message_place low = PLACE("low", signed_share(arena, n->low)),
-                         high = PLACE("high", signed_share(arena, n->high));
+        return tell_few(arena, n, &t);
     if (n->verdict == NOISE_NOTHING)
-        return WORDING(arena, &diff_text.nothing, what, a, b, change, low, high);
+        return WORDING(arena, &diff_text.nothing, t.label, t.a, t.b, t.change, t.low, t.high);
     struct wording head =
         wording_of(arena, phrase_plain(n->verdict == NOISE_SLOWER ? &diff_text.head_slower
                                                                   : &diff_text.head_faster));
-    return WORDING(arena, &diff_text.changed, place_wording("head", wording_keep(arena, head)),
-                   what, a, b, change, low, high);
+    struct message_place what = place_wording("head", wording_keep(arena, head));
+    if (n->is_typical)
+        return WORDING(arena, &diff_text.typical, what, t.label, t.a, t.b, t.change, t.low, t.high,
+                       PLACE("mean", signed_share(arena, n->relative)));
+    return WORDING(arena, &diff_text.changed, what, t.label, t.a, t.b, t.change, t.low, t.high);
+}
+
+static struct wording unlike(struct arena *arena, const struct likeness *l)
+{
+    if (l->work < PROFILE_SAME_WORK)
+        return WORDING(arena, &diff_text.not_same_work,
+                       place_quantity("share", l->work, UNIT_RATIO));
+    return WORDING(arena, &diff_text.not_alike, place_quantity("score", l->score, UNIT_RATIO));
 }
 
 /* What would let a gate tell. */
@@ -125,8 +159,7 @@ void compare_explain(struct comparison *c, struct arena *arena)
     if (c->n_kinds == 0)
         c->text = wording_of(arena, phrase_plain(&diff_text.no_units));
     else if (!c->likeness.is_comparable && !c->is_equal)
-        c->text = WORDING(arena, &diff_text.not_alike,
-                          place_quantity("score", c->likeness.score, UNIT_RATIO));
+        c->text = unlike(arena, &c->likeness);
     else if (c->worst != NULL)
         c->text = told(arena, c, c->worst);
     if (c->gate == GATE_UNKNOWN)

@@ -96,11 +96,11 @@ static void tell_kinds(const struct comparison *c, struct report *r)
         table_text(r, table, message_word(r->lang, k->name)); /* "all" is no name */
         table_number(table, (double)k->units[SIDE_A]);
         table_number(table, (double)k->units[SIDE_B]);
-        table_number(table, n->mean[SIDE_A]);
-        table_number(table, n->mean[SIDE_B]);
-        table_number(table, n->relative);
-        table_number(table, n->low);
-        table_number(table, n->high);
+        table_number(table, n->is_typical ? n->typical[SIDE_A] : n->mean[SIDE_A]);
+        table_number(table, n->is_typical ? n->typical[SIDE_B] : n->mean[SIDE_B]);
+        table_number(table, n->is_typical ? n->typical_relative : n->relative);
+        table_number(table, n->is_typical ? n->typical_low : n->low);
+        table_number(table, n->is_typical ? n->typical_high : n->high);
         table_word(r, table, c->is_equal ? "same" : noise_verdict_name(n->verdict));
         table_mark(table, n->verdict == NOISE_SLOWER   ? MARK_BAD
                           : n->verdict == NOISE_FASTER ? MARK_GOOD

@@ -6,13 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of what both do, to be the same work; docs/analyses/compare.md has what these were measured on.
- */
-#define OPERATORS_ALIKE 0.45 /* operators with the shapes of their inputs, each once */
-#define KERNELS_ALIKE   0.60 /* calls of a unit */
-#define TENSORS_ALIKE   0.50 /* shapes of tensors, each once */
-#define TENSORS_WITHIN  0.44 /* the same, where all of the smaller set are in the larger */
-#define TENSORS_AGREE   0.60 /* less contradicts equal kernels */
+/* Of what both do, to be the same work; docs/analyses/compare.md has what that was measured on. */
+#define HALF_ALIKE    0.50 /* operators with the shapes of their inputs, and shapes; each once */
+#define KERNELS_ALIKE 0.60 /* calls of a unit */
 
 enum { SETUP_PARTS = 3 }; /* the others are shares of work in common */
 
@@ -39,12 +35,29 @@ static struct shared keys_shared(const struct profile_keys *a, const struct prof
     return out;
 }
 
-/* Tensors of one shape alone may be in both by chance, unless there are no others. */
+/* Of several shapes one may be in both by chance. */
 static bool are_tensors_alike(const struct shared *t)
 {
-    bool is_within = t->both >= t->smaller && t->share >= TENSORS_WITHIN;
+    return t->share >= HALF_ALIKE && t->both * t->share >= 1;
+}
 
-    return t->share >= 1 || (t->both * t->share > 1 && (t->share >= TENSORS_ALIKE || is_within));
+/* A repair may replace most operators, but leaves what they multiply. */
+static bool are_tensors_within(const struct shared *t)
+{
+    return t->both >= 2 && t->both >= t->smaller;
+}
+
+/* `work` is the share of it in both. */
+static bool is_same_program(const struct shared *operators, const struct shared *tensors,
+                            double kernels, double work)
+{
+    if (work < PROFILE_SAME_WORK)
+        return false;
+    if (isnan(tensors->share)) /* no shapes: names of operators alone do not tell a batch */
+        return kernels >= KERNELS_ALIKE;
+    return operators->share >= HALF_ALIKE || are_tensors_alike(tensors) ||
+           (kernels >= KERNELS_ALIKE && tensors->share >= HALF_ALIKE) ||
+           (work >= PROFILE_SAME_WORK && are_tensors_within(tensors));
 }
 
 /* Calls of a unit of one kernel, whatever operator launched it. */
@@ -118,23 +131,22 @@ static struct likeness_part part_of_share(const char *name, double share, double
 
 struct likeness likeness_of(const struct profile *a, const struct profile *b,
                             const struct profile_kind *unit_a, const struct profile_kind *unit_b,
-                            struct arena *arena)
+                            double work, struct arena *arena)
 {
     struct shared operators = keys_shared(&a->operators, &b->operators);
     struct shared tensors = keys_shared(&a->tensors, &b->tensors);
     double kernels = unit_a != NULL && unit_b != NULL ? likeness_of_kernels(unit_a, unit_b) : NAN;
-    bool is_contradicted = tensors.share < TENSORS_AGREE;
-    bool is_alike = operators.share >= OPERATORS_ALIKE || are_tensors_alike(&tensors) ||
-                    (kernels >= KERNELS_ALIKE && !is_contradicted);
     double sum = 0, known = 0;
     struct likeness out = {
         .parts = {part_of_text(arena, "device", a->device, b->device),
                   part_of_text(arena, "software", a->software, b->software),
                   part_of_text(arena, "profiler options", a->options, b->options),
-                  part_of_share("operators", operators.share, OPERATORS_ALIKE),
-                  part_of_share("shapes", tensors.share, TENSORS_ALIKE),
-                  part_of_share("kernels", kernels, KERNELS_ALIKE)},
-        .is_comparable = is_alike,
+                  part_of_share("operators", operators.share, HALF_ALIKE),
+                  part_of_share("shapes", tensors.share, HALF_ALIKE),
+                  part_of_share("kernels", kernels, KERNELS_ALIKE),
+                  part_of_share("work of a unit", work, PROFILE_SAME_WORK)},
+        .work = work,
+        .is_comparable = is_same_program(&operators, &tensors, kernels, work),
         .is_same_setup = true,
     };
 

@@ -10,11 +10,13 @@
 #include "report/record.h"
 
 #define Z_SURE      2.5758293 /* normal, two-sided NOISE_SURE */
+#define Z_TYPICAL   2.8070338 /* NOISE_TYPICAL */
 #define FAIL_SHARE  0.5       /* of the limit: a change that fails is at least as much */
 #define PASS_CHANCE 0.005     /* of a slowdown by the limit in spite of a pass */
 #define SLOW_UNIT   1.5       /* of the median */
+#define CORRELATED  0.1       /* less is taken for none */
 
-enum { LONG_BLOCKS = 64, LONG_SERIES = 12 };
+enum { LONG_BLOCKS = 64, LONG_SERIES = 12, CUT_OFF = 5 /* one in so many, at either end */ };
 
 ENUM_NAMES(noise_verdict_name, enum noise_verdict, "cannot tell", "no change shown", "slower",
            "faster")
@@ -166,7 +168,8 @@ static double inflation_kept(double rho, size_t block)
 /* The length that serves the mean of a series of first order best (Carlstein). */
 static size_t block_of(double rho, size_t n)
 {
-    double length = rho > 0.1 ? pow(2 * rho / (1 - rho * rho), 2.0 / 3) * cbrt((double)n) : 1;
+    double length =
+        rho > CORRELATED ? pow(2 * rho / (1 - rho * rho), 2.0 / 3) * cbrt((double)n) : 1;
     size_t block = (size_t)ceil(length), least = (n + LONG_BLOCKS - 1) / LONG_BLOCKS;
 
     block = block > n / 4 ? n / 4 : block;
@@ -174,15 +177,22 @@ static size_t block_of(double rho, size_t n)
     return block > 0 ? block : 1;
 }
 
-/* Student's t, two-sided NOISE_SURE, of `df` degrees of freedom over the normal (Cornish and
- * Fisher; from 3 on). */
-static double student_over_normal(double df)
+/* Student's t of `df` degrees of freedom where the normal has z (Cornish and Fisher; from 3 on). */
+static double student_of(double z, double df)
 {
-    double z = Z_SURE, v = df < 3 ? 3 : df, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
-    double t = z + (z3 + z) / (4 * v) + (5 * z5 + 16 * z3 + 3 * z) / (96 * v * v) +
-               (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * v * v * v);
+    double v = df < 3 ? 3 : df, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
 
-    return t / z;
+    return z + (z3 + z) / (4 * v) + (5 * z5 + 16 * z3 + 3 * z) / (96 * v * v) +
+           (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * v * v * v);
+}
+
+/* Degrees of freedom of a variance of `df` that is stretched by an estimated inflation: what the
+ * correlation of `n` neighbours may be off by counts too. */
+static double freedom_of(double df, double rho, double n)
+{
+    double of_rho = (1 - rho * rho) * n / 2;
+
+    return rho > CORRELATED ? df * of_rho / (df + of_rho) : df;
 }
 
 /* ---- draws ---- */
@@ -277,20 +287,71 @@ static double *draw_ratios(struct arena *arena, const struct noise_side *sides,
                        b = drawn_of(arena, &sides[1], rho, &out->block);
     double centre = log(mean_of(sides[1].at, sides[1].first[sides[1].runs]) /
                         mean_of(sides[0].at, sides[0].first[sides[0].runs]));
-    double f = inflation(rho), few = 0, df = 0;
+    double f = inflation(rho), few = 0, df = 0, all = 0;
 
     for (int side = 0; side < 2; side++) {
         double n = (double)sides[side].first[sides[side].runs] / (double)sides[side].runs;
         few += n / (n - 1) / 2;
         df += fmax(1, (double)sides[side].first[sides[side].runs] / f - 1);
+        all += (double)sides[side].first[sides[side].runs];
     }
-    double stretch = sqrt(few * f / inflation_kept(rho, out->block)) * student_over_normal(df);
+    double stretch = sqrt(few * f / inflation_kept(rho, out->block)) *
+                     student_of(Z_SURE, freedom_of(df, rho, all)) / Z_SURE;
     for (size_t i = 0; i < NOISE_DRAWS; i++) {
         double ratio = log(drawn_mean(&b, &d) / drawn_mean(&a, &d));
         list[i] = centre + stretch * (ratio - centre) + between * draws_normal(&d);
     }
     ranked_sort(list, NOISE_DRAWS);
     return list;
+}
+
+/* ---- a typical unit ---- */
+
+/* A side with its ends cut off to what is left (Winsor), in the order of time. */
+struct noise_middle {
+    struct noise_side side;
+    double mean;     /* without the ends */
+    double variance; /* of that mean, relative, of independent units (Yuen) */
+    double kept;     /* units that are no ends */
+};
+
+static struct noise_middle middle_of(struct arena *arena, const struct noise_side *s)
+{
+    size_t n = s->first[s->runs], cut = n / CUT_OFF;
+    double *at = ARENA_ARRAY(arena, double, n), *sorted = ARENA_ARRAY(arena, double, n);
+    struct noise_middle out = {{at, s->first, s->runs}, 0, 0, (double)(n - 2 * cut)};
+
+    memcpy(sorted, s->at, n * sizeof(*sorted));
+    ranked_sort(sorted, n);
+    out.mean = mean_of(sorted + cut, n - 2 * cut);
+    for (size_t i = 0; i < n; i++)
+        at[i] = fmin(fmax(s->at[i], sorted[cut]), sorted[n - 1 - cut]);
+    double centre = mean_of(at, n), square = 0;
+    for (size_t i = 0; i < n; i++)
+        square += (at[i] - centre) * (at[i] - centre);
+    if (out.mean > 0)
+        out.variance = square / (out.kept * (out.kept - 1)) / (out.mean * out.mean);
+    return out;
+}
+
+static void judge_typical(struct arena *arena, const struct noise_side *sides, double between,
+                          struct noise_change *out)
+{
+    struct noise_middle a = middle_of(arena, &sides[0]), b = middle_of(arena, &sides[1]);
+    struct noise_side middles[] = {a.side, b.side};
+    double rho = autocorrelation_of(middles), f = inflation(rho);
+    double df = fmax(1, a.kept / f - 1) + fmax(1, b.kept / f - 1);
+
+    if (a.mean <= 0 || b.mean <= 0)
+        return;
+    df = freedom_of(df, rho, a.kept + b.kept);
+    double units = student_of(Z_TYPICAL, df) * sqrt(f * (a.variance + b.variance));
+    double half = hypot(units, Z_TYPICAL * between), centre = log(b.mean / a.mean);
+    out->typical[0] = a.mean;
+    out->typical[1] = b.mean;
+    out->typical_relative = b.mean / a.mean - 1;
+    out->typical_low = exp(centre - half) - 1;
+    out->typical_high = exp(centre + half) - 1;
 }
 
 /* ---- slow units ---- */
@@ -315,14 +376,26 @@ static double chance_of_slow(const struct noise_change *c)
 
 /* ---- the verdict ---- */
 
+/* Of a typical unit only what the mean does not contradict. */
+static enum noise_verdict verdict_of(const struct noise_change *c)
+{
+    if (c->low > 0 || c->high < 0)
+        return c->low > 0 ? NOISE_SLOWER : NOISE_FASTER;
+    return c->typical_low > 0 && c->relative > 0    ? NOISE_SLOWER
+           : c->typical_high < 0 && c->relative < 0 ? NOISE_FASTER
+                                                    : NOISE_NOTHING;
+}
+
 static void decide(struct noise_change *c)
 {
     bool is_pass = c->probability <= PASS_CHANCE;
 
-    c->verdict = c->low > 0 ? NOISE_SLOWER : c->high < 0 ? NOISE_FASTER : NOISE_NOTHING;
-    c->gate = is_pass                                              ? GATE_PASS
-              : c->low > 0 && c->relative >= FAIL_SHARE * c->limit ? GATE_FAIL
-                                                                   : GATE_UNKNOWN;
+    c->verdict = verdict_of(c);
+    c->is_typical = c->verdict != NOISE_NOTHING && c->low <= 0 && c->high >= 0;
+    double sure = c->is_typical ? fmin(c->relative, c->typical_relative) : c->relative;
+    c->gate = is_pass                                                       ? GATE_PASS
+              : c->verdict == NOISE_SLOWER && sure >= FAIL_SHARE * c->limit ? GATE_FAIL
+                                                                            : GATE_UNKNOWN;
     if (c->gate != GATE_UNKNOWN)
         return;
     /* The interval shrinks with the root of the units, down to what differs between runs. */
@@ -345,7 +418,16 @@ struct noise_change noise_judge(struct arena *arena, struct noise_side a, struct
 {
     struct noise_side sides[] = {a, b};
     struct noise_change out = {
-        .limit = options.limit, .low = NAN, .high = NAN, .probability = NAN, .block = 1};
+        .limit = options.limit,
+        .low = NAN,
+        .high = NAN,
+        .probability = NAN,
+        .block = 1,
+        .typical = {NAN, NAN},
+        .typical_relative = NAN,
+        .typical_low = NAN,
+        .typical_high = NAN,
+    };
 
     for (int side = 0; side < 2; side++)
         describe_side(arena, &sides[side], side, &out);
@@ -366,6 +448,8 @@ struct noise_change noise_judge(struct arena *arena, struct noise_side a, struct
         out.is_measured = true;
         out.between = (deviation_of(&sides[0]) + deviation_of(&sides[1])) / 2;
         out.autocorrelation = between = 0;
+    } else if (!options.by_mean) {
+        judge_typical(arena, sides, between, &out);
     }
     double *ratios = draw_ratios(arena, sides, &out, between), over = log(1 + options.limit);
     size_t above = 0;

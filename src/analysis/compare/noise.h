@@ -6,7 +6,9 @@
  * far the ratio of the means may be from the truth comes from the data: blocks of neighbouring
  * units are drawn anew, as long as their correlation asks for, and the distances are stretched by
  * what few and correlated samples hide; on top comes what differs from run to run, measured from
- * NOISE_RUNS runs a side on, else allowed for. The draws are seeded by the samples: the same data
+ * NOISE_RUNS runs a side on, else allowed for. Where some units are much longer than others the
+ * mean hides what all others do, so a typical unit is compared besides: it can call a change, never
+ * excuse one. The draws are seeded by the samples: the same data
  * give the same answer anywhere. Formulas and how often it errs: docs/analyses/compare.md.
  */
 #ifndef STRATA_ANALYSIS_COMPARE_NOISE_H
@@ -20,9 +22,10 @@ enum {
     NOISE_DRAWS = 4000,
 };
 
-#define NOISE_BETWEEN 0.01 /* standard deviation from run to run that is allowed for */
-#define NOISE_LIMIT   0.05 /* slowdown that a gate allows */
-#define NOISE_SURE    0.99 /* of the interval */
+#define NOISE_BETWEEN 0.01  /* standard deviation from run to run that is allowed for */
+#define NOISE_LIMIT   0.05  /* slowdown that a gate allows */
+#define NOISE_SURE    0.99  /* of the interval */
+#define NOISE_TYPICAL 0.995 /* of that of a typical unit */
 
 /* Samples of one side: run r has those from first[r] to first[r + 1]. */
 struct noise_side {
@@ -34,6 +37,7 @@ struct noise_side {
 struct noise_options {
     double between; /* of two runs of the same program, relative */
     double limit;   /* 0.05: 5 % */
+    bool by_mean;   /* alone: a typical unit says nothing */
 };
 
 enum noise_verdict {
@@ -59,9 +63,13 @@ struct noise_change {
     double low, high;       /* its interval; NAN: too few units */
     double probability;     /* that it exceeds the limit; NAN: likewise */
     double limit;
-    bool is_doubled;    /* the fastest unit of B is over twice the slowest of A */
-    size_t slow[2];     /* units from 1.5 times the median on */
-    double slow_chance; /* that B has so many more by chance */
+    double typical[2];                /* the mean without a fifth at either end; NAN: too few */
+    double typical_relative;          /* as of the mean */
+    double typical_low, typical_high; /* its interval */
+    bool is_typical;                  /* the verdict is that of the typical unit */
+    bool is_doubled;                  /* the fastest unit of B is over twice the slowest of A */
+    size_t slow[2];                   /* units from 1.5 times the median on */
+    double slow_chance;               /* that B has so many more by chance */
     enum noise_verdict verdict;
     enum gate_verdict gate;
     size_t needed; /* units a side that would decide; 0: more runs, or nothing, would */

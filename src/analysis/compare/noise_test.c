@@ -20,7 +20,8 @@ static struct noise_side side_of(double factor, double percent, size_t n, unsign
 
 static struct noise_change judge(struct noise_side a, struct noise_side b)
 {
-    return noise_judge(&arena, a, b, (struct noise_options){NOISE_BETWEEN, NOISE_LIMIT});
+    return noise_judge(&arena, a, b,
+                       (struct noise_options){.between = NOISE_BETWEEN, .limit = NOISE_LIMIT});
 }
 
 TEST(a_change_beyond_the_noise_is_told)
@@ -81,6 +82,45 @@ TEST(slow_units_count_and_are_a_finding)
     assert_int_equal(c.gate, GATE_FAIL);
 }
 
+/* A few units of very different length on both sides; all others take by a factor longer. */
+static struct noise_side blurred(double factor, unsigned phase)
+{
+    struct noise_side s = side_of(factor, 1, UNITS, phase);
+    double *at = ARENA_ARRAY(&arena, double, UNITS);
+
+    for (size_t i = 0; i < UNITS; i++)
+        at[i] = s.at[i] * ((i + phase) % 8 == 0 ? 2 + (double)(i % 5) : 1);
+    s.at = at;
+    return s;
+}
+
+TEST(a_typical_unit_is_told_where_slow_ones_blur_the_mean)
+{
+    struct noise_change c = judge(blurred(1, 0), blurred(1.12, 5));
+
+    assert_true(c.low < 0 && c.high > 0);
+    assert_true(c.typical_low > 0.05 && c.typical_high < 0.2);
+    assert_true(c.is_typical && c.relative > 0);
+    assert_int_equal(c.verdict, NOISE_SLOWER);
+    assert_int_equal(c.gate, GATE_FAIL);
+    c = judge(blurred(1.12, 5), blurred(1, 0));
+    assert_int_equal(c.verdict, NOISE_FASTER);
+}
+
+TEST(a_typical_unit_does_not_excuse_the_mean)
+{
+    struct noise_side a = side_of(1, 1, UNITS, 1), b = side_of(0.9, 1, UNITS, 5);
+    double *at = ARENA_ARRAY(&arena, double, UNITS);
+
+    for (size_t i = 0; i < UNITS; i++)
+        at[i] = b.at[i] * (i % 6 == 0 ? 2 : 1);
+    b.at = at;
+    struct noise_change c = judge(a, b);
+    assert_true(c.relative > 0.02 && c.typical_high < 0);
+    assert_true(c.gate != GATE_PASS);
+    assert_true(c.verdict != NOISE_FASTER);
+}
+
 TEST(neighbours_that_are_alike_widen_the_interval)
 {
     double walk[UNITS], mixed[UNITS];
@@ -124,5 +164,7 @@ TEST(the_same_samples_give_the_same_bits)
 TEST_MAIN("analysis/compare/noise", TA(a_change_beyond_the_noise_is_told),
           TA(only_an_interval_with_zero_is_noise), TA(few_units_tell_nothing_but_twice_as_long),
           TA(a_wide_scatter_is_neither_passed_nor_failed), TA(slow_units_count_and_are_a_finding),
+          TA(a_typical_unit_is_told_where_slow_ones_blur_the_mean),
+          TA(a_typical_unit_does_not_excuse_the_mean),
           TA(neighbours_that_are_alike_widen_the_interval), TA(four_runs_a_side_are_measured),
           TA(the_same_samples_give_the_same_bits))

@@ -50,6 +50,7 @@ struct maker {
     size_t n_keys, room;
     struct hash ids;             /* of names of operator and kernel, and the class, to parts */
     uint32_t *part;              /* of each task */
+    const double *work;          /* of each task, as in struct profile_kind */
     VEC_OF(struct claim) claims; /* by begin */
     struct profile *out;
 };
@@ -206,6 +207,7 @@ static void gather_tasks(const struct maker *m, struct interval window, struct g
         g->sums[m->part[place]].busy += t->end - t->begin;
         g->sums[m->part[place]].calls++;
         g->kind->metrics[UNIT_KERNELS][unit]++;
+        g->kind->work += m->work[place];
         if (t->class == TASK_COMM)
             g->kind->metrics[UNIT_COMM][unit] += t->end - t->begin;
     }
@@ -264,6 +266,7 @@ static void gather(struct maker *m, struct units units, const uint32_t *kind_of,
                 kind->n == 0 || str_equal(kind->label, str_of(label)) ? str_of(label) : S("step");
             gather_unit(m, units.at[i], &g);
         }
+    kind->work = kind->n > 0 ? kind->work / (double)kind->n : NAN;
     kind->parts = ARENA_ARRAY(m->arena, struct profile_part, m->n_keys);
     for (size_t i = 0; i < m->n_keys; i++) {
         struct profile_part p = g.sums[i];
@@ -285,6 +288,7 @@ static void gather(struct maker *m, struct units units, const uint32_t *kind_of,
 struct content {
     uint32_t *part, *calls;
     size_t n, tasks;
+    double work;
 };
 
 static struct content content_of(struct maker *m, struct interval window, uint32_t *seen)
@@ -302,6 +306,7 @@ static struct content content_of(struct maker *m, struct interval window, uint32
         if (tasks->at[i].class != TASK_COMPUTE)
             continue;
         out.tasks++;
+        out.work += m->work[i];
         if (seen[part] == 0) {
             out.part[out.n++] = part;
             seen[part] = (uint32_t)out.n;
@@ -323,7 +328,8 @@ static bool is_same_work(const struct content *a, const struct content *b, uint3
         common += seen[b->part[i]] < b->calls[i] ? seen[b->part[i]] : b->calls[i];
     for (size_t i = 0; i < a->n; i++)
         seen[a->part[i]] = 0;
-    return group_same_work(common, a->tasks, b->tasks);
+    return group_same_work(common, a->tasks, b->tasks) &&
+           !(profile_work_shared(a->work, b->work) < PROFILE_SAME_WORK);
 }
 
 ORDER_BY(kinds_by_time, struct profile_kind, ORDER(y->distance, x->distance));
@@ -559,6 +565,7 @@ const struct profile *profile_make(struct study *st, bool is_unmarked, struct ar
     for (int cause = 0; cause < IDLE_CAUSES; cause++)
         maker_part(&m, S("idle"), idle_word((enum idle_cause)cause), PART_IDLE);
     name_tasks(&m);
+    m.work = profile_work_of_tasks(st, m.place, &m.scratch);
     claim_all(&m);
     find_facts(&m);
     profile_find_keys(st->cap, arena, m.out);

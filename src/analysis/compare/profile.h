@@ -52,6 +52,8 @@ struct profile_kind {
     size_t n;
     struct profile_part *parts; /* by operator and kernel */
     size_t n_parts;
+    double work;      /* floating point operations of products, convolutions and attention in a
+                         unit; NAN: of some of them it is not known */
     double variation; /* of an anchor: of the number of kernels from call to call */
     int64_t distance; /* likewise: the median of it */
 };
@@ -87,6 +89,16 @@ const struct profile *profile_make(struct study *st, bool is_unmarked, struct ar
 
 /* Fills the operators and tensors of a profile. */
 void profile_find_keys(const struct capture *cap, struct arena *arena, struct profile *out);
+
+/* Units whose work differs by more do not do the same: other batches, other lengths. */
+#define PROFILE_SAME_WORK 0.98
+
+/* Of each task of the accounting; NAN for a product of which it is not known. `place` is that of a
+ * slice in study_kernels(), or OP_TREE_NONE. */
+const double *profile_work_of_tasks(struct study *st, const uint32_t *place, struct arena *arena);
+
+/* The smaller over the larger; NAN: one of them is not known, or neither has any. */
+double profile_work_shared(double a, double b);
 
 const char *unit_metric_name(enum unit_metric metric);
 const char *part_class_name(enum part_class class);

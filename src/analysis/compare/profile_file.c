@@ -3,6 +3,8 @@
  */
 #include "analysis/compare/profile.h"
 
+#include <math.h>
+
 #include "report/record.h"
 
 enum { MOST_PROFILES = 1000, MOST_PARTS = 1000000, MOST_UNITS = 10000000 };
@@ -25,6 +27,8 @@ static const struct record part_record = RECORD(struct profile_part, part_fields
 static const struct field kind_fields[] = {
     FIELD(struct profile_kind, name, "name"),
     FIELD(struct profile_kind, label, "label"),
+    FIELD(struct profile_kind, work, "flops",
+          .about = "of products, convolutions and attention in a unit; null: not known"),
     FIELD(struct profile_kind, variation, "variation"),
     FIELD(struct profile_kind, distance, "distance"),
     METRIC_VALUES(UNIT_LENGTH, "length_ns"),
@@ -131,7 +135,7 @@ static bool is_whole(const struct profile_kind *k)
 
 static bool read_kind(struct arena *arena, const struct tree *from, struct profile_kind *out)
 {
-    const struct tree *parts = tree_get(from, S("parts")), *variation;
+    const struct tree *parts = tree_get(from, S("parts")), *variation, *work;
 
     for (size_t i = 0, n; i < ARRAY_LEN(kind_fields); i++) {
         const struct field *f = &kind_fields[i];
@@ -148,6 +152,8 @@ static bool read_kind(struct arena *arena, const struct tree *from, struct profi
         !take(from, "distance", 0, &out->distance) || !tree_is_number(variation))
         return false;
     out->variation = tree_number(variation);
+    work = tree_get(from, S("flops"));
+    out->work = tree_is_number(work) && tree_number(work) >= 0 ? tree_number(work) : NAN;
     out->name = take_text(arena, from, "name");
     out->label = take_text(arena, from, "label");
     out->parts = ARENA_ARRAY(arena, struct profile_part, parts->n);

@@ -138,7 +138,7 @@ static void match_kind(struct gpu_comparison *out, struct arena *arena,
         sides[side] = sample_launches(arena, list, n, side, k.matched, &k.total[side]);
     if (k.matched > 0) {
         k.change = noise_judge(arena, sides[0], sides[1],
-                               (struct noise_options){NOISE_BETWEEN, NOISE_LIMIT});
+                               (struct noise_options){NOISE_BETWEEN, NOISE_LIMIT, true});
         k.change.relative = k.total[0] > 0 ? k.total[1] / k.total[0] - 1 : NAN;
         out->kernels[out->n_kernels++] = k;
         out->matched += k.matched;
@@ -213,7 +213,7 @@ static void compare_timings(struct gpu_comparison *out, const struct gpu_run *a,
     out->is_whole = true;
     out->timings = noise_judge(arena, (struct noise_side){a->timings.at, ends[0], 1},
                                (struct noise_side){b->timings.at, ends[1], 1},
-                               (struct noise_options){NOISE_BETWEEN, NOISE_LIMIT});
+                               (struct noise_options){NOISE_BETWEEN, NOISE_LIMIT, true});
     out->total[0] = out->timings.mean[0];
     out->total[1] = out->timings.mean[1];
     out->relative = out->timings.relative;
