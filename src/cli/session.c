@@ -85,8 +85,7 @@ enum status session_save(struct session *s, const char *path, struct str text)
     return ST_OK;
 }
 
-/* Errors of the progress line are ignored. */
-static void to_stderr(struct str text)
+void session_to_stderr(struct str text)
 {
     if (text.n > 0 && write(STDERR_FILENO, text.at, text.n) < 0)
         return;
@@ -104,7 +103,7 @@ static void tick(void *ctx, struct progress_step step)
     struct str line = progress_update(&s->progress_line, now_ns(), step, buf);
     if (line.n > 0)
         session_heartbeat_delay();
-    to_stderr(line);
+    session_to_stderr(line);
     atomic_flag_clear(&is_busy);
 }
 
@@ -123,7 +122,7 @@ void session_progress_end(struct session *s)
         return;
     bool was_shown = session_heartbeat_end();
     struct str wipe = progress_end(&s->progress_line);
-    to_stderr(was_shown ? S(PROGRESS_WIPE) : wipe);
+    session_to_stderr(was_shown ? S(PROGRESS_WIPE) : wipe);
 }
 
 static bool write_text(void *ctx, struct str text)
@@ -277,7 +276,7 @@ void session_say(struct session *s, const char *line)
     /* Not onto the line of progress. */
     struct str wipe = progress_end(&s->progress_line);
     if (!s->is_embedded)
-        to_stderr(wipe);
+        session_to_stderr(wipe);
     out_printf(&s->out, "%s\n", out_clean(&s->arena, str_of(line)));
     out_flush(&s->out);
     s->has_said = true;

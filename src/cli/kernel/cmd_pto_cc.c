@@ -55,6 +55,8 @@ static const struct opt options[] = {
             "number of blocks (default: that of the launch, else 1)"),
     OPT_INT(0, "timeout", "SECONDS", struct args, timeout_s, 1, 86400,
             "time limit of compiler and kernel (default: 60)"),
+    OPT_FLAG(0, "trust", struct args, job.is_trusted,
+             "no sandbox needed; the compiler may read all files"),
     OPT_GROUP("Output"),
     OPT_INT(0, "top", "N", struct args, top, 1, 100000, "rows per table (default: 10)"),
     OPT_FLAG(0, "what-if", struct args, more.what_if, "rank possible changes by simulated gain"),
@@ -245,6 +247,7 @@ static int cc_run(struct session *s, const void *args)
         job.overrides = a->arg_spec ? NULL : &slots;
         arena_init(&r.arena);
         status = run_all(s, a, &r, &job, &all);
+        session_to_stderr(text_view(&r.printed));
         pto_cpp_free(&r);
     }
     vec_free(&slots);

@@ -177,6 +177,7 @@ static enum status simulate_cpp(const struct incore_replay_job *job, struct inco
         .slots = &r->slots,
         .blocks = r->ws.blocks,
         .limit_ms = job->timeout_s * 1000,
+        .is_trusted = job->is_trusted,
         .seed = 19,
     };
 
