@@ -85,7 +85,8 @@ enum status session_save(struct session *s, const char *path, struct str text)
     return ST_OK;
 }
 
-void session_to_stderr(struct str text)
+/* Errors of the progress line are ignored. */
+static void to_stderr(struct str text)
 {
     if (text.n > 0 && write(STDERR_FILENO, text.at, text.n) < 0)
         return;
@@ -103,7 +104,7 @@ static void tick(void *ctx, struct progress_step step)
     struct str line = progress_update(&s->progress_line, now_ns(), step, buf);
     if (line.n > 0)
         session_heartbeat_delay();
-    session_to_stderr(line);
+    to_stderr(line);
     atomic_flag_clear(&is_busy);
 }
 
@@ -122,7 +123,7 @@ void session_progress_end(struct session *s)
         return;
     bool was_shown = session_heartbeat_end();
     struct str wipe = progress_end(&s->progress_line);
-    session_to_stderr(was_shown ? S(PROGRESS_WIPE) : wipe);
+    to_stderr(was_shown ? S(PROGRESS_WIPE) : wipe);
 }
 
 static bool write_text(void *ctx, struct str text)
@@ -276,7 +277,7 @@ void session_say(struct session *s, const char *line)
     /* Not onto the line of progress. */
     struct str wipe = progress_end(&s->progress_line);
     if (!s->is_embedded)
-        session_to_stderr(wipe);
+        to_stderr(wipe);
     out_printf(&s->out, "%s\n", out_clean(&s->arena, str_of(line)));
     out_flush(&s->out);
     s->has_said = true;

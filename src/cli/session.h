@@ -90,9 +90,6 @@ void session_wrote(struct session *s, const char *path);
 /* Writes a file as a whole, and lists it. */
 enum status session_save(struct session *s, const char *path, struct str text);
 
-/* Beside the report: harmless text, whole lines; errors are ignored. */
-void session_to_stderr(struct str text);
-
 /* The frame calls these around run(). */
 void session_progress_begin(struct session *s);
 void session_progress_end(struct session *s);

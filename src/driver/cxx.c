@@ -67,7 +67,8 @@ static enum status unpack_headers(struct arena *arena, const char *cache, const 
 
     for (const struct embedded *e = embedded_files; e->path != NULL; e++)
         if (is_header(e))
-            key = hash_mix(key, hash_mix(hash_bytes(str_of(e->path)), hash_bytes(e->text)));
+            key = hash_stable_mix(key, hash_stable_mix(hash_stable_bytes(str_of(e->path)),
+                                                       hash_stable_bytes(e->text)));
     *folder = arena_printf(arena, "%s/pto-host-%016llx", cache, (unsigned long long)key);
     const char *ready = fs_join(arena, *folder, ".complete");
     if (fs_exists(ready))
@@ -284,13 +285,14 @@ static enum status find_object(const struct cxx_job *job, const struct sandbox_p
                                struct str text, struct arena *arena, struct cxx_object *out,
                                struct diag *d)
 {
-    uint64_t key = hash_mix(hash_bytes(text), hash_bytes(str_of(compiler->path)));
+    uint64_t key =
+        hash_stable_mix(hash_stable_bytes(text), hash_stable_bytes(str_of(compiler->path)));
 
     /* What a compiler read that could read everything is not for others. */
-    key = hash_mix(key, job->is_trusted ? 1 : 2);
+    key = hash_stable_mix(key, job->is_trusted ? 1 : 2);
 
     if (compiler->version)
-        key = hash_mix(key, hash_bytes(str_of(compiler->version)));
+        key = hash_stable_mix(key, hash_stable_bytes(str_of(compiler->version)));
     const char *stem = arena_printf(arena, "%s/kernel-%016llx", cache, (unsigned long long)key);
     out->path = arena_printf(arena, "%s.so", stem);
     out->key = key;

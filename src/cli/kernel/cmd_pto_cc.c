@@ -2,6 +2,7 @@
  * strata pto cc: a kernel in C++, compiled for this machine, run and simulated.
  */
 #include <inttypes.h>
+#include <unistd.h>
 
 #include "capture/capture.h"
 #include "cli/kernel/pto_params.h"
@@ -227,6 +228,16 @@ static enum status run_all(struct session *s, const struct args *a, struct pto_c
     return simulate(s, a, r, all);
 }
 
+static void show_printed(const struct pto_cpp_run *r)
+{
+    struct out err;
+
+    out_init(&err, STDERR_FILENO);
+    out_bytes(&err, text_view(&r->printed));
+    out_flush(&err);
+    out_fini(&err);
+}
+
 static int cc_run(struct session *s, const void *args)
 {
     const struct args *a = args;
@@ -247,7 +258,7 @@ static int cc_run(struct session *s, const void *args)
         job.overrides = a->arg_spec ? NULL : &slots;
         arena_init(&r.arena);
         status = run_all(s, a, &r, &job, &all);
-        session_to_stderr(text_view(&r.printed));
+        show_printed(&r);
         pto_cpp_free(&r);
     }
     vec_free(&slots);

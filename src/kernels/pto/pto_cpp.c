@@ -91,7 +91,7 @@ static enum status compile_side(const struct pto_cpp_job *job, struct pto_cpp_ru
     vec_free(&c.defines);
     TRY(status);
     l->object[!is_cube] = object.path;
-    r->key = hash_mix(r->key, object.key);
+    r->key = hash_stable_mix(r->key, object.key);
     r->was_compiled = r->was_compiled || !object.was_there;
     r->compile_ms += (double)object.took / 1e6;
     return ST_OK;
