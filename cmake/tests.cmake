@@ -243,7 +243,7 @@ endif()
 if(TARGET strata)
     add_test(NAME page.structure COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/page/check.py ${run_strata})
-    foreach(name names files kernels lines)
+    foreach(name names files kernels lines times)
         add_test(NAME hostile.${name} COMMAND Python3::Interpreter
             ${CMAKE_SOURCE_DIR}/tests/hostile/${name}.py ${run_strata})
     endforeach()

@@ -496,7 +496,7 @@ static void find_repeated(struct maker *m)
         }
         kind->name = arena_str(m->arena, m->names->text[list[k].name]);
         kind->variation = list[k].variation;
-        kind->distance = (int64_t)list[k].distance;
+        kind->distance = num_i64_of(list[k].distance);
         gather(m, units, NULL, 0, kind);
     }
 }

@@ -296,7 +296,7 @@ static void add_calls(struct summarizer *z)
             .step = (int32_t)steps - 1,
             .from = c->from,
             .to = c->to,
-            .bytes = (int64_t)c->bytes,
+            .bytes = num_i64_of(c->bytes),
             .begin = c->begin,
             .end = nanos_add(c->begin, c->time),
         };

@@ -88,7 +88,7 @@ static void take_costs(struct incore_kernel *k, const struct incore_breakdown *b
         double span = b->cores.at[i].end - b->cores.at[i].begin;
         row->span_us = span > row->span_us ? span : row->span_us;
     }
-    row->cycles = (int64_t)(row->span_us * b->mhz + 0.5);
+    row->cycles = num_i64_of(row->span_us * b->mhz + 0.5);
     for (size_t i = 0; i < b->uses.n && row->n_pipes < RUN_PIPES; i++) {
         const struct incore_use *use = &b->uses.at[i];
         if (use->busy_cycles == 0)
