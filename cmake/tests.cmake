@@ -5,7 +5,7 @@ add_custom_target(unit) # everything that only the tests need
 # Labels every test of a folder by the first part of its name (`ctest -L golden`). Those that take long
 # are slow as well, and start first. Called when all tests of the folder are there.
 set(slow_tests anomaly.lanes attack.self docs.examples docs.schema help.examples gpu.profile-clocks gpu.profile-results
-    hostile.names incore.run_msprof inject.runs install.commands pto.ops query.hostile replay.workspaces report.width signal.interrupt
+    hostile.kernels hostile.names incore.run_msprof inject.runs install.commands pto.ops query.hostile replay.workspaces report.width signal.interrupt
     synth.truth unit.base.tables.db_table unit.kernels.incore.insight_roundtrip unit.kernels.incore.hostile unit.input.memory.in_visualize_data
     unit.synth.plant oracle.bundles oracle.damage oracle.gpu_rules oracle.gpu_timeline
     oracle.injected oracle.pto_parse oracle.roundtrip oracle.traces oracle.truth)
@@ -247,7 +247,7 @@ endif()
 if(TARGET strata)
     add_test(NAME page.structure COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/page/check.py ${run_strata})
-    foreach(name names files)
+    foreach(name names files kernels lines times)
         add_test(NAME hostile.${name} COMMAND Python3::Interpreter
             ${CMAKE_SOURCE_DIR}/tests/hostile/${name}.py ${run_strata})
     endforeach()

@@ -206,7 +206,7 @@ static enum status query(struct strata_result *r, struct diag *d, void *ctx)
     TRY(sql_open(&sql, (const struct capture *const *)fleet->ranks.at, fleet->ranks.n, d));
     status = sql_run(sql,
                      &(struct sql_query){.text = str_of(c->statement),
-                                         .timeout = (nanos)(c->timeout * 1e9),
+                                         .timeout = nanos_of(c->timeout * 1e9),
                                          .head = api_columns_set_head,
                                          .row = api_columns_add_row,
                                          .ctx = r},

@@ -47,7 +47,7 @@ int64_t strata_value_int(const struct strata_value *v)
 
     if (v != NULL && !tree_int(node_of(v), &i)) {
         double real = tree_number(node_of(v));
-        i = real > -9e18 && real < 9e18 ? (int64_t)real : 0;
+        i = real > -9e18 && real < 9e18 ? num_i64_of(real) : 0;
     }
     return i;
 }

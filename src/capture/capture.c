@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "capture/clip_times.h"
 
 static const struct str key_names[KEY_COUNT] = {
     [KEY_TYPE] = S_INIT("type"),
@@ -326,6 +327,8 @@ static void seal_marks(struct capture *cap)
 void capture_seal(struct capture *cap)
 {
     struct slices *s = &cap->slices;
+
+    cap->times_clipped = capture_clip_times(cap);
     uint32_t *place = slices_sort(s, cap->flows.n > 0);
 
     seal_flows(cap, place);

@@ -118,8 +118,9 @@ struct capture {
     strid keys[KEY_COUNT];
     const char *name; /* base name of what was opened; lives in the arena */
     enum origin origin;
-    uint64_t kernels_read; /* kernels before doubles were joined */
-    unsigned has;          /* mask of enum has, set by the seal */
+    uint64_t kernels_read;  /* kernels before doubles were joined */
+    uint64_t times_clipped; /* by the seal, as they were out of range (capture/clip_times.h) */
+    unsigned has;           /* mask of enum has, set by the seal */
     bool is_sealed;
     bool is_shared; /* whoever keeps it for several jobs frees it: capture_free() does nothing */
 };

@@ -180,10 +180,53 @@ TEST(an_empty_capture_seals)
     capture_free(NULL);
 }
 
+/* Differences of any two ends and the sum of all lengths stay below 2^63. */
+TEST(times_that_cannot_be_are_cut_by_the_seal)
+{
+    static const nanos times[] = {INT64_MIN, INT64_MIN + 1, -1, 0, 5, INT64_MAX - 1, INT64_MAX};
+    struct capture *cap = capture_new();
+    lane_id lane = stream(cap, "1");
+    nanos sum = 0, first = INT64_MAX, last = INT64_MIN, length;
+
+    for (size_t i = 0; i < ARRAY_LEN(times); i++)
+        for (size_t k = 0; k < ARRAY_LEN(times); k++)
+            capture_slice(cap, &(struct slice){times[i], times[k], lane, 0, 0, 0, SLICE_COMPUTE});
+    for (size_t i = 0; i < 100000; i++)
+        capture_slice(cap, &(struct slice){5, NANOS_LATEST >> 15, lane, 0, 0, 0, SLICE_COMPUTE});
+    series_id series = capture_series(cap, 0, 0, 0);
+    capture_sample(cap, series, INT64_MIN, 1);
+    capture_seal(cap);
+    for (size_t i = 0; i < cap->slices.n; i++) {
+        nanos end;
+        assert_false(__builtin_add_overflow(cap->slices.begin[i], cap->slices.dur[i], &end));
+        assert_false(__builtin_add_overflow(sum, cap->slices.dur[i], &sum));
+        first = cap->slices.begin[i] < first ? cap->slices.begin[i] : first;
+        last = end > last ? end : last;
+    }
+    assert_false(__builtin_sub_overflow(last, first, &length));
+    assert_true(cap->series.at[series].samples.at[0].at == NANOS_EARLIEST);
+    assert_true(cap->times_clipped > 28); /* four of seven begins, and more */
+    capture_free(cap);
+}
+
+TEST(times_of_the_world_are_left_alone)
+{
+    struct capture *cap = capture_new();
+    lane_id lane = stream(cap, "1");
+
+    capture_slice(cap, &(struct slice){1736412474700900500, 40000, lane, 0, 0, 0, SLICE_COMPUTE});
+    capture_slice(cap, &(struct slice){-40, 40, lane, 0, 0, 0, SLICE_COMPUTE});
+    capture_seal(cap);
+    assert_int_equal(cap->times_clipped, 0);
+    assert_true(cap->slices.begin[1] == 1736412474700900500 && cap->slices.dur[1] == 40000);
+    capture_free(cap);
+}
+
 TEST_MAIN("capture/capture", T(a_lane_is_its_key), T(neighbours_are_told_apart),
           T(the_seal_groups_slices_by_lane_and_says_what_there_is),
           T(a_slice_answers_for_its_own_values_and_its_set),
           T(functions_on_the_timeline_are_stacks), T(arrows_follow_their_slices_through_the_seal),
           T(many_arrows_are_put_in_order_of_both_ends), T(samples_are_put_in_order_of_time),
           T(of_two_marks_with_one_number_the_earlier_stays), T(lanes_past_the_limit_are_one),
+          T(times_that_cannot_be_are_cut_by_the_seal), T(times_of_the_world_are_left_alone),
           T(an_empty_capture_seals))

@@ -173,6 +173,8 @@ static int cli_check_run(struct session *s, const void *given)
     struct gate_results results = {0};
     struct check_job job = args->job;
 
+    if (args->github)
+        out_for_ci();
     TRY_CODE(complete(s, args, &job));
     enum status st = answer_check(&job, &s->arena, &s->diag, &results);
     if (st == ST_OK)

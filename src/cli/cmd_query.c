@@ -298,7 +298,7 @@ static enum status run_query(struct session *s, const struct args *args, enum to
 {
     struct printer *p = ARENA_NEW(&s->arena, struct printer);
     struct sql_query query = {.text = text,
-                              .timeout = (nanos)(args->timeout * 1e9),
+                              .timeout = nanos_of(args->timeout * 1e9),
                               .skip = (uint64_t)args->skip,
                               .limit = (uint64_t)args->limit,
                               .has_more = &p->is_cut};

@@ -111,7 +111,7 @@ static void read_field(struct reader *r, struct str key, struct device *row)
         if (f->type == FIELD_F64)
             file_read_number(r, key, at);
         else if (f->type == FIELD_U32 && file_read_number(r, key, &value))
-            *(uint32_t *)at = (uint32_t)value;
+            *(uint32_t *)at = num_u32_of(value);
         else if (f->type == FIELD_CSTR)
             read_text(r, key, at);
         return;

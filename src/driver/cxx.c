@@ -3,18 +3,28 @@
  */
 #include "driver/cxx.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/files/embedded.h"
 #include "base/files/fs.h"
 #include "base/files/outfile.h"
+#include "base/files/remove_tree.h"
 #include "base/run/proc.h"
 #include "base/tables/hash.h"
 #include "driver/driver.h"
 
-enum { COMPILE_LIMIT_MS = 60000, MOST_SOURCE = 256 << 20, MOST_ERRORS = 8, MOST_ABOVE = 5 };
+enum {
+    COMPILE_LIMIT_MS = 60000,
+    MOST_SOURCE = 256 << 20,
+    MOST_ERRORS = 8,
+    MOST_ABOVE = 5,
+    MOST_SHOWN = 1000
+};
+#define MOST_MEMORY ((int64_t)4 << 30) /* of the compiler; real kernels need 300 MB */
 
 #define HEADERS "pto-host/"
 
@@ -35,7 +45,13 @@ static enum status find_cache(struct arena *arena, const char **folder, struct d
         return diag_fail(d, ST_IO, "pto-cpp.cache", (struct where){0},
                          "no folder for compiled kernels: HOME is not set");
     }
-    return fs_mkdirs(*folder, d);
+    TRY(fs_mkdirs(*folder, d));
+    /* The compiler may be shown it in a name space where we are elsewhere. */
+    char *whole = realpath(*folder, NULL);
+    if (whole != NULL)
+        *folder = arena_cstr(arena, str_of(whole));
+    free(whole);
+    return ST_OK;
 }
 
 static bool is_header(const struct embedded *e)
@@ -51,7 +67,8 @@ static enum status unpack_headers(struct arena *arena, const char *cache, const 
 
     for (const struct embedded *e = embedded_files; e->path != NULL; e++)
         if (is_header(e))
-            key = hash_mix(key, hash_mix(hash_bytes(str_of(e->path)), hash_bytes(e->text)));
+            key = hash_stable_mix(key, hash_stable_mix(hash_stable_bytes(str_of(e->path)),
+                                                       hash_stable_bytes(e->text)));
     *folder = arena_printf(arena, "%s/pto-host-%016llx", cache, (unsigned long long)key);
     const char *ready = fs_join(arena, *folder, ".complete");
     if (fs_exists(ready))
@@ -120,11 +137,14 @@ static struct where read_place(struct str place, struct arena *arena)
 /* "k.cpp:12:5: error: 'TFOO' was not declared": the place and the message. */
 static bool read_error(struct str line, struct arena *arena, struct where *where, struct str *text)
 {
-    size_t mark = str_find(line, S(": error: ")), skip = 9;
+    /* The last is the assembler's. */
+    static const struct str marks[] = {S_INIT(": error: "), S_INIT(": fatal error: "),
+                                       S_INIT(": Error: "), S_INIT(": Fatal error: ")};
+    size_t mark = line.n, skip = 0;
 
-    if (mark == line.n) {
-        mark = str_find(line, S(": fatal error: "));
-        skip = 15;
+    for (size_t i = 0; i < ARRAY_LEN(marks) && mark == line.n; i++) {
+        mark = str_find(line, marks[i]);
+        skip = marks[i].n;
     }
     if (mark == line.n)
         return false;
@@ -133,9 +153,10 @@ static bool read_error(struct str line, struct arena *arena, struct where *where
     return true;
 }
 
-static enum status report_errors(const struct cxx_job *job, struct str said, struct arena *arena,
-                                 struct diag *d)
+static enum status report_errors(const struct cxx_job *job, const struct proc_result *done,
+                               struct arena *arena, struct diag *d)
 {
+    struct str said = done->err;
     enum status status = ST_OK;
     struct where origin = {0};
     struct str line;
@@ -154,6 +175,11 @@ static enum status report_errors(const struct cxx_job *job, struct str said, str
                                STR_ARGS(text));
             if (str_ends(text, S(": No such file or directory")))
                 diag_hint(d, "try", "-I DIR, the folder that has it");
+            if (str_contains(text, S("Permission denied")) ||
+                str_starts(text, S("file not found: ")))
+                diag_hint(d, "try",
+                          "-I DIR: a compiler reads only what is near the source and in such "
+                          "folders");
             origin = (struct where){0};
             n++;
         }
@@ -161,15 +187,22 @@ static enum status report_errors(const struct cxx_job *job, struct str said, str
     if (status != ST_OK)
         return status;
     return diag_fail(d, ST_TOOL, "pto-cpp.compiler", (struct where){.path = job->source},
-                     "the compiler failed without naming an error");
+                     "the compiler failed without naming an error (%s %d): it may need more "
+                     "memory, larger files or more time than %d s",
+                     done->end == PROC_SIGNALLED ? "signal" : "exit code", done->code,
+                     COMPILE_LIMIT_MS / 1000);
 }
 
-static enum status run_compiler(struct words *c, const struct cxx_job *job, struct arena *arena,
+static enum status run_compiler(struct words *c, const struct cxx_job *job,
+                                const struct sandbox_program *box, struct arena *arena,
                                 struct proc_result *done, struct diag *d)
 {
     struct diag quiet;
+    const char *const env[] = {arena_printf(arena, "TMPDIR=%s", box->folder), NULL};
     struct proc_spec spec = {.limit_ms = job->limit_ms > 0 ? job->limit_ms : COMPILE_LIMIT_MS,
-                             .keep_max = MOST_SOURCE};
+                             .keep_max = MOST_SOURCE,
+                             .env = env,
+                             .box = job->is_trusted ? NULL : box};
 
     vec_push(c, NULL);
     spec.argv = c->at;
@@ -182,7 +215,7 @@ static enum status run_compiler(struct words *c, const struct cxx_job *job, stru
     if (done->end == PROC_TIMED_OUT)
         return diag_fail(d, ST_TOOL, "pto-cpp.compiler", (struct where){.path = job->source},
                          "the compiler did not end within %d s", done->code / 1000);
-    return report_errors(job, done->err, arena, d);
+    return report_errors(job, done, arena, d);
 }
 
 /* ---- the object ---- */
@@ -199,15 +232,16 @@ static enum status find_compiler(const struct cxx_job *job, struct arena *arena,
 }
 
 /* Runs the compiler once more; `words` end with NULL. */
-static enum status run_words(const struct cxx_job *job, const char *const *words,
-                             struct arena *arena, struct cxx_object *out, struct diag *d)
+static enum status run_words(const struct cxx_job *job, const struct sandbox_program *box,
+                             const char *const *words, struct arena *arena, struct cxx_object *out,
+                             struct diag *d)
 {
     struct words line = {0};
     struct proc_result done;
 
     for (; *words; words++)
         vec_push(&line, *words);
-    enum status status = run_compiler(&line, job, arena, &done, d);
+    enum status status = run_compiler(&line, job, box, arena, &done, d);
     out->took += done.took;
     return status;
 }
@@ -215,13 +249,13 @@ static enum status run_words(const struct cxx_job *job, const char *const *words
 /* Compiles a preprocessed text; the object appears under its name when it is whole. Scalar accesses
  * become calls (pto/common/host.hpp); linked for itself, or the compiler would add a library that
  * has them, too. */
-static enum status make_object(const struct cxx_job *job, const char *compiler, const char *stem,
-                               struct str source, struct arena *arena, struct cxx_object *out,
-                               struct diag *d)
+static enum status make_object(const struct cxx_job *job, const struct sandbox_program *box,
+                               const char *compiler, struct str source, struct arena *arena,
+                               struct cxx_object *out, struct diag *d)
 {
-    const char *text = arena_printf(arena, "%s-%d.ii", stem, (int)getpid());
-    const char *part = arena_printf(arena, "%s-%d.o", stem, (int)getpid());
-    const char *object = arena_printf(arena, "%s-%d.so", stem, (int)getpid());
+    const char *text = fs_join(arena, box->folder, "kernel.ii");
+    const char *part = fs_join(arena, box->folder, "kernel.o");
+    const char *object = fs_join(arena, box->folder, "kernel.so");
     /* Values that were stored are read again, as in the source. */
     static const char *const gcc[] = {"-fno-gnu-unique", "-fno-tree-fre", "-fno-tree-dse",
                                       "-fno-tree-dominator-opts"};
@@ -236,52 +270,141 @@ static enum status make_object(const struct cxx_job *job, const char *compiler, 
     const char *const link[] = {compiler, "-shared", "-Wl,-Bsymbolic", "-o", object, part, NULL};
 
     TRY(outfile_save(text, source, d));
-    enum status status = run_words(job, compile, arena, out, d);
+    enum status status = run_words(job, box, compile, arena, out, d);
     if (status == ST_OK)
-        status = run_words(job, link, arena, out, d);
-    unlink(text);
-    unlink(part);
+        status = run_words(job, box, link, arena, out, d);
     if (status == ST_OK && rename(object, out->path) != 0)
         status = diag_fail(d, ST_IO, "pto-cpp.cache", (struct where){.path = out->path},
                            "cannot be written");
-    if (status != ST_OK)
-        unlink(object);
     return status;
 }
 
 /* The object of a preprocessed text: compiled before, or now. */
-static enum status find_object(const struct cxx_job *job, const struct probe_result *compiler,
-                               const char *cache, struct str text, struct arena *arena,
-                               struct cxx_object *out, struct diag *d)
+static enum status find_object(const struct cxx_job *job, const struct sandbox_program *box,
+                               const struct probe_result *compiler, const char *cache,
+                               struct str text, struct arena *arena, struct cxx_object *out,
+                               struct diag *d)
 {
-    uint64_t key = hash_mix(hash_bytes(text), hash_bytes(str_of(compiler->path)));
+    uint64_t key =
+        hash_stable_mix(hash_stable_bytes(text), hash_stable_bytes(str_of(compiler->path)));
+
+    /* What a compiler read that could read everything is not for others. */
+    key = hash_stable_mix(key, job->is_trusted ? 1 : 2);
 
     if (compiler->version)
-        key = hash_mix(key, hash_bytes(str_of(compiler->version)));
+        key = hash_stable_mix(key, hash_stable_bytes(str_of(compiler->version)));
     const char *stem = arena_printf(arena, "%s/kernel-%016llx", cache, (unsigned long long)key);
     out->path = arena_printf(arena, "%s.so", stem);
     out->key = key;
     out->was_there = fs_exists(out->path);
-    return out->was_there ? ST_OK : make_object(job, compiler->path, stem, text, arena, out, d);
+    return out->was_there ? ST_OK : make_object(job, box, compiler->path, text, arena, out, d);
 }
 
-enum status cxx_compile(const struct cxx_job *job, struct arena *arena, struct cxx_object *out,
-                        struct diag *d)
+/* ---- what the compiler may see ---- */
+
+/* Would it show much that has nothing to do with kernels: a home, what is above one, a common
+ * folder? */
+static bool is_broad(const char *folder)
 {
-    struct probe_result compiler;
+    struct stat st;
+    char *home = getenv("HOME") != NULL ? realpath(getenv("HOME"), NULL) : NULL;
+    size_t n = strlen(folder);
+    bool is_above_home = home != NULL && strncmp(home, folder, n) == 0 &&
+                         (home[n] == '/' || home[n] == '\0' || n == 1);
+
+    free(home);
+    return n <= 1 || is_above_home || (stat(folder, &st) == 0 && (st.st_mode & S_IWOTH));
+}
+
+/* Only what looks like C++ of a broad folder. */
+static void show_sources(struct words *read, struct arena *arena, const char *folder)
+{
+    static const char *const ends[] = {".h", ".hpp", ".hh", ".hxx", ".inc", ".inl", ".cuh", ".ipp"};
+    DIR *dir = opendir(folder);
+    const struct dirent *e;
+
+    for (size_t n = 0; dir != NULL && n < MOST_SHOWN && (e = readdir(dir)) != NULL;)
+        for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+            if (str_ends(str_of(e->d_name), str_of(ends[i]))) {
+                vec_push(read, fs_join(arena, folder, e->d_name));
+                n++;
+            }
+    if (dir != NULL)
+        closedir(dir);
+}
+
+static void show_folder(struct words *read, struct arena *arena, const char *folder)
+{
+    if (is_broad(folder))
+        show_sources(read, arena, folder);
+    else
+        vec_push(read, folder);
+}
+
+/* The source, its folder, its repository, the folders that were named, and the compiler's. */
+static void find_visible(struct words *read, struct arena *arena, const struct cxx_job *job,
+                         const char *compiler, const char *headers)
+{
+    char *source = realpath(job->source, NULL), *program = realpath(compiler, NULL);
+    const char *above[MOST_ABOVE];
+    int n = 0;
+    bool is_repository = false;
+
+    vec_push(read, headers);
+    for (size_t i = 0; i < job->includes.n; i++) {
+        char *folder = realpath(job->includes.at[i], NULL);
+        if (folder != NULL)
+            vec_push(read, arena_cstr(arena, str_of(folder)));
+        free(folder);
+    }
+    if (source != NULL)
+        vec_push(read, arena_cstr(arena, str_of(source)));
+    while (source != NULL && n < MOST_ABOVE && !is_repository) {
+        *strrchr(source, '/') = '\0';
+        if (source[0] == '\0')
+            break;
+        above[n++] = arena_cstr(arena, str_of(source));
+        is_repository = fs_exists(fs_join(arena, source, ".git"));
+    }
+    for (int i = 0; i < n; i++)
+        if (i == 0 || is_repository)
+            show_folder(read, arena, above[i]);
+        else
+            vec_push(read, fs_join(arena, above[i], "include"));
+    /* A compiler in a folder of its own, /opt/gcc/bin/g++. */
+    for (int i = 0; program != NULL && i < 2; i++)
+        if (strrchr(program, '/') != NULL)
+            *strrchr(program, '/') = '\0';
+    if (program != NULL && !is_broad(program))
+        vec_push(read, arena_cstr(arena, str_of(program)));
+    free(source);
+    free(program);
+}
+
+static enum status check_way(const struct cxx_job *job, struct diag *d)
+{
+    if (job->is_trusted || sandbox_way() != SANDBOX_NONE)
+        return ST_OK;
+    diag_hint(d, "try", "--trust, if you know what the source does");
+    return diag_fail(d, ST_TOOL, "pto-cpp.no-sandbox", (struct where){.path = job->source},
+                     "this system has neither Landlock nor mounts of one's own, so the compiler "
+                     "could not be kept from reading your files");
+}
+
+/* Preprocesses, adapts and compiles in the folder of the box. */
+static enum status compile_in(const struct cxx_job *job, const struct sandbox_program *box,
+                              const struct probe_result *compiler, const char *cache,
+                              const char *headers, struct arena *arena, struct cxx_object *out,
+                              struct diag *d)
+{
     struct words line = {0};
     struct proc_result done;
-    const char *cache = NULL, *headers = NULL;
 
-    *out = (struct cxx_object){0};
-    TRY(find_compiler(job, arena, &compiler, d));
-    TRY(find_cache(arena, &cache, d));
-    TRY(unpack_headers(arena, cache, &headers, d));
-    vec_push(&line, compiler.path);
+    vec_push(&line, compiler->path);
     vec_push(&line, "-E");
     add_flags(&line, arena, job, headers);
     vec_push(&line, job->source);
-    TRY(run_compiler(&line, job, arena, &done, d));
+    TRY(run_compiler(&line, job, box, arena, &done, d));
     out->took = done.took;
     struct text adapted = {0};
     struct str text = done.out;
@@ -291,7 +414,37 @@ enum status cxx_compile(const struct cxx_job *job, struct arena *arena, struct c
         text = text_view(&adapted);
     }
     if (status == ST_OK)
-        status = find_object(job, &compiler, cache, text, arena, out, d);
+        status = find_object(job, box, compiler, cache, text, arena, out, d);
     text_free(&adapted);
+    return status;
+}
+
+enum status cxx_compile(const struct cxx_job *job, struct arena *arena, struct cxx_object *out,
+                        struct diag *d)
+{
+    struct probe_result compiler;
+    const char *cache = NULL, *headers = NULL;
+
+    *out = (struct cxx_object){0};
+    TRY(find_compiler(job, arena, &compiler, d));
+    TRY(find_cache(arena, &cache, d));
+    TRY(unpack_headers(arena, cache, &headers, d));
+    TRY(check_way(job, d));
+    struct str pattern = arena_format(arena, "%s/compile-XXXXXX", cache);
+    char *folder = mkdtemp(arena_cstr(arena, pattern));
+    if (folder == NULL)
+        return diag_fail(d, ST_IO, "pto-cpp.cache", (struct where){.path = cache},
+                         "cannot be written");
+    int64_t limit_ms = job->limit_ms > 0 ? job->limit_ms : COMPILE_LIMIT_MS;
+    struct sandbox_program box = {.folder = folder,
+                                  .seconds = limit_ms / 1000 + 1,
+                                  .bytes = MOST_MEMORY,
+                                  .file_bytes = MOST_SOURCE};
+    remove_tree_hold(folder);
+    find_visible(&box.read, arena, job, compiler.path, headers);
+    enum status status = compile_in(job, &box, &compiler, cache, headers, arena, out, d);
+    vec_free(&box.read);
+    remove_tree_drop(folder);
+    remove_tree(folder);
     return status;
 }

@@ -1,5 +1,6 @@
 /* Damaged regions, added up and reported. */
 #include "input/damage.h"
+#include "base/text/num.h"
 
 #include <inttypes.h>
 
@@ -25,7 +26,7 @@ uint64_t damage_estimate(const struct damage *d, const char *path, uint64_t even
                          uint64_t event_bytes, struct diag *diag)
 {
     double mean = events > 0 ? (double)event_bytes / (double)events : 0;
-    uint64_t lost = mean > 0 ? (uint64_t)((double)d->bytes / mean) : 0;
+    uint64_t lost = mean > 0 ? num_u64_of((double)d->bytes / mean) : 0;
     struct where where = d->first;
 
     if (d->regions == 0)

@@ -213,6 +213,13 @@ static void load_finish(struct capture *cap, const struct bundle *b, const struc
     if (cap->facts.kind == 0)
         cap->facts.kind = capture_intern(cap, load_kind_of(b));
     capture_seal(cap);
+    if (cap->times_clipped > 0) {
+        diag_add(d, SEV_LOSS, "input.times", (struct where){.path = b->path},
+                 "%llu times are before 1933, after 2116, or part of more than 36 years of work: "
+                 "such events have no length here",
+                 (unsigned long long)cap->times_clipped);
+        vec_push(&cap->losses, ((struct loss){"input.times", cap->times_clipped, false}));
+    }
 }
 
 static enum status read_new(const struct bundle *b, const char *name,

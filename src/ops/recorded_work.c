@@ -118,7 +118,7 @@ static struct recorded_work convolution(const struct op_tensors *o, struct str v
         if (!(stride >= 1 && stride < 1e9))
             return (struct recorded_work){0}; /* not recorded */
         double out = (in->dims[i] + 2 * padding - reach) / stride + 1;
-        out = out > 0 && out < 1e15 ? (double)(int64_t)out : 0;
+        out = out > 0 && out < 1e15 ? (double)num_i64_of(out) : 0;
         flops *= is_transposed ? in->dims[i] : out;
         output *= is_transposed ? (in->dims[i] - 1) * stride - 2 * padding + reach : out;
     }

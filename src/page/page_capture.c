@@ -159,8 +159,8 @@ static nanos left_saving_of(struct greedy *g, const struct diagnosis *d,
     if (n == g->n || c->found.is_share) /* no change values it: what is left at most */
         return c->saving < g->now ? c->saving : g->now;
     struct whatif_result r = whatif_run(&g->w, g->changes, n);
-    nanos after = d->is_calibrated ? (nanos)((double)r.bare * g->scale)
-                                   : (nanos)((1 - r.profiled_saving) * (double)d->device_period);
+    nanos after = d->is_calibrated ? nanos_of((double)r.bare * g->scale)
+                                   : nanos_of((1 - r.profiled_saving) * (double)d->device_period);
     nanos saving = g->now - after < c->saving ? g->now - after : c->saving;
     if (saving > 0)
         g->n = n;

@@ -54,7 +54,7 @@ static void add_action(struct cluster_page *p, const struct culprit *one)
         .show =
             page_say(page, is_link ? &page_text.cluster_show_link : &page_text.cluster_show_step),
         .confidence = wording_plain(str_of(culprit_confidence_name(one->confidence))),
-        .saving = (nanos)(one->total_ms * 1e6), /* as the title */
+        .saving = nanos_of(one->total_ms * 1e6), /* as the title */
         .share = one->share,
         .link = is_link ? S("#v=links") : page_cluster_lane(p, one->place),
     };

@@ -226,7 +226,7 @@ static void add_card(struct page_file *page, const struct candidate *c, const ch
         .title = PAGE_TELL(page, title_of(c, verb), page_placed(page, "what", what)),
         .evidence = evidence_of(page, c, verb),
         .show = page_say(page, &page_text.show_timelines),
-        .saving = (nanos)c->delta,
+        .saving = nanos_of(c->delta),
         .share = num_share(fabs(c->delta), (double)page->diff->time[0]),
         .link = focus.at.end > focus.at.begin ? page_link(page, set, &focus) : S("#v=diff"),
     };
@@ -428,7 +428,7 @@ static void put_changes(struct page_html *h, const struct fall *f, size_t shown)
         struct page_change rest = {
             .class = -1,
             .label = PAGE_TELL(h->page, &page_text.diff_other, PLACE("n", diff->n_classes - shown)),
-            .time = {0, diff->time[1] - (nanos)at}};
+            .time = {0, diff->time[1] - nanos_of(at)}};
         put_change(h, f, shown + 1, at, &rest);
     }
 }

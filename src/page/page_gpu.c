@@ -93,7 +93,7 @@ static void add_actions(struct page_file *page, const struct gpu_run *run)
             .title = page_capital(page, said(page, run, top[i].name)),
             .evidence = said(page, run, top[i].trigger),
             .show = page_say(page, &page_text.show_opportunities),
-            .saving = (nanos)(duration * top[i].gain / 100),
+            .saving = nanos_of(duration * top[i].gain / 100),
             .share = top[i].gain / 100,
             .bound = SAVING_AT_MOST,
             .link = S("#v=opportunities"),

@@ -48,7 +48,7 @@ void page_limits(struct page_file *page, const struct limit_list *limits, double
             .evidence = PAGE_TELL(page, &page_text.limit_evidence, place_wording("bound", name),
                                   PLACE("share", page_share_text(&page->arena, x->path_share))),
             .show = page_say(page, &page_text.show_what_if),
-            .saving = (nanos)((double)x->saved * scale),
+            .saving = nanos_of((double)x->saved * scale),
             .share = x->saved_share,
             .bound = SAVING_AT_MOST,
             .link = page_row_address(page, view, row - 1),

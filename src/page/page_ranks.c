@@ -83,7 +83,7 @@ static nanos wait_for(const struct account_mean *means, size_t n, size_t rank)
         if (i != rank)
             others[count++] = (double)means[i].by[ACCOUNT_COMM];
     ranked_sort(others, count);
-    return count > 0 ? (nanos)ranked_middle(others, count) - means[rank].by[ACCOUNT_COMM] : 0;
+    return count > 0 ? nanos_of(ranked_middle(others, count)) - means[rank].by[ACCOUNT_COMM] : 0;
 }
 
 /* Ranks of one run have about as many kernels each; other captures only share a folder. */

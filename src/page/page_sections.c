@@ -38,7 +38,7 @@ static void sections_put_kernel(struct json_writer *w, const struct page_set *se
     json_put_f64(w, "share", num_round(k->share, 6));
     json_put_f64(w, "roof", k->roof > 0 ? num_round(k->roof, 4) : NAN);
     json_put_text(w, "bound", k->roof <= 0 ? NULL : k->is_compute ? "compute" : "memory");
-    json_put_known(w, "headroom", k->headroom >= 0, (int64_t)k->headroom);
+    json_put_known(w, "headroom", k->headroom >= 0, num_i64_of(k->headroom));
     json_put_f64(w, "flops", k->flops > 0 ? k->flops : NAN);
     json_put_f64(w, "bytes", k->bytes > 0 ? k->bytes : NAN);
     page_json_numbers(w, "trend", k->trend, k->n_trend);

@@ -49,6 +49,8 @@ static void put_command_text(struct text *out, const char *value, bool is_proper
     for (size_t i = 0; i < text.n; i++)
         if (text.at[i] == '%' || (is_property && strchr(":,", text.at[i]) != NULL))
             text_format(out, "%%%02X", (unsigned)(unsigned char)text.at[i]);
+        else if (i > 0 && text.at[i] == '#' && text.at[i - 1] == '#') /* commands elsewhere */
+            text_put(out, S("\\x23"));
         else
             text_char(out, text.at[i]);
     arena_free(&arena);

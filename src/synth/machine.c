@@ -57,7 +57,7 @@ void machine_fini(struct machine *m)
 
 void machine_site(struct machine *m, const char *name)
 {
-    uint64_t key = hash_bytes(str_of(name));
+    uint64_t key = hash_stable_bytes(str_of(name));
     uint32_t count = hash_add(&m->counts, key, 0);
 
     hash_put(&m->counts, key, count + 1);

@@ -188,7 +188,8 @@ static int64_t global_tid(const struct database *b, enum synth_thread thread)
 static int64_t callchain(struct database *b, const struct synth_op *op)
 {
     uint64_t key =
-        op != NULL ? hash_mix((uint64_t)op->code + 1, hash_bytes(str_of(op->module))) : 1;
+        op != NULL ? hash_stable_mix((uint64_t)op->code + 1, hash_stable_bytes(str_of(op->module)))
+                   : 1;
     struct str frames[STACK_DEPTH];
     uint32_t known;
 

@@ -177,7 +177,7 @@ static uint64_t share_of(float busy, unsigned level)
 {
     double share = (double)busy / (double)(INT64_C(1) << level) * FULL;
 
-    return busy <= 0 ? 0 : share < 1 ? 1 : share > FULL ? FULL : (uint64_t)(share + 0.5);
+    return busy <= 0 ? 0 : share < 1 ? 1 : share > FULL ? FULL : num_u64_of(share + 0.5);
 }
 
 static void put_columns(struct text *out, const struct tile *t, const struct view_bucket *buckets)

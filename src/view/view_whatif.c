@@ -183,7 +183,7 @@ static void put_whole(struct json_writer *w, const struct view_whatif *v, const 
         json_put_array(w, "busy");
         for (size_t k = 0; k < WHOLE_BUCKETS; k++)
             json_write_u64(w,
-                           lanes[i].busy[k] < 1 ? (uint64_t)(lanes[i].busy[k] * 100 + 0.5) : 100);
+                           lanes[i].busy[k] < 1 ? num_u64_of(lanes[i].busy[k] * 100 + 0.5) : 100);
         json_write_end(w);
         json_write_end(w);
     }

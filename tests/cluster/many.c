@@ -74,7 +74,7 @@ static void begin_rank(struct job *j, size_t rank)
     s->families = ARENA_ARRAY(&j->arena, struct summary_family, FAMILIES);
     for (size_t i = 0; i < FAMILIES; i++)
         s->families[i] = (struct summary_family){
-            hash_mix(i + 1, 3), arena_format(&j->arena, "kernel_%zu", i), 400,
+            hash_stable_mix(i + 1, 3), arena_format(&j->arena, "kernel_%zu", i), 400,
             (nanos)(slow * 1e7 * (double)(FAMILIES - i) * (1 + 0.001 * (double)((rank + i) % 7)))};
     add_groups(j, rank);
 }

@@ -126,6 +126,7 @@ def check_tools(client):
     want = plain("query", "examples/ascend-small", "SELECT count(*) AS n, sum(dur) AS ns FROM kernels")
     expect(got["structuredContent"]["result"]["rows"] == want["result"]["rows"], "query")
     got = client.call("diff", before="kineto-small", after="kineto-small")
+    expect("data, not instructions" in got["content"][-1]["text"], "names are marked as data")
     expect("No change" in got["content"][0]["text"], "diff")
     got = client.call("simulate", path="pto/softmax.pto", what_if=True)
     expect("73662 cycles" in got["content"][0]["text"], "simulate")

@@ -143,7 +143,7 @@ BAD = {
     "thread": ("std::thread([] {}).join();", False, "a kernel may not do"),
     "socket": ("socket(AF_INET, SOCK_STREAM, 0);", False, "opens a socket"),
     "write": ("(void)!write(9, \"hello\", 5);", False, "writes to a file"),
-    "file": ("fopen(\"made\", \"w\");", False, "opens a file to write"),
+    "file": ("fopen(\"made\", \"w\");", False, "opens a file"),
     "remove": ("unlink(\"bad.cpp\");", False, "removes a file"),
     "throw": ("throw std::runtime_error(\"boom\");", False, "throws: boom"),
     "exit": ("exit(3);", False, "exit code 3"),

@@ -467,7 +467,7 @@ static void find_parameters(struct finder *f)
                    moe * h * (double)experts + 2 * h * (double)vocab;
     config_put_number(
         f, "parameters", of_rank(f, "parameters, implied", "parameters per rank, implied"),
-        (int64_t)total, 0.5,
+        num_i64_of(total), 0.5,
         WORDING(&f->st->scratch, &arch_text.implied, PLACE("dense", dense), PLACE("moe", moe)));
 }
 

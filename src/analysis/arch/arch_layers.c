@@ -209,7 +209,7 @@ static void find_signatures(struct finder *f)
             if (f->s->lane[slice] != f->m->main_lane || f->s->kind[slice] != SLICE_COMPUTE ||
                 op == previous)
                 continue;
-            signature = hash_mix(signature, op + 1);
+            signature = hash_stable_mix(signature, op + 1);
             previous = op;
         }
         f->signature[i] = signature;

@@ -65,7 +65,7 @@ static void measure(struct study *st, const struct arch_ops *ops, uint32_t main_
         layer->is_mla |= op->is_mla;
         if (s->lane[kernels.at[i]] != main_lane || number == previous)
             continue;
-        signature = hash_mix(signature, number + 1);
+        signature = hash_stable_mix(signature, number + 1);
         previous = number;
     }
     layer->kind = measure_kind_of(seen, dfc, gmm, mc2, alltoall, allgather);

@@ -321,7 +321,7 @@ static nanos gap_limit(struct finder *f, size_t first, size_t end, double *gaps)
     if (5 * spread.median > limit)
         limit = 5 * spread.median;
     limit = 3 * spread.p95 > limit ? 3 * spread.p95 : limit;
-    return limit < 9e18 ? (nanos)limit : INT64_MAX;
+    return limit < 9e18 ? nanos_of(limit) : INT64_MAX;
 }
 
 static bool by_gaps(struct finder *f, size_t first, size_t end)

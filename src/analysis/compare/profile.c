@@ -63,7 +63,8 @@ static struct str idle_word(enum idle_cause cause)
 static uint32_t maker_part(struct maker *m, struct str operator, struct str kernel,
                            enum part_class class)
 {
-    uint64_t key = hash_mix(hash_mix(hash_bytes(operator), hash_bytes(kernel)), class);
+    uint64_t key = hash_stable_mix(
+        hash_stable_mix(hash_stable_bytes(operator), hash_stable_bytes(kernel)), class);
     uint32_t id = hash_add(&m->ids, key, (uint32_t)m->n_keys);
 
     if (id < m->n_keys)
@@ -501,7 +502,7 @@ static void find_repeated(struct maker *m)
         }
         kind->name = arena_str(m->arena, m->names->text[list[k].name]);
         kind->variation = list[k].variation;
-        kind->distance = (int64_t)list[k].distance;
+        kind->distance = num_i64_of(list[k].distance);
         gather(m, units, NULL, 0, kind);
     }
 }

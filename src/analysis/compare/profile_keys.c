@@ -17,7 +17,7 @@ static bool add_tensor(struct str shape, struct hash *tensors)
 
     while (str_split(&shape, ',', &text))
         if (num_u64(str_trim(text), &dim) && dim > 1) {
-            key = hash_mix(key + n++, dim);
+            key = hash_stable_mix(key + n++, dim);
             elements *= (double)dim;
         }
     if (elements < TENSOR_ELEMENTS)
@@ -68,15 +68,16 @@ void profile_find_keys(const struct capture *cap, struct arena *arena, struct pr
             continue;
         struct str type = is_kernel ? capture_slice_text(cap, i, KEY_TYPE)
                                     : capture_text(cap, cap->slices.name[i]);
-        uint64_t key = hash_mix(hash_bytes(type), id);
+        uint64_t key = hash_stable_mix(hash_stable_bytes(type), id);
         uint32_t was;
         if (hash_get(&seen, key, &was))
             continue;
         hash_put(&seen, key, 1);
         struct str text = id != 0 ? capture_text(cap, id) : S("");
-        hash_put(&names, hash_bytes(type), 1);
+        hash_put(&names, hash_stable_bytes(type), 1);
         if (add_tensors(text, &tensors))
-            hash_put(&operators, hash_mix(hash_bytes(type), hash_bytes(text)), 1);
+            hash_put(&operators, hash_stable_mix(hash_stable_bytes(type), hash_stable_bytes(text)),
+                     1);
     }
     /* Names alone where no shapes are recorded. */
     out->operators = keys_of(tensors.n > 0 ? &operators : &names, arena);

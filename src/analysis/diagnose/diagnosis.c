@@ -174,7 +174,7 @@ static struct diagnosis_cause diagnosis_tell(struct cause_words *t, const struct
         .rank = rank,
         .saving = c->cause == ROOT_CLOCK_DROP  ? t->f.clock.excess
                   : kind->flags & ROOT_OF_STEP ? t->f.slow.excess
-                                               : (nanos)(c->saving * (double)step),
+                                               : nanos_of(c->saving * (double)step),
         .saving_share = c->saving,
         .base = base,
         .base_time = base != BASE_RUN              ? step
@@ -444,7 +444,7 @@ const struct diagnosis *diagnosis_find(struct study *st)
         /* The replay has a mean over all steps. */
         .profiled = t.f.units < t.f.steps ? t.f.window : w.profiled,
         .bare = t.f.units < t.f.steps && w.profiled > 0
-                    ? (nanos)((double)t.f.window * ((double)w.bare / (double)w.profiled))
+                    ? nanos_of((double)t.f.window * ((double)w.bare / (double)w.profiled))
                     : w.bare,
         .identity_error = w.replay->identity_error,
         .nodes = w.replay->n,

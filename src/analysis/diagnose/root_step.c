@@ -209,7 +209,7 @@ void root_find_slow_clock(struct root_finder *f)
         const struct step_clock *c = &clocks[i];
         bool is_slowed =
             f->a->steps[i].tasks > 0 && c->all > 0 && c->slowed >= c->all * ROOT_SLOWED / 100;
-        nanos more = is_slowed ? (nanos)c->more : 0;
+        nanos more = is_slowed ? nanos_of(c->more) : 0;
         run += window_of(f, i);
         f->clock.excess += more;
         if (more <= worst)

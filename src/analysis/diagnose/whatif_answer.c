@@ -29,8 +29,8 @@ static void value_as_diagnosed(const struct diagnosis *d, const struct whatif *w
             continue;
         r->saving = fmin(r->saving, c->saving_share);
         r->profiled_saving = fmin(r->profiled_saving, c->profiled_saving_share);
-        r->bare = w->bare - (nanos)(r->saving * (double)w->bare);
-        r->profiled = w->profiled - (nanos)(r->profiled_saving * (double)w->profiled);
+        r->bare = w->bare - nanos_of(r->saving * (double)w->bare);
+        r->profiled = w->profiled - nanos_of(r->profiled_saving * (double)w->profiled);
     }
 }
 
@@ -136,10 +136,10 @@ static const char *missing_of(const struct whatif *w, struct arena *arena)
 static void scale_results(struct whatif_result *at, size_t n, double scale)
 {
     for (size_t i = 0; i < n; i++) {
-        at[i].profiled = (nanos)((double)at[i].profiled * scale);
-        at[i].bare = (nanos)((double)at[i].bare * scale);
-        at[i].bare_low = (nanos)((double)at[i].bare_low * scale);
-        at[i].bare_high = (nanos)((double)at[i].bare_high * scale);
+        at[i].profiled = nanos_of((double)at[i].profiled * scale);
+        at[i].bare = nanos_of((double)at[i].bare * scale);
+        at[i].bare_low = nanos_of((double)at[i].bare_low * scale);
+        at[i].bare_high = nanos_of((double)at[i].bare_high * scale);
     }
 }
 
@@ -176,8 +176,8 @@ const struct whatif_answer *whatif_answer_find(struct study *st, struct whatif *
         double scale = (double)d->device_period / (double)w->profiled;
         out->profiled = d->device_period;
         out->bare = d->bare;
-        out->bare_low = (nanos)((double)out->bare_low * scale);
-        out->bare_high = (nanos)((double)out->bare_high * scale);
+        out->bare_low = nanos_of((double)out->bare_low * scale);
+        out->bare_high = nanos_of((double)out->bare_high * scale);
     }
     if (n > 0)
         run_asked(w, d, changes, n, out);

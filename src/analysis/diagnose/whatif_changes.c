@@ -178,7 +178,7 @@ static void no_alloc(struct whatif *w, struct str site, struct replay_change *c)
         /* The operator around an allocation keeps books afterwards. */
         if (c->lead[i] > LIMIT_AFTER_ALLOC && call->class == STRETCH_LAUNCH)
             c->lead[i] = LIMIT_AFTER_ALLOC;
-        c->lead[i] -= (nanos)((double)c->lead[i] * share_of_pinning(w, before, call));
+        c->lead[i] -= nanos_of((double)c->lead[i] * share_of_pinning(w, before, call));
     }
 }
 

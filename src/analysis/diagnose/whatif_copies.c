@@ -37,7 +37,7 @@ static void drop_operator_time(const struct whatif *w, struct replay_change *c, 
     nanos from = call->begin - call->stretch;
     double inside = (double)(call->begin - (begin > from ? begin : from));
     double share = inside / (double)call->stretch;
-    c->lead[node] -= (nanos)((double)c->lead[node] * (share < 1 ? share : 1));
+    c->lead[node] -= nanos_of((double)c->lead[node] * (share < 1 ? share : 1));
 }
 
 /* Calls of copies that do not block any more or go; so do waits in the same operator. */
@@ -130,8 +130,9 @@ void whatif_pinned_copies(struct whatif *w, struct str site, struct replay_chang
             !whatif_fits(w, &w->a->host.calls[t->call], site))
             continue;
         uint32_t node = w->replay->node_of_task[i];
-        nanos pinned = (nanos)(device_task_bytes(w->cap, t) / rates[t->copy == COPY_H2D_PAGEABLE]) +
-                       LIMIT_COPY_START;
+        nanos pinned =
+            nanos_of(device_task_bytes(w->cap, t) / rates[t->copy == COPY_H2D_PAGEABLE]) +
+            LIMIT_COPY_START;
         if (pinned < c->dur[node])
             c->dur[node] = pinned;
         marks[t->call] = COPY_PINNED;

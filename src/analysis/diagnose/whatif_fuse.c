@@ -213,7 +213,7 @@ static void fuse_step(struct whatif *w, struct replay_change *c, size_t first, s
     struct parameters p = parameters_of(w, first, last);
     int bytes = p.has_variance ? LIMIT_ADAM_BYTES : LIMIT_SGD_BYTES;
     int roof = p.has_variance ? LIMIT_ADAM_ROOF : LIMIT_SGD_ROOF;
-    nanos kernel = (nanos)roof_bytes_time(w->device, bytes * p.elements, roof);
+    nanos kernel = nanos_of(roof_bytes_time(w->device, bytes * p.elements, roof));
     nanos host_time = p.has_variance ? LIMIT_ADAM_HOST + (nanos)p.n * LIMIT_ADAM_PARAMETER
                                      : LIMIT_SGD_HOST + (nanos)p.n * LIMIT_SGD_PARAMETER;
     bool is_first = true;
@@ -354,7 +354,7 @@ static void add_scores(struct whatif *w, struct attention *out, const struct par
                                       roof_percent(ROOF_ATTENTION, peak, p->depth));
         if (time > 0)
             vec_push(&out->at, ((struct scores){p->output, time > LIMIT_ATTENTION_LEAST
-                                                               ? (nanos)time
+                                                               ? nanos_of(time)
                                                                : LIMIT_ATTENTION_LEAST}));
         return;
     }

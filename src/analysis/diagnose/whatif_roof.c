@@ -98,7 +98,7 @@ static nanos time_of_task(struct roof *r, const struct device_task *t, nanos now
         g->roof = r->time(r->w, call, g->now);
     if (g->roof <= 0)
         return r->unshaped > 0 ? now / r->unshaped : now;
-    return (nanos)(g->roof * num_share((double)(t->end - t->begin), (double)g->now));
+    return nanos_of(g->roof * num_share((double)(t->end - t->begin), (double)g->now));
 }
 
 static void bring_to_roof(struct roof *r, struct replay_change *c)

@@ -48,7 +48,7 @@ static nanos mapped(const struct whatif *w, const struct knots *k, uint32_t time
     if (place == n || to->recorded == from->recorded)
         return t - from->recorded + from->changed;
     double share = (double)(t - from->recorded) / (double)(to->recorded - from->recorded);
-    return from->changed + (nanos)(share * (double)(to->changed - from->changed));
+    return from->changed + nanos_of(share * (double)(to->changed - from->changed));
 }
 
 static void trace_put_slice(struct capture *out, const struct capture *cap, size_t i, nanos begin,

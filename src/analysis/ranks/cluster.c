@@ -102,7 +102,7 @@ static void fill_ranks(struct cluster *c)
         add_means(&c->ranks[r], s);
         c->clocks[r] = (struct cluster_clock_row){.rank = s->rank,
                                                   .is_known = k->is_known,
-                                                  .offset_ns = k->coarse + (nanos)llround(k->fine),
+                                                  .offset_ns = k->coarse + nanos_of(round(k->fine)),
                                                   .drift_ppm = k->drift * 1e6,
                                                   .residual_ns = k->residual,
                                                   .ends = k->ends};

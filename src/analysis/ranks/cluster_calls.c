@@ -24,7 +24,8 @@ static uint64_t sequence_of(const struct cluster_model *m, uint32_t rank, size_t
 
     for (size_t i = from; i < to; i++) {
         const struct cluster_group *g = &m->groups[m->nodes[m->node_of[rank][i]].group];
-        key = hash_mix(key, hash_mix((uint64_t)s->calls[i].kind + 1, g->n * 2 + g->is_pair));
+        key = hash_stable_mix(
+            key, hash_stable_mix((uint64_t)s->calls[i].kind + 1, g->n * 2 + g->is_pair));
     }
     return key;
 }
@@ -41,10 +42,11 @@ static size_t list_places(const struct cluster_work *w, struct place *out)
             while (k < s->n_calls && s->calls[k].step == s->calls[i].step)
                 k++;
             int32_t step = cluster_step_of(m, r, s->calls[i].step);
-            uint64_t key = hash_mix(hash_mix((uint64_t)w->kind_of[r] + 1, (uint64_t)(step + 1)),
-                                    sequence_of(m, r, i, k));
+            uint64_t key =
+                hash_stable_mix(hash_stable_mix((uint64_t)w->kind_of[r] + 1, (uint64_t)(step + 1)),
+                                sequence_of(m, r, i, k));
             for (size_t c = i; c < k; c++)
-                out[n++] = (struct place){hash_mix(key, c - i + 1), r, (uint32_t)c};
+                out[n++] = (struct place){hash_stable_mix(key, c - i + 1), r, (uint32_t)c};
             i = k;
         }
     }

@@ -144,7 +144,7 @@ static size_t fit_group(struct clock_fit *f, size_t group, uint32_t *fresh)
             if (c->is_known || c->ends > 0)
                 continue;
             /* Whole nanoseconds first, so that the rest fits a double. */
-            c->coarse = m->ranks[at->rank].calls[at->call].end - m->base - (nanos)f->ends[place];
+            c->coarse = m->ranks[at->rank].calls[at->call].end - m->base - nanos_of(f->ends[place]);
             c->ends = 1; /* in work */
             fresh[n++] = at->rank;
         }

@@ -95,16 +95,18 @@ static bool content_key(const struct cluster_run *run, const struct bundle *b, u
 {
     const struct input_options *o = &run->job->input;
 
-    key[0] = hash_mix(SUMMARY_VERSION, (uint64_t)o->source + 1);
-    key[0] = hash_mix(key[0], hash_bytes(str_of(o->format != NULL ? o->format : "")));
-    key[0] = hash_mix(hash_mix(key[0], (uint64_t)o->device + 1), hash_bytes(S(STRATA_VERSION)));
+    key[0] = hash_stable_mix(SUMMARY_VERSION, (uint64_t)o->source + 1);
+    key[0] = hash_stable_mix(key[0], hash_stable_bytes(str_of(o->format != NULL ? o->format : "")));
+    key[0] = hash_stable_mix(hash_stable_mix(key[0], (uint64_t)o->device + 1),
+                             hash_stable_bytes(S(STRATA_VERSION)));
     key[1] = b->n;
     for (size_t i = 0; i < b->n; i++) {
         struct mapfile map;
         if (mapfile_open(&map, b->files[i].path, NULL) != ST_OK)
             return false;
-        key[0] = hash_mix(hash_mix(key[0], hash_bytes(map.text)), map.text.n);
-        key[1] = hash_mix(hash_mix(key[1], hash_bytes(str_of(b->files[i].path))), key[0]);
+        key[0] = hash_stable_mix(hash_stable_mix(key[0], hash_stable_bytes(map.text)), map.text.n);
+        key[1] = hash_stable_mix(
+            hash_stable_mix(key[1], hash_stable_bytes(str_of(b->files[i].path))), key[0]);
         mapfile_close(&map);
     }
     return true;

@@ -39,8 +39,9 @@ static size_t list_transfers(const struct cluster_model *m, struct transfer *out
         g->transit += node->end - node->last;
         if (!node->is_whole)
             continue;
-        uint64_t key = hash_mix(hash_mix((uint64_t)node->kind + 1, (uint64_t)node->bytes),
-                                hash_mix((uint64_t)g->role + 1, g->n * 2 + g->is_pair));
+        uint64_t key =
+            hash_stable_mix(hash_stable_mix((uint64_t)node->kind + 1, (uint64_t)node->bytes),
+                            hash_stable_mix((uint64_t)g->role + 1, g->n * 2 + g->is_pair));
         out[n++] = (struct transfer){key, node->group, node->end - node->last};
     }
     return n;

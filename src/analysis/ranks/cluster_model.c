@@ -74,12 +74,12 @@ static bool is_vague(const struct cluster_group *g, const struct summary_call *c
 
 static uint64_t group_key(const struct summary_group *g)
 {
-    uint64_t key = hash_mix(hash_bytes(g->id), g->n);
+    uint64_t key = hash_stable_mix(hash_stable_bytes(g->id), g->n);
 
     if (g->ranks == NULL)
-        return hash_mix(hash_mix(key, (uint64_t)g->first), (uint64_t)g->stride);
+        return hash_stable_mix(hash_stable_mix(key, (uint64_t)g->first), (uint64_t)g->stride);
     for (size_t i = 0; i < g->n; i++)
-        key = hash_mix(key, (uint64_t)g->ranks[i]);
+        key = hash_stable_mix(key, (uint64_t)g->ranks[i]);
     return key;
 }
 
@@ -88,7 +88,7 @@ static uint32_t add_group(struct matcher *f, const struct summary_group *g, uint
                           const struct summary_call *c)
 {
     if (is_pair(c))
-        key = hash_mix(hash_mix(key, (uint64_t)c->from + 1), (uint64_t)c->to + 1);
+        key = hash_stable_mix(hash_stable_mix(key, (uint64_t)c->from + 1), (uint64_t)c->to + 1);
     uint32_t at = hash_add(&f->groups, key, (uint32_t)f->group_list.n);
 
     if (at == f->group_list.n) {
@@ -192,7 +192,7 @@ static uint64_t turn_key(const struct matcher *f, uint32_t group, int32_t step)
 {
     if (f->is_by_run[group])
         step = -1;
-    return hash_mix((uint64_t)group + 1, (uint64_t)(uint32_t)(step + 1));
+    return hash_stable_mix((uint64_t)group + 1, (uint64_t)(uint32_t)(step + 1));
 }
 
 /* Calls of a rank by communicator and step. */
@@ -276,7 +276,8 @@ static void match_rank(struct matcher *f, size_t r, const struct turns *turns, s
         hash_get(counts, key, &count);
         bool is_unclear = is_vague(&m->groups[node.group], c) && !f->is_exchange[node.group];
         bool fits = count == turns->list.at[turn].count && !is_unclear;
-        uint64_t own = hash_mix(hash_mix(key, (uint64_t)order + 1), (uint64_t)c->kind + 1);
+        uint64_t own =
+            hash_stable_mix(hash_stable_mix(key, (uint64_t)order + 1), (uint64_t)c->kind + 1);
         m->node_of[r][i] = add_node(f, fits ? own | 1 : 0, &node);
     }
 }

@@ -207,7 +207,7 @@ static void read_members(struct arena *arena, struct str text, struct summary_gr
 static uint32_t summary_group_of(struct summarizer *z, struct hash *known,
                                  const struct collective_call *c)
 {
-    uint64_t key = hash_mix(hash_bytes(c->id), hash_bytes(c->members));
+    uint64_t key = hash_stable_mix(hash_stable_bytes(c->id), hash_stable_bytes(c->members));
     uint32_t at = hash_add(known, key, (uint32_t)z->out->n_groups);
 
     if (at == z->out->n_groups) {
@@ -226,7 +226,8 @@ static size_t distinct_groups(const struct collectives *all)
     uint32_t n = 0;
 
     for (size_t i = 0; i < all->n; i++) {
-        uint64_t key = hash_mix(hash_bytes(all->at[i].id), hash_bytes(all->at[i].members));
+        uint64_t key = hash_stable_mix(hash_stable_bytes(all->at[i].id),
+                                       hash_stable_bytes(all->at[i].members));
         n += hash_add(&known, key, n) == n;
     }
     hash_free(&known);
@@ -295,7 +296,7 @@ static void add_calls(struct summarizer *z)
             .step = (int32_t)steps - 1,
             .from = c->from,
             .to = c->to,
-            .bytes = (int64_t)c->bytes,
+            .bytes = num_i64_of(c->bytes),
             .begin = c->begin,
             .end = nanos_add(c->begin, c->time),
         };
@@ -325,7 +326,7 @@ static void add_families(struct summarizer *z)
             continue;
         if (place[name] == 0) {
             struct str text = capture_text(z->st->cap, name);
-            list[n] = (struct summary_family){.key = hash_bytes(text), .name = text};
+            list[n] = (struct summary_family){.key = hash_stable_bytes(text), .name = text};
             place[name] = (uint32_t)++n;
         }
         struct summary_family *f = &list[place[name] - 1];

@@ -86,7 +86,7 @@ static void join_verdict(struct rank_verdict *one, const struct cluster *c)
         one->part = RANK_CULPRIT;
         one->kind = own->kind;
         one->cause = culprit_kind_name(own->kind);
-        one->saving = (nanos)(own->saving_ms * 1e6);
+        one->saving = nanos_of(own->saving_ms * 1e6);
         one->total_ms = own->total_ms;
     } else if (one->own == ROOT_COMM_EXPOSED && place != CLUSTER_NONE &&
                c->ranks[place].waited_ns * 2 >

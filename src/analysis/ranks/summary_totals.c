@@ -82,7 +82,7 @@ static void add_calls(const struct capture *cap, struct arena *arena, struct ran
             .step = place_of_step(out, step_number(cap, op->step)),
             .from = -1,
             .to = -1,
-            .bytes = op->megabytes > 0 ? (int64_t)(op->megabytes * 1e6) : 0,
+            .bytes = op->megabytes > 0 ? num_i64_of(op->megabytes * 1e6) : 0,
             .begin = op->begin,
             .end = nanos_add(op->begin, op->elapse),
         };

@@ -196,7 +196,7 @@ static bool slices_whole(sqlite3_value *value, int64_t *out)
     double real = type == SQLITE_FLOAT ? sqlite3_value_double(value) : NAN;
     if (!(real >= -9e18 && real <= 9e18) || floor(real) != real)
         return false;
-    *out = (int64_t)real;
+    *out = num_i64_of(real);
     return true;
 }
 
@@ -210,7 +210,7 @@ static void bound(struct cursor *c, int bit, sqlite3_value *value)
     if (type == SQLITE_INTEGER)
         time = sqlite3_value_int64(value);
     else if (type == SQLITE_FLOAT && real > -9e18 && real < 9e18)
-        time = (nanos)real;
+        time = nanos_of(real);
     else
         return;                                    /* left to SQLite */
     nanos slack = type == SQLITE_FLOAT ? 1024 : 0; /* a double near 2^61 is 256 ns coarse */

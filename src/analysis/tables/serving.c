@@ -134,7 +134,7 @@ static void assign_kernels(struct study *st, struct serving *out)
         if (context != UNKNOWN || generation != UNKNOWN)
             it->tokens = (context > 0 ? context : 0) + (generation > 0 ? generation : 0);
         else if (w->rows > 0 && w->rows < 1e9)
-            it->tokens = (int64_t)w->rows;
+            it->tokens = num_i64_of(w->rows);
     }
 }
 
@@ -160,7 +160,7 @@ static int64_t requests_of(const struct serving_iteration *it)
 /* The middle one; UNKNOWN when there is none. */
 static nanos middle_of(nanos *list, size_t n)
 {
-    return n > 0 ? (nanos)ranked_pick_middle(list, n) : UNKNOWN;
+    return n > 0 ? nanos_of(ranked_pick_middle(list, n)) : UNKNOWN;
 }
 
 static struct serving_sum serving_sum_of(const struct serving *s, enum serving_kind kind,

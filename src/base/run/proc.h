@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "base/run/sandbox.h"
 #include "base/text/num.h"
 
 /* Zero-initialised members are the defaults. */
@@ -24,6 +25,8 @@ struct proc_spec {
     int64_t limit_ms;        /* 0: no limit */
     int64_t grace_ms;        /* between SIGTERM and SIGKILL; 0: PROC_GRACE_MS */
     size_t keep_max;         /* bytes kept of each stream; 0: LIMIT_PROC_LOG */
+    /* What it may see and use, if this system can say so (sandbox_way()); NULL: what we may. */
+    const struct sandbox_program *box;
     /* Called some fifty times a second while it runs; false ends it (PROC_STOPPED). Or NULL. */
     bool (*tick)(void *ctx, int pid, nanos elapsed);
     void *tick_ctx;

@@ -87,7 +87,7 @@ static uint64_t estimate_rest(struct db *db, const char *table, uint64_t rows)
         !rowid_of(db, table, "DESC", 0, &last) || last_read <= first || last <= last_read)
         return 0;
     double rest = (last - last_read) * (double)(rows - 1) / (last_read - first);
-    return rest < (double)db->bytes ? (uint64_t)rest : 0;
+    return rest < (double)db->bytes ? num_u64_of(rest) : 0;
 }
 
 /* Counts an error of the engine on `table`; the job goes on without the rest of it. */
@@ -306,7 +306,7 @@ static bool real_to_i64(double real, int64_t *out)
     /* 2^63 is the first double that does not fit */
     if (!(real >= -9223372036854775808.0 && real < 9223372036854775808.0) || real != floor(real))
         return false;
-    *out = (int64_t)real;
+    *out = num_i64_of(real);
     return true;
 }
 

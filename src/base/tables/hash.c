@@ -6,15 +6,47 @@
 #include "base/tables/hash.h"
 
 #include <endian.h>
+#include <sys/auxv.h>
 
 #include "base/arena.h"
 
-uint64_t hash_mix(uint64_t a, uint64_t b)
+struct hash_secret {
+    uint64_t word[2];
+};
+
+/* Of this run. A file made for known words has as many equal hashes as it likes: a word that is the
+ * secret makes a product 0 whatever the other one is. */
+static struct hash_secret run_secret = {{0x9e3779b97f4a7c15u, 0xd6e8feb86659fd93u}};
+static const struct hash_secret no_secret = {{0x9e3779b97f4a7c15u, 0xd6e8feb86659fd93u}};
+
+static inline uint64_t mix_with(const struct hash_secret *s, uint64_t a, uint64_t b)
 {
     __extension__ unsigned __int128 product =
-        (unsigned __int128)(a ^ 0x9e3779b97f4a7c15u) * (b ^ 0xd6e8feb86659fd93u);
+        (unsigned __int128)(a ^ s->word[0]) * (b ^ s->word[1]);
 
     return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* The system gives each process 16 random bytes. They are mixed, since others use them too. */
+__attribute__((constructor)) static void hash_choose_secret(void)
+{
+    const void *bytes = (const void *)(uintptr_t)getauxval(AT_RANDOM); // NOLINT
+    struct hash_secret seed = no_secret;
+
+    if (bytes != NULL)
+        memcpy(&seed, bytes, sizeof(seed));
+    for (size_t i = 0; i < ARRAY_LEN(run_secret.word); i++)
+        run_secret.word[i] = mix_with(&no_secret, seed.word[0] + i, seed.word[1]);
+}
+
+uint64_t hash_mix(uint64_t a, uint64_t b)
+{
+    return mix_with(&run_secret, a, b);
+}
+
+uint64_t hash_stable_mix(uint64_t a, uint64_t b)
+{
+    return mix_with(&no_secret, a, b);
 }
 
 static uint64_t hash_load(const char *p, size_t n)
@@ -25,27 +57,37 @@ static uint64_t hash_load(const char *p, size_t n)
     return le64toh(word);
 }
 
-uint64_t hash_bytes(struct str s)
+static inline uint64_t bytes_with(const struct hash_secret *secret, struct str s)
 {
-    uint64_t h = hash_mix(s.n, 0x2545f4914f6cdd1du);
+    uint64_t h = mix_with(secret, s.n, 0x2545f4914f6cdd1du);
     const char *p = s.at;
     size_t left = s.n;
 
     if (left > 64) { /* two streams: the products do not wait for each other */
         uint64_t other = ~h;
         for (; left > 32; left -= 32, p += 32) {
-            h = hash_mix(h ^ hash_load(p, 8), hash_load(p + 8, 8));
-            other = hash_mix(other ^ hash_load(p + 16, 8), hash_load(p + 24, 8));
+            h = mix_with(secret, h ^ hash_load(p, 8), hash_load(p + 8, 8));
+            other = mix_with(secret, other ^ hash_load(p + 16, 8), hash_load(p + 24, 8));
         }
-        h = hash_mix(h, other);
+        h = mix_with(secret, h, other);
     }
     for (; left > 16; left -= 16, p += 16)
-        h = hash_mix(h ^ hash_load(p, 8), hash_load(p + 8, 8));
+        h = mix_with(secret, h ^ hash_load(p, 8), hash_load(p + 8, 8));
     if (left > 8)
-        h = hash_mix(h ^ hash_load(p, 8), hash_load(p + left - 8, 8));
+        h = mix_with(secret, h ^ hash_load(p, 8), hash_load(p + left - 8, 8));
     else if (left > 0)
-        h = hash_mix(h ^ hash_load(p, left), 0x8ebc6af09c88c6e3u);
-    return hash_mix(h, s.n);
+        h = mix_with(secret, h ^ hash_load(p, left), 0x8ebc6af09c88c6e3u);
+    return mix_with(secret, h, s.n);
+}
+
+uint64_t hash_bytes(struct str s)
+{
+    return bytes_with(&run_secret, s);
+}
+
+uint64_t hash_stable_bytes(struct str s)
+{
+    return bytes_with(&no_secret, s);
 }
 
 /* The slot that holds `key`, or the free one where it belongs. */

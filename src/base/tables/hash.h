@@ -1,9 +1,11 @@
 /*
  * hash - a 64-bit hash of bytes, and a map from 64-bit keys to 32-bit values.
  *
- * The hash is the same on every run and machine, so nothing that depends on it can make two runs
- * differ; the map is never walked in table order for the same reason. It is made for ids and for
- * hashes of keys whose full comparison the caller does itself.
+ * The hash is another one in each run: no file can be made so that its names meet in one place.
+ * Nothing that is written, kept or sorted by may therefore depend on it, and the map is never
+ * walked in table order. It is made for ids and for hashes of keys whose full comparison the caller
+ * does itself. What is kept from run to run, or orders something, takes the stable one, for which a
+ * file can have collisions.
  */
 #ifndef STRATA_BASE_TABLES_HASH_H
 #define STRATA_BASE_TABLES_HASH_H
@@ -15,6 +17,8 @@
 
 uint64_t hash_bytes(struct str s);
 uint64_t hash_mix(uint64_t a, uint64_t b);
+uint64_t hash_stable_bytes(struct str s);
+uint64_t hash_stable_mix(uint64_t a, uint64_t b);
 
 struct hash_slot {
     uint64_t key;

@@ -77,7 +77,7 @@ static nanos pivot_of(const nanos *list, size_t lo, size_t hi, uint64_t *state)
     nanos at[3];
 
     for (size_t i = 0; i < 3; i++) {
-        *state = hash_mix(*state, i);
+        *state = hash_stable_mix(*state, i);
         at[i] = list[lo + *state % (hi - lo + 1)];
     }
     if (at[0] > at[1])

@@ -129,6 +129,39 @@ static inline int64_t num_most_product(int64_t a, int64_t b)
     return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
+/* Times that are read lie in this range, 1933 to 2116 on the clock of the world, and lengths as
+ * well: differences of two times, and of sums of two, fit. */
+#define NANOS_EARLIEST (-((nanos)1 << 60))
+#define NANOS_LATEST   ((nanos)1 << 62)
+
+static inline bool nanos_are_real(nanos t)
+{
+    return t >= NANOS_EARLIEST && t <= NANOS_LATEST;
+}
+
+/* The whole number below a real one in absolute value, at most 2^62; 0 for NAN. The only way from a
+ * double to a time: a cast of what does not fit is undefined. */
+static inline nanos nanos_of(double x)
+{
+    return x >= 0x1p62 ? NANOS_LATEST : x <= -0x1p62 ? -NANOS_LATEST : isnan(x) ? 0 : (int64_t)x;
+}
+
+/* The same for counts and bytes, at the ends of their type. */
+static inline int64_t num_i64_of(double x)
+{
+    return x >= 0x1p63 ? INT64_MAX : x < -0x1p63 ? INT64_MIN : isnan(x) ? 0 : (int64_t)x;
+}
+
+static inline uint64_t num_u64_of(double x)
+{
+    return x >= 0x1p64 ? UINT64_MAX : x > 0 ? (uint64_t)x : 0;
+}
+
+static inline uint32_t num_u32_of(double x)
+{
+    return x >= 0x1p32 ? UINT32_MAX : x > 0 ? (uint32_t)x : 0;
+}
+
 /* Sums and differences of times clamp at the ends instead of wrapping. */
 static inline nanos nanos_add(nanos a, nanos b)
 {

@@ -524,6 +524,17 @@ TEST(sizes_and_times_do_not_wrap)
     assert_int_equal(nanos_sub(2, 3), -1);
 }
 
+TEST(real_numbers_become_times_within_their_range)
+{
+    assert_true(nanos_of(1.9) == 1 && nanos_of(-1.9) == -1 && nanos_of(NAN) == 0);
+    assert_true(nanos_of(1e300) == NANOS_LATEST && nanos_of(-INFINITY) == -NANOS_LATEST);
+    assert_true(nanos_of(0x1p62) == NANOS_LATEST && nanos_of(0x1p61) == (nanos)1 << 61);
+    assert_true(num_i64_of(0x1p63) == INT64_MAX && num_i64_of(-0x1p63) == INT64_MIN);
+    assert_true(num_i64_of(-1e300) == INT64_MIN && num_i64_of(NAN) == 0 && num_i64_of(-3.5) == -3);
+    assert_true(num_u64_of(-1) == 0 && num_u64_of(0x1p64) == UINT64_MAX && num_u64_of(NAN) == 0);
+    assert_true(num_u32_of(0x1p32) == UINT32_MAX && num_u32_of(7.9) == 7 && num_u32_of(-2) == 0);
+}
+
 TEST(hexadecimal_numbers_have_at_most_sixteen_digits)
 {
     uint64_t u = 42;
@@ -660,6 +671,7 @@ TEST_MAIN("base/text/num", T(short_numbers_are_what_the_long_way_makes_of_them),
           T(doubles_may_have_digits_without_end), T(only_finite_decimal_numbers_are_doubles),
           T(a_locale_with_a_decimal_comma_changes_nothing), T(doubles_print_short_and_read_back),
           T(short_decimals_print_as_with_15_digits), T(the_spellings_of_no_value_are_known),
-          T(sizes_and_times_do_not_wrap), T(hexadecimal_numbers_have_at_most_sixteen_digits),
+          T(sizes_and_times_do_not_wrap), T(real_numbers_become_times_within_their_range),
+          T(hexadecimal_numbers_have_at_most_sixteen_digits),
           T(the_quick_way_takes_what_it_takes_alike), T(ties_go_to_the_even_digit),
           T(whole_numbers_keep_one_zero), T(what_is_not_finite_has_a_name))

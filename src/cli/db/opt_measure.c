@@ -38,8 +38,8 @@ int opt_measure_job(struct session *s, const struct opt_measure *o, const struct
     TRY_CODE(db_place(s, place, &job->dir));
     job->ops = ops->at;
     job->n_ops = ops->n;
-    job->options.limit_ms = (int64_t)(o->limit * 1000);
-    job->options.memory = (int64_t)(o->memory_gb * 1e9);
+    job->options.limit_ms = num_i64_of(o->limit * 1000);
+    job->options.memory = num_i64_of(o->memory_gb * 1e9);
     return CODE_DONE;
 }
 

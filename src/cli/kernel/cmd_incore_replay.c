@@ -62,6 +62,8 @@ static const struct opt options[] = {
     OPT_INT(0, "device", "N", struct args, job.device, 0, 1024, "device index (default: 0)"),
     OPT_INT(0, "launch-count", "N", struct args, job.launch_count, 1, 5000,
             "launches to collect (default: 1)"),
+    OPT_FLAG(0, "trust", struct args, job.is_trusted,
+             "no sandbox needed; the compiler may read all files"),
     OPT_INT(0, "timeout", "N", struct args, job.timeout_s, 1, 1000000,
             "time limit in seconds (default: 120)"),
     OPT_INT(0, "sim-minutes", "N", struct args, job.sim_minutes, 1, 2880,

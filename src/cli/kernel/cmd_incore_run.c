@@ -90,6 +90,8 @@ static const struct opt options[] = {
             "launches to collect (default: 1)"),
     OPT_INT(0, "sim-minutes", "N", struct args, job.sim_minutes, 1, 2880,
             "msprof's simulation limit in minutes (default: 3)"),
+    OPT_FLAG(0, "trust", struct args, job.is_trusted,
+             "no sandbox needed; the compiler may read all files"),
     OPT_INT(0, "wall-seconds", "N", struct args, job.wall_seconds, 1, 1000000,
             "time limit for msprof in seconds (default: 300)"),
     OPT_INT(0, "msprof-timeout", "N", struct args, msprof_timeout, 1, 1000000,

@@ -2,6 +2,7 @@
  * strata pto cc: a kernel in C++, compiled for this machine, run and simulated.
  */
 #include <inttypes.h>
+#include <unistd.h>
 
 #include "capture/capture.h"
 #include "cli/kernel/pto_params.h"
@@ -55,6 +56,8 @@ static const struct opt options[] = {
             "number of blocks (default: that of the launch, else 1)"),
     OPT_INT(0, "timeout", "SECONDS", struct args, timeout_s, 1, 86400,
             "time limit of compiler and kernel (default: 60)"),
+    OPT_FLAG(0, "trust", struct args, job.is_trusted,
+             "no sandbox needed; the compiler may read all files"),
     OPT_GROUP("Output"),
     OPT_INT(0, "top", "N", struct args, top, 1, 100000, "rows per table (default: 10)"),
     OPT_FLAG(0, "what-if", struct args, more.what_if, "rank possible changes by simulated gain"),
@@ -225,6 +228,16 @@ static enum status run_all(struct session *s, const struct args *a, struct pto_c
     return simulate(s, a, r, all);
 }
 
+static void show_printed(const struct pto_cpp_run *r)
+{
+    struct out err;
+
+    out_init(&err, STDERR_FILENO);
+    out_bytes(&err, text_view(&r->printed));
+    out_flush(&err);
+    out_fini(&err);
+}
+
 static int cc_run(struct session *s, const void *args)
 {
     const struct args *a = args;
@@ -245,6 +258,7 @@ static int cc_run(struct session *s, const void *args)
         job.overrides = a->arg_spec ? NULL : &slots;
         arena_init(&r.arena);
         status = run_all(s, a, &r, &job, &all);
+        show_printed(&r);
         pto_cpp_free(&r);
     }
     vec_free(&slots);

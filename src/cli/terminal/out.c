@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/tables/vec.h"
@@ -16,8 +17,25 @@
 #include "cli/terminal/pager.h"
 #include "cli/terminal/terminal.h"
 
+static bool is_for_ci;
+
+void out_for_ci(void)
+{
+    is_for_ci = true;
+}
+
+static bool in_ci(void)
+{
+    static const char *const names[] = {"CI", "GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"};
+
+    for (size_t i = 0; i < ARRAY_LEN(names) && !is_for_ci; i++)
+        is_for_ci = getenv(names[i]) != NULL && getenv(names[i])[0] != '\0';
+    return is_for_ci;
+}
+
 void out_init(struct out *o, int fd)
 {
+    is_for_ci = in_ci();
     *o = (struct out){.fd = fd, .is_terminal = isatty(fd) == 1};
 }
 
@@ -118,13 +136,32 @@ static void put_lines(struct out *o, struct str s)
         send_waiting(o);
 }
 
+/* Shows the second of two colons that begin a line, and of two '#' anywhere, as an escape. Blanks
+ * of any script may stand before the colons. */
+static void put_disarmed(struct out *o, struct text *to, struct str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.at[i];
+        if (c == o->last && ((c == ':' && !o->is_in_line) || c == '#'))
+            text_format(to, "\\x%02x", (unsigned)c);
+        else
+            text_char(to, c);
+        o->is_in_line = c != '\n' && (o->is_in_line || (c > ' ' && c != ':'));
+        o->last = c;
+    }
+}
+
 void out_painted(struct out *o, struct str s)
 {
-    struct text plain = {0};
+    struct text plain = {0}, disarmed = {0};
 
     if (o->is_ascii)
         ascii_put(&plain, s);
-    put_lines(o, o->is_ascii ? text_view(&plain) : s);
+    s = o->is_ascii ? text_view(&plain) : s;
+    if (is_for_ci)
+        put_disarmed(o, &disarmed, s);
+    put_lines(o, is_for_ci ? text_view(&disarmed) : s);
+    text_free(&disarmed);
     text_free(&plain);
 }
 
@@ -144,7 +181,7 @@ void out_text(struct out *o, const char *text)
 
 void out_printf(struct out *o, const char *format, ...)
 {
-    bool is_direct = o->width == 0 && !o->is_ascii;
+    bool is_direct = o->width == 0 && !o->is_ascii && !is_for_ci;
     size_t from = o->waiting.n;
     struct text text = {0};
     va_list args;

@@ -8,6 +8,8 @@
  * CSV) go through out_raw().
  *
  * Text for people is inert (base/text/inert.h): a name can neither move the cursor nor set a title.
+ * Where a program of CI reads it, which obeys lines such as "::error::text" and "##[group]text", a
+ * name cannot make one either.
  */
 #ifndef STRATA_CLI_OUT_H
 #define STRATA_CLI_OUT_H
@@ -34,11 +36,17 @@ struct out {
     struct text line; /* begun, when lines are wrapped */
     struct text waiting;
     struct text half; /* of a character, at the end of data for a terminal */
+    bool is_in_line;  /* for CI: the line has more than blanks and colons */
+    char last;        /* for CI: the byte before */
 };
 
 enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_RED, STYLE_YELLOW, STYLE_GREEN };
 
 void out_init(struct out *o, int fd);
+
+/* A program of CI reads what is written from now on; so it is anyway where the environment has CI,
+ * GITHUB_ACTIONS, TF_BUILD or TEAMCITY_VERSION. */
+void out_for_ci(void);
 void out_fini(struct out *o); /* does not flush */
 
 /* Text for people: line feeds and tabs are kept, whatever else a terminal obeys is escaped. A name

@@ -83,7 +83,7 @@ void stop_begin(void)
 
 void stop_after(double seconds, const char *text, int code)
 {
-    nanos ns = (nanos)(seconds * 1e9);
+    nanos ns = nanos_of(seconds * 1e9);
 
     atomic_store(&late_at, nanos_add(now_ns(), ns));
     atomic_store(&late_code, code);

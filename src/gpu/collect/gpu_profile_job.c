@@ -173,7 +173,7 @@ static enum gpu_outcome on_machine(struct profiling *p)
         .clock = p->clock,
         .wait_s = p->job->wait_s,
         .is_shared = p->job->is_shared,
-        .limit_ms = (int64_t)(p->job->timeout_s * 1000),
+        .limit_ms = num_i64_of(p->job->timeout_s * 1000),
         .silence_ms = SILENCE_MS,
         .progress = p->job->progress,
     };

@@ -430,7 +430,7 @@ static void read_value(const struct field *f, const struct tree *node, struct ar
         *(int32_t *)to = number > INT32_MIN && number < INT32_MAX ? (int32_t)number : 0;
         break;
     case FIELD_U32:
-        *(uint32_t *)to = number >= 0 && number <= UINT32_MAX ? (uint32_t)number : 0;
+        *(uint32_t *)to = number >= 0 && number <= UINT32_MAX ? num_u32_of(number) : 0;
         break;
     case FIELD_U64:
         *(uint64_t *)to = whole;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/text/num.h"
 #include "gpu/inject/launch.h"
 #include "gpu/inject/modules.h"
 
@@ -58,7 +59,7 @@ static void write_run(struct inject_session *s, const struct pair *p, float ms)
         .tag = TRACE_RUN,
         .site = p->site,
         .start = p->at,
-        .duration = ms > 0 ? (int64_t)((double)ms * 1e6 + 0.5) : 0,
+        .duration = ms > 0 ? num_i64_of((double)ms * 1e6 + 0.5) : 0,
         .correlation = (int64_t)p->number,
     };
 

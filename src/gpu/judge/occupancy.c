@@ -34,7 +34,7 @@ static const struct limits *find_chip(struct str cc)
 /* A count from a file: whole, not negative, below a million. */
 static uint32_t occupancy_whole(double value)
 {
-    return value >= 0 && value < 1e6 ? (uint32_t)value : 0;
+    return value >= 0 && value < 1e6 ? num_u32_of(value) : 0;
 }
 
 static uint32_t blocks_by_regs(uint32_t regs, uint32_t warps)
@@ -86,8 +86,9 @@ struct gpu_occupancy gpu_occupancy_of(const struct gpu_kernel *k, struct str cc,
     double config = k->m[GPU_M_SMEM_CONFIG] > 0 ? k->m[GPU_M_SMEM_CONFIG] : chip->smem_kib * 1024.0;
     /* Before Ampere the driver kept nothing for itself, and the unit was 256 bytes. */
     bool is_old = chip->cc.at[0] == '7';
-    double held =
-        smem < 1e6 ? round_up((uint32_t)smem + (is_old ? 0 : DRIVER_SMEM), is_old ? 256 : 128) : 0;
+    double held = smem < 1e6
+                      ? round_up(num_u32_of(smem) + (is_old ? 0 : DRIVER_SMEM), is_old ? 256 : 128)
+                      : 0;
     o.max_warps = chip->warps;
     o.warps_per_block = (uint32_t)((threads + WARP - 1) / WARP);
     o.lim_warps = chip->warps / o.warps_per_block;

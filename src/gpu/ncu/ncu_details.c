@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "base/text/num.h"
 #include "gpu/ncu/ncu_page.h"
 
 #define SOL       S_INIT("GPU Speed Of Light Throughput")
@@ -90,7 +91,7 @@ static void find_shape(struct gpu_kernel *k, const struct gpu_value *v)
 
     if (to == NULL || to[0] > 0 || !(v->number >= 1 && v->number <= UINT32_MAX))
         return;
-    to[0] = (uint32_t)v->number;
+    to[0] = num_u32_of(v->number);
     to[1] = to[2] = 1;
 }
 
@@ -120,7 +121,7 @@ static void read_metric(struct ncu_page *p, const struct details *c, struct gpu_
         str_equal(value.name, S("No Eligible")) && isnan(k->m[GPU_M_ISSUE_PCT]))
         k->m[GPU_M_ISSUE_PCT] = 100 - value.number;
     if (str_equal(value.name, S(NCU_INVOCATIONS)) && value.number >= 1 && value.number < UINT32_MAX)
-        k->launches = (uint64_t)value.number;
+        k->launches = num_u64_of(value.number);
     find_shape(k, &value);
 }
 

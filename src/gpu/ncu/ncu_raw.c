@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "base/text/num.h"
 #include "gpu/ncu/ncu_page.h"
 
 struct raw_column {
@@ -93,7 +94,7 @@ static void find_shape(struct gpu_kernel *k)
         uint32_t *to = (parts[i].is_block ? k->block : k->grid) + parts[i].axis;
         double value = *to == 0 ? raw_value_of(k, parts[i].name) : NAN;
         if (value >= 1 && value <= UINT32_MAX)
-            *to = (uint32_t)value;
+            *to = num_u32_of(value);
     }
 }
 

@@ -12,6 +12,7 @@
  * write a comma for the decimal point).
  */
 #include "base/tables/vec.h"
+#include "base/text/num.h"
 #include "gpu/ncu/ncu_page.h"
 
 enum { COLUMNS = 32 };
@@ -160,7 +161,7 @@ void ncu_read_summary(struct ncu_page *p)
             continue;
         }
         k.id = p->in->kernels.n;
-        k.launches = (uint64_t)launches;
+        k.launches = num_u64_of(launches);
         k.total_ns *= time_units[unit].ns;
         k.m[GPU_M_DUR_NS] *= time_units[unit].ns;
         ncu_read_dims(csv_cell(&p->csv, grid), k.grid);

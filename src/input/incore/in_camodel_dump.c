@@ -317,7 +317,7 @@ static int64_t clock_of(const struct import *import)
 {
     double mhz = import->in->options != NULL ? import->in->options->mhz : 0;
 
-    return mhz >= 1 ? (int64_t)(mhz + 0.5) : DEFAULT_MHZ;
+    return mhz >= 1 ? num_i64_of(mhz + 0.5) : DEFAULT_MHZ;
 }
 
 /* Samples where a rate changes, so that a step is drawn right and idle time costs nothing. */

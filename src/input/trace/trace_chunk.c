@@ -517,7 +517,7 @@ static void take_flow(struct trace_chunk *c, const struct trace_event *e)
         return;
     c->events++;
     if (!num_u64(e->field[EVENT_ID], &end.id)) {
-        end.id = hash_bytes(e->field[EVENT_ID]);
+        end.id = hash_stable_bytes(e->field[EVENT_ID]);
         end.is_text = 1;
     }
     see_category(c, e);

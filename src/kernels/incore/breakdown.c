@@ -15,7 +15,7 @@ static uint64_t to_cycles(const struct incore_breakdown *b, double us)
 {
     double count = us * b->mhz;
 
-    return count > 0 && count < 1e18 ? (uint64_t)llround(count) : 0;
+    return count > 0 && count < 1e18 ? num_u64_of(round(count)) : 0;
 }
 
 static struct incore_span *span_of(struct incore_breakdown *b, struct str core)
@@ -88,7 +88,7 @@ static int64_t cell_number(const struct incore_metrics *m, size_t row, size_t co
 
     if (text.n == 0 || !num_f64(text, &value) || value < 0 || value > 1e18)
         return 0;
-    return (int64_t)value;
+    return num_i64_of(value);
 }
 
 static struct str cell_pipe(const struct incore_metrics *m, size_t row, size_t core)

@@ -15,7 +15,7 @@ static nanos to_ns(double us)
 {
     double ns = us * 1000;
 
-    return fabs(ns) < 9e18 ? (nanos)llround(ns) : 0;
+    return nanos_of(round(ns));
 }
 
 /* By row, then by time, the longer first. */

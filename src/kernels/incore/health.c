@@ -24,7 +24,7 @@ void incore_exe_add(struct incore_exe *exe, struct str text)
             exe->mmad_rows++;
         if (pipe >= 0 && count >= 0 && str_equal_nocase(csv_cell(csv, pipe), S("VECTOR")) &&
             num_f64(csv_cell(csv, count), &spent) && spent > -1e15 && spent < 1e15)
-            exe->vector_cycles += (int64_t)spent;
+            exe->vector_cycles += num_i64_of(spent);
     }
     mem_free(csv);
 }

@@ -24,6 +24,7 @@ struct incore_replay_job {
     int64_t device, launch_count, timeout_s, sim_minutes, blocks;
     enum replay_backend backend;
     bool is_dry;
+    bool is_trusted; /* a kernel in C++ needs no sandbox */
     /* The generator of PTOAS. */
     bool is_ptoas;
     const char *ptoas_root, *source_cpp, *kernel_base, *arch, *symbol;

@@ -131,7 +131,7 @@ static enum status export(struct incore_replay_result *r, struct pto_kernel *ker
     chmod(root, 0700);
     TRY(pto_sim_export(kernel, costs, setup, root,
                        arena_format(&r->arena, "%016llx",
-                                    (unsigned long long)hash_bytes(kernel->text)),
+                                    (unsigned long long)hash_stable_bytes(kernel->text)),
                        &r->arena, d, &r->wrote));
     r->backend = "sim";
     r->cycles = kernel->outcome.total;
@@ -177,6 +177,7 @@ static enum status simulate_cpp(const struct incore_replay_job *job, struct inco
         .slots = &r->slots,
         .blocks = r->ws.blocks,
         .limit_ms = job->timeout_s * 1000,
+        .is_trusted = job->is_trusted,
         .seed = 19,
     };
 

@@ -35,6 +35,7 @@ struct incore_run_job {
      * source, or its number. */
     struct words args, inputs, fills, dims;
     bool allow_synthetic;
+    bool is_trusted; /* kernels in C++ need no sandbox */
 
     const char *output_root, *name;
     const char *repo_root; /* for the record; NULL: here */

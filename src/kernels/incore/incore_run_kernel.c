@@ -25,25 +25,25 @@ static const char *hash_of(const struct incore_run *run, struct incore_kernel *k
 {
     const struct incore_run_job *job = run->job;
     const struct words *lists[] = {&job->args, &job->inputs, &job->fills, &job->dims};
-    uint64_t h = hash_mix(hash_bytes(k->text), hash_bytes(k->cpp));
+    uint64_t h = hash_stable_mix(hash_stable_bytes(k->text), hash_stable_bytes(k->cpp));
 
     if (k->is_cpp && run->backend == INCORE_SIM)
-        h = hash_mix(h, incore_run_cpp_key(run, k));
-    h = hash_mix(h, hash_bytes(str_of(run->target)));
-    h = hash_mix(h, hash_bytes(str_of(run->soc != NULL ? run->soc : "")));
-    h = hash_mix(h, (uint64_t)run->backend * 2 + job->allow_synthetic);
-    h = hash_mix(h, (uint64_t)job->launch_count);
-    h = hash_mix(h, hash_bytes(S(STRATA_VERSION)));
+        h = hash_stable_mix(h, incore_run_cpp_key(run, k));
+    h = hash_stable_mix(h, hash_stable_bytes(str_of(run->target)));
+    h = hash_stable_mix(h, hash_stable_bytes(str_of(run->soc != NULL ? run->soc : "")));
+    h = hash_stable_mix(h, (uint64_t)run->backend * 2 + job->allow_synthetic);
+    h = hash_stable_mix(h, (uint64_t)job->launch_count);
+    h = hash_stable_mix(h, hash_stable_bytes(S(STRATA_VERSION)));
     for (size_t l = 0; l < ARRAY_LEN(lists); l++)
         for (size_t i = 0; i < lists[l]->n; i++)
-            h = hash_mix(h, hash_bytes(str_of(lists[l]->at[i])) + l);
+            h = hash_stable_mix(h, hash_stable_bytes(str_of(lists[l]->at[i])) + l);
     for (size_t i = 0; i < job->inputs.n; i++) {
         struct str text = str_of(job->inputs.at[i]);
         struct mapfile map = {0};
         const char *path =
             arena_cstr(&k->arena, str_part(text, str_find_char(text, '=') + 1, text.n));
         if (mapfile_open(&map, path, NULL) == ST_OK)
-            h = hash_mix(h, hash_bytes(map.text));
+            h = hash_stable_mix(h, hash_stable_bytes(map.text));
         mapfile_close(&map);
     }
     return arena_printf(&k->arena, "%016llx", (unsigned long long)h);
@@ -88,7 +88,7 @@ static void note_costs(struct incore_kernel *k, const struct incore_breakdown *b
         double span = b->cores.at[i].end - b->cores.at[i].begin;
         row->span_us = span > row->span_us ? span : row->span_us;
     }
-    row->cycles = (int64_t)(row->span_us * b->mhz + 0.5);
+    row->cycles = num_i64_of(row->span_us * b->mhz + 0.5);
     for (size_t i = 0; i < b->uses.n && row->n_pipes < RUN_PIPES; i++) {
         const struct incore_use *use = &b->uses.at[i];
         if (use->busy_cycles == 0)

@@ -194,11 +194,11 @@ static enum status simulate(struct incore_run *run, struct incore_kernel *k,
     if (kernel->races > 0)
         run_row_check(&k->row, arena_printf(&k->arena, "races: %llu; strata pto check --races %s",
                                             (unsigned long long)kernel->races, setup->path));
-    enum status st =
-        pto_sim_export(kernel, run->costs, setup, fs_join(&k->arena, k->folder, "collect/out"),
-                       arena_format(&k->arena, "%016llx %s",
-                                    (unsigned long long)hash_bytes(kernel->text), k->row.hash),
-                       &k->arena, &k->diag, &wrote);
+    enum status st = pto_sim_export(
+        kernel, run->costs, setup, fs_join(&k->arena, k->folder, "collect/out"),
+        arena_format(&k->arena, "%016llx %s", (unsigned long long)hash_stable_bytes(kernel->text),
+                     k->row.hash),
+        &k->arena, &k->diag, &wrote);
     vec_free(&wrote);
     TRY(st);
     pto_what_if_list(&kernel->outcome.limits, &what_ifs);

@@ -57,7 +57,7 @@ struct pace {
 
 static int64_t to_ps(double us)
 {
-    return (int64_t)llround(us * PS_PER_US);
+    return num_i64_of(round(us * PS_PER_US));
 }
 
 struct timed {

@@ -22,6 +22,7 @@ struct pto_cpp_job {
     const struct slots *overrides; /* values and fills in place of drafted ones; NULL: none */
     int64_t block, blocks;         /* blocks 0: as the source launches it, else 1 */
     int64_t limit_ms;              /* 0: a minute */
+    bool is_trusted; /* the compiler may read all files, and no sandbox is no reason to stop */
     uint64_t seed;
 };
 
@@ -51,6 +52,7 @@ struct pto_cpp_run {
     uint64_t key;      /* of what was compiled: sources, headers, compiler */
     bool was_compiled; /* now, not before */
     double compile_ms, run_ms;
+    struct text printed; /* by the kernel, escapes shown */
     struct pto_cpp_memory *memory;
 };
 

@@ -60,6 +60,7 @@ void pto_cpp_free(struct pto_cpp_run *r)
     vec_free(&r->lines);
     vec_free(&r->slots);
     text_free(&r->text);
+    text_free(&r->printed);
     arena_free(&r->arena);
 }
 

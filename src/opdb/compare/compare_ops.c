@@ -312,7 +312,7 @@ void ops_rows_sort(struct ops_rows *rows)
     for (size_t i = 0; i < rows->at.n; i++) {
         struct ops_row *row = &rows->at.at[i];
         row->operators = arena_join(&rows->arena, row->names, row->n_names, S(", "));
-        row->measured_count = (int64_t)rint(row->measured_n);
+        row->measured_count = num_i64_of(rint(row->measured_n));
         row->status = status_of(row);
         rows->predicted_us += num_round(row->predicted_us, 1);
         rows->measured_us += num_round(row->measured_us, 1);

@@ -107,7 +107,7 @@ static void add_attention_point(struct coverage_points *p, struct reader *r, siz
     } else if (is_decode == str_equal(axis, S("avg_seq_len")) &&
                cell_number(table_cell(r->t, row, r->avg_seq_len), &length) && length >= 1 &&
                length < 0x1p62) {
-        vec_push(&p->at, (int64_t)length);
+        vec_push(&p->at, num_i64_of(length));
     }
 }
 

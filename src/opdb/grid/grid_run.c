@@ -298,7 +298,7 @@ static enum status find_targets(struct grid_run *run, const struct grid_options 
 /* 2^33 GiB and more is no limit at all. */
 static int64_t budget_of(double gib)
 {
-    return gib <= 0 ? 0 : gib >= 0x1p33 ? INT64_MAX : (int64_t)(gib * 0x1p30);
+    return gib <= 0 ? 0 : gib >= 0x1p33 ? INT64_MAX : num_i64_of(gib * 0x1p30);
 }
 
 enum status grid_run_open(struct grid_run *run, const struct grid_options *o, struct diag *d)

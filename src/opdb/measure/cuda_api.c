@@ -215,12 +215,12 @@ static uint64_t api_key_of(const struct cuda_state *c, const char *file, const c
 {
     char text[64];
     char *source = api_source_of(file);
-    uint64_t key = source != NULL ? hash_bytes(str_of(source)) : 0;
+    uint64_t key = source != NULL ? hash_stable_bytes(str_of(source)) : 0;
 
     free(source);
     int n = snprintf(text, sizeof(text), "%016llx %d", (unsigned long long)key, c->cc);
-    key = hash_bytes((struct str){text, (size_t)n});
-    return key * UINT64_C(0x9e3779b97f4a7c15) ^ hash_bytes(str_of(defines));
+    key = hash_stable_bytes((struct str){text, (size_t)n});
+    return key * UINT64_C(0x9e3779b97f4a7c15) ^ hash_stable_bytes(str_of(defines));
 }
 
 const char *cuda_function(struct cuda_state *c, const char *file, const char *defines,

@@ -72,7 +72,7 @@ static void ask_comm(struct predicting *x, const struct op_cells *c, struct quer
     const struct predict_job *job = x->job;
     struct query q = {
         .comm = c->comm,
-        .message = {.bytes = (int64_t)c->bytes, .num_devices = c->devices, .tier = -1},
+        .message = {.bytes = num_i64_of(c->bytes), .num_devices = c->devices, .tier = -1},
         .is_model = true};
     double n = (double)c->devices;
 
@@ -131,7 +131,7 @@ static void job_add_row(struct predicting *x, const struct op_cells *c,
     row.low_us = times * r->low_us;
     row.high_us = times * r->high_us;
     *(c->comm != NULL ? &s->comm_us : &s->compute_us) += row.us;
-    s->kernels += (uint64_t)(times * kernels);
+    s->kernels += num_u64_of(times * kernels);
     add_error(x, &row);
     vec_push(&s->rows, row);
 }
@@ -170,7 +170,7 @@ static uint64_t steps_in(const struct predict_step *s, const struct capture_op *
             most = &s->ops.at[i];
     for (size_t i = 0; i < n && most != NULL; i++)
         if (str_equal(ops[i].op, most->op) && ops[i].calls > most->calls)
-            return (uint64_t)llround((double)ops[i].calls / (double)most->calls);
+            return num_u64_of(round((double)ops[i].calls / (double)most->calls));
     return 1;
 }
 

@@ -75,7 +75,7 @@ const struct schema predict_schema = {
 
 static nanos ns_of(double us)
 {
-    return (nanos)llround(us * 1e3);
+    return nanos_of(round(us * 1e3));
 }
 
 static void report_add_slice(struct capture *cap, lane_id lane, const struct predict_row *r,

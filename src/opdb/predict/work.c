@@ -95,7 +95,7 @@ static uint64_t shape_hash(uint64_t hash, struct cell_dims d, bool is_flat)
     d = without_ones(d);
     if (is_flat && d.n > 2) {
         double rows = elements((struct cell_dims){d.at, d.n - 1});
-        return hash_mix(hash_mix(hash, (uint64_t)rows), (uint64_t)d.at[d.n - 1]);
+        return hash_mix(hash_mix(hash, num_u64_of(rows)), (uint64_t)d.at[d.n - 1]);
     }
     for (size_t i = 0; i < d.n; i++)
         hash = hash_mix(hash, (uint64_t)d.at[i]);
@@ -139,7 +139,7 @@ static bool place_matmul(struct query_inputs in, struct call_work *w)
     w->columns = n;
     w->units = batch;
     for (unsigned i = 0; i < 4; i++)
-        w->exact = hash_mix(w->exact, (uint64_t)w->axis[i]);
+        w->exact = hash_mix(w->exact, num_u64_of(w->axis[i]));
     for (size_t i = 2; i < in.n; i++)
         w->exact = shape_hash(w->exact, in.at[i].dims, false);
     return true;
@@ -209,10 +209,10 @@ static bool place_attention(struct query_inputs in, const struct work_lengths *l
     w->peak = len->queries * keys / fmax(len->pairs, 1);
     w->units = len->seqs * kv_heads;
     w->regime = hash_mix(w->regime, (uint64_t)len->sparse * 2 + (each > 1.5));
-    w->exact = hash_mix(w->exact, (uint64_t)len->queries);
-    w->exact = hash_mix(w->exact, (uint64_t)len->keys);
+    w->exact = hash_mix(w->exact, num_u64_of(len->queries));
+    w->exact = hash_mix(w->exact, num_u64_of(len->keys));
     for (unsigned i = 0; i < 6; i++)
-        w->exact = hash_mix(w->exact, (uint64_t)(w->axis[i] * 16));
+        w->exact = hash_mix(w->exact, num_u64_of(w->axis[i] * 16));
     return true;
 }
 
@@ -280,7 +280,7 @@ void work_of_comm(double bytes, double devices, uint64_t regime, struct call_wor
     *out = (struct call_work){
         .kind = WORK_COMM, .bytes = bytes, .units = 1, .peak = 1, .regime = regime};
     set_axes(out, 2, (const double[]){bytes, devices});
-    out->exact = hash_mix(hash_mix(regime, (uint64_t)bytes), (uint64_t)devices);
+    out->exact = hash_mix(hash_mix(regime, num_u64_of(bytes)), num_u64_of(devices));
 }
 
 struct work_lengths work_lengths(double seqs, double queries, double keys, bool is_causal)

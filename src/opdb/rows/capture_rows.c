@@ -131,7 +131,7 @@ static void add_call(struct gathering *g, const struct call_group *call, double 
                      uint64_t kernels)
 {
     const struct str texts[] = {call->op, call->in, call->types, call->out};
-    uint64_t key = hash_mix((uint64_t)call->bytes, (uint64_t)call->devices);
+    uint64_t key = hash_mix(num_u64_of(call->bytes), num_u64_of(call->devices));
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         key = hash_mix(key, hash_bytes(texts[i]));

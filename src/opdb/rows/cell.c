@@ -137,7 +137,7 @@ static bool micro(double x, uint64_t *out)
     double whole = floor(scaled), fraction = scaled - whole;
     if (fabs(fraction - 0.5) < 0x1p-9)
         return false;
-    *out = (uint64_t)whole + (fraction > 0.5 ? 1 : 0);
+    *out = num_u64_of(whole) + (fraction > 0.5 ? 1 : 0);
     return true;
 }
 

@@ -62,8 +62,8 @@ static bool row_lengths(const struct op_table *t, size_t row, const struct opset
         double each = q.n == 4 ? (double)q.at[2] : (double)q.at[0] / seqs;
         *out = work_lengths(seqs, each, average, sparse > 0);
     }
-    out->sparse = (int64_t)sparse;
-    out->kv_heads = (int64_t)cell_f64(table_cell(t, row, c->kv_heads));
+    out->sparse = num_i64_of(sparse);
+    out->kv_heads = num_i64_of(cell_f64(table_cell(t, row, c->kv_heads)));
     if (out->kv_heads <= 0 && k.n >= 3)
         out->kv_heads = k.at[1];
     return true;
@@ -81,7 +81,7 @@ static bool row_work(const struct opset *s, size_t row, const struct opset_colum
         double bytes = cell_f64(table_cell(t, row, c->bytes)), tier = -1;
         double devices = cell_f64(table_cell(t, row, c->devices));
         cell_number(table_cell(t, row, c->tier), &tier);
-        work_of_comm(bytes, devices, work_comm_regime((int64_t)tier), out);
+        work_of_comm(bytes, devices, work_comm_regime(num_i64_of(tier)), out);
         return bytes > 0 && devices >= 1 && isfinite(bytes) && isfinite(devices);
     }
     if (!query_row_read(scratch, table_cell(t, row, c->shapes), table_cell(t, row, c->dtypes),

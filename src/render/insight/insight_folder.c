@@ -19,10 +19,10 @@ enum status insight_folder_make(const char *root, struct str seed, struct arena 
                                 struct diag *d, const char **out)
 {
     char letters[LETTERS + 1] = {0};
-    uint64_t h = hash_bytes(seed);
+    uint64_t h = hash_stable_bytes(seed);
 
     for (int i = 0; i < LETTERS; i++) {
-        h = hash_mix(h, (uint64_t)i + 1);
+        h = hash_stable_mix(h, (uint64_t)i + 1);
         letters[i] = (char)('A' + h % 26);
     }
     TRY(fs_mkdirs(root, d));

@@ -106,7 +106,7 @@ static void draw_axis(struct canvas *c, struct picture *p, size_t y)
 
     for (size_t i = 0; i <= TICKS; i++) {
         size_t x = MARGIN + LABEL + i * (p->columns - 1) / TICKS;
-        nanos at = nanos_add(p->span.begin, (nanos)((double)length * (double)i / TICKS));
+        nanos at = nanos_add(p->span.begin, nanos_of((double)length * (double)i / TICKS));
         struct str text = str_of(picture_time(p, at));
         size_t width = str_chars(text) * ADVANCE;
         png_fill(c, x, y, 1, SCALE * 2, COLOR_INK);

@@ -244,8 +244,8 @@ void pto_outcome_fill(struct pto_outcome *o, const struct pto_sim *sim, const st
     o->present = sim->present;
     o->total = sim->total;
     o->start = sim->machine.options->start;
-    o->launch = (int64_t)pto_costs_get(sim->machine.costs,
-                                       o->arch == PTO_A5 ? PTO_COST_A5_LAUNCH : PTO_COST_LAUNCH);
+    o->launch = num_i64_of(pto_costs_get(sim->machine.costs,
+                                         o->arch == PTO_A5 ? PTO_COST_A5_LAUNCH : PTO_COST_LAUNCH));
     o->steps = sim->steps;
     o->cores = sim->machine.options->cores;
     o->gm_read = sim->machine.l2.asked;

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text/num.h"
 #include "kernels/pto/sim/core.h"
 
 /* The operands that decide the cost. */
@@ -238,9 +239,9 @@ static uint64_t literal_shapes(const struct pto_tile *t)
     return t ? (uint64_t)(uint32_t)t->v_row << 32 | (uint32_t)t->v_col : 0;
 }
 
-int64_t pto_whole_cycles(double cycles)
+int64_t pto_whole_cycles(double exact)
 {
-    return cycles > 0 ? llround(fmin(cycles, 1e9)) : 0;
+    return exact > 0 ? llround(fmin(exact, 1e9)) : 0;
 }
 
 static void fill_miss(const struct pto_core *c, const struct pto_work *w, double speed_up,
@@ -329,7 +330,7 @@ static int64_t missing_bytes(struct pto_core *c, const struct pto_site *s,
         break;
     }
     if (hit >= 0)
-        missing = hit > 0 ? (int64_t)((double)cost->bytes * fmax(1 - hit, 0)) : cost->bytes;
+        missing = hit > 0 ? num_i64_of((double)cost->bytes * fmax(1 - hit, 0)) : cost->bytes;
     if (is_read) {
         l2->asked += (double)cost->bytes;
         l2->missed += (double)missing;

@@ -285,7 +285,7 @@ struct capture *pto_to_capture(const struct pto_sim *sim, const struct pto_chip 
         join_flags(&c, &sim->cores[i]);
         join_others(&c, &sim->cores[i]);
     }
-    c.cap->clock.hz = (int64_t)(chip->trace_mhz * 1e6);
+    c.cap->clock.hz = num_i64_of(chip->trace_mhz * 1e6);
     capture_set_incore(c.cap);
     c.cap->facts.device_name = capture_intern(c.cap, chip->name);
     c.cap->facts.producer = capture_intern(c.cap, S("strata " STRATA_VERSION));

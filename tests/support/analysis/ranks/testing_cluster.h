@@ -35,7 +35,7 @@ static inline void test_families(const struct test_cluster *t, size_t rank, stru
     s->n_families = TEST_FAMILIES;
     for (size_t i = 0; i < TEST_FAMILIES; i++)
         s->families[i] =
-            (struct summary_family){.key = hash_mix(i + 1, 7),
+            (struct summary_family){.key = hash_stable_mix(i + 1, 7),
                                     .name = S("kernel"),
                                     .n = 100,
                                     .time = (nanos)(1e6 * (double)(TEST_FAMILIES - i) * slow *
