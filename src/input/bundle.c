@@ -186,7 +186,8 @@ static bool is_same_table(const struct bundle_file *a, const struct bundle_file 
            str_equal(folder_of(a), folder_of(b));
 }
 
-ORDER_BY(by_slice, struct bundle_file, ORDER(x->parts.slice, y->parts.slice));
+ORDER_BY(by_slice, struct bundle_file,
+         ORDER(x->parts.slice, y->parts.slice) ?: strcmp(x->path, y->path));
 
 /* The files of one rank folder. */
 struct bundle_group {
@@ -228,7 +229,7 @@ static void bundle_take(struct finder *f, struct draft *draft, struct bundle_gro
         qsort(draft->files.at + from, draft->files.n - from, sizeof(*draft->files.at), by_slice);
         for (size_t i = from + 1; i < draft->files.n; i++) {
             const struct bundle_file *part = &draft->files.at[i];
-            if (part->parts.slice - part[-1].parts.slice > 1)
+            if (!part->parts.is_iteration && part->parts.slice - part[-1].parts.slice > 1)
                 diag_add(f->diag, SEV_LOSS, "input.missing-part",
                          (struct where){.path = part->path}, "part %lld is missing",
                          (long long)part[-1].parts.slice + 1);
