@@ -41,7 +41,6 @@ struct allocation {
 enum mark_source {
     MARK_PROFILER_STEP, /* ProfilerStep#N */
     MARK_ITERATION,     /* Iteration#N, Step N */
-    MARK_RANGE,         /* a range the user chose by a pattern */
     MARK_STEP_TRACE,    /* iterations of graph modes */
 };
 

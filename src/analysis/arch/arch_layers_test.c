@@ -218,6 +218,24 @@ TEST(forward_and_backward_blocks_are_counted_apart)
     assert_int_equal(arch_layers_of_model(l), 6);
 }
 
+TEST(blocks_that_multiply_nothing_are_no_layers)
+{
+    nanos at = 0;
+
+    for (int round = 0; round < 12; round++)
+        at = add_row(at, "Stencil Sum Update Norm");
+    assert_int_equal(layers()->per_pass, 0);
+}
+
+TEST(rounds_that_update_weights_are_no_layers)
+{
+    nanos at = 0;
+
+    for (int step = 0; step < 12; step++)
+        at = add_row(at, "MatMul Relu Loss MatMul ReluGrad ApplyAdamW Move");
+    assert_true(layers()->per_pass < 2);
+}
+
 TEST(a_capture_of_nothing_has_no_layers)
 {
     const struct arch_layers *l = layers();
@@ -234,4 +252,5 @@ TEST_MAIN("analysis/arch/arch_layers", CASE(an_embedding_begins_a_pass),
           CASE(gradients_that_accumulate_make_several_passes),
           CASE(passes_of_layers_alone_are_seamless), CASE(without_markers_repetition_tells_blocks),
           CASE(forward_and_backward_blocks_are_counted_apart),
-          CASE(a_capture_of_nothing_has_no_layers))
+          CASE(blocks_that_multiply_nothing_are_no_layers),
+          CASE(rounds_that_update_weights_are_no_layers), CASE(a_capture_of_nothing_has_no_layers))

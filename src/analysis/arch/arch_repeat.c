@@ -9,6 +9,7 @@
 
 #include "analysis/arch/arch_layers.h"
 #include "analysis/steps/groups.h"
+#include "analysis/steps/step_units.h"
 #include "analysis/steps/steps.h"
 #include "analysis/study.h"
 
@@ -363,25 +364,80 @@ static void take_window(struct finder *f, size_t first, size_t end,
     pass->layers = f->layers.n - pass->layer_first;
 }
 
-/* Whether windows were found that hold blocks. */
-static bool try_split(struct finder *f, enum arch_method method,
-                      bool (*split)(struct finder *f, size_t first, size_t end))
+/* What makes a block a layer: it multiplies or attends. */
+static bool has_product(struct finder *f, const struct arch_layer *layer)
+{
+    for (size_t i = layer->first; i < layer->end; i++) {
+        const struct arch_op *op = &f->ops->at[f->ops->of_kernel[i]];
+        if (op->family == ARCH_FAMILY_MATMUL || op->family == ARCH_FAMILY_ATTENTION ||
+            op->family == ARCH_FAMILY_MOE_GEMM || op->family == ARCH_FAMILY_MOE_FUSED ||
+            step_units_is_product(f->st, i))
+            return true;
+    }
+    return false;
+}
+
+/* A layer updates no weights: what does is a whole step, or a part of the optimizer. */
+static bool has_optimizer(struct finder *f, const struct arch_layer *layer)
+{
+    for (size_t i = layer->first; i < layer->end; i++)
+        if (f->ops->at[f->ops->of_kernel[i]].is_optimizer)
+            return true;
+    return false;
+}
+
+/* Blocks that can be no layers go. The last one of a window holds what follows it, too. */
+static void drop_others(struct finder *f)
+{
+    size_t kept = 0;
+
+    for (size_t p = 0; p < f->passes.n; p++) {
+        struct arch_pass *pass = &f->passes.at[p];
+        size_t first = pass->layer_first, n = pass->layers;
+        pass->layer_first = kept;
+        pass->layers = 0;
+        for (size_t i = 0; i < n; i++) {
+            struct arch_layer layer = f->layers.at[first + i];
+            bool is_last = i + 1 == n || f->layers.at[first + i + 1].first != layer.end;
+            if (!has_product(f, &layer) || (!is_last && has_optimizer(f, &layer)))
+                continue;
+            layer.index = pass->layers++;
+            f->layers.at[kept++] = layer;
+        }
+    }
+    f->layers.n = kept;
+}
+
+/* Windows of marked steps, else of what repeats. */
+static void split_windows(struct finder *f,
+                          bool (*split)(struct finder *f, size_t first, size_t end))
 {
     const struct steps *steps = study_steps(f->st);
+    const struct step_units *units = study_step_units(f->st);
+    bool is_marked = steps->source != STEPS_PSEUDO || units->n == 0;
     struct arch_launches launches = arch_launches_find(f->st);
-    size_t first = 0, end = 0;
+    size_t n = is_marked ? steps->n : units->n, first = 0, end = 0;
 
-    f->layers.n = f->passes.n = 0;
-    f->letters = f->covered = f->blocks = 0;
-    f->noise = 0;
-    for (size_t i = 0; i <= steps->n; i++) {
-        nanos until = i < steps->n ? steps->at[i].window.begin : INT64_MAX;
-        while (end < f->kernels.n && arch_launch_time(&launches, end) < until)
+    for (size_t i = 0; i <= n; i++) {
+        nanos until = i == n ? INT64_MAX : is_marked ? steps->at[i].window.begin : units->at[i];
+        while (end < f->kernels.n &&
+               (is_marked ? arch_launch_time(&launches, end) : units->times[end]) < until)
             end++;
         if (i > 0)
             take_window(f, first, end, split);
         first = end;
     }
+}
+
+/* Whether windows were found that hold blocks. */
+static bool try_split(struct finder *f, enum arch_method method,
+                      bool (*split)(struct finder *f, size_t first, size_t end))
+{
+    f->layers.n = f->passes.n = 0;
+    f->letters = f->covered = f->blocks = 0;
+    f->noise = 0;
+    split_windows(f, split);
+    drop_others(f);
     f->out->method = method;
     return f->layers.n > 1;
 }

@@ -61,15 +61,15 @@ static bool is_plane(const struct capture *cap, const struct trace_lane *lane)
 }
 
 void trace_ascend_look(struct trace_lanes *t, const struct capture *cap, size_t first,
-                       bool has_table)
+                       bool has_groups)
 {
     for (size_t i = 0; i < t->processes.n; i++) {
         struct trace_process *p = &t->processes.at[i];
-        p->has_groups = has_table;
+        p->has_groups = has_groups;
         t->is_mindspore = t->is_mindspore || is_cores_label(capture_text(cap, p->labels));
     }
     for (size_t i = 0; i < t->at.n; i++)
-        if (t->at.at[i].hints != 0 && !is_plane(cap, &t->at.at[i]))
+        if (t->at.at[i].name != 0 && !is_plane(cap, &t->at.at[i]))
             t->processes.at[t->at.at[i].process].has_groups = true;
     t->is_mindspore = t->is_mindspore || has_nodes(t, cap, first);
 }
@@ -221,7 +221,7 @@ static bool is_computing(enum slice_kind kind)
     return kind == SLICE_COMPUTE || kind == SLICE_AICPU;
 }
 
-static struct interval_set gather(const struct capture *cap, bool (*wanted)(enum slice_kind))
+static struct interval_set ascend_gather(const struct capture *cap, bool (*wanted)(enum slice_kind))
 {
     const struct slices *s = &cap->slices;
     struct interval_set set = {mem_grow(NULL, sizeof(*set.at), s->n + 1), 0};
@@ -248,7 +248,8 @@ void trace_ascend_compare(const struct capture *cap, size_t first, const char *p
 
     if (!told_overlaps(cap, first, told))
         return;
-    struct interval_set compute = gather(cap, is_computing), comm = gather(cap, slice_is_comm);
+    struct interval_set compute = ascend_gather(cap, is_computing),
+                        comm = ascend_gather(cap, slice_is_comm);
     nanos in_comm = interval_length(comm);
     nanos own[OVERLAPS] = {
         [OVERLAP_COMPUTE] = interval_length(compute),

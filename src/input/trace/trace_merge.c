@@ -473,7 +473,7 @@ void trace_merge_finish(struct trace_merge *m)
         trace_merge_trouble(m, TROUBLE_UNPAIRED, TRACE_NOWHERE);
     bool has_table = m->in->kernels != NULL, is_ascend = m->dialect == TRACE_ASCEND;
     if (is_ascend)
-        trace_ascend_look(&m->lanes, cap, m->first, has_table);
+        trace_ascend_look(&m->lanes, cap, m->first, has_table || m->is_own);
     lane_id *lanes = trace_lanes_resolve(&m->lanes, cap, has_table);
     if (is_ascend)
         trace_ascend_hints(&m->lanes, cap, m->first);
