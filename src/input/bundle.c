@@ -337,13 +337,20 @@ static void bundle_finish(struct finder *f, struct bundle_group g, struct draft 
 }
 
 /* How many files of a role stand for runs of their own: those with the usual names when there are
- * any, else all. */
+ * any, and those that are a run of the same format; else all. */
 static bool is_used(struct bundle_group g, const struct bundle_file *file)
 {
-    for (size_t i = 0; i < g.n && !file->is_claimed; i++)
-        if (g.at[i].is_claimed && g.at[i].format->role < ROLE_SIDECAR)
-            return false;
-    return true;
+    bool has_usual = false;
+
+    for (size_t i = 0; i < g.n && !file->is_claimed; i++) {
+        const struct bundle_file *other = &g.at[i];
+        if (!other->is_claimed || other->format->role >= ROLE_SIDECAR)
+            continue;
+        if (file->format->role == ROLE_WHOLE && other->format == file->format)
+            return true;
+        has_usual = true;
+    }
+    return !has_usual;
 }
 
 /* The database of one rank. */
