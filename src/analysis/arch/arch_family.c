@@ -340,9 +340,13 @@ static enum comm_use comm_use_of(struct str name)
     static const char *const tensor[] = {"reducescatter",      "reduce_scatter", "allgather",
                                          "all_gather",         "allreduce",      "all_reduce",
                                          "cross_device_reduce"};
+    static const char *const transfer[] = {"hcom_send", "hcom_receive", "batchSendRecv",
+                                           "SendRecv"};
 
     if (MATCHES_ANY(name, expert))
         return COMM_EXPERT;
+    if (MATCHES_ANY(name, transfer))
+        return COMM_TRANSFER;
     return MATCHES_ANY(name, tensor) ? COMM_TENSOR : COMM_OTHER;
 }
 
