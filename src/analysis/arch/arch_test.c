@@ -209,6 +209,21 @@ TEST(a_training_run_has_no_prefill)
     assert_int_equal(a->markers->unknown, 3);
 }
 
+/* The kernel's name says prefill, which it is not. */
+TEST(names_of_kernels_make_no_prefill_of_training)
+{
+    nanos at = 0;
+
+    is_gpu();
+    for (int step = 0; step < 3; step++) {
+        for (int i = 0; i < 3; i++)
+            at = add_row(at, "flash_fwd_kernel gemm silu gemm");
+        for (int i = 0; i < 3; i++)
+            at = add_row(at, "gemm silu_backward gemm flash_bwd_kernel");
+    }
+    assert_int_equal(arch_test_find()->markers->prefill, 0);
+}
+
 TEST(queries_and_keys_are_turned_apart)
 {
     nanos at = 0;
@@ -286,8 +301,8 @@ TEST_MAIN("analysis/arch/arch", CASE(a_capture_of_nothing_has_ten_sections),
           CASE(heads_on_one_axis_with_their_size_are_told_by_the_sums_of_softmax),
           CASE(heads_that_no_output_tells_are_unknown),
           CASE(packed_tokens_have_heads_on_an_axis_of_their_own),
-          CASE(a_training_run_has_no_prefill), CASE(queries_and_keys_are_turned_apart),
-          CASE(parts_of_layers_on_a_gpu_are_counted),
+          CASE(a_training_run_has_no_prefill), CASE(names_of_kernels_make_no_prefill_of_training),
+          CASE(queries_and_keys_are_turned_apart), CASE(parts_of_layers_on_a_gpu_are_counted),
           CASE(layers_that_lack_a_part_on_a_gpu_are_a_mismatch),
           CASE(copies_of_a_model_are_told_by_their_wrapper),
           CASE(groups_of_a_mesh_tell_its_degrees))

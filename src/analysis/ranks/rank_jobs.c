@@ -49,8 +49,10 @@ static bool shares_group(const struct capture *a, const struct capture *b)
 {
     for (size_t i = 0; i < a->comm_groups.n; i++)
         for (size_t k = 0; k < b->comm_groups.n; k++) {
-            struct str own = capture_text(a, a->comm_groups.at[i].id);
-            if (own.n > 0 && str_equal(own, capture_text(b, b->comm_groups.at[k].id)))
+            const struct comm_group *x = &a->comm_groups.at[i], *y = &b->comm_groups.at[k];
+            struct str own = capture_text(a, x->id);
+            if (own.n > 0 && str_equal(own, capture_text(b, y->id)) &&
+                str_equal(capture_text(a, x->ranks), capture_text(b, y->ranks)))
                 return true;
         }
     return false;
