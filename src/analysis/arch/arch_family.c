@@ -58,7 +58,7 @@ static const struct {
     {ARCH_FAMILY_COMM, ANY, WORDS("hcom_", "AicpuKernel$", "AivKernel$", "alltoall", "all_to_all")},
     {ARCH_FAMILY_COMM, GPU,
      WORDS("nccl", "rccl", "cross_device_reduce", "all_reduce", "nvshmem", "all2all")},
-    {ARCH_FAMILY_MATMUL, ANY, WORDS("MatMul")},
+    {ARCH_FAMILY_MATMUL, ANY, WORDS("MatMul", "mul_mat" /* of llama.cpp */)},
     {ARCH_FAMILY_MATMUL, NPU, WORDS("Linear")},
     {ARCH_FAMILY_MATMUL, GPU,
      WORDS("gemm", "nvjet", "splitKreduce", "cutlass", "gemv", "wgmma", "cublas", "<mm>", "addmm",

@@ -247,6 +247,7 @@ struct finder {
     size_t letters, covered;
     double noise;
     size_t blocks;
+    bool has_passes; /* one window held several */
 };
 
 static void add_layer(struct finder *f, size_t first, size_t end)
@@ -262,6 +263,66 @@ static void add_layer(struct finder *f, size_t first, size_t end)
                                               .marker = SIZE_MAX}));
 }
 
+static bool is_softmax(const struct arch_op *op)
+{
+    return op->family != ARCH_FAMILY_MATMUL && (str_contains_nocase(op->name, S("softmax")) ||
+                                                str_contains_nocase(op->name, S("soft_max")));
+}
+
+/* Softmax kernels of the text from one place to another. */
+static size_t softmaxes_in(struct finder *f, size_t from, size_t to)
+{
+    size_t n = 0;
+
+    for (size_t i = from; i < to; i++)
+        n += is_softmax(&f->ops->at[f->text[i]]);
+    return n;
+}
+
+/* Whether all repeats are the same long sequence of blocks with one attention each: passes of one
+ * model, whose stages would differ in length. */
+static bool are_passes(struct finder *f, const struct repeats *repeats)
+{
+    enum { BLOCKS_LEAST = 4 };
+    const struct repeat *a = &repeats->at[0];
+
+    if (repeats->n < 2 || a->n < BLOCKS_LEAST || softmaxes_in(f, a->cut[0], a->cut[1]) != 1)
+        return false;
+    for (size_t r = 1; r < repeats->n; r++) {
+        const struct repeat *b = &repeats->at[r];
+        if (b->n != a->n || b->period != a->period ||
+            memcmp(f->text + a->cut[1], f->text + b->cut[1], sizeof(*f->text) * a->period) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Passes with their layers. A last layer that lacks something, as it works on fewer tokens, is told
+ * by its own softmax behind the blocks. */
+static void add_passes(struct finder *f, const struct repeats *repeats, size_t n, size_t end)
+{
+    for (size_t r = 0; r < repeats->n; r++) {
+        const struct repeat *repeat = &repeats->at[r];
+        size_t until = r + 1 < repeats->n ? repeats->at[r + 1].cut[0] : n;
+        size_t last = repeat->cut[repeat->n], stop = until < n ? f->kernel[until] : end;
+        for (size_t i = 0; i < repeat->n; i++) {
+            size_t next = repeat->cut[i + 1];
+            add_layer(f, f->kernel[repeat->cut[i]], next < n ? f->kernel[next] : end);
+        }
+        if (softmaxes_in(f, last, until) == 1)
+            add_layer(f, f->kernel[last],
+                      last + repeat->period < until ? f->kernel[last + repeat->period] : stop);
+        if (r + 1 == repeats->n)
+            break;
+        struct arch_pass *pass = &f->passes.at[f->passes.n - 1];
+        struct arch_pass more = {
+            .first = stop, .end = pass->end, .epilogue = pass->end, .layer_first = f->layers.n};
+        pass->end = pass->epilogue = stop;
+        vec_push(&f->passes, more);
+    }
+    f->has_passes = true;
+}
+
 static bool by_repetition(struct finder *f, size_t first, size_t end)
 {
     size_t n = 0;
@@ -274,13 +335,16 @@ static bool by_repetition(struct finder *f, size_t first, size_t end)
     struct repeats repeats = repeats_find(&f->st->scratch, f->text, n);
     f->letters += n;
     f->covered += repeats.covered;
+    bool is_split = repeats.n > 0 && are_passes(f, &repeats);
+    if (is_split)
+        add_passes(f, &repeats, n, end);
     for (size_t r = 0; r < repeats.n; r++) {
         const struct repeat *repeat = &repeats.at[r];
         f->noise += repeat->noise * (double)repeat->n;
         f->blocks += repeat->n;
         if (repeat->period > f->out->period)
             f->out->period = repeat->period;
-        for (size_t i = 0; i < repeat->n; i++) {
+        for (size_t i = 0; i < repeat->n && !is_split; i++) {
             size_t next = repeat->cut[i + 1];
             add_layer(f, f->kernel[repeat->cut[i]], next < n ? f->kernel[next] : end);
         }
@@ -449,8 +513,7 @@ static bool is_attention_like(struct finder *f, const struct arch_layer *layer)
     for (size_t i = layer->first; i < layer->end; i++) {
         const struct arch_op *op = &f->ops->at[f->ops->of_kernel[i]];
         matmuls += op->family == ARCH_FAMILY_MATMUL;
-        softmaxes +=
-            op->family != ARCH_FAMILY_MATMUL && str_contains_nocase(op->name, S("softmax"));
+        softmaxes += is_softmax(op);
     }
     return matmuls >= 2 && softmaxes >= 1;
 }
@@ -533,7 +596,8 @@ void arch_repeat_find(struct study *st, const struct arch_ops *ops, uint32_t mai
     if (try_split(&f, ARCH_REPEAT, by_repetition)) {
         out->coverage = (double)f.covered / (double)f.letters;
         out->noise = f.blocks > 0 ? f.noise / (double)f.blocks : 0;
-        out->confidence = out->coverage * (1 - out->noise);
+        /* that equal sequences are passes is likely, not known */
+        out->confidence = out->coverage * (1 - out->noise) * (f.has_passes ? 0.6 : 1);
     } else if (try_split(&f, ARCH_COLLECTIVE, by_collectives)) {
         out->confidence = 0.3;
     } else if (try_split(&f, ARCH_GAP, by_gaps)) {
