@@ -16,6 +16,7 @@
 #include "analysis/ops/module_tree.h"
 #include "analysis/steps/boundary.h"
 #include "analysis/steps/groups.h"
+#include "analysis/steps/step_units.h"
 #include "analysis/steps/steps.h"
 
 struct study_options study_defaults(void)

@@ -16,6 +16,7 @@ struct structures;
  * evidence there is one entry for each bubble of study_bubbles(). */
 #define STUDY_FACTS(FACT)                                                                          \
     FACT(steps)                                                                                    \
+    FACT(step_units)                                                                               \
     FACT(bubbles)                                                                                  \
     FACT(evidence)                                                                                 \
     FACT(waits)                                                                                    \
@@ -40,7 +41,7 @@ enum step_choice {
     STEP_CHOICE_AUTO,    /* the first source that has marks */
     STEP_CHOICE_MARKERS, /* marks of the timeline alone, not the kernel table's ids */
     STEP_CHOICE_PASSES,  /* forward passes of the model, given as `passes` */
-    STEP_CHOICE_FOUND,   /* as STEP_CHOICE_AUTO; without marks passes that repeat */
+    STEP_CHOICE_FOUND,   /* as STEP_CHOICE_AUTO; without marks what repeats */
     STEP_CHOICE_NONE,    /* the whole device span is one step */
 };
 
@@ -82,7 +83,7 @@ struct study {
 /* The listing rules of the anomaly report: from 100 us on, at most 200. */
 struct study_options study_defaults(void);
 
-/* The same, and without step marks the passes of a model are the steps. Not for anomaly and arch,
+/* The same, and without step marks what repeats is the steps. Not for anomaly and arch,
  * whose contracts have one step then. */
 struct study_options study_with_passes(void);
 

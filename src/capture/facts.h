@@ -18,7 +18,8 @@ enum vendor { VENDOR_UNKNOWN, VENDOR_ASCEND, VENDOR_NVIDIA, VENDOR_AMD };
 
 struct facts {
     enum vendor vendor;
-    bool is_incore; /* the inside of one core, not a run */
+    bool is_incore;    /* the inside of one core, not a run */
+    bool is_rank_free; /* nothing tells the rank: it is a number that was free */
     int64_t rank, world_size;
     int64_t device;
     int64_t device_memory;             /* bytes */
@@ -41,7 +42,6 @@ struct allocation {
 enum mark_source {
     MARK_PROFILER_STEP, /* ProfilerStep#N */
     MARK_ITERATION,     /* Iteration#N, Step N */
-    MARK_RANGE,         /* a range the user chose by a pattern */
     MARK_STEP_TRACE,    /* iterations of graph modes */
 };
 

@@ -190,7 +190,8 @@ static bool is_same_table(const struct bundle_file *a, const struct bundle_file 
            str_equal(folder_of(a), folder_of(b));
 }
 
-ORDER_BY(by_slice, struct bundle_file, ORDER(x->parts.slice, y->parts.slice));
+ORDER_BY(by_slice, struct bundle_file,
+         ORDER(x->parts.slice, y->parts.slice) ?: strcmp(x->path, y->path));
 
 /* The files of one rank folder. */
 struct bundle_group {
@@ -232,7 +233,7 @@ static void bundle_take(struct finder *f, struct draft *draft, struct bundle_gro
         qsort(draft->files.at + from, draft->files.n - from, sizeof(*draft->files.at), by_slice);
         for (size_t i = from + 1; i < draft->files.n; i++) {
             const struct bundle_file *part = &draft->files.at[i];
-            if (part->parts.slice - part[-1].parts.slice > 1)
+            if (!part->parts.is_iteration && part->parts.slice - part[-1].parts.slice > 1)
                 diag_add(f->diag, SEV_LOSS, "input.missing-part",
                          (struct where){.path = part->path}, "part %lld is missing",
                          (long long)part[-1].parts.slice + 1);
@@ -340,13 +341,20 @@ static void bundle_finish(struct finder *f, struct bundle_group g, struct draft 
 }
 
 /* How many files of a role stand for runs of their own: those with the usual names when there are
- * any, else all. */
+ * any, and those that are a run of the same format; else all. */
 static bool is_used(struct bundle_group g, const struct bundle_file *file)
 {
-    for (size_t i = 0; i < g.n && !file->is_claimed; i++)
-        if (g.at[i].is_claimed && g.at[i].format->role < ROLE_SIDECAR)
-            return false;
-    return true;
+    bool has_usual = false;
+
+    for (size_t i = 0; i < g.n && !file->is_claimed; i++) {
+        const struct bundle_file *other = &g.at[i];
+        if (!other->is_claimed || other->format->role >= ROLE_SIDECAR)
+            continue;
+        if (file->format->role == ROLE_WHOLE && other->format == file->format)
+            return true;
+        has_usual = true;
+    }
+    return !has_usual;
 }
 
 /* The database of one rank. */

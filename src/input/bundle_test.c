@@ -223,6 +223,52 @@ TEST(slices_of_a_timeline_are_one_trace)
     assert_int_equal(cap->sources.at[1].rows, 2);
 }
 
+TEST(runs_of_one_format_count_whatever_they_are_called)
+{
+    static const char trace[] =
+        "{\"schemaVersion\": 1, \"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": "
+        "\"k\", \"pid\": 0, \"tid\": 7, \"ts\": 1, \"dur\": 1}]}";
+
+    scratch_put("a.pt.trace.json", trace);
+    scratch_put("mine.json", trace);
+    scratch_put("other.json", "[{\"ph\": \"X\", \"name\": \"a\", \"ts\": 1, \"dur\": 1}]");
+
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(fleet->ranks.n, 2);
+}
+
+/* Iterations that were not exported are not missing. */
+TEST(iterations_with_a_file_each_are_one_trace)
+{
+    static const char *const names[] = {"1", "2", "10"};
+    char path[128], text[512];
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        snprintf(path, sizeof(path), "PROF_1_2_A/device_0/timeline/msprof_0_1_%s.json", names[i]);
+        snprintf(text, sizeof(text),
+                 "[{\"name\":\"process_name\",\"pid\":3,\"args\":{\"name\":\"Ascend Hardware\"},"
+                 "\"ph\":\"M\"},{\"name\":\"thread_name\",\"pid\":3,\"tid\":9,\"args\":{\"name\":"
+                 "\"Step Trace(Model ID:1)\"},\"ph\":\"M\"},{\"name\":\"Iteration %s\",\"pid\":3,"
+                 "\"tid\":9,\"ts\":%s00,\"dur\":50,\"ph\":\"X\"},{\"name\":\"Add\",\"pid\":3,"
+                 "\"tid\":1,\"ts\":%s05,\"dur\":2,\"ph\":\"X\",\"args\":{\"Task Type\":"
+                 "\"AI_CORE\"}}]",
+                 names[i], names[i], names[i]);
+        scratch_put(path, text);
+    }
+    scratch_put("PROF_1_2_A/device_0/timeline/step_trace_0_1_1.json",
+                "[{\"name\":\"process_name\",\"pid\":3,\"args\":{\"name\":\"Step Trace\"},"
+                "\"ph\":\"M\"}]");
+
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(fleet->ranks.n, 1);
+    const struct capture *cap = fleet->ranks.at[0];
+    assert_int_equal(cap->marks.n, 3);
+    assert_int_equal(cap->marks.at[2].number, 10);
+    assert_int_equal(cap->marks.at[2].source, MARK_STEP_TRACE);
+    assert_int_equal(cap->slices.n, 6);
+    assert_int_equal(diag_count(&diag, "input.missing-part"), 0);
+}
+
 TEST(a_part_that_is_broken_or_missing_costs_itself)
 {
     scratch_put(MSPROF "0_20250101.json", "[" EVENT("\"ts\":\"10.5\",\"dur\":2,\"name\":\"Add\","
@@ -394,7 +440,9 @@ TEST_MAIN("input/bundle", TF(ranks_come_in_the_order_of_their_numbers),
           TF(a_name_tells_the_rank_before_the_content_does),
           TF(of_two_recordings_of_a_rank_the_newer_is_read),
           TF(slices_of_a_table_are_one_table_and_older_exports_are_left_out),
-          TF(slices_of_a_timeline_are_one_trace), TF(a_part_that_is_broken_or_missing_costs_itself),
+          TF(slices_of_a_timeline_are_one_trace), TF(iterations_with_a_file_each_are_one_trace),
+          TF(runs_of_one_format_count_whatever_they_are_called),
+          TF(a_part_that_is_broken_or_missing_costs_itself),
           TF(a_table_of_two_devices_is_two_captures), TF(one_device_of_a_table_can_be_chosen),
           TF(a_broken_sidecar_costs_itself), TF(sums_over_all_ranks_are_left_out_beside_a_run),
           TF(sums_over_all_ranks_alone_are_read),

@@ -367,6 +367,7 @@ static void input_number(struct member *list, size_t n)
             if (list[k].cap->facts.rank == next)
                 next++;
         list[i].cap->facts.rank = next;
+        list[i].cap->facts.is_rank_free = true;
     }
 }
 

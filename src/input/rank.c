@@ -16,6 +16,21 @@ static bool cut_number(struct str *s, struct str *digits)
     return true;
 }
 
+/* "msprof_0_2_10": device, model and iteration, where each iteration is a file. Time stamps have 14
+ * digits and more. */
+static bool cut_iteration(struct str base, struct name_parts *p)
+{
+    struct str iteration, model, device;
+
+    if (!cut_number(&base, &iteration) || !cut_number(&base, &model) ||
+        !cut_number(&base, &device) || !str_equal(base, S("msprof")) || iteration.n > 9 ||
+        !num_i64(iteration, &p->slice))
+        return false;
+    p->base = base;
+    p->is_iteration = true;
+    return true;
+}
+
 struct name_parts rank_name_parts(struct str name)
 {
     struct name_parts p = {.base = name, .slice = -1};
@@ -29,6 +44,8 @@ struct name_parts rank_name_parts(struct str name)
         p.base = str_part(name, 0, dot - 1);
         p.ext = str_part(name, dot, name.n - dot);
     }
+    if (cut_iteration(p.base, &p))
+        return p;
     struct str digits, before = p.base;
     if (cut_number(&before, &digits)) {
         p.base = before;

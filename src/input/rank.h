@@ -11,10 +11,11 @@
 
 /* "op_summary_slice_3_20250101120000.csv" taken apart. */
 struct name_parts {
-    struct str base;  /* "op_summary": what it is */
-    struct str stamp; /* "20250101120000": when it was exported; empty when it does not say */
-    int64_t slice;    /* 3: which part of a long table; -1: it is whole */
-    struct str ext;   /* "csv" */
+    struct str base;   /* "op_summary": what it is */
+    struct str stamp;  /* "20250101120000": when it was exported; empty when it does not say */
+    int64_t slice;     /* 3: which part of a long table; -1: it is whole */
+    struct str ext;    /* "csv" */
+    bool is_iteration; /* the part is one iteration: not all have to be there */
 };
 
 struct name_parts rank_name_parts(struct str name);

@@ -18,6 +18,14 @@ TEST(a_name_is_taken_apart)
     assert_str(p.base, "msprof");
     assert_int_equal(p.slice, 0);
     assert_str(p.ext, "json.gz");
+    assert_false(p.is_iteration);
+    p = rank_name_parts(S("msprof_0_2_10.json"));
+    assert_str(p.base, "msprof");
+    assert_str(p.stamp, "");
+    assert_int_equal(p.slice, 10);
+    assert_true(p.is_iteration);
+    assert_false(rank_name_parts(S("step_trace_0_2_10.json")).is_iteration);
+    assert_false(rank_name_parts(S("msprof_2_10.json")).is_iteration);
     assert_str(rank_name_parts(S("README")).base, "README");
     assert_str(rank_name_parts(S("_7")).base, ""); /* nothing is left of it */
     assert_str(rank_name_parts(S("")).base, "");

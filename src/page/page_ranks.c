@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/ranks/rank_jobs.h"
 #include "base/tables/ranked.h"
 #include "page/page_html.h"
 #include "page/page_number.h"
@@ -86,17 +87,20 @@ static nanos wait_for(const struct account_mean *means, size_t n, size_t rank)
     return count > 0 ? nanos_of(ranked_middle(others, count)) - means[rank].by[ACCOUNT_COMM] : 0;
 }
 
-/* Ranks of one run have about as many kernels each; other captures only share a folder. */
-static bool is_one_run(const struct page_file *page)
+/* Ranks of one job that have about as many kernels each: their work can be compared. */
+static bool is_one_run(struct page_file *page)
 {
+    const struct capture **caps = ARENA_ARRAY(&page->arena, const struct capture *, page->n_sets);
     size_t least = SIZE_MAX, most = 0;
 
     for (size_t i = 0; i < page->n_sets; i++) {
         size_t n = page->sets[i]->a->tasks.n;
+        caps[i] = page->sets[i]->cap;
         least = n < least ? n : least;
         most = n > most ? n : most;
     }
-    return least > 0 && most <= least + least / 5;
+    return least > 0 && most <= least + least / 5 &&
+           rank_jobs_find(&page->arena, caps, page->n_sets).n < 2;
 }
 
 void page_ranks_find(struct page_file *page)

@@ -89,7 +89,8 @@ static bool is_grouped(const struct arch_layer *l)
     return is_moe(l) && l->kind != LAYER_MOE_DFC;
 }
 
-/* Checks one operator; `slack` is how far a count may be off, for what the prologue brings. */
+/* Checks one operator; `slack` is how far a count may be off, for what the prologue brings. With
+ * more than one kernel of it passes need not be equal: their borders may part what it does. */
 static void add_check_of(struct finder *f, struct str op, const bool *wanted, int64_t expected,
                          int64_t slack, struct wording meaning)
 {
@@ -104,6 +105,7 @@ static void add_check_of(struct finder *f, struct str op, const bool *wanted, in
         is_even &= t.per_pass[i] == t.per_pass[0];
         fits &= expected < 0 || (off <= slack && off >= -slack);
     }
+    is_even |= slack > 1;
     *c = (struct arch_check){op, t.per_pass, t.n, expected, is_even && fits, meaning};
     if (!is_even)
         c->note = WORDING(f->arena, &arch_text.passes_differ,
@@ -112,18 +114,33 @@ static void add_check_of(struct finder *f, struct str op, const bool *wanted, in
     f->a->n_checks++;
 }
 
-/* Operators that a row of the table counts together: those of one canonical name. */
-static void check_each(struct finder *f, enum family family)
+/* How often an operator stands in a layer: the count of the first complete pass by the layers, at
+ * least once and at most `most` times. */
+static int64_t times_of(struct finder *f, const bool *wanted, int64_t most)
+{
+    struct tally t = tally_ops(f, wanted);
+    int64_t layers = (int64_t)f->a->layers->per_pass;
+    int64_t times = t.n > 0 && layers > 0 ? ((int64_t)t.per_pass[0] + layers / 2) / layers : 1;
+
+    return times < 1 ? 1 : times < most ? times : most;
+}
+
+/* Operators that a row of the table counts together: those of one canonical name. `most`: in a
+ * layer, as of rotary embeddings, which turn queries and keys. */
+static void check_each(struct finder *f, enum family family, int64_t most)
 {
     bool *wanted = ARENA_ARRAY(f->arena, bool, f->a->ops->n);
+    int64_t layers = (int64_t)f->a->layers->per_pass;
 
     for (size_t i = 0; i < f->a->ops->n; i++) {
         const struct arch_op *op = &f->a->ops->at[i];
         if (op->family != family || op->is_backward || op->calls < f->a->layers->complete)
             continue;
         wanted[i] = true;
-        add_check_of(f, op->label, wanted, (int64_t)f->a->layers->per_pass, 1,
-                     wording_plain(S("one for every layer, the first in the prologue")));
+        int64_t times = times_of(f, wanted, most);
+        add_check_of(f, op->label, wanted, times * layers, times,
+                     times == 1 ? wording_plain(S("one for every layer, the first in the prologue"))
+                                : WORDING(f->arena, &arch_text.check_times, PLACE("n", times)));
         wanted[i] = false;
     }
 }
@@ -211,6 +228,44 @@ static void check_moe(struct finder *f)
                      wording_plain(S("two in every layer that exchanges tokens between experts")));
 }
 
+/* Kernels that do one part of a layer whole, by their names; of unfused parts none can be counted.
+ */
+static bool is_whole_part(const struct arch_op *op)
+{
+    static const struct str names[] = {
+        S_INIT("rms_norm"),     S_INIT("RMSNorm"),       S_INIT("layer_norm"),
+        S_INIT("LayerNorm"),    S_INIT("rotary"),        S_INIT("rope"),
+        S_INIT("and_cache"),    S_INIT("set_kv_buffer"), S_INIT("act_and_mul"),
+        S_INIT("silu_and_mul"), S_INIT("gelu_and_mul"),  S_INIT("cross_device_reduce"),
+        S_INIT("AllReduce"),    S_INIT("all_reduce"),
+    };
+
+    return STR_ANY(str_contains_nocase, op->name, names);
+}
+
+/* Norms, rotary embeddings, writes to the cache, activations and all-reduces of a GPU: a layer has
+ * each once or a few times. What stands in fewer than all layers belongs to none of them. */
+static void check_gpu(struct finder *f)
+{
+    enum { TIMES_MOST = 4 };
+    bool *wanted = ARENA_ARRAY(f->arena, bool, f->a->ops->n);
+    int64_t layers = (int64_t)f->a->layers->per_pass;
+
+    if (f->a->layers->is_training || f->a->layers->has_both_phases)
+        return; /* parts run backward, or are other kernels */
+    for (size_t i = 0; i < f->a->ops->n; i++) {
+        const struct arch_op *op = &f->a->ops->at[i];
+        if (!is_whole_part(op) || op->is_backward || op->calls < f->a->markers->n)
+            continue;
+        wanted[i] = true;
+        int64_t times = times_of(f, wanted, TIMES_MOST);
+        add_check_of(f, op->label, wanted, times * layers, times + 1,
+                     times == 1 ? wording_plain(S("one for every layer, the first in the prologue"))
+                                : WORDING(f->arena, &arch_text.check_times, PLACE("n", times)));
+        wanted[i] = false;
+    }
+}
+
 static void cross_check(struct finder *f)
 {
     const struct arch_layers *layers = f->a->layers;
@@ -231,8 +286,10 @@ static void cross_check(struct finder *f)
                              PLACE("decode", layers->decode_per_pass)));
     check_moe(f);
     if (capture_is_ascend(f->st->cap)) {
-        check_each(f, ARCH_FAMILY_ROPE);
-        check_each(f, ARCH_FAMILY_KVCACHE);
+        check_each(f, ARCH_FAMILY_ROPE, 2);
+        check_each(f, ARCH_FAMILY_KVCACHE, 1);
+    } else {
+        check_gpu(f);
     }
     if (any_op(f, op_is_argmax, wanted))
         add_check_of(f, first_label(f, wanted, S("ArgMax")), wanted, samples, 0,

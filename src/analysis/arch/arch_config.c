@@ -154,6 +154,45 @@ static void take_attention(struct finder *f, const struct shapes *s, const char 
     vote(&f->context, s->at[1].dim[2], from);
 }
 
+/* Attention on one axis for heads and their size: [S, B, heads x size] or [B, S, heads x size]. Its
+ * sums of softmax, the first output, are [B, heads, S, 8]. False: the outputs do not say so. */
+static bool take_folded(struct finder *f, const struct shapes *s, const struct shapes *out,
+                        const char *from)
+{
+    const struct arch_shape *q = &s->at[0], *k = &s->at[1], *sums = &out->at[0];
+    enum { SUMS = 8 };
+
+    if (out->n == 0 || sums->n != 4 || sums->dim[3] != SUMS || sums->dim[1] <= 0 ||
+        q->dim[2] % sums->dim[1] != 0)
+        return false;
+    int64_t heads = sums->dim[1], size = q->dim[2] / heads;
+    bool is_sbh = q->dim[0] == sums->dim[2] && q->dim[1] == sums->dim[0];
+    if (!is_sbh && (q->dim[0] != sums->dim[0] || q->dim[1] != sums->dim[2]))
+        return false;
+    vote(&f->heads, heads, from);
+    vote(&f->head_size, size, from);
+    vote(&f->kv_heads, size > 0 && k->dim[2] % size == 0 ? k->dim[2] / size : 0, from);
+    vote(&f->batch, sums->dim[0], from);
+    vote(&f->length, sums->dim[2], from);
+    vote(&f->context, k->dim[is_sbh ? 0 : 1], from);
+    return true;
+}
+
+/* [tokens, heads, size]: queries and keys have heads of one size, and no more of it than kernels
+ * take. */
+static void take_packed(struct finder *f, const struct shapes *s, const char *from)
+{
+    enum { SIZE_MOST = 1024 };
+    const struct arch_shape *q = &s->at[0], *k = &s->at[1];
+
+    if (q->dim[2] != k->dim[2] || q->dim[2] > SIZE_MOST || k->dim[1] <= 0 ||
+        q->dim[1] % k->dim[1] != 0)
+        return;
+    vote(&f->heads, q->dim[1], from);
+    vote(&f->head_size, q->dim[2], from);
+    vote(&f->kv_heads, k->dim[1], from);
+}
+
 static void take_host(struct finder *f, enum host_op op, const struct shapes *s)
 {
     const char *from = host_names[op];
@@ -231,11 +270,8 @@ static void take_kernel(struct finder *f, const struct arch_op *op, const struct
         if (op->marker == MARKER_NONE)
             return;
         take_attention(f, s, from);
-        if (a->n == 3 && s->n > 1 && s->at[1].n == 3) {
-            vote(&f->heads, a->dim[1], from);
-            vote(&f->head_size, a->dim[2], from);
-            vote(&f->kv_heads, s->at[1].dim[1], from);
-        }
+        if (a->n == 3 && s->n > 1 && s->at[1].n == 3 && !take_folded(f, s, out, from))
+            take_packed(f, s, from);
         break;
     case ARCH_FAMILY_NORM:
         if (a->n >= 2)
@@ -345,6 +381,16 @@ static void put_degree(struct finder *f, size_t kind, int64_t degree, struct wor
     f->out->at[f->out->n - 1].origin = is_inferred ? ORIGIN_INFERRED : ORIGIN_MEASURED;
 }
 
+/* "tp"; "exp" of Megatron; "data_parallel_group", "mesh_dp" of PyTorch. */
+static bool is_group_of(struct str name, size_t kind)
+{
+    struct str token = str_of(degrees[kind].token), word = str_of(degrees[kind].name), mesh = name;
+
+    return str_equal(name, token) || (kind == 4 && str_equal(name, S("exp"))) ||
+           str_starts_nocase(name, word) ||
+           (str_skip(&mesh, S("mesh_")), mesh.n < name.n && str_equal(mesh, token));
+}
+
 /* The run's own groups: as many ranks as a group has is its degree. */
 static void read_groups(struct finder *f)
 {
@@ -357,10 +403,23 @@ static void read_groups(struct finder *f)
         for (size_t k = 0; k < ranks.n; k++)
             n += ranks.at[k] == ',';
         for (size_t k = 0; k < ARRAY_LEN(degrees); k++)
-            if (n > 0 && (str_equal(name, str_of(degrees[k].token)) ||
-                          (k == 4 && str_equal(name, S("exp")))))
+            if (n > 0 && is_group_of(name, k))
                 put_degree(f, k, n, wording_plain(S("process groups of the run")), false);
     }
+}
+
+/* Wrappers of PyTorch that copy or shard one model over all ranks. */
+static void read_wrappers(struct finder *f)
+{
+    static const struct str words[] = {S_INIT("DistributedDataParallel.forward"),
+                                       S_INIT("FullyShardedDataParallel.forward")};
+    const struct capture *cap = f->st->cap;
+
+    for (size_t i = 0; i < ARRAY_LEN(words) && cap->facts.world_size > 1; i++)
+        if (intern_find(&cap->strings, words[i]) != 0)
+            put_degree(f, 0, cap->facts.world_size,
+                       wording_plain(S("a wrapper of data parallelism, and the ranks of the run")),
+                       true);
 }
 
 static bool digits(struct str s, int64_t *out)
@@ -480,6 +539,7 @@ const struct arch_config *arch_config_find(struct study *st, const struct arch_o
     read_host(&f);
     read_kernels(&f);
     read_groups(&f);
+    read_wrappers(&f);
     read_name(&f, name);
     config_put(&f, "hidden_size", "hidden size", &f.hidden);
     config_put(&f, "attention_heads", of_rank(&f, "attention heads", "attention heads per rank"),

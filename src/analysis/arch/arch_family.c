@@ -58,7 +58,7 @@ static const struct {
     {ARCH_FAMILY_COMM, ANY, WORDS("hcom_", "AicpuKernel$", "AivKernel$", "alltoall", "all_to_all")},
     {ARCH_FAMILY_COMM, GPU,
      WORDS("nccl", "rccl", "cross_device_reduce", "all_reduce", "nvshmem", "all2all")},
-    {ARCH_FAMILY_MATMUL, ANY, WORDS("MatMul")},
+    {ARCH_FAMILY_MATMUL, ANY, WORDS("MatMul", "mul_mat" /* of llama.cpp */)},
     {ARCH_FAMILY_MATMUL, NPU, WORDS("Linear")},
     {ARCH_FAMILY_MATMUL, GPU,
      WORDS("gemm", "nvjet", "splitKreduce", "cutlass", "gemv", "wgmma", "cublas", "<mm>", "addmm",
@@ -340,9 +340,13 @@ static enum comm_use comm_use_of(struct str name)
     static const char *const tensor[] = {"reducescatter",      "reduce_scatter", "allgather",
                                          "all_gather",         "allreduce",      "all_reduce",
                                          "cross_device_reduce"};
+    static const char *const transfer[] = {"hcom_send", "hcom_receive", "batchSendRecv",
+                                           "SendRecv"};
 
     if (MATCHES_ANY(name, expert))
         return COMM_EXPERT;
+    if (MATCHES_ANY(name, transfer))
+        return COMM_TRANSFER;
     return MATCHES_ANY(name, tensor) ? COMM_TENSOR : COMM_OTHER;
 }
 

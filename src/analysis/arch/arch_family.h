@@ -51,7 +51,7 @@ enum marker_class {
 };
 
 /* What collectives are used for, as their names tell. */
-enum comm_use { COMM_NONE, COMM_TENSOR, COMM_EXPERT, COMM_OTHER };
+enum comm_use { COMM_NONE, COMM_TENSOR, COMM_EXPERT, COMM_TRANSFER, COMM_OTHER };
 
 struct arch_op {
     struct str name;  /* canonical: operator type, or name without its trailing number */

@@ -58,7 +58,7 @@ double arch_judge(const struct arch *a)
             return 0;
         return layers->confidence * 0.8 < most ? layers->confidence * 0.8 : most;
     }
-    if (a->markers->unknown > 0)
+    if (a->markers->unknown > 0 && a->markers->backward == 0)
         confidence -= 0.1;
     if (layers->complete == 0)
         confidence -= 0.4;

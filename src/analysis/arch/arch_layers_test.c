@@ -218,6 +218,49 @@ TEST(forward_and_backward_blocks_are_counted_apart)
     assert_int_equal(arch_layers_of_model(l), 6);
 }
 
+static size_t layers_of_unfused(int second)
+{
+    nanos at = 0;
+
+    is_gpu();
+    for (int pass = 0; pass < 2; pass++) {
+        at = add_row(at, "get_rows fill");
+        for (int layer = 0; layer < (pass == 0 ? 6 : second); layer++)
+            at = add_row(at, "rms gemm rope gemm softmax gemm add rms gemm silu gemm add");
+        at = add_row(at, "rms gemm rope gemm softmax gemm get_rows copy copy"); /* the last */
+    }
+    return layers()->per_pass;
+}
+
+TEST(equal_sequences_of_blocks_are_passes_with_their_last_layer)
+{
+    assert_int_equal(layers_of_unfused(6), 7);
+}
+
+/* Stages of one model. */
+TEST(sequences_of_two_lengths_are_one_pass)
+{
+    assert_int_equal(layers_of_unfused(14), 20);
+}
+
+TEST(blocks_that_multiply_nothing_are_no_layers)
+{
+    nanos at = 0;
+
+    for (int round = 0; round < 12; round++)
+        at = add_row(at, "Stencil Sum Update Norm");
+    assert_int_equal(layers()->per_pass, 0);
+}
+
+TEST(rounds_that_update_weights_are_no_layers)
+{
+    nanos at = 0;
+
+    for (int step = 0; step < 12; step++)
+        at = add_row(at, "MatMul Relu Loss MatMul ReluGrad ApplyAdamW Move");
+    assert_true(layers()->per_pass < 2);
+}
+
 TEST(a_capture_of_nothing_has_no_layers)
 {
     const struct arch_layers *l = layers();
@@ -234,4 +277,7 @@ TEST_MAIN("analysis/arch/arch_layers", CASE(an_embedding_begins_a_pass),
           CASE(gradients_that_accumulate_make_several_passes),
           CASE(passes_of_layers_alone_are_seamless), CASE(without_markers_repetition_tells_blocks),
           CASE(forward_and_backward_blocks_are_counted_apart),
-          CASE(a_capture_of_nothing_has_no_layers))
+          CASE(equal_sequences_of_blocks_are_passes_with_their_last_layer),
+          CASE(sequences_of_two_lengths_are_one_pass),
+          CASE(blocks_that_multiply_nothing_are_no_layers),
+          CASE(rounds_that_update_weights_are_no_layers), CASE(a_capture_of_nothing_has_no_layers))

@@ -371,7 +371,11 @@ const struct arch_markers *arch_markers_find(struct study *st, const struct arch
     choose_main(&f);
     m->name = markers_name_of(&f);
     m->phase_rule = "no markers";
-    if (m->n > 0)
+    for (size_t i = 0; i < m->n && m->backward > 0; i++)
+        m->at[i].phase = PHASE_UNKNOWN; /* whatever its name says */
+    if (m->n > 0 && m->backward > 0)
+        m->phase_rule = "a training run has no phases";
+    else if (m->n > 0)
         find_phases(&f);
     for (size_t i = 0; i < m->n; i++) {
         m->prefill += m->at[i].phase == PHASE_PREFILL;

@@ -9,7 +9,7 @@ const char *role_name(enum role role, enum layer_kind kind)
         "Attention",          "Attention projection", "TP communication", "Post-attention norm",
         "MoE routing",        "Expert dispatch",      "Expert FFN",       "Dense FFN",
         "Post-MoE norm",      "Next-layer prep",      "EP communication", "Sampling",
-        "Small ops overhead",
+        "Small ops overhead", "Send and receive",
     };
 
     if (role == ROLE_POST_NORM && (kind == LAYER_DENSE || kind == LAYER_BLOCK))
@@ -118,6 +118,8 @@ static enum role tell_comm(struct teller *t, const struct arch_op *op)
 {
     if (op->comm == COMM_EXPERT)
         return ROLE_EP_COMM;
+    if (op->comm == COMM_TRANSFER)
+        return ROLE_TRANSFER;
     if (t->state == AFTER_ATTENTION && t->has_projection)
         t->state = BEFORE_FFN;
     return ROLE_TP_COMM;

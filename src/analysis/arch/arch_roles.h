@@ -20,6 +20,7 @@ enum role {
     ROLE_EP_COMM,
     ROLE_SAMPLING,
     ROLE_SMALL,
+    ROLE_TRANSFER, /* to or from another rank: a stage of a pipeline */
     ROLES
 };
 

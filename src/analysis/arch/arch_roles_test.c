@@ -54,5 +54,17 @@ TEST(matmuls_up_to_the_next_norm_are_the_ffn)
     expect_roles(roles, ARRAY_LEN(roles));
 }
 
+TEST(a_transfer_between_stages_is_no_tensor_parallelism)
+{
+    static const enum role roles[] = {ROLE_ATTENTION, ROLE_PROJECTION, ROLE_TRANSFER,
+                                      ROLE_TRANSFER,  ROLE_TP_COMM,    ROLE_MID_NORM,
+                                      ROLE_DENSE_FFN, ROLE_DENSE_FFN,  ROLE_DENSE_FFN};
+
+    add_row(0, "FusedInferAttentionScore MatMul hcom_send_ hcom_receive_ hcom_allReduce_ RmsNorm "
+               "MatMul SwiGlu MatMul");
+    expect_roles(roles, ARRAY_LEN(roles));
+}
+
 TEST_MAIN("analysis/arch/arch_roles", CASE(a_dense_layer_has_projection_ffn_and_preparation),
-          CASE(a_router_takes_its_norm_and_matmul), CASE(matmuls_up_to_the_next_norm_are_the_ffn))
+          CASE(a_router_takes_its_norm_and_matmul), CASE(matmuls_up_to_the_next_norm_are_the_ffn),
+          CASE(a_transfer_between_stages_is_no_tensor_parallelism))

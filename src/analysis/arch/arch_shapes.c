@@ -95,6 +95,10 @@ static struct arch_query query_of(const struct shapes *shapes)
         int64_t length = q->dim[1] == 1 ? 1 : q->dim[2];
         return (struct arch_query){q->dim[0] * length, q->dim[0]};
     }
+    /* Keys of another width: [S, B, heads x size] or [B, S, heads x size], and which is not known.
+     */
+    if (shapes->n > 1 && shapes->at[1].n == 3 && shapes->at[1].dim[2] != q->dim[2])
+        return (struct arch_query){0};
     /* [tokens, heads, size]: the sequence lengths are the only list beside it */
     for (size_t i = 1; i < shapes->n && sequences == 0; i++)
         if (shapes->at[i].n == 1)

@@ -149,7 +149,160 @@ TEST(shapes_tell_the_sizes_of_a_model)
     assert_int_equal(a->markers->prefill, 2); /* 128 query tokens a sequence */
 }
 
+/* Three layers of a training step whose attention has these shapes. */
+static void add_folded(const char *in, const char *out)
+{
+    struct lane_key key = {.kind = LANE_STREAM, .name = capture_intern(cap, S("1"))};
+    struct attr set[2] = {
+        attr_text(capture_key(cap, KEY_INPUT_SHAPES), capture_intern(cap, str_of(in))),
+        attr_text(capture_key(cap, KEY_OUTPUT_SHAPES), capture_intern(cap, str_of(out)))};
+
+    for (int i = 0; i < 3; i++) {
+        capture_slice(cap, &(struct slice){.begin = i * MS,
+                                           .dur = 10 * US,
+                                           .lane = capture_lane(cap, key),
+                                           .name = capture_intern(cap, S("FlashAttentionScore")),
+                                           .set = attrs_set(&cap->attrs, set, ARRAY_LEN(set))});
+        add_row(i * MS + 20 * US, "MatMul SwiGlu MatMul");
+    }
+    for (int i = 0; i < 3; i++)
+        add_row((4 + i) * MS, "MatMul SwiGluGrad MatMul FlashAttentionScoreGrad");
+}
+
+/* [S, B, heads x size]: 16 heads of 128, 8 of them for keys and values. */
+TEST(heads_on_one_axis_with_their_size_are_told_by_the_sums_of_softmax)
+{
+    add_folded("4096,1,2048;4096,1,1024;4096,1,1024", "1,16,4096,8;1,16,4096,8;0;4096,1,2048");
+    const struct arch *a = arch_test_find();
+
+    assert_int_equal(arch_config_get(a->config, "attention_heads")->number, 16);
+    assert_int_equal(arch_config_get(a->config, "kv_heads")->number, 8);
+    assert_int_equal(arch_config_get(a->config, "head_size")->number, 128);
+    assert_int_equal(arch_config_get(a->config, "query_length")->number, 4096);
+}
+
+TEST(heads_that_no_output_tells_are_unknown)
+{
+    add_folded("4096,1,2048;4096,1,1024;4096,1,1024", "4096,1,2048");
+    const struct arch *a = arch_test_find();
+
+    assert_null(arch_config_get(a->config, "attention_heads"));
+    assert_null(arch_config_get(a->config, "head_size"));
+}
+
+TEST(packed_tokens_have_heads_on_an_axis_of_their_own)
+{
+    add_folded("4096,16,128;4096,8,128;4096,8,128", "4096,16,8;4096,16,8;0;4096,16,128");
+    const struct arch *a = arch_test_find();
+
+    assert_int_equal(arch_config_get(a->config, "attention_heads")->number, 16);
+    assert_int_equal(arch_config_get(a->config, "kv_heads")->number, 8);
+}
+
+TEST(a_training_run_has_no_prefill)
+{
+    add_folded("1,16,4096,128;1,8,4096,128;1,8,4096,128", "1,16,4096,8");
+    const struct arch *a = arch_test_find();
+
+    assert_true(a->layers->is_training);
+    assert_int_equal(a->markers->prefill, 0);
+    assert_int_equal(a->markers->unknown, 3);
+}
+
+/* The kernel's name says prefill, which it is not. */
+TEST(names_of_kernels_make_no_prefill_of_training)
+{
+    nanos at = 0;
+
+    is_gpu();
+    for (int step = 0; step < 3; step++) {
+        for (int i = 0; i < 3; i++)
+            at = add_row(at, "flash_fwd_kernel gemm silu gemm");
+        for (int i = 0; i < 3; i++)
+            at = add_row(at, "gemm silu_backward gemm flash_bwd_kernel");
+    }
+    assert_int_equal(arch_test_find()->markers->prefill, 0);
+}
+
+TEST(queries_and_keys_are_turned_apart)
+{
+    nanos at = 0;
+
+    for (int pass = 0; pass < 3; pass++) {
+        at = add_row(at, "GatherV2 RotaryMul RotaryMul");
+        for (int layer = 0; layer < 4; layer++)
+            at =
+                add_row(at, layer < 3 ? "FusedInferAttentionScore MatMul SwiGlu RotaryMul RotaryMul"
+                                      : "FusedInferAttentionScore MatMul SwiGlu");
+    }
+    const struct arch *a = arch_test_find();
+    assert_int_equal(a->n_failed, 0);
+    assert_str(a->checks[1].op, "RotaryMul");
+    assert_int_equal(a->checks[1].expected, 8);
+}
+
+/* `lost`: norms that the second pass does without. */
+static const struct arch *gpu_passes(int lost)
+{
+    nanos at = 0;
+
+    is_gpu();
+    for (int pass = 0; pass < 3; pass++) {
+        at = add_row(at, "indexSelectSmallIndex");
+        for (int layer = 0; layer < 8; layer++)
+            at =
+                add_row(at, pass == 1 && layer < lost
+                                ? "flash_fwd_kernel gemm gemm silu_and_mul gemm"
+                                : "flash_fwd_kernel gemm rms_norm gemm silu_and_mul gemm rms_norm");
+        at = add_row(at, "ArgMaxOps");
+    }
+    return arch_test_find();
+}
+
+TEST(parts_of_layers_on_a_gpu_are_counted)
+{
+    const struct arch *a = gpu_passes(0);
+
+    assert_int_equal(a->n_failed, 0);
+    assert_int_equal(a->n_checks, 4);
+    assert_int_equal(a->checks[1].expected, 16); /* two norms to a layer */
+    assert_int_equal(a->checks[2].expected, 8);
+}
+
+TEST(layers_that_lack_a_part_on_a_gpu_are_a_mismatch)
+{
+    assert_int_equal(gpu_passes(3)->n_failed, 1);
+}
+
+TEST(copies_of_a_model_are_told_by_their_wrapper)
+{
+    is_gpu();
+    cap->facts.world_size = 8;
+    add_call("DistributedDataParallel.forward", "[]", 0);
+    add_row(MS, "gemm relu");
+    const struct arch *a = arch_test_find();
+
+    assert_int_equal(arch_config_get(a->config, "data_parallel")->number, 8);
+}
+
+TEST(groups_of_a_mesh_tell_its_degrees)
+{
+    add_row(0, "MatMul");
+    vec_push(&cap->comm_groups, ((struct comm_group){.id = capture_intern(cap, S("3")),
+                                                     .name = capture_intern(cap, S("mesh_dp")),
+                                                     .ranks = capture_intern(cap, S("0,4,8,12"))}));
+    assert_int_equal(arch_config_get(arch_test_find()->config, "data_parallel")->number, 4);
+}
+
 TEST_MAIN("analysis/arch/arch", CASE(a_capture_of_nothing_has_ten_sections),
           CASE(one_kernel_of_no_length_has_ten_sections), CASE(one_marker_alone_has_ten_sections),
           CASE(counts_are_checked_against_layers), CASE(a_missing_kernel_is_a_mismatch),
-          CASE(the_folders_name_tells_the_parallelism), CASE(shapes_tell_the_sizes_of_a_model))
+          CASE(the_folders_name_tells_the_parallelism), CASE(shapes_tell_the_sizes_of_a_model),
+          CASE(heads_on_one_axis_with_their_size_are_told_by_the_sums_of_softmax),
+          CASE(heads_that_no_output_tells_are_unknown),
+          CASE(packed_tokens_have_heads_on_an_axis_of_their_own),
+          CASE(a_training_run_has_no_prefill), CASE(names_of_kernels_make_no_prefill_of_training),
+          CASE(queries_and_keys_are_turned_apart), CASE(parts_of_layers_on_a_gpu_are_counted),
+          CASE(layers_that_lack_a_part_on_a_gpu_are_a_mismatch),
+          CASE(copies_of_a_model_are_told_by_their_wrapper),
+          CASE(groups_of_a_mesh_tell_its_degrees))

@@ -8,6 +8,7 @@
 
 #include "analysis/diagnose/limits.h"
 #include "analysis/diagnose/root_limits.h"
+#include "analysis/steps/steps.h"
 #include "analysis/study.h"
 #include "text/diagnosis.h"
 
@@ -308,6 +309,23 @@ static void lack(struct diagnosis *d, struct wording text)
         d->missing[d->n_missing++] = text;
 }
 
+/* Steps that nobody marked are told as what they are. */
+static void lack_marks(struct cause_words *t)
+{
+    static const struct message *const words[] = {
+        [FOUND_LOADER] = &diagnosis_text.found_loader,
+        [FOUND_OPTIMIZER] = &diagnosis_text.found_optimizer,
+        [FOUND_RANGES] = &diagnosis_text.found_ranges,
+        [FOUND_GRAPHS] = &diagnosis_text.found_graphs,
+        [FOUND_LOOP] = &diagnosis_text.found_loop,
+        [FOUND_PASSES] = &diagnosis_text.found_passes,
+    };
+    const struct steps *steps = study_steps(t->f.st);
+
+    if (steps->found != FOUND_NOT)
+        lack(t->d, WORDING(t->arena, words[steps->found], PLACE("n", steps->n)));
+}
+
 static bool names_untraced(const struct diagnosis *d)
 {
     for (size_t i = 0; i < d->n_causes; i++)
@@ -327,6 +345,7 @@ static void add_missing(struct cause_words *t)
     else if (linked < LIMIT_LINKED / 100.0)
         lack(d, WORDING(t->arena, &diagnosis_text.few_links,
                         place_quantity("share", linked, UNIT_RATIO)));
+    lack_marks(t);
     if (!a->is_pseudo && t->f.steps < 3)
         lack(d, WORDING(t->arena, &diagnosis_text.too_short, PLACE("n", t->f.steps)));
     if (!(t->f.cap->has & HAS_SHAPES))

@@ -25,6 +25,14 @@ void fleet_study_end(struct fleet_study *fs)
     arena_free(&fs->arena);
 }
 
+const struct rank_jobs *fleet_study_jobs(struct fleet_study *fs)
+{
+    if (fs->jobs.of == NULL)
+        fs->jobs =
+            rank_jobs_find(&fs->arena, (const struct capture *const *)fs->fleet->ranks.at, fs->n);
+    return &fs->jobs;
+}
+
 ORDER_BY(by_rank, struct rank_summary, ORDER(x->rank, y->rank));
 
 const struct cluster *fleet_study_cluster(struct fleet_study *fs)
@@ -32,7 +40,7 @@ const struct cluster *fleet_study_cluster(struct fleet_study *fs)
     if (fs->has_cluster)
         return fs->cluster;
     fs->has_cluster = true;
-    if (fs->n < 2)
+    if (fs->n < 2 || fleet_study_jobs(fs)->n > 1)
         return NULL;
     struct rank_summary *list = ARENA_ARRAY(&fs->arena, struct rank_summary, fs->n);
     for (size_t i = 0; i < fs->n; i++) {

@@ -5,6 +5,7 @@
 #ifndef STRATA_ANALYSIS_RANKS_FLEET_STUDY_H
 #define STRATA_ANALYSIS_RANKS_FLEET_STUDY_H
 
+#include "analysis/ranks/rank_jobs.h"
 #include "analysis/study.h"
 #include "capture/fleet.h"
 
@@ -19,6 +20,7 @@ struct fleet_study {
     /* Filled on first use; ask through the functions below. */
     const struct cluster *cluster;
     const struct rank_verdicts *verdicts;
+    struct rank_jobs jobs;
     bool has_cluster;
 };
 
@@ -26,6 +28,9 @@ struct fleet_study {
 void fleet_study_begin(struct fleet_study *fs, const struct fleet *fleet,
                        struct study_options options);
 void fleet_study_end(struct fleet_study *fs);
+
+/* Which captures are ranks of one job. */
+const struct rank_jobs *fleet_study_jobs(struct fleet_study *fs);
 
 /* What the ranks tell together, by rank; NULL: they are no ranks of one job. */
 const struct cluster *fleet_study_cluster(struct fleet_study *fs);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/text/shell_word.h"
 #include "report/report.h"
 #include "text/cluster.h"
 #include "text/diagnosis.h"
@@ -51,18 +52,6 @@ static nanos median_of(struct arena *arena, const struct rank_verdicts *v, bool 
         times[i] = is_mean ? v->list[i].mean : v->list[i].time;
     qsort(times, v->n, sizeof(*times), by_time);
     return nanos_add(times[(v->n - 1) / 2], times[v->n / 2]) / 2;
-}
-
-/* Ranks of one run have about as many kernels each; other captures only share a folder. */
-static bool is_one_run(const struct rank_verdicts *v)
-{
-    uint64_t least = UINT64_MAX, most = 0;
-
-    for (size_t i = 0; i < v->n; i++) {
-        least = v->list[i].kernels < least ? v->list[i].kernels : least;
-        most = v->list[i].kernels > most ? v->list[i].kernels : most;
-    }
-    return least > 0 && most <= least + least / 5;
 }
 
 /* ---- what they tell together ---- */
@@ -122,13 +111,15 @@ static struct wording culprit_text(struct arena *arena, const struct cluster *c,
                    place_quantity("share", one->share, UNIT_RATIO));
 }
 
-/* The slowest in words; ranks of one run do about the same work. */
+/* The slowest in words; captures of several jobs are not compared. */
 static struct wording slowest_text(struct arena *arena, const struct rank_verdicts *v)
 {
     const struct rank_verdict *slow = &v->list[v->slowest];
 
     if (!v->is_one_run)
-        return WORDING(arena, &diagnosis_text.ranks_apart, PLACE("n", v->n));
+        return WORDING(
+            arena, v->jobs->n == v->n ? &diagnosis_text.ranks_apart : &diagnosis_text.ranks_mixed,
+            PLACE("n", v->n), PLACE("jobs", v->jobs->n));
     bool is_alike = slow->mean <= v->median_mean + v->median_mean / ALIKE;
     return WORDING(arena, is_alike ? &diagnosis_text.ranks_alike : &diagnosis_text.ranks_slow,
                    PLACE("n", v->n), PLACE("name", slow->name),
@@ -149,7 +140,9 @@ struct rank_verdicts *rank_verdicts_find(struct fleet_study *fs)
     }
     v->median = median_of(arena, v, false);
     v->median_mean = median_of(arena, v, true);
-    v->is_one_run = is_one_run(v);
+    v->fleet = fs->fleet;
+    v->jobs = fleet_study_jobs(fs);
+    v->is_one_run = v->jobs->n < 2;
     v->cluster = fleet_study_cluster(fs);
     if (v->cluster != NULL && v->cluster->n_culprits > 0) {
         v->culprits = v->cluster->culprits;
@@ -250,6 +243,35 @@ static void describe_table(const struct rank_verdicts *v, struct report *r)
     }
 }
 
+/* Ranks of one job among others: "a, b". */
+static void describe_jobs(const struct rank_verdicts *v, struct report *r)
+{
+    for (uint32_t job = 0; job < v->jobs->n && !v->is_one_run; job++) {
+        struct str names = S("");
+        size_t members = 0;
+        for (size_t i = 0; i < v->n; i++) {
+            if (v->jobs->of[i] != job)
+                continue;
+            names = arena_format(&r->arena, "%.*s%s%.*s", STR_ARGS(names),
+                                 members++ > 0 ? ", " : "", STR_ARGS(v->list[i].name));
+        }
+        if (members > 1)
+            report_text(r, REPORT_MESSAGE(r, &diagnosis_text.ranks_job, PLACE("names", names)));
+    }
+}
+
+/* A command for each. */
+static void describe_commands(const struct rank_verdicts *v, struct report *r)
+{
+    enum { MOST = 16 };
+
+    for (size_t i = 0; i < v->n && i < MOST; i++) {
+        struct str path = rank_jobs_path(&r->arena, v->fleet->ranks.at[i]);
+        const char *word = shell_word(&r->arena, arena_cstr(&r->arena, path));
+        report_fact(r, i == 0 ? "alone" : "", arena_format(&r->arena, "strata %s", word));
+    }
+}
+
 void rank_verdicts_describe(const void *verdicts, struct report *r)
 {
     const struct rank_verdicts *v = verdicts;
@@ -260,6 +282,10 @@ void rank_verdicts_describe(const void *verdicts, struct report *r)
         report_text(r, report_message(r, &diagnosis_text.culprit_more));
     else
         report_text(r, wording_text(r->lang, &r->arena, v->text));
+    describe_jobs(v, r);
     describe_table(v, r);
-    report_text(r, report_message(r, &diagnosis_text.ranks_one));
+    if (v->is_one_run)
+        report_text(r, report_message(r, &diagnosis_text.ranks_one));
+    else
+        describe_commands(v, r);
 }

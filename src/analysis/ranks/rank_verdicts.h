@@ -45,7 +45,9 @@ struct rank_verdicts {
     struct rank_verdict *list;
     size_t n;
     nanos median, median_mean;
-    bool is_one_run;                /* they do about the same work */
+    const struct fleet *fleet;
+    const struct rank_jobs *jobs;   /* of each in the list */
+    bool is_one_run;                /* they are ranks of one job */
     size_t slowest;                 /* place in the list */
     const struct cluster *cluster;  /* NULL: they are no ranks of one job */
     const struct culprit *culprits; /* of the cluster, largest saving first */

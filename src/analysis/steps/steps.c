@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/arch/arch.h"
+#include "analysis/steps/step_units.h"
 #include "analysis/study.h"
 #include "analysis/tables/serving.h"
 #include "base/text/pattern.h"
@@ -174,6 +175,22 @@ static bool take_passes(struct study *st, struct steps *steps)
     return steps->n > 0;
 }
 
+/* What repeats. */
+static bool take_units(struct study *st, struct steps *steps)
+{
+    const struct step_units *units = study_step_units(st);
+
+    steps->at = ARENA_ARRAY(&st->scratch, struct step, units->n);
+    for (size_t i = 0; i < units->n; i++)
+        steps->at[i] = (struct step){.id = arena_format(&st->scratch, "unit#%zu", i),
+                                     .number = (int64_t)i,
+                                     .window = {units->at[i], units->at[i]}};
+    steps->n = units->n;
+    steps->source = STEPS_MARKER;
+    steps->found = units->by;
+    return steps->n > 0;
+}
+
 /* Passes through the model, as its layers tell them: a few alike and whole ones at least. */
 static bool find_passes(struct study *st, struct steps *steps)
 {
@@ -193,7 +210,10 @@ static bool find_passes(struct study *st, struct steps *steps)
         st->options.passes = (struct interval_set){windows, layers->n_passes};
     }
     study_end(&whole);
-    return take_passes(st, steps);
+    if (!take_passes(st, steps))
+        return false;
+    steps->found = FOUND_PASSES;
+    return true;
 }
 
 static bool steps_by_first_source(struct study *st, struct steps *steps)
@@ -206,10 +226,9 @@ static bool steps_by_first_source(struct study *st, struct steps *steps)
         return take_passes(st, steps);
     return take_marks(st, steps, MARK_PROFILER_STEP, STEPS_PROFILER) ||
            take_marks(st, steps, MARK_ITERATION, STEPS_ITERATION) || take_ranges(st, steps) ||
-           take_marks(st, steps, MARK_RANGE, STEPS_MARKER) ||
            (choice != STEP_CHOICE_MARKERS && take_ids(st, steps)) ||
            take_marks(st, steps, MARK_STEP_TRACE, STEPS_TRACE) || take_serving(st, steps) ||
-           (choice == STEP_CHOICE_FOUND && find_passes(st, steps));
+           (choice == STEP_CHOICE_FOUND && (take_units(st, steps) || find_passes(st, steps)));
 }
 
 /* Moves each begin to the first kernel that was launched in the step's host window. */

@@ -167,6 +167,23 @@ TEST(a_step_may_begin_with_the_first_kernel_launched_in_it)
     assert_int_equal(s->at[1].mark, 100);
 }
 
+TEST(work_that_repeats_is_a_step_only_where_that_is_wanted)
+{
+    for (int i = 0; i < 4; i++) {
+        host("round", i * 100, i * 100 + 90);
+        steps_kernel(i * 100 + 20, i * 100 + 30);
+    }
+    const struct steps *s = look_with(study_with_passes());
+
+    assert_int_equal(s->n, 4);
+    assert_int_equal(s->found, FOUND_RANGES);
+    assert_str(s->at[3].id, "unit#3");
+    study_end(&study);
+    study_begin(&study, cap, study_defaults());
+    assert_int_equal(study_steps(&study)->source, STEPS_PSEUDO);
+    assert_int_equal(study_steps(&study)->found, FOUND_NOT);
+}
+
 TEST_MAIN("analysis/steps/steps",
           CASE(a_step_lasts_until_the_next_mark_and_the_last_until_its_last_kernel),
           CASE(a_last_step_without_kernels_ends_with_its_mark),
@@ -174,4 +191,5 @@ TEST_MAIN("analysis/steps/steps",
           CASE(marks_without_kernels_are_steps_all_the_same),
           CASE(ranges_that_match_a_pattern_are_steps),
           CASE(passes_and_nothing_at_all_can_be_asked_for),
-          CASE(a_step_may_begin_with_the_first_kernel_launched_in_it))
+          CASE(a_step_may_begin_with_the_first_kernel_launched_in_it),
+          CASE(work_that_repeats_is_a_step_only_where_that_is_wanted))

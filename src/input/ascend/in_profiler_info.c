@@ -14,7 +14,7 @@ static bool claims(struct str name)
 
     return (str_equal(parts.base, S("profiler_info")) && str_equal(parts.ext, S("json"))) ||
            str_equal(name, S("profiler_metadata.json")) || str_equal(name, S("info.json")) ||
-           str_starts(name, S("info.json."));
+           (str_starts(name, S("info.json.")) && !str_ends(name, S(".done")));
 }
 
 static int info_probe(const struct probe *p)

@@ -21,10 +21,10 @@ static bool claims_xla(struct str name)
            (str_ends(name, S(".trace.json")) || str_ends(name, S(".trace.json.gz")));
 }
 
-/* trace_view.json, and msprof_<ts>.json with its slices. */
+/* trace_view.json, msprof_<ts>.json with its slices, and MindSpore's own timeline. */
 static bool claims_view(struct str name)
 {
-    if (str_equal(name, S("trace_view.json")))
+    if (str_equal(name, S("trace_view.json")) || str_starts(name, S("ascend_timeline_display_")))
         return true;
     if (!str_starts(name, S("msprof_")) || !str_ends(name, S(".json")))
         return false;

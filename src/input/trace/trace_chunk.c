@@ -274,17 +274,6 @@ static enum trace_name chunk_name_of(struct trace_chunk *c, strid name)
     return (enum trace_name)(s->name - 1);
 }
 
-static enum trace_hint hint_of_kind(enum slice_kind kind)
-{
-    static const uint8_t hints[SLICE_KINDS] = {
-        [SLICE_COMM] = HINT_COMM,   [SLICE_COMM_PART] = HINT_COMM_PART,
-        [SLICE_AICPU] = HINT_AICPU, [SLICE_COPY] = HINT_TASK_COPY,
-        [SLICE_WAIT] = HINT_WAIT,   [SLICE_CONTROL] = HINT_CONTROL,
-    };
-
-    return hints[kind] != 0 ? (enum trace_hint)hints[kind] : HINT_COMPUTE;
-}
-
 /* What a task of an Ascend device is. */
 static enum trace_hint task_hint(struct trace_chunk *c, strid name, struct str task)
 {
@@ -292,7 +281,7 @@ static enum trace_hint task_hint(struct trace_chunk *c, strid name, struct str t
 
     if (!trace_same(c->last_task.text, task)) {
         c->last_task.text = task;
-        c->last_task.hint = hint_of_kind(classify_task(task));
+        c->last_task.hint = trace_hint_of(classify_task(task));
         c->last_task.is_aicpu = str_equal(classify_core(task), S("AI_CPU"));
     }
     if (c->last_task.hint == HINT_COMM && chunk_name_of(c, name) == NAME_COLLECTIVE)
@@ -303,8 +292,8 @@ static enum trace_hint task_hint(struct trace_chunk *c, strid name, struct str t
         return c->last_task.hint;
     uint8_t *known = &s->task[c->last_task.is_aicpu];
     if (*known == 0)
-        *known = (uint8_t)(1 + hint_of_kind(classify_kernel(VENDOR_ASCEND, classify_core(task),
-                                                            s->raw, S(""))));
+        *known = (uint8_t)(1 + trace_hint_of(classify_kernel(VENDOR_ASCEND, classify_core(task),
+                                                             s->raw, S(""))));
     return (enum trace_hint)(*known - 1);
 }
 
@@ -320,7 +309,7 @@ static enum trace_hint hint_of(struct trace_chunk *c, const struct trace_event *
         struct trace_string *s = &c->strings.at.at[name];
         if (s->gpu == 0)
             s->gpu =
-                (uint8_t)(1 + hint_of_kind(classify_kernel(VENDOR_NVIDIA, S(""), s->raw, S(""))));
+                (uint8_t)(1 + trace_hint_of(classify_kernel(VENDOR_NVIDIA, S(""), s->raw, S(""))));
         return (enum trace_hint)(s->gpu - 1);
     }
     if (hint == HINT_PLAIN || hint == HINT_HOST_OP || hint == HINT_ANNOTATION) {

@@ -58,6 +58,8 @@ static void take_other(struct json *j, struct trace_facts *f)
     while (json_key(j, &key))
         if (str_equal(key, S("vendor")) && json_value(j, &text))
             take_vendor(text, f);
+        else if (str_equal(key, S("producer")) && json_value(j, &text))
+            f->is_own = str_equal(text, S("strata"));
 }
 
 /* The name of the first device. */

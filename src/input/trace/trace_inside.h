@@ -62,6 +62,7 @@ struct trace_facts {
     struct str device_name; /* in the arena */
     enum vendor vendor;     /* VENDOR_AMD; the others are known by their words */
     bool has_second_list;   /* of events, behind the first */
+    bool is_own;            /* strata wrote it */
     struct arena arena;
 };
 
@@ -108,6 +109,7 @@ struct trace_merge {
     const struct input_file *in;
     struct capture *cap;
     enum trace_dialect dialect;
+    bool is_own;  /* strata wrote it */
     size_t first; /* number of the first slice of this file */
     struct trace_lanes lanes;
     struct trace_flows flows;

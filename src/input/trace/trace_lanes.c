@@ -1,6 +1,7 @@
 /* Rows of a trace into lanes: what each is, from its process and its events. */
 #include "input/trace/trace_lanes.h"
 
+#include "input/trace/trace_ascend.h"
 #include "input/trace/trace_rows.h"
 
 void trace_lanes_fini(struct trace_lanes *t)
@@ -39,20 +40,10 @@ static enum trace_class lanes_class_of(const struct trace_lanes *t, const struct
         return trace_rows_xla(cap, lane, process);
     if (t->dialect == TRACE_ROCPROF)
         return trace_rows_rocprof(cap, process);
-    struct str name = capture_text(cap, process->name), row = capture_text(cap, lane->name);
+    enum trace_class class = trace_ascend_class(t, cap, lane, process);
 
-    if (str_equal(name, S("Ascend Hardware")))
-        return CLASS_DEVICE;
-    if (str_equal(name, S("HCCL")) || str_equal(name, S("Communication")))
-        return str_starts(row, S("Plane")) ? CLASS_PART : CLASS_GROUP;
-    if (str_equal(name, S("Overlap Analysis")))
-        return CLASS_PART;
-    if (str_equal(name, S("CANN")))
-        return CLASS_CANN;
-    if (str_equal(name, S("Python GC")))
-        return CLASS_GC;
-    if (str_equal(name, S("MsTx")))
-        return CLASS_MARKS;
+    if (class != CLASS_HOST)
+        return class;
     if ((lane->hints & (bit(HINT_GPU_ANNOTATION + 1) - bit(HINT_COMPUTE))) != 0)
         return CLASS_DEVICE; /* events of a device stand on the row */
     if (process->name == 0 && (lane->hints & bit(HINT_COLLECTIVE)) != 0)
@@ -183,10 +174,13 @@ enum slice_kind trace_kind(enum trace_class class, enum trace_hint hint, bool bu
     switch (class) {
     case CLASS_PART:
         return SLICE_OTHER;
-    case CLASS_STEPS:
-        return SLICE_STEP;
-    case CLASS_GROUP:
-        return hint == HINT_COLLECTIVE || hint == HINT_COMM ? SLICE_COMM : SLICE_OTHER;
+    case CLASS_STEPS: /* beside an iteration its parts */
+        return hint == HINT_CONTROL ? SLICE_OTHER : SLICE_STEP;
+    case CLASS_GROUP: /* each is a collective, whatever its name */
+        if (hint == HINT_COMM_PART)
+            return SLICE_COMM_PART;
+        return hint == HINT_COLLECTIVE || hint == HINT_COMM || hint == HINT_PLAIN ? SLICE_COMM
+                                                                                  : SLICE_OTHER;
     case CLASS_GC:
         return SLICE_GC;
     case CLASS_MARKS:

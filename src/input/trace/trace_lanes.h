@@ -29,6 +29,7 @@ struct trace_process {
     strid pid; /* as text */
     strid name, labels;
     bool has_streams; /* of a device: rows of streams beside those made from them */
+    bool has_groups;  /* of an Ascend device: rows beside those of parts of collectives */
 };
 
 struct trace_lane {
@@ -43,6 +44,7 @@ struct trace_lane {
 
 struct trace_lanes {
     enum trace_dialect dialect;
+    bool is_mindspore; /* rows that only MindSpore writes */
     VEC_OF(struct trace_lane) at;
     VEC_OF(struct trace_process) processes;
     struct hash lane_ids, process_ids;

@@ -4,6 +4,7 @@
 #include "base/tables/hash.h"
 #include "input/ascend/kernel_index.h"
 #include "input/trace/step_name.h"
+#include "input/trace/trace_ascend.h"
 #include "input/trace/trace_links.h"
 #include "input/trace/trace_rows.h"
 #include "input/trace/trace_text.h"
@@ -382,6 +383,7 @@ static void add_marks(struct trace_merge *m)
                             .begin = cap->slices.begin[i],
                             .end = slices_end(&cap->slices, i)};
         if (cap->slices.kind[i] == SLICE_STEP &&
+            cap->lanes.at[cap->slices.lane[i]].key.kind != LANE_OTHER &&
             step_name_parse(capture_text(cap, mark.name), &mark.source, &mark.number))
             vec_push(&cap->marks, mark);
     }
@@ -469,14 +471,25 @@ void trace_merge_finish(struct trace_merge *m)
 
     for (uint64_t i = 0; i < m->open_left; i++)
         trace_merge_trouble(m, TROUBLE_UNPAIRED, TRACE_NOWHERE);
-    lane_id *lanes = trace_lanes_resolve(&m->lanes, cap, m->in->kernels != NULL);
-    if (m->in->kernels != NULL)
+    bool has_table = m->in->kernels != NULL, is_ascend = m->dialect == TRACE_ASCEND;
+    if (is_ascend)
+        trace_ascend_look(&m->lanes, cap, m->first, has_table || m->is_own);
+    lane_id *lanes = trace_lanes_resolve(&m->lanes, cap, has_table);
+    if (is_ascend)
+        trace_ascend_hints(&m->lanes, cap, m->first);
+    if (has_table)
         join_kernels(m);
     bool has_rows = m->dialect == TRACE_XLA || m->dialect == TRACE_ROCPROF;
     if (has_rows)
         trace_rows_hints(&m->lanes, cap, m->first);
     settle_slices(m, lanes);
     add_marks(m);
+    if (is_ascend) {
+        trace_ascend_marks(cap, m->first);
+        if (m->lanes.is_mindspore && cap->facts.kind == 0)
+            cap->facts.kind = capture_intern(cap, S("ascend_mindspore"));
+        trace_ascend_compare(cap, m->first, m->in->path, m->in->diag);
+    }
     for (size_t i = 0; i < m->series_uses.n; i++) {
         const struct trace_lane *lane = &m->lanes.at.at[m->series_uses.at[i].lane];
         cap->series.at[m->series_uses.at[i].id].process = m->lanes.processes.at[lane->process].name;

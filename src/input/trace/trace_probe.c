@@ -20,9 +20,18 @@ static bool probe_text(struct str head, struct str name, enum trace_dialect *dia
                                          S_INIT("\"BeginNs\"")};
     static const struct str ascend_names[] = {S_INIT("\"Ascend Hardware\""), S_INIT("\"CANN\"")};
     static const struct str ascend[] = {
-        S_INIT("\"Ascend Hardware\""), S_INIT("\"CANN\""),      S_INIT("\"HostToDevice\""),
-        S_INIT("AscendCL@"),           S_INIT("\"async_npu\""), S_INIT("\"Overlap Analysis\""),
-        S_INIT("\"torch_to_npu\""),    S_INIT("\"ts\": \""),    S_INIT("\"ts\":\""),
+        S_INIT("\"Ascend Hardware\""),
+        S_INIT("\"CANN\""),
+        S_INIT("\"HostToDevice\""),
+        S_INIT("AscendCL@"),
+        S_INIT("\"async_npu\""),
+        S_INIT("\"Overlap Analysis\""),
+        S_INIT("\"torch_to_npu\""),
+        S_INIT("\"ts\": \""),
+        S_INIT("\"ts\":\""),
+        S_INIT("\"AICORE OP\""),
+        S_INIT("\"Op Overlap Analyse\""),
+        S_INIT("\"fullname\": \"Default/"),
     };
 
     str_skip(&head, S("\xEF\xBB\xBF"));
@@ -30,7 +39,8 @@ static bool probe_text(struct str head, struct str name, enum trace_dialect *dia
     if (text.n == 0 || (text.at[0] != '[' && text.at[0] != '{'))
         return false;
     bool is_object = text.at[0] == '{';
-    bool is_named = str_equal(name, S("trace_view.json")) || str_starts(name, S("msprof_"));
+    bool is_named = str_equal(name, S("trace_view.json")) || str_starts(name, S("msprof_")) ||
+                    str_starts(name, S("ascend_timeline_display_"));
     struct str inside = str_trim(str_part(text, 1, text.n));
     if (is_named && (inside.n == 0 || str_equal(inside, S("]"))) && !is_object) {
         *dialect = TRACE_ASCEND; /* it was killed before the first event */

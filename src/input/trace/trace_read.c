@@ -484,6 +484,7 @@ enum status trace_read_cut(struct import *i, enum trace_dialect dialect, const c
         begin_part(&r, in);
     }
     if (st == ST_OK) {
+        r.merge.is_own = r.facts.is_own;
         trace_merge_finish(&r.merge);
         set_facts(&r, cap, dialect);
     }

@@ -27,6 +27,17 @@ const uint8_t trace_hint_kinds[HINT_COUNT] = {
     [HINT_SKIP] = SLICE_OTHER,
 };
 
+enum trace_hint trace_hint_of(enum slice_kind kind)
+{
+    static const uint8_t hints[SLICE_KINDS] = {
+        [SLICE_COMM] = HINT_COMM,   [SLICE_COMM_PART] = HINT_COMM_PART,
+        [SLICE_AICPU] = HINT_AICPU, [SLICE_COPY] = HINT_TASK_COPY,
+        [SLICE_WAIT] = HINT_WAIT,   [SLICE_CONTROL] = HINT_CONTROL,
+    };
+
+    return hints[kind] != 0 ? (enum trace_hint)hints[kind] : HINT_COMPUTE;
+}
+
 static const struct {
     struct str word;
     enum trace_hint hint;

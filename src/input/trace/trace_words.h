@@ -48,6 +48,9 @@ static inline bool trace_hint_is_device(enum trace_hint hint)
     return hint >= HINT_COMPUTE && hint <= HINT_GPU_ANNOTATION;
 }
 
+/* The hint of device work of that kind. */
+enum trace_hint trace_hint_of(enum slice_kind kind);
+
 /* The hint of a category; HINT_PLAIN for unknown ones. Kernels are HINT_COMPUTE. */
 enum trace_hint trace_category(struct str cat);
 
