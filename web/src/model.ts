@@ -347,7 +347,7 @@ export const KINDS = [
 
 export const CAUSES = [
     'device_latency', 'device_dependency', 'sync', 'allocator', 'compile_load', 'copy_staging', 'launch', 'cpu_operator', 'input',
-    'python', 'untraced', 'unknown',
+    'python', 'untraced', 'start_up', 'unknown',
 ];
 
 export const STATES = ['queued', 'drained', 'host_slower', 'unlinked'];

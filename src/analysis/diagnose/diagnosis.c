@@ -96,12 +96,11 @@ static double told_share(const struct root_finder *f, const struct found_cause *
 static double held_share(const struct root_finder *f, const struct found_cause *c)
 {
     static const enum idle_cause idles[ROOT_CAUSES] = {
-        [ROOT_INPUT_PIPELINE] = CAUSE_INPUT,
-        [ROOT_CPU_OPERATOR] = CAUSE_OPERATOR,
-        [ROOT_PYTHON_OVERHEAD] = CAUSE_PYTHON,
-        [ROOT_HOST_UNTRACED] = CAUSE_UNTRACED,
+        [ROOT_INPUT_PIPELINE] = CAUSE_INPUT,   [ROOT_CPU_OPERATOR] = CAUSE_OPERATOR,
+        [ROOT_PYTHON_OVERHEAD] = CAUSE_PYTHON, [ROOT_HOST_UNTRACED] = CAUSE_UNTRACED,
+        [ROOT_START_UP] = CAUSE_START_UP,
     };
-    bool is_held = c->cause >= ROOT_INPUT_PIPELINE && c->cause <= ROOT_PYTHON_OVERHEAD;
+    bool is_held = idles[c->cause] != CAUSE_DEVICE_LATENCY;
     double idle = is_held ? idle_share(f, idles[c->cause]) : 1;
     double most = idle < c->profiled_saving / 2 ? c->profiled_saving : idle;
 
@@ -341,6 +340,43 @@ static void add_missing(struct cause_words *t)
         lack(d, cause_plain(t->arena, &diagnosis_text.threads));
 }
 
+/* ---- start-up ---- */
+
+/* The steady part of a recording whose start-up is the verdict, in a sentence. */
+static struct wording rest_of(struct cause_words *t)
+{
+    const struct root_finder *f = &t->f;
+    nanos rest = (f->window - f->by[ACCOUNT_IDLE + CAUSE_START_UP]) / (nanos)f->units;
+    struct message_place time = place_quantity("rest", (double)rest, UNIT_NS);
+
+    for (size_t i = 0; i < t->d->n_causes; i++) {
+        const struct diagnosis_cause *c = &t->d->causes[i];
+        enum root_cause cause = c->found.cause;
+        if (cause == ROOT_START_UP || c->confidence == CONFIDENCE_UNKNOWN ||
+            c->saving_share < root_least(f, cause, ROOT_NAMED))
+            continue;
+        return WORDING(t->arena, &diagnosis_text.start_rest, time,
+                       place_wording("cause", cause_label(t->arena, cause)),
+                       place_quantity("saving", (double)c->saving, UNIT_NS),
+                       place_wording("confidence",
+                                     wording_keep(t->arena, wording_plain(str_of(
+                                                                confidence_name(c->confidence))))));
+    }
+    return WORDING(t->arena, &diagnosis_text.start_rest_none, time);
+}
+
+/* A verdict on the steady part says that there is a start-up beside it. */
+static struct wording with_start(struct cause_words *t, struct wording verdict)
+{
+    for (size_t i = 0; i < t->d->n_causes; i++)
+        if (t->d->causes[i].found.cause == ROOT_START_UP &&
+            t->d->verdict.found.cause != ROOT_START_UP)
+            return WORDING(t->arena, &diagnosis_text.start_beside,
+                           place_wording("verdict", wording_keep(t->arena, verdict)),
+                           place_wording("start", wording_keep(t->arena, t->d->causes[i].what)));
+    return verdict;
+}
+
 /* ---- all of it ---- */
 
 static void diagnosis_begin(struct cause_words *t, struct study *st, struct whatif *w,
@@ -387,7 +423,9 @@ static void diagnosis_finish(struct cause_words *t, bool is_named)
                       place_quantity("saving", (double)c->saving, UNIT_NS),
                       place_quantity("after", (double)step - (double)c->saving, UNIT_NS),
                       place_wording("share", wording_keep(t->arena, diagnosis_share(t->arena, c))),
-                      place_wording("confidence", sure), PLACE("n", f->a->n));
+                      place_wording("confidence", sure), PLACE("n", f->a->n),
+                      place_wording("rest", wording_keep(t->arena, rest_of(t))));
+    d->text = with_start(t, d->text);
     d->why_first = cause_why_first(t, c);
     d->classes = ARENA_ARRAY(t->arena, struct diagnosis_class, ACCOUNT_CLASSES);
     for (int class = 0; class < ACCOUNT_CLASSES; class ++)

@@ -64,6 +64,78 @@ TEST(what_is_not_seen_in_the_steps_is_not_named)
         assert_true(d->causes[i].found.n_sites > 0);
 }
 
+/* A steady loop of 2 us kernels behind a first launch of 80 ms. `first`: what that one launches;
+ * `is_busy`: the device has something to do all the time but for that. */
+static void start_then_loop(const char *first, bool is_busy)
+{
+    nanos run = is_busy ? 49 * US : 2 * US;
+
+    for (int i = 0; i < 200; i++) {
+        nanos at = i * 50 * US + (i > 100 ? 80 * MS : 0);
+        launch(at, at + 6 * US, at + 7 * US, at + 7 * US + run);
+        if (i == 100)
+            launch_named(first, at + 60 * US, at + 80 * MS, at + 80 * MS + US,
+                         at + 80 * MS + 40 * US);
+    }
+}
+
+TEST(a_first_call_is_a_start_up)
+{
+    start_then_loop("convolution", true);
+    const struct diagnosis *d = diagnose();
+
+    assert_string_equal(d->verdict.id, "start_up");
+    assert_true(d->verdict.saving > 79 * MS && d->verdict.saving < 81 * MS);
+    assert_int_equal(d->n_causes, 1);
+    assert_true(str_find(d->text.english, S("In the other 10.")) < d->text.english.n);
+}
+
+/* The same call for a kernel that ran before is none, and one launch is not launches as such. */
+TEST(a_late_call_for_a_known_kernel_is_no_start_up)
+{
+    start_then_loop("elementwise", true);
+    const struct diagnosis *d = diagnose();
+
+    assert_false(lists(d, "start_up"));
+    assert_false(lists(d, "launch_bound"));
+    assert_string_equal(d->verdict.id, "unknown");
+}
+
+/* The steady part is judged by itself: the launches of the loop are worth 9 % of all. */
+TEST(the_rest_of_a_start_up_has_a_cause_of_its_own)
+{
+    start_then_loop("convolution", false);
+    const struct diagnosis *d = diagnose();
+
+    assert_string_equal(d->verdict.id, "start_up");
+    assert_true(lists(d, "launch_bound"));
+    assert_true(str_find(d->text.english, S("Launch-bound")) < d->text.english.n);
+}
+
+/* A pool of memory that only grows belongs to the start; one that is given back does not. */
+static void allocate_in_a_loop(bool is_freed)
+{
+    for (int i = 0; i < 100; i++) {
+        nanos at = i * MS;
+        host(SLICE_RUNTIME, "cudaMalloc", at, at + 300 * US);
+        if (is_freed)
+            host(SLICE_RUNTIME, "cudaFree", at + 300 * US, at + 600 * US);
+        launch(at + 600 * US, at + 606 * US, at + 607 * US, at + 990 * US);
+    }
+}
+
+TEST(memory_that_is_given_back_is_a_matter_of_the_allocator)
+{
+    allocate_in_a_loop(true);
+    assert_string_equal(diagnose()->verdict.id, "allocator");
+}
+
+TEST(memory_that_is_kept_is_not)
+{
+    allocate_in_a_loop(false);
+    assert_false(lists(diagnose(), "allocator"));
+}
+
 /* 200 launches of 10 us for kernels of 1 us. */
 TEST(short_kernels_are_launch_bound)
 {

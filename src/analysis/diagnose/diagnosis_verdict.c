@@ -21,6 +21,8 @@ const struct message *cause_verdict_message(const struct diagnosis_cause *c)
         return &diagnosis_text.verdict_alone;
     if (flags & ROOT_OF_STEP)
         return &diagnosis_text.verdict_once;
+    if (c->found.cause == ROOT_START_UP)
+        return &diagnosis_text.verdict_start;
     if (root_may_be_profiler(&c->found))
         return &diagnosis_text.verdict_launch;
     switch (c->bound) {

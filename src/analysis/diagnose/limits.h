@@ -20,6 +20,11 @@ enum {
     LIMIT_GROUPS = 64,             /* timelines that threads join; the rest have one each */
     LIMIT_TURNS = 10,              /* threads that overlap in less than a tenth take turns */
 
+    /* Start-up. */
+    LIMIT_START_TIMES = 50,     /* a first call lasts so many usual ones of its name, */
+    LIMIT_START_USUAL = 20000,  /* of which none is longer: others are first calls too, */
+    LIMIT_START_LEAST = 200000, /* and this long */
+
     /* Latency of a queue: three times the median gap between queued tasks, in these bounds. */
     LIMIT_QUEUE_TIMES = 3,
     LIMIT_QUEUE_LEAST = 2000,

@@ -313,6 +313,15 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .whatif = "no_alloc",
                 .flags = ROOT_BETWEEN_STREAMS | ROOT_NEEDS_SHAPES,
             },
+        [ROOT_START_UP] =
+            {
+                .id = "start_up",
+                .what = &diagnosis_text.what_start,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_start,
+                .against = &diagnosis_text.not_start,
+                .record = &diagnosis_text.record_start,
+                .whatif = "no_start_up",
+            },
 };
 
 struct str root_cause_label(enum lang lang, enum root_cause cause)

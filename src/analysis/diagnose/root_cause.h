@@ -39,9 +39,10 @@ enum root_cause {
     ROOT_SLOW_STEP_SAME_WORK,
     ROOT_CLOCK_DROP,
     ROOT_VARIABLE_SHAPES,
+    ROOT_START_UP,
 };
 
-enum { ROOT_CAUSES = ROOT_VARIABLE_SHAPES + 1 };
+enum { ROOT_CAUSES = ROOT_START_UP + 1 };
 
 /* Whose words an action uses. */
 enum framework {

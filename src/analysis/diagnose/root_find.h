@@ -83,6 +83,9 @@ static inline bool root_has(const struct found_cause *c, unsigned flag)
 /* Of one found already, or NULL. */
 const struct found_cause *root_found(const struct root_finder *f, enum root_cause cause);
 
+/* A limit as a share of the step: of all causes but the start-up it is one of the steady part. */
+double root_least(const struct root_finder *f, enum root_cause cause, int percent);
+
 /* Time of copies that no compute or communication covers. */
 nanos root_copies_alone(const struct root_finder *f);
 

@@ -17,6 +17,7 @@ enum {
     ROOT_PERIODS = 20,     /* percent that host and device periods may differ without a word */
 
     ROOT_EQUAL_PRODUCTS = 10, /* so many in a row could be one */
+    ROOT_FEW_LAUNCHES = 2,    /* launches whose gaps are half of all: it is not launches as such */
 
     /* Copies. */
     ROOT_COPY_SHARE = 2, /* percent of exposed copies that make them a cause */

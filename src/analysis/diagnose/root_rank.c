@@ -46,6 +46,8 @@ static bool is_specific(const struct found_cause *c, const struct found_cause *g
         return false;
     if (c->cause == ROOT_HOST_UNTRACED) /* nothing that could be acted on has a name */
         return false;
+    if (c->cause == ROOT_START_UP) /* has nothing to do with any of the others */
+        return false;
     if (is_chain && c->cause == ROOT_FP64_USED) /* wrong in every kernel of it */
         return c->share >= ROOT_SPECIFIC / 100.0 * generic->share;
     /* Beside launches in general, tasks count by their own time alone; an optimizer is its
@@ -87,7 +89,8 @@ static void prefer(struct root_finder *f, enum root_cause cause, double least)
 /* One step tells more than what it is full of; compilers name themselves. */
 static void prefer_step(struct root_finder *f)
 {
-    if (f->found[0].cause == ROOT_COMPILATION || f->found[0].in_slow_step < ROOT_IN_STEP / 100.0)
+    if (f->found[0].cause == ROOT_COMPILATION || f->found[0].cause == ROOT_START_UP ||
+        f->found[0].in_slow_step < ROOT_IN_STEP / 100.0)
         return;
     for (size_t i = 1; i < f->n; i++)
         if (root_has(&f->found[i], ROOT_OF_STEP) && f->found[i].saving >= ROOT_NAMED / 100.0)
@@ -101,7 +104,7 @@ bool root_rank(struct root_finder *f)
     size_t n = 0;
 
     for (size_t i = 0; i < f->n; i++)
-        if (f->found[i].saving >= ROOT_LISTED / 100.0)
+        if (f->found[i].saving >= root_least(f, f->found[i].cause, ROOT_LISTED))
             f->found[n++] = f->found[i];
     f->n = n;
     if (n == 0)
@@ -125,7 +128,7 @@ bool root_rank(struct root_finder *f)
     bool is_hidden = first->is_share &&
                      num_share((double)f->by[ACCOUNT_IDLE + CAUSE_UNKNOWN], (double)f->window) >
                          first->saving; /* most of the time cannot be explained */
-    return first->saving >= named && !is_hidden;
+    return first->saving >= root_least(f, first->cause, ROOT_NAMED) && !is_hidden;
 }
 
 /* ---- confidence ---- */
@@ -134,6 +137,9 @@ static double evidence_of(const struct root_finder *f, const struct found_cause 
 {
     double linked = num_share((double)f->a->host.links, (double)(f->a->tasks.n - f->a->orphans));
     double score = linked < LIMIT_LINKED / 100.0 ? 0.6 : 1;
+
+    if (c->cause == ROOT_START_UP) /* once: steps have no part in it */
+        return score;
 
     if (root_has(c, ROOT_NEEDS_SHAPES) && !(f->cap->has & HAS_SHAPES))
         score *= 0.5;
@@ -164,7 +170,7 @@ double root_confidence(const struct root_finder *f, const struct found_cause *c)
                                         : error <= 0.05                     ? 0.8
                                         : error <= ROOT_POOR_REPLAY / 100.0 ? 0.5
                                                                             : 0.2);
-    if (!root_has(c, ROOT_OF_STEP))
+    if (!root_has(c, ROOT_OF_STEP) && c->cause != ROOT_START_UP)
         score *= spread <= 0.1 ? 1 : spread <= 0.5 ? 0.8 : 0.6;
     if (apart > 0.15 || apart < -0.15)
         score *= 0.7;

@@ -107,11 +107,15 @@ static nanos time_of_call(const struct root_finder *f, enum root_cause cause,
     static const enum stretch_class classes[ROOT_CAUSES] = {
         [ROOT_INPUT_PIPELINE] = STRETCH_INPUT,   [ROOT_CPU_OPERATOR] = STRETCH_OPERATOR,
         [ROOT_HOST_UNTRACED] = STRETCH_UNTRACED, [ROOT_PYTHON_OVERHEAD] = STRETCH_PYTHON,
-        [ROOT_COMPILATION] = STRETCH_COMPILE,
+        [ROOT_COMPILATION] = STRETCH_COMPILE,    [ROOT_START_UP] = STRETCH_START_UP,
     };
     nanos own = nanos_sub(call->end, call->begin);
     nanos stretch = call->class == classes[cause] ? call->stretch : 0;
 
+    if (cause == ROOT_START_UP)
+        return nanos_add(call->is_start_up ? own : 0, stretch);
+    if (call->is_start_up)
+        own = 0;
     switch (cause) {
     case ROOT_LAUNCH_BOUND:
         return call->tasks > 0 ? nanos_add(own, stretch) : 0;
@@ -201,7 +205,9 @@ void root_find_sites(const struct root_finder *f, struct found_cause *c)
             if (time == 0 || !root_counts_step(f, root_step_of_call(f, call)))
                 continue;
             uint32_t site = call->outer != NO_SLICE ? call->outer : call->slice;
-            if ((is_stretch || cause == ROOT_COMPILATION) && call->filler != NO_SLICE)
+            bool is_filled = is_stretch || cause == ROOT_COMPILATION ||
+                             (cause == ROOT_START_UP && !call->is_start_up);
+            if (is_filled && call->filler != NO_SLICE)
                 site = call->filler;
             site_add(&sums, f->cap, site, time);
         }

@@ -59,7 +59,7 @@ static void change_calls(const struct whatif *w, struct replay_change *c, const 
         } else if (call->kind == CALL_SYNC && call->outer != NO_SLICE && call->outer == op) {
             mark = last;
         }
-        if (mark == COPY_STAYS)
+        if (mark == COPY_STAYS || call->is_start_up)
             continue;
         if (node->kind == REPLAY_WAIT && mark == COPY_SHRUNK) {
             c->dur[i] = 0; /* what is left is still waited for */
