@@ -2,6 +2,7 @@
  * Kernels by entry of the dictionary.
  */
 #include "page/page_kernels.h"
+#include "analysis/diagnose/roof.h"
 
 #include <stdlib.h>
 
@@ -73,7 +74,7 @@ static void sum_all(struct summing *s)
 static void add_roof(struct page_kernel *row, const struct device *device,
                      const struct operator_work *work)
 {
-    enum peak kind = work->type.is_float8 ? PEAK_FP8 : work->type.is_half ? PEAK_BF16 : PEAK_TF32;
+    enum peak kind = roof_peak(device, work->type);
 
     row->flops = work->flops;
     row->bytes = work->moved * work->type.bytes;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analysis/diagnose/limits.h"
+#include "analysis/diagnose/roof.h"
 #include "analysis/diagnose/root_limits.h"
 #include "analysis/study.h"
 #include "text/diagnosis.h"
@@ -156,6 +157,9 @@ static const struct message *action_of(const struct cause_words *t, const struct
         return &diagnosis_text.do_held;
     if (c->cause == ROOT_SLOW_STEP_MORE_WORK && t->f.slow.kernels <= 0)
         return &diagnosis_text.do_slow_larger;
+    if (c->cause == ROOT_NO_TENSOR_CORE && t->framework != FRAMEWORK_NPU &&
+        t->f.w->device != NULL && !roof_has_tf32(t->f.w->device))
+        return &diagnosis_text.do_no_tensor_half;
     return root_cause_action(c->cause, t->framework);
 }
 

@@ -6,13 +6,18 @@
 
 enum { STEPS = 6 };
 
-static const struct diagnosis *diagnose(void)
+static const struct diagnosis *diagnose_on(const char *device)
 {
     cap->facts.vendor = VENDOR_NVIDIA;
     cap->facts.kind = capture_intern(cap, S("kineto"));
-    cap->facts.device_name = capture_intern(cap, S("NVIDIA H200"));
+    cap->facts.device_name = capture_intern(cap, str_of(device));
     start_study();
     return study_diagnosis(&study);
+}
+
+static const struct diagnosis *diagnose(void)
+{
+    return diagnose_on("NVIDIA H200");
 }
 
 static bool lists(const struct diagnosis *d, const char *id)
@@ -33,7 +38,7 @@ TEST(nothing_on_the_device_is_unknown)
 }
 
 /* Kernels back to back, launched a step ahead. */
-TEST(a_busy_device_is_healthy)
+static void keep_busy(void)
 {
     for (int step = 0; step < STEPS; step++) {
         step_mark(step, step * 100 * US, (step + 1) * 100 * US);
@@ -42,11 +47,100 @@ TEST(a_busy_device_is_healthy)
             launch(at, at + 5 * US, run, run + 500 * US);
         }
     }
+}
+
+TEST(a_busy_device_is_healthy)
+{
+    keep_busy();
     const struct diagnosis *d = diagnose();
 
     assert_string_equal(d->verdict.id, "healthy");
     assert_int_equal(d->verdict.confidence, CONFIDENCE_SURE);
     assert_int_equal(d->n_causes, 0);
+}
+
+TEST(a_busy_device_that_nobody_knows_is_not_called_healthy)
+{
+    keep_busy();
+    const struct diagnosis *d = diagnose_on("NVIDIA Z9");
+
+    assert_string_equal(d->verdict.id, "unknown");
+    assert_true(str_find(d->text.english, S("--chip")) < d->text.english.n);
+}
+
+/* What the recording says of the device will do. */
+TEST(a_busy_device_may_be_known_by_what_it_is_made_of)
+{
+    keep_busy();
+    cap->facts.device_cores = 50;
+    cap->facts.device_cc = capture_intern(cap, S("8.6"));
+    assert_string_equal(diagnose_on("NVIDIA Z9")->verdict.id, "healthy");
+}
+
+/* A graph of these kernels in each step, a step ahead of the device. */
+static void replay_graphs(const char *const names[4])
+{
+    for (int step = 0; step < STEPS; step++) {
+        nanos at = step * 100 * US;
+        step_mark(step, at, at + 100 * US);
+        uint32_t from = host(SLICE_RUNTIME, "cudaGraphLaunch", at + US, at + 10 * US);
+        for (int i = 0; i < 4; i++) {
+            nanos run = MS + (step * 4 + i) * 501 * US;
+            capture_flow(cap, FLOW_LAUNCH, from,
+                         task("7", SLICE_COMPUTE, names[i], run, run + 500 * US));
+        }
+    }
+}
+
+TEST(products_in_a_graph_are_judged)
+{
+    static const char *const names[4] = {"ampere_sgemm_128x64_tn", "softplus_elementwise",
+                                         "ampere_sgemm_128x64_nn", "ampere_sgemm_128x64_nt"};
+
+    replay_graphs(names);
+    const struct diagnosis *d = diagnose();
+    assert_string_equal(d->verdict.id, "gemm_no_tensor_core");
+    assert_true(d->verdict.confidence < CONFIDENCE_SURE); /* a graph has no shapes */
+}
+
+TEST(doubles_in_a_graph_are_doubles)
+{
+    static const char *const names[4] = {"cutlass_80_tensorop_d884gemm_64x64", "vectorized_add",
+                                         "cutlass_80_tensorop_d884gemm_64x64", "vectorized_mul"};
+
+    replay_graphs(names);
+    const struct diagnosis *d = diagnose();
+    assert_string_equal(d->verdict.id, "fp64_used");
+    assert_false(lists(d, "gemm_no_tensor_core"));
+}
+
+TEST(products_on_tensor_cores_in_a_graph_are_healthy)
+{
+    static const char *const names[4] = {"nvjet_hsh_128x64", "vectorized_add", "nvjet_hsh_64x64",
+                                         "log_softmax_forward"};
+
+    replay_graphs(names);
+    assert_string_equal(diagnose()->verdict.id, "healthy");
+}
+
+TEST(attention_by_hand_in_a_graph_is_not_healthy)
+{
+    static const char *const names[4] = {"nvjet_hsh_128x64", "softmax_warp_forward",
+                                         "nvjet_hsh_64x64", "nvjet_hsh_64x128"};
+
+    replay_graphs(names);
+    const struct diagnosis *d = diagnose();
+    assert_string_equal(d->verdict.id, "unknown");
+    assert_true(str_find(d->text.english, S("attention")) < d->text.english.n);
+}
+
+TEST(kernels_of_unknown_kind_are_not_healthy)
+{
+    static const char *const names[4] = {"nvjet_hsh_128x64", "my_kernel", "nvjet_hsh_64x64",
+                                         "nvjet_hsh_64x128"};
+
+    replay_graphs(names);
+    assert_string_equal(diagnose()->verdict.id, "unknown");
 }
 
 /* Memory is allocated before the first kernel, and the host sleeps between kernels. */

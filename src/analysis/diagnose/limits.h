@@ -71,8 +71,10 @@ enum {
     LIMIT_CONV_ROOF = 55,      /* and in 16 bits: 38 to 75 */
     LIMIT_MEMORY_ROOF = 85,    /* percent of bandwidth */
     LIMIT_LEAST_KERNEL = 3000, /* no kernel is shorter */
-    LIMIT_UNSHAPED_PRODUCT = 4,      /* tensor cores are so many times faster, without shapes */
-    LIMIT_INEFFICIENT = 150,         /* percent of its time at the roof that a product may take, */
+    LIMIT_UNSHAPED_PRODUCT = 4, /* tensor cores are so many times faster at most, without shapes */
+    LIMIT_SIMT_ROOF = 85,       /* percent of the plain fp32 peak that products reach */
+    LIMIT_TF32_WORTH = 150,     /* percent of that peak from which on TF32 is worth a change */
+    LIMIT_INEFFICIENT = 150,    /* percent of its time at the roof that a product may take, */
     LIMIT_INEFFICIENT_LEAST = 20000, /* if it lasts this long */
     LIMIT_CONSUMERS = 8,             /* calls after a convolution that may show its output */
     LIMIT_SORT_ROOF = 7,             /* top-k of a tensor: percent of bandwidth, measured, */

@@ -48,6 +48,7 @@ struct found_cause {
     double in_slow_step;            /* share of the saving that lies in the slow step */
     double share;                   /* of the step: time of the cause's tasks or host work, */
     double host_share;              /* and of the calls that launch these tasks */
+    double graph_share;             /* of the tasks' time: in graphs, which have no shapes */
     bool is_share;                  /* no change saves it: the saving is what runs alone */
     size_t count;                   /* of things, a step */
     nanos each;                     /* mean of their times */

@@ -117,8 +117,6 @@ bool root_rank(struct root_finder *f)
      */
     if (first->cause == ROOT_COPY_UNNEEDED || first->cause == ROOT_COPY_EXPOSED)
         prefer(f, ROOT_PAGEABLE_COPY, named);
-    if (first->cause == ROOT_FP64_USED) /* doubles in products are a matter of the products */
-        prefer(f, ROOT_NO_TENSOR_CORE, specific * first->saving);
     if (first->cause == ROOT_ALLOCATOR) /* why memory is made again tells more than that it is */
         prefer(f, ROOT_VARIABLE_SHAPES, 0);
     prefer_step(f);
@@ -141,7 +139,8 @@ static double evidence_of(const struct root_finder *f, const struct found_cause 
     if (c->cause == ROOT_START_UP) /* once: steps have no part in it */
         return score;
 
-    if (root_has(c, ROOT_NEEDS_SHAPES) && !(f->cap->has & HAS_SHAPES))
+    bool has_shapes = (f->cap->has & HAS_SHAPES) != 0 && c->graph_share < 0.5;
+    if (root_has(c, ROOT_NEEDS_SHAPES) && !has_shapes)
         score *= 0.5;
     if (f->steps < 3)
         score *= 0.4;

@@ -18,13 +18,14 @@ struct site_sums {
     VEC_OF(struct site_sum) at;
     size_t count;
     nanos time, host; /* host: of the calls that launch tasks */
+    nanos graph;      /* of tasks in graphs */
 };
 
 /* Which work of the device a cause lies in; of causes that lie in the host's there is none. */
 struct site_tasks {
     unsigned families, copies; /* masks */
     bool has_comm;
-    bool is_simt, is_fp64; /* only such kernels */
+    bool is_simt, is_fp64; /* only such kernels, the first without the second */
     bool is_data;          /* no values that are read */
     nanos least;           /* only copies so long */
 };
@@ -56,7 +57,7 @@ static const struct site_tasks tasks_of[ROOT_CAUSES] = {
 static bool is_wanted(const struct site_tasks *s, const struct device_task *t)
 {
     if (t->class == TASK_COMPUTE)
-        return (s->families & BIT(t->family)) && (t->is_simt || !s->is_simt) &&
+        return (s->families & BIT(t->family)) && ((t->is_simt && !t->is_fp64) || !s->is_simt) &&
                (t->is_fp64 || !s->is_fp64);
     if (t->class == TASK_COPY)
         return (s->copies & BIT(t->copy)) && t->end - t->begin >= s->least &&
@@ -87,6 +88,7 @@ static void add_tasks(const struct root_finder *f, const struct site_tasks *want
         if (!root_counts_step(f, t->step) || !is_wanted(wanted, t) ||
             (is_changed && !root_changes(f, i)))
             continue;
+        sums->graph += t->is_graph ? nanos_sub(t->end, t->begin) : 0;
         bool has_call = t->call != NO_CALL && !t->is_graph;
         uint32_t name = has_call ? f->a->host.calls[t->call].op : NO_SLICE;
         site_add(sums, f->cap, name != NO_SLICE ? name : t->slice, nanos_sub(t->end, t->begin));
@@ -215,6 +217,7 @@ void root_find_sites(const struct root_finder *f, struct found_cause *c)
     c->count = sums.count / f->units;
     c->each = sums.count > 0 ? sums.time / (nanos)sums.count : 0;
     c->share = num_share((double)sums.time, (double)f->window);
+    c->graph_share = num_share((double)sums.graph, (double)sums.time);
     c->host_share = num_share((double)sums.host, (double)f->window);
     for (c->n_sites = 0; c->n_sites < ROOT_SITES && c->n_sites < sums.at.n; c->n_sites++)
         take_largest(f, &sums, &c->sites[c->n_sites]);
