@@ -206,6 +206,18 @@ TEST(the_rest_of_a_start_up_has_a_cause_of_its_own)
     assert_true(str_find(d->text.english, S("Launch-bound")) < d->text.english.n);
 }
 
+/* A copy that is new, and whose call lasts long because a kernel does. */
+TEST(a_first_copy_behind_long_work_is_no_start_up)
+{
+    for (int i = 0; i < 20; i++)
+        launch(i * 2 * MS, i * 2 * MS + 6 * US, i * 2 * MS + 7 * US, i * 2 * MS + 1990 * US);
+    uint32_t from = host(SLICE_RUNTIME, "cudaMemcpyAsync", 38100 * US, 40100 * US);
+    capture_flow(cap, FLOW_LAUNCH, from,
+                 task("7", SLICE_COPY, "Memcpy DtoH (Device -> Pageable)", 39996 * US, 40095 * US));
+    start_study();
+    assert_int_equal(study_accounting(&study)->all.by[ACCOUNT_IDLE + CAUSE_START_UP], 0);
+}
+
 /* A pool of memory that only grows belongs to the start; one that is given back does not. */
 static void allocate_in_a_loop(bool is_freed)
 {
@@ -247,6 +259,50 @@ TEST(short_kernels_are_launch_bound)
     assert_true(d->verdict.saving_share > 0.6);
     assert_true(d->causes[0].found.n_sites > 0);
     assert_int_equal(d->causes[0].found.count, 200);
+}
+
+/* 100 short launches, and a copy of pageable memory that has nothing to do with them. */
+static void launch_and_copy(nanos copy)
+{
+    nanos whole = 1500 * US + copy;
+
+    for (int step = 0; step < STEPS; step++) {
+        nanos at = step * whole;
+        step_mark(step, at, at + whole);
+        for (int i = 0; i < 100; i++)
+            launch(at + i * 15 * US, at + i * 15 * US + 13 * US, at + i * 15 * US + 13 * US,
+                   at + i * 15 * US + 14 * US);
+        uint32_t from = host(SLICE_RUNTIME, "cudaMemcpyAsync", at + 1500 * US, at + whole - 5 * US);
+        struct attr bytes = attr_int(capture_intern(cap, S("bytes")), 1000000);
+        uint32_t to = capture_slice(
+            cap, &(struct slice){.begin = at + 1505 * US,
+                                 .dur = copy - 12 * US,
+                                 .lane = capture_lane(
+                                     cap, (struct lane_key){.kind = LANE_STREAM,
+                                                            .device = 0,
+                                                            .name = capture_intern(cap, S("7"))}),
+                                 .name = capture_intern(cap, S("Memcpy HtoD (Pageable -> Device)")),
+                                 .own = attrs_own(&cap->attrs, &bytes, 1),
+                                 .kind = SLICE_COPY});
+        capture_flow(cap, FLOW_LAUNCH, from, to);
+    }
+}
+
+/* Half of the launches' saving does not make the copies the cause, as neither takes the other with
+ * it; more than it does. */
+TEST(a_specific_cause_beside_a_larger_one_does_not_lead)
+{
+    launch_and_copy(1000 * US);
+    const struct diagnosis *d = diagnose();
+
+    assert_string_equal(d->verdict.id, "launch_bound");
+    assert_true(lists(d, "pageable_copy"));
+}
+
+TEST(a_specific_cause_that_saves_more_leads)
+{
+    launch_and_copy(3000 * US);
+    assert_string_equal(diagnose()->verdict.id, "pageable_copy");
 }
 
 /* A wait in the middle of a step: it is not one graph. */

@@ -22,7 +22,8 @@ enum {
 
     /* Start-up. */
     LIMIT_START_TIMES = 50,     /* a first call lasts so many usual ones of its name, */
-    LIMIT_START_USUAL = 20000,  /* of which none is longer: others are first calls too, */
+    LIMIT_START_USUAL = 20000,  /* which are no longer: others are first calls too, */
+    LIMIT_START_CALLS = 4,      /* unless three quarters of so many are, */
     LIMIT_START_LEAST = 200000, /* and this long */
 
     /* Latency of a queue: three times the median gap between queued tasks, in these bounds. */

@@ -46,6 +46,7 @@ enum {
                               measured on repaired twins, docs/diagnosis.md */
     ROOT_POOR_REPLAY = 15, /* percent that an unchanged replay may be off and still tell a time */
     ROOT_OF_SHARE = 30,    /* percent of trust in what runs alone, though no change hides it */
+    ROOT_DOUBTED = 40,     /* percent of trust at most in what the profiler may explain */
     ROOT_SURE = 75,
     ROOT_LIKELY = 45,
     ROOT_POSSIBLE = 20,

@@ -42,7 +42,7 @@ static bool is_specific(const struct found_cause *c, const struct found_cause *g
 
     if (is_chain && c->cause == ROOT_LAYOUT_COPIES) /* casts and joins are part of a chain */
         return false;
-    if (c->is_share && generic->cause == ROOT_LAUNCH_BOUND) /* ranks that launch late are awaited */
+    if (c->is_share) /* nothing shows that it can be saved; ranks that launch late are awaited */
         return false;
     if (c->cause == ROOT_HOST_UNTRACED) /* nothing that could be acted on has a name */
         return false;
@@ -63,6 +63,20 @@ static bool gives_way(const struct found_cause *c)
     return root_has(c, ROOT_GENERIC) || root_may_be_profiler(c);
 }
 
+/* Whether a cause saves more on top of another one than that one does: then they are two things,
+ * and the larger one limits the run. */
+static bool is_larger_still(struct root_finder *f, const struct found_cause *c,
+                            const struct found_cause *other)
+{
+    bool is_part = root_has(c, ROOT_OF_TASKS) && root_has(other, ROOT_OF_TASKS); /* same kernels */
+    if (f->w == NULL || is_part || c->is_share || other->is_share ||
+        root_causes[c->cause].whatif == NULL || root_causes[other->cause].whatif == NULL)
+        return false;
+    double alone = root_run(f, other->cause, ROOT_HEALTHY);
+    double more = root_run(f, other->cause, c->cause) - alone;
+    return (more < c->saving ? more : c->saving) > other->saving;
+}
+
 /* A specific cause with half of a generic or doubtful one's saving is easier to act on, and so is
  * one with half of what no change hides. */
 static void prefer_specific(struct root_finder *f)
@@ -72,7 +86,8 @@ static void prefer_specific(struct root_finder *f)
     if (!gives_way(first) && !first->is_share)
         return;
     for (size_t i = 1; i < f->n; i++)
-        if (!gives_way(&f->found[i]) && is_specific(&f->found[i], first)) {
+        if (!gives_way(&f->found[i]) && is_specific(&f->found[i], first) &&
+            !is_larger_still(f, first, &f->found[i])) {
             lead(f, i);
             return;
         }
@@ -175,8 +190,8 @@ double root_confidence(const struct root_finder *f, const struct found_cause *c)
         score *= 0.7;
     if (c->is_share) /* a fact, but not what would be saved */
         return ROOT_OF_SHARE / 100.0;
-    if (root_may_be_profiler(c))
-        score *= 0.4;
+    if (root_may_be_profiler(c) && score >= ROOT_LIKELY / 100.0)
+        score = ROOT_DOUBTED / 100.0;
     return root_has(c, ROOT_WEAK) ? score * 0.7 : score;
 }
 
