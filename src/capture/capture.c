@@ -30,8 +30,8 @@ static const struct str key_names[KEY_COUNT] = {
 };
 
 ENUM_NAMES(slice_kind_name, enum slice_kind, "compute", "comm", "comm_part", "aicpu", "copy",
-           "wait", "control", "host_op", "python", "annotation", "runtime", "queue", "gc", "step",
-           "instr", "memory", "other")
+           "wait", "control", "host_op", "python", "annotation", "runtime", "queue", "gc", "os",
+           "step", "instr", "memory", "other")
 
 ENUM_NAMES(lane_kind_name, enum lane_kind, "stream", "comm", "thread", "pipe", "other")
 

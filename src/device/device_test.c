@@ -146,7 +146,8 @@ TEST(rates_times_cores_times_clock_give_the_quoted_peaks)
     assert_null(device_rate_of(device_find(&device_builtin, S("910B3"))));
 }
 
-TEST_MAIN("device/device", T(ridge_points_are_peak_over_bandwidth),
+TEST_MAIN("device/device", T(a_name_that_goes_on_is_another_part),
+          T(a_recording_may_tell_what_its_device_can_do), T(ridge_points_are_peak_over_bandwidth),
           T(an_unpublished_peak_has_no_ridge_point), T(the_longest_name_wins),
           T(letter_case_and_vendor_words_do_not_count), T(a_name_nobody_knows_finds_nothing),
           T(a_beginning_of_a_name_lists_its_family), T(every_row_names_its_source_and_bandwidth),

@@ -342,7 +342,7 @@ export interface Model {
 
 export const KINDS = [
     'compute', 'comm', 'comm_part', 'aicpu', 'copy', 'wait', 'control', 'host_op', 'python', 'annotation', 'runtime',
-    'queue', 'gc', 'step', 'instr', 'other', 'memory',
+    'queue', 'gc', 'os', 'step', 'instr', 'other', 'memory',
 ];
 
 export const CAUSES = [

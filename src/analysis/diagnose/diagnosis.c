@@ -10,6 +10,7 @@
 #include "analysis/diagnose/roof.h"
 #include "analysis/diagnose/root_limits.h"
 #include "analysis/study.h"
+#include "ops/name_tokens.h"
 #include "text/diagnosis.h"
 
 enum {
@@ -49,12 +50,44 @@ static double idle_share(const struct root_finder *f, enum idle_cause cause)
     return num_share((double)f->by[ACCOUNT_IDLE + cause], (double)f->window);
 }
 
+/* Host time that the recording shows as a wait in the operating system. */
+static bool waits_in_system(const struct found_cause *c)
+{
+    return c->cause == ROOT_HOST_UNTRACED && c->n_sites > 0 && c->sites[0].is_os;
+}
+
+/* What a thread waits for, by the call of the operating system. */
+static const struct message *action_of_wait(struct str call)
+{
+    static const struct {
+        const char *words;
+        const struct message *action;
+    } waits[] = {
+        {"cond_ sem_ futex mutex rwlock barrier join", &diagnosis_text.do_wait_thread},
+        {"getc gets getline read recv accept poll select epoll scanf wait",
+         &diagnosis_text.do_wait_input},
+        {"write sync send close open stat", &diagnosis_text.do_wait_output},
+        {"sleep yield", &diagnosis_text.do_wait_sleep},
+    };
+    char buf[NAME_TOKENS_MOST];
+    struct str low = name_tokens_lower(call, buf);
+
+    for (size_t i = 0; i < ARRAY_LEN(waits); i++)
+        if (name_tokens_any(low, waits[i].words))
+            return waits[i].action;
+    return &diagnosis_text.do_wait_other;
+}
+
 static const struct message *message_of(const struct root_finder *f, const struct found_cause *c)
 {
     if (c->cause == ROOT_SLOW_STEP_MORE_WORK && f->slow.kernels <= 0)
         return &diagnosis_text.what_slow_larger;
     if (c->cause == ROOT_DEVICE_DEPENDENCY && c->is_share)
         return &diagnosis_text.what_held;
+    if (waits_in_system(c))
+        return &diagnosis_text.what_untraced_os;
+    if (c->cause == ROOT_HOST_UNTRACED && root_waits_for_interpreter(f))
+        return &diagnosis_text.what_untraced_lock;
     return root_causes[c->cause].what;
 }
 
@@ -153,6 +186,10 @@ static const struct message *action_of(const struct cause_words *t, const struct
 {
     if (c->is_share && c->cause == ROOT_COPY_EXPOSED)
         return &diagnosis_text.do_copy_bytes;
+    if (waits_in_system(c))
+        return action_of_wait(c->sites[0].name);
+    if (c->cause == ROOT_HOST_UNTRACED && root_waits_for_interpreter(&t->f))
+        return &diagnosis_text.do_untraced_lock;
     if (c->is_share && c->cause == ROOT_DEVICE_DEPENDENCY)
         return &diagnosis_text.do_held;
     if (c->cause == ROOT_SLOW_STEP_MORE_WORK && t->f.slow.kernels <= 0)
@@ -313,7 +350,7 @@ static void lack(struct diagnosis *d, struct wording text)
 static bool names_untraced(const struct diagnosis *d)
 {
     for (size_t i = 0; i < d->n_causes; i++)
-        if (d->causes[i].found.cause == ROOT_HOST_UNTRACED)
+        if (d->causes[i].found.cause == ROOT_HOST_UNTRACED && !waits_in_system(&d->causes[i].found))
             return true;
     return false;
 }

@@ -116,7 +116,7 @@ TEST(doubles_in_a_graph_are_doubles)
 
 TEST(products_on_tensor_cores_in_a_graph_are_healthy)
 {
-    static const char *const names[4] = {"nvjet_hsh_128x64", "vectorized_add", "nvjet_hsh_64x64",
+    static const char *const names[4] = {"nvjet_hsh_128x64", "elementwise_add", "nvjet_hsh_64x64",
                                          "log_softmax_forward"};
 
     replay_graphs(names);
@@ -381,6 +381,62 @@ TEST(what_the_profiler_may_explain_is_possible_at_most)
     assert_string_equal(d->verdict.id, "launch_bound");
     assert_int_equal(d->verdict.confidence, CONFIDENCE_POSSIBLE);
     assert_true(str_find(d->text.english, S("without the profiler")) < d->text.english.n);
+}
+
+/* The launching thread sleeps so long before each of these launches. */
+static void wait_before_launches(nanos wait, nanos more)
+{
+    nanos at = 0;
+
+    for (int step = 0; step < STEPS; step++) {
+        nanos end = at + wait + more * step + MS;
+        step_mark(step, at, end);
+        launch(end - MS, end - 990 * US, end - 989 * US, end - 100 * US);
+        at = end;
+    }
+}
+
+TEST(pieces_of_the_switch_interval_name_the_interpreter_lock)
+{
+    wait_before_launches(4110 * US, 0);
+    const struct diagnosis *d = diagnose();
+
+    assert_string_equal(d->verdict.id, "host_untraced");
+    assert_true(str_find(d->text.english, S("interpreter lock")) < d->text.english.n);
+}
+
+TEST(other_pieces_do_not)
+{
+    wait_before_launches(5600 * US, 200 * US);
+    const struct diagnosis *d = diagnose();
+
+    assert_string_equal(d->verdict.id, "host_untraced");
+    assert_true(str_find(d->text.english, S("no recorded event")) < d->text.english.n);
+}
+
+/* A call of the operating system fills that time, or a tenth of it. */
+static const struct diagnosis *wait_in_system(nanos wait)
+{
+    wait_before_launches(6 * MS, 0);
+    for (int step = 0; step < STEPS; step++)
+        host(SLICE_OS, "getc", step * 7 * MS + 100 * US, step * 7 * MS + 100 * US + wait);
+    return diagnose();
+}
+
+TEST(a_wait_in_the_operating_system_is_named)
+{
+    const struct diagnosis *d = wait_in_system(5 * MS);
+
+    assert_string_equal(d->verdict.id, "host_untraced");
+    assert_true(str_find(d->text.english, S("getc")) < d->text.english.n);
+    assert_true(str_find(d->text.english, S("what it reads")) < d->text.english.n);
+}
+
+TEST(a_short_call_of_the_operating_system_explains_nothing)
+{
+    const struct diagnosis *d = wait_in_system(500 * US);
+
+    assert_true(str_find(d->text.english, S("no recorded event")) < d->text.english.n);
 }
 
 static void stall(const char *name)
@@ -708,11 +764,25 @@ TEST(frameworks_are_told_by_their_names)
 }
 
 TEST_MAIN(
-    "analysis/diagnose/diagnosis", CASE(nothing_on_the_device_is_unknown),
-    CASE(a_busy_device_is_healthy), CASE(what_is_not_seen_in_the_steps_is_not_named),
-    CASE(short_kernels_are_launch_bound), CASE(launches_around_waits_save_at_most),
-    CASE(launches_of_equal_products_save_at_least), CASE(plans_for_new_shapes_are_compilation),
-    CASE(queued_work_that_is_held_up_is_not_healthy), CASE(a_step_on_larger_tensors_is_more_work),
+    "analysis/diagnose/diagnosis", CASE(a_busy_device_that_nobody_knows_is_not_called_healthy),
+    CASE(a_busy_device_may_be_known_by_what_it_is_made_of), CASE(products_in_a_graph_are_judged),
+    CASE(doubles_in_a_graph_are_doubles), CASE(products_on_tensor_cores_in_a_graph_are_healthy),
+    CASE(attention_by_hand_in_a_graph_is_not_healthy),
+    CASE(kernels_of_unknown_kind_are_not_healthy), CASE(a_first_call_is_a_start_up),
+    CASE(a_late_call_for_a_known_kernel_is_no_start_up),
+    CASE(the_rest_of_a_start_up_has_a_cause_of_its_own),
+    CASE(a_first_copy_behind_long_work_is_no_start_up),
+    CASE(memory_that_is_given_back_is_a_matter_of_the_allocator), CASE(memory_that_is_kept_is_not),
+    CASE(a_specific_cause_beside_a_larger_one_does_not_lead),
+    CASE(a_specific_cause_that_saves_more_leads),
+    CASE(pieces_of_the_switch_interval_name_the_interpreter_lock), CASE(other_pieces_do_not),
+    CASE(a_wait_in_the_operating_system_is_named),
+    CASE(a_short_call_of_the_operating_system_explains_nothing),
+    CASE(nothing_on_the_device_is_unknown), CASE(a_busy_device_is_healthy),
+    CASE(what_is_not_seen_in_the_steps_is_not_named), CASE(short_kernels_are_launch_bound),
+    CASE(launches_around_waits_save_at_most), CASE(launches_of_equal_products_save_at_least),
+    CASE(plans_for_new_shapes_are_compilation), CASE(queued_work_that_is_held_up_is_not_healthy),
+    CASE(a_step_on_larger_tensors_is_more_work),
     CASE(what_the_profiler_may_explain_is_possible_at_most), CASE(host_work_is_named_by_what_it_is),
     CASE(data_loaders_are_input), CASE(a_slow_step_leads_over_what_it_is_full_of),
     CASE(more_kernels_in_a_slow_step_are_more_work),

@@ -318,6 +318,24 @@ static void value_accounts(struct root_finder *f)
         c->in_slow_step = 1;
 }
 
+bool root_waits_for_interpreter(const struct root_finder *f)
+{
+    size_t n = 0, near = 0;
+
+    for (size_t i = 0; i < f->a->host.n; i++) {
+        const struct host_call *c = &f->a->host.calls[i];
+        bool is_untraced = c->class == STRETCH_UNTRACED && c->filler == NO_SLICE;
+        if (!is_untraced || !root_counts_step(f, root_step_of_call(f, c)))
+            continue;
+        nanos times = (c->stretch + ROOT_SWITCH / 2) / ROOT_SWITCH;
+        nanos off = c->stretch - times * ROOT_SWITCH;
+        n++;
+        near += times >= 1 && times <= ROOT_SWITCH_MOST &&
+                (off < 0 ? -off : off) * 100 <= (nanos)ROOT_SWITCH * ROOT_SWITCH_NEAR;
+    }
+    return near >= ROOT_SWITCH_STRETCHES && near * 100 >= n * ROOT_SWITCH_SHARE;
+}
+
 void root_find(struct root_finder *f)
 {
     static const enum root_cause changes[] = {

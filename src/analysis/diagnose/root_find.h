@@ -15,6 +15,7 @@ struct root_site {
     struct str name, thread;
     size_t count; /* in the steps that count */
     nanos time;   /* mean over them */
+    bool is_os;   /* a call of the operating system that the thread waits in */
 };
 
 /* How a saving is to be read. */
@@ -96,6 +97,9 @@ uint32_t root_step_of_call(const struct root_finder *f, const struct host_call *
 
 /* Length of a gap in which queued work waits for something on the device; 0: it is another one. */
 nanos root_long_wait(const struct root_finder *f, const struct idle_piece *p);
+
+/* Whether host time without events comes in pieces as long as Python lets another thread run. */
+bool root_waits_for_interpreter(const struct root_finder *f);
 
 void root_find_slow_step(struct root_finder *f);
 void root_find_slow_clock(struct root_finder *f);

@@ -185,8 +185,23 @@ static void take_largest(const struct root_finder *f, struct site_sums *sums, st
         .thread = capture_text(f->cap, lane->key.name),
         .count = best->count,
         .time = best->time / (nanos)f->units,
+        .is_os = f->cap->slices.kind[best->slice] == SLICE_OS,
     };
     best->time = -1;
+}
+
+/* What fills a stretch; not a call of the operating system that is less than half of it. */
+static uint32_t filler_of(const struct root_finder *f, const struct host_call *call)
+{
+    uint32_t slice = call->filler;
+
+    if (slice == NO_SLICE || f->cap->slices.kind[slice] != SLICE_OS)
+        return slice;
+    nanos begin = device_time(f->cap->slices.begin[slice]), from = call->begin - call->stretch;
+    nanos end = device_time(slices_end(&f->cap->slices, slice));
+    begin = begin > from ? begin : from;
+    end = end < call->begin ? end : call->begin;
+    return end - begin >= call->stretch / 2 ? slice : NO_SLICE;
 }
 
 void root_find_sites(const struct root_finder *f, struct found_cause *c)
@@ -209,8 +224,8 @@ void root_find_sites(const struct root_finder *f, struct found_cause *c)
             uint32_t site = call->outer != NO_SLICE ? call->outer : call->slice;
             bool is_filled = is_stretch || cause == ROOT_COMPILATION ||
                              (cause == ROOT_START_UP && !call->is_start_up);
-            if (is_filled && call->filler != NO_SLICE)
-                site = call->filler;
+            if (is_filled && filler_of(f, call) != NO_SLICE)
+                site = filler_of(f, call);
             site_add(&sums, f->cap, site, time);
         }
     }

@@ -142,6 +142,21 @@ TEST(copies_fills_and_whole_graphs_are_work_and_synchronisation_is_not)
     assert_int_equal(diag_count(&diag, "nsys.graph-level"), 1);
 }
 
+/* Thread 9 of process 2 makes no runtime call, so nobody asks what it waits for. */
+TEST(calls_of_the_operating_system_are_read_of_threads_that_launch)
+{
+    read_sql(STRINGS KERNELS CALLS "CREATE TABLE OSRT_API(start, end, globalTid, nameId);"
+                                   "INSERT INTO OSRT_API VALUES (20,40,33554437,6),"
+                                   "(20,40,33554441,3);");
+
+    size_t wait = nsys_find("forward"), call = nsys_find("cudaLaunchKernel");
+    assert_int_equal(cap->slices.kind[wait], SLICE_OS);
+    assert_int_equal(cap->lanes.at[cap->slices.lane[wait]].key.tid, 5);
+    assert_int_not_equal(cap->slices.lane[wait], cap->slices.lane[call]);
+    for (size_t i = 0; i < cap->slices.n; i++)
+        assert_int_not_equal(cap->lanes.at[cap->slices.lane[i]].key.tid, 9);
+}
+
 TEST(ranges_are_annotations_and_some_are_steps)
 {
     read_sql(STRINGS "CREATE TABLE NVTX_EVENTS(start, end, eventType, text, textId, globalTid);"
@@ -283,6 +298,7 @@ TEST(the_kind_is_known_by_its_tables)
 }
 
 TEST_MAIN("input/nsys/in_nsys", TF(kernels_stand_on_the_lane_of_their_stream),
+          TF(calls_of_the_operating_system_are_read_of_threads_that_launch),
           TF(arrows_join_the_process_and_the_correlation),
           TF(work_of_an_unknown_process_belongs_to_the_only_one_that_calls),
           TF(work_of_an_unknown_process_is_nobodys_when_several_call),
