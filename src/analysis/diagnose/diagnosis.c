@@ -29,8 +29,7 @@ enum confidence cause_confidence(double score)
                                             : CONFIDENCE_UNKNOWN;
 }
 
-/* Names of GPU kernels can fill a screen. */
-static struct str short_name(struct arena *arena, struct str name)
+struct str cause_short_name(struct arena *arena, struct str name)
 {
     struct str front = str_fit(name, SITE_NAME_MOST);
 
@@ -147,7 +146,7 @@ static struct wording what_of(struct cause_words *t, const struct found_cause *c
     const struct slow_step *slow = c->cause == ROOT_CLOCK_DROP ? &f->clock : &f->slow;
     bool is_slow = slow->step != SIZE_MAX;
     bool is_launch = c->cause == ROOT_LAUNCH_BOUND;
-    struct str site = c->n_sites > 0 ? short_name(t->arena, c->sites[0].name) : S("-");
+    struct str site = c->n_sites > 0 ? cause_short_name(t->arena, c->sites[0].name) : S("-");
     nanos kernels = 0;
 
     for (int i = ACCOUNT_COMPUTE; i < ACCOUNT_COMM; i++)
@@ -176,10 +175,20 @@ static void add_evidence(struct cause_words *t, struct diagnosis_cause *out)
 
     out->evidence[out->n_evidence++] = out->what;
     for (size_t i = 0; i < c->n_sites && out->n_evidence < DIAGNOSIS_EVIDENCE; i++)
-        out->evidence[out->n_evidence++] = WORDING(
-            t->arena, &diagnosis_text.site_evidence,
-            PLACE("site", short_name(t->arena, c->sites[i].name)), PLACE("n", c->sites[i].count),
-            PLACE("steps", t->f.steps), place_quantity("time", (double)c->sites[i].time, UNIT_NS));
+        out->evidence[out->n_evidence++] =
+            WORDING(t->arena, &diagnosis_text.site_evidence,
+                    PLACE("site", cause_short_name(t->arena, c->sites[i].name)),
+                    PLACE("n", c->sites[i].count), PLACE("steps", t->f.steps),
+                    place_quantity("time", (double)c->sites[i].time, UNIT_NS));
+}
+
+/* The loader's own name says whether others prepare the data already. */
+static bool has_workers(const struct capture *cap)
+{
+    for (size_t i = 1; i < cap->strings.strings.n; i++)
+        if (str_contains(capture_text(cap, (strid)i), S("_MultiProcessingDataLoaderIter")))
+            return true;
+    return false;
 }
 
 static const struct message *action_of(const struct cause_words *t, const struct found_cause *c)
@@ -194,9 +203,12 @@ static const struct message *action_of(const struct cause_words *t, const struct
         return &diagnosis_text.do_held;
     if (c->cause == ROOT_SLOW_STEP_MORE_WORK && t->f.slow.kernels <= 0)
         return &diagnosis_text.do_slow_larger;
-    if (c->cause == ROOT_NO_TENSOR_CORE && t->framework != FRAMEWORK_NPU &&
-        t->f.w->device != NULL && !roof_has_tf32(t->f.w->device))
+    if (c->cause == ROOT_NO_TENSOR_CORE && !capture_is_ascend(t->f.cap) && t->f.w->device != NULL &&
+        !roof_has_tf32(t->f.w->device))
         return &diagnosis_text.do_no_tensor_half;
+    if (c->cause == ROOT_INPUT_PIPELINE && t->framework == FRAMEWORK_PYTORCH &&
+        has_workers(t->f.cap))
+        return &diagnosis_text.do_input_workers;
     return root_cause_action(c->cause, t->framework);
 }
 
@@ -360,6 +372,7 @@ static void add_missing(struct cause_words *t)
     const struct accounting *a = t->f.a;
     struct diagnosis *d = t->d;
     double linked = num_share((double)a->host.links, (double)(a->tasks.n - a->orphans));
+    bool is_torch = t->framework < FRAMEWORK_XLA;
 
     if (a->missing != NULL || a->host.links == 0)
         lack(d, cause_plain(t->arena, &diagnosis_text.no_links));
@@ -369,9 +382,11 @@ static void add_missing(struct cause_words *t)
     if (!a->is_pseudo && t->f.steps < 3)
         lack(d, WORDING(t->arena, &diagnosis_text.too_short, PLACE("n", t->f.steps)));
     if (!(t->f.cap->has & HAS_SHAPES))
-        lack(d, cause_plain(t->arena, &diagnosis_text.no_shapes));
+        lack(d, cause_plain(t->arena, is_torch ? &diagnosis_text.no_shapes
+                                               : &diagnosis_text.no_shapes_plain));
     if (!(t->f.cap->has & HAS_STACKS) && names_untraced(d))
-        lack(d, cause_plain(t->arena, &diagnosis_text.no_stacks));
+        lack(d, cause_plain(t->arena, is_torch ? &diagnosis_text.no_stacks
+                                               : &diagnosis_text.no_stacks_plain));
     if (t->f.is_device_assumed)
         lack(d,
              WORDING(t->arena, &diagnosis_text.no_device, PLACE("device", S(ROOT_ASSUMED_DEVICE))));
@@ -483,12 +498,13 @@ static void diagnosis_finish(struct cause_words *t, bool is_named)
     d->slow_id = f->slow.step != SIZE_MAX ? f->a->steps[f->slow.step].id : S("");
 }
 
-static const struct diagnosis *without_work(struct diagnosis *d, struct arena *arena)
+static const struct diagnosis *without_work(struct diagnosis *d, const struct capture *cap,
+                                            struct arena *arena)
 {
     *d = (struct diagnosis){
         .verdict = {.id = root_causes[ROOT_UNKNOWN].id, .found = {.cause = ROOT_UNKNOWN}},
-        .text = cause_plain(arena, &diagnosis_text.nothing),
-        .framework = framework_name(FRAMEWORK_PYTORCH),
+        .text = cause_no_work(cap, arena),
+        .framework = framework_name(framework_of(cap)),
         .slow = {.step = SIZE_MAX},
     };
     return d;
@@ -502,7 +518,7 @@ const struct diagnosis *diagnosis_find(struct study *st)
 
     struct diagnosis *d = ARENA_NEW(&st->scratch, struct diagnosis);
     if (a->n == 0 || a->tasks.n == 0)
-        return without_work(d, &st->scratch);
+        return without_work(d, st->cap, &st->scratch);
     whatif_init(&w, st, a);
     bool is_assumed = w.device == NULL && capture_is_ascend(st->cap);
     if (is_assumed)

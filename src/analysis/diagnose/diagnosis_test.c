@@ -37,6 +37,94 @@ TEST(nothing_on_the_device_is_unknown)
     assert_int_equal(d->verdict.confidence, CONFIDENCE_UNKNOWN);
 }
 
+TEST(launches_without_kernels_say_that_the_device_was_not_recorded)
+{
+    host(SLICE_HOST_OP, "aten::mm", 0, MS);
+    host(SLICE_RUNTIME, "cudaLaunchKernel", 10 * US, 20 * US);
+    host(SLICE_HOST_OP, "aten::add", 2 * MS, 2100 * US);
+    const struct diagnosis *d = diagnose();
+
+    assert_true(str_find(d->text.english, S("1 launch:")) < d->text.english.n);
+    assert_true(str_find(d->text.english, S("aten::mm (1.000 ms), aten::add")) < d->text.english.n);
+}
+
+TEST(a_host_that_launches_nothing_is_not_told_to_record_the_device)
+{
+    host(SLICE_HOST_OP, "aten::mm", 0, MS);
+    const struct diagnosis *d = diagnose();
+
+    assert_true(str_find(d->text.english, S("ProfilerActivity")) == d->text.english.n);
+}
+
+/* Kernels of a library are used by others; what the host does names the server. */
+TEST(a_server_is_known_by_its_host)
+{
+    launch_named("void vllm::rms_norm_kernel", 0, 10 * US, 20 * US, MS);
+    assert_string_equal(diagnose()->framework, "pytorch");
+}
+
+TEST(an_operator_of_a_server_names_it)
+{
+    host(SLICE_HOST_OP, "vllm::unified_attention", 0, 15 * US);
+    launch(0, 10 * US, 20 * US, MS);
+    assert_string_equal(diagnose()->framework, "vllm");
+}
+
+static const struct diagnosis *diagnose_launches(const char *kind)
+{
+    for (int i = 0; i < 400; i++)
+        launch_named("saxpy", i * 10 * US, i * 10 * US + 6 * US, i * 10 * US + 7 * US,
+                     i * 10 * US + 8 * US);
+    cap->facts.vendor = VENDOR_NVIDIA;
+    cap->facts.kind = capture_intern(cap, str_of(kind));
+    start_study();
+    return study_diagnosis(&study);
+}
+
+TEST(a_program_without_a_framework_gets_no_word_of_one)
+{
+    const struct diagnosis *d = diagnose_launches("nsys");
+
+    assert_string_equal(d->verdict.id, "launch_bound");
+    assert_true(str_find(d->text.english, S("torch")) == d->text.english.n);
+}
+
+TEST(a_program_of_pytorch_does)
+{
+    host(SLICE_HOST_OP, "aten::add", 0, 4 * MS);
+    const struct diagnosis *d = diagnose_launches("nsys");
+
+    assert_string_equal(d->framework, "pytorch");
+    assert_true(str_find(d->text.english, S("torch.compile")) < d->text.english.n);
+}
+
+static const struct diagnosis *load(const char *loader)
+{
+    for (int step = 0; step < STEPS; step++) {
+        nanos at = step * 5 * MS;
+        step_mark(step, at, at + 5 * MS);
+        host(SLICE_ANNOTATION, loader, at, at + 4 * MS);
+        launch(at + 4 * MS, at + 4010 * US, at + 4011 * US, at + 4900 * US);
+    }
+    return diagnose();
+}
+
+TEST(workers_that_are_used_are_not_advised)
+{
+    const struct diagnosis *d =
+        load("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__");
+
+    assert_string_equal(d->verdict.id, "input_pipeline");
+    assert_true(str_find(d->text.english, S("has workers already")) < d->text.english.n);
+}
+
+TEST(workers_that_are_not_used_are)
+{
+    const struct diagnosis *d = load("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
+
+    assert_true(str_find(d->text.english, S("Use DataLoader workers")) < d->text.english.n);
+}
+
 /* Kernels back to back, launched a step ahead. */
 static void keep_busy(void)
 {
@@ -764,7 +852,13 @@ TEST(frameworks_are_told_by_their_names)
 }
 
 TEST_MAIN(
-    "analysis/diagnose/diagnosis", CASE(a_busy_device_that_nobody_knows_is_not_called_healthy),
+    "analysis/diagnose/diagnosis",
+    CASE(launches_without_kernels_say_that_the_device_was_not_recorded),
+    CASE(a_host_that_launches_nothing_is_not_told_to_record_the_device),
+    CASE(a_server_is_known_by_its_host), CASE(an_operator_of_a_server_names_it),
+    CASE(a_program_without_a_framework_gets_no_word_of_one), CASE(a_program_of_pytorch_does),
+    CASE(workers_that_are_used_are_not_advised), CASE(workers_that_are_not_used_are),
+    CASE(a_busy_device_that_nobody_knows_is_not_called_healthy),
     CASE(a_busy_device_may_be_known_by_what_it_is_made_of), CASE(products_in_a_graph_are_judged),
     CASE(doubles_in_a_graph_are_doubles), CASE(products_on_tensor_cores_in_a_graph_are_healthy),
     CASE(attention_by_hand_in_a_graph_is_not_healthy),
