@@ -306,6 +306,29 @@ TEST(a_first_copy_behind_long_work_is_no_start_up)
     assert_int_equal(study_accounting(&study)->all.by[ACCOUNT_IDLE + CAUSE_START_UP], 0);
 }
 
+/* Kernels back to back, and one long silence behind the first of them or in their middle. */
+static const struct diagnosis *be_silent_at(int place)
+{
+    nanos at = 0;
+
+    for (int i = 0; i < 200; i++) {
+        at += i == place ? 100 * MS : 0;
+        launch(at, at + 5 * US, at + 6 * US, at + 995 * US);
+        at += MS;
+    }
+    return diagnose();
+}
+
+TEST(what_happens_once_at_an_edge_is_no_cause)
+{
+    assert_false(lists(be_silent_at(1), "host_untraced"));
+}
+
+TEST(what_happens_in_the_middle_is_one)
+{
+    assert_true(lists(be_silent_at(100), "host_untraced"));
+}
+
 /* A pool of memory that only grows belongs to the start; one that is given back does not. */
 static void allocate_in_a_loop(bool is_freed)
 {
@@ -852,7 +875,8 @@ TEST(frameworks_are_told_by_their_names)
 }
 
 TEST_MAIN(
-    "analysis/diagnose/diagnosis",
+    "analysis/diagnose/diagnosis", CASE(what_happens_once_at_an_edge_is_no_cause),
+    CASE(what_happens_in_the_middle_is_one),
     CASE(launches_without_kernels_say_that_the_device_was_not_recorded),
     CASE(a_host_that_launches_nothing_is_not_told_to_record_the_device),
     CASE(a_server_is_known_by_its_host), CASE(an_operator_of_a_server_names_it),

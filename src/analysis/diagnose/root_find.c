@@ -146,6 +146,8 @@ static struct found_cause *find_keep(struct root_finder *f, enum root_cause caus
     if (c->n_sites == 0 && c->cause != ROOT_VARIABLE_SHAPES &&
         (root_causes[c->cause].flags & ROOT_OF_STEP) == 0)
         return NULL;
+    if (c->is_at_edge && !root_has(c, ROOT_OF_TASKS) && c->cause != ROOT_START_UP)
+        return NULL;
     double most = most_saved(f, c);
     double faster = num_share((double)f->w->profiled, (double)f->w->bare);
     c->profiled_saving = at_most(profiled, at_most(most, 1));

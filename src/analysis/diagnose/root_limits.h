@@ -16,6 +16,7 @@ enum {
     ROOT_PROFILER = 10,    /* percent saved under the profiler alone that is worth a word */
     ROOT_PERIODS = 20,     /* percent that host and device periods may differ without a word */
 
+    ROOT_EDGE = 2,            /* percent at either end of a recording without marks */
     ROOT_EQUAL_PRODUCTS = 10, /* so many in a row could be one */
     ROOT_FEW_LAUNCHES = 2,    /* launches whose gaps are half of all: it is not launches as such */
 

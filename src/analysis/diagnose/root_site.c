@@ -4,6 +4,7 @@
 #include "analysis/diagnose/root_find.h"
 
 #include "analysis/diagnose/limits.h"
+#include "analysis/diagnose/root_limits.h"
 #include "analysis/idle/idle.h"
 
 struct site_sum {
@@ -19,6 +20,7 @@ struct site_sums {
     size_t count;
     nanos time, host; /* host: of the calls that launch tasks */
     nanos graph;      /* of tasks in graphs */
+    size_t inner;     /* that do not touch the edges of the recording */
 };
 
 /* Which work of the device a cause lies in; of causes that lie in the host's there is none. */
@@ -65,6 +67,16 @@ static bool is_wanted(const struct site_tasks *s, const struct device_task *t)
     return s->has_comm;
 }
 
+/* Whether something touches the first or last part of a recording without marks, where the program
+ * starts or ends. */
+static bool touches_edge(const struct root_finder *f, nanos begin, nanos end)
+{
+    struct interval all = f->a->all.window;
+    nanos edge = (all.end - all.begin) / 100 * ROOT_EDGE;
+
+    return begin < all.begin + edge || end > all.end - edge;
+}
+
 static void site_add(struct site_sums *sums, const struct capture *cap, uint32_t slice, nanos time)
 {
     strid name = cap->slices.name[slice];
@@ -88,6 +100,7 @@ static void add_tasks(const struct root_finder *f, const struct site_tasks *want
         if (!root_counts_step(f, t->step) || !is_wanted(wanted, t) ||
             (is_changed && !root_changes(f, i)))
             continue;
+        sums->inner += !touches_edge(f, t->begin, t->end);
         sums->graph += t->is_graph ? nanos_sub(t->end, t->begin) : 0;
         bool has_call = t->call != NO_CALL && !t->is_graph;
         uint32_t name = has_call ? f->a->host.calls[t->call].op : NO_SLICE;
@@ -221,6 +234,8 @@ void root_find_sites(const struct root_finder *f, struct found_cause *c)
             nanos time = time_of_call(f, cause, call);
             if (time == 0 || !root_counts_step(f, root_step_of_call(f, call)))
                 continue;
+            nanos begin = call->class == STRETCH_LAUNCH ? call->begin : call->begin - call->stretch;
+            sums.inner += !touches_edge(f, begin, call->end);
             uint32_t site = call->outer != NO_SLICE ? call->outer : call->slice;
             bool is_filled = is_stretch || cause == ROOT_COMPILATION ||
                              (cause == ROOT_START_UP && !call->is_start_up);
@@ -229,6 +244,7 @@ void root_find_sites(const struct root_finder *f, struct found_cause *c)
             site_add(&sums, f->cap, site, time);
         }
     }
+    c->is_at_edge = f->a->is_pseudo && sums.count == 1 && sums.inner == 0;
     c->count = sums.count / f->units;
     c->each = sums.count > 0 ? sums.time / (nanos)sums.count : 0;
     c->share = num_share((double)sums.time, (double)f->window);
