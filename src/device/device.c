@@ -208,8 +208,8 @@ const struct device *device_of_traits(const struct device_traits *t, struct aren
 
     if (known != NULL || t->cores <= 0)
         return known;
-    if (t->cc.n == 0)
-        return t->name.n == 0 || str_starts_nocase(t->name, S("AMD")) ? find_by_size(t) : NULL;
+    if (t->name.n == 0 || str_starts_nocase(t->name, S("AMD"))) /* whose numbers mean other parts */
+        return find_by_size(t);
     const struct device_rate *rate = NULL;
     bool is_geforce = str_contains_nocase(t->name, S("GeForce"));
     for (size_t i = 0; i < device_rate_count; i++)
@@ -220,7 +220,7 @@ const struct device *device_of_traits(const struct device_traits *t, struct aren
     if (rate == NULL || clock <= 0)
         return NULL;
     struct device *d = ARENA_NEW(arena, struct device);
-    *d = (struct device){.name = arena_cstr(arena, t->name.n > 0 ? t->name : S("?")),
+    *d = (struct device){.name = arena_cstr(arena, t->name),
                          .vendor = "NVIDIA",
                          .cc = arena_cstr(arena, t->cc),
                          .cores = (uint32_t)t->cores,

@@ -99,6 +99,8 @@ TEST(a_recording_may_tell_what_its_device_can_do)
     assert_null(device_of_traits(&t, &arena));
     t = (struct device_traits){.cores = 104, .memory_bytes = 64.0 * 1024 * 1024 * 1024};
     assert_string_equal(device_of_traits(&t, &arena)->vendor, "AMD");
+    t.cc = S("9.0"); /* which is no Hopper */
+    assert_string_equal(device_of_traits(&t, &arena)->vendor, "AMD");
     t.cores = 105;
     assert_null(device_of_traits(&t, &arena));
     arena_free(&arena);

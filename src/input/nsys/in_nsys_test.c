@@ -176,17 +176,22 @@ TEST(ranges_are_annotations_and_some_are_steps)
 
 TEST(clock_and_device_are_told)
 {
-    read_sql(STRINGS KERNELS
-             "CREATE TABLE TARGET_INFO_SESSION_START_TIME(utcEpochNs);"
-             "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1760000000000000000);"
-             "CREATE TABLE TARGET_INFO_GPU(id, name);"
-             "INSERT INTO TARGET_INFO_GPU VALUES (1,'other'),(0,'NVIDIA H200');"
-             "CREATE TABLE META_DATA_EXPORT(name, value);"
-             "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION','3.25.0');");
+    read_sql(
+        STRINGS KERNELS
+        "CREATE TABLE TARGET_INFO_SESSION_START_TIME(utcEpochNs);"
+        "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1760000000000000000);"
+        "CREATE TABLE TARGET_INFO_GPU(id, name, smCount, clockRate, computeMajor, computeMinor);"
+        "INSERT INTO TARGET_INFO_GPU VALUES (1,'other',1,1,1,1),"
+        "(0,'NVIDIA H200',132,1980000000,9,0);"
+        "CREATE TABLE META_DATA_EXPORT(name, value);"
+        "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION','3.25.0');");
 
     assert_true(cap->clock.has_unix);
     assert_int_equal(cap->clock.to_unix, 1760000000000000000);
     assert_str(capture_text(cap, cap->facts.device_name), "NVIDIA H200");
+    assert_str(capture_text(cap, cap->facts.device_cc), "9.0");
+    assert_int_equal(cap->facts.device_cores, 132);
+    assert_int_equal(cap->facts.device_clock, 1980000000);
     assert_str(capture_text(cap, cap->facts.kind), "nsys");
     assert_str(capture_text(cap, cap->facts.producer), "nsys export schema 3.25.0");
 }
