@@ -40,7 +40,7 @@ TEST(a_command_is_asked_and_its_answer_walked)
     assert_int_equal(strata_value_type(all), STRATA_RECORD);
     v = strata_value_get(all, "verdict.cause");
     assert_string_equal(strata_value_key(v), "cause");
-    assert_string_equal(strata_value_text(v), "comm_exposed");
+    assert_string_equal(strata_value_text(v), "gemm_inefficient");
     v = strata_value_get(all, "causes");
     assert_int_equal(strata_value_type(v), STRATA_LIST);
     assert_true(strata_value_count(v) > 0);
@@ -267,7 +267,7 @@ TEST(four_threads_share_a_capture)
     for (size_t i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
     for (size_t i = 0; i < 4; i++) {
-        assert_string_equal(work[i].verdict, "comm_exposed");
+        assert_string_equal(work[i].verdict, "gemm_inefficient");
         assert_int_equal(work[i].rows, 249);
     }
     strata_close(cap);

@@ -31,8 +31,8 @@ static const struct str key_names[KEY_COUNT] = {
 };
 
 ENUM_NAMES(slice_kind_name, enum slice_kind, "compute", "comm", "comm_part", "aicpu", "copy",
-           "wait", "control", "host_op", "python", "annotation", "runtime", "queue", "gc", "step",
-           "instr", "memory", "other")
+           "wait", "control", "host_op", "python", "annotation", "runtime", "queue", "gc", "os",
+           "step", "instr", "memory", "other")
 
 ENUM_NAMES(lane_kind_name, enum lane_kind, "stream", "comm", "thread", "pipe", "other")
 
@@ -50,6 +50,9 @@ struct capture *capture_new(void)
                   .world_size = UNKNOWN,
                   .device = UNKNOWN,
                   .device_memory = UNKNOWN,
+                  .device_cores = UNKNOWN,
+                  .device_clock = UNKNOWN,
+                  .device_bandwidth = UNKNOWN,
                   .level = UNKNOWN,
                   .record_shapes = UNKNOWN,
                   .with_stack = UNKNOWN},

@@ -23,11 +23,15 @@ struct facts {
     int64_t rank, world_size;
     int64_t device;
     int64_t device_memory;             /* bytes */
+    int64_t device_cores;              /* multiprocessors or compute units */
+    int64_t device_clock;              /* Hz */
+    int64_t device_bandwidth;          /* bytes a second */
     int64_t level;                     /* of an Ascend profile: 0, 1, 2 */
     int64_t record_shapes, with_stack; /* 0 no, 1 yes */
     strid kind;                        /* "ascend_pytorch", "kineto", "nsys", ... */
     strid producer;                    /* profiler and version, as far as told */
     strid device_name;
+    strid device_cc; /* compute capability: "8.6" */
     strid host;
 };
 

@@ -38,6 +38,7 @@ enum slice_kind {
     SLICE_RUNTIME, /* runtime and driver calls */
     SLICE_QUEUE,
     SLICE_GC,
+    SLICE_OS,   /* calls of the operating system on threads that launch */
     SLICE_STEP, /* step marks as they stand on a host thread */
     SLICE_INSTR,
     SLICE_MEMORY, /* memory taken or given back on a thread; lasts no time */

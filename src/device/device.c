@@ -3,6 +3,7 @@
  */
 #include "device/device.h"
 
+#include "base/tables/ranked.h"
 #include "base/text/char.h"
 
 #define UNSURE(peak) (UINT32_C(1) << (peak))
@@ -34,6 +35,11 @@ const struct device_table device_builtin = {rows, ARRAY_LEN(rows)};
 /* fp8 and int8 of GeForce parts: the first figure is with fp32 accumulation. 4096 of cc 9.0 needs
  * wgmma; mma.sync keeps the same pipe busy at two thirds of it. */
 const struct device_rate device_rates[] = {
+    RATE("7.0", NULL, 0, 128, 0, 0, 0, 0, 0, 0, 0),
+    RATE("7.5", "GeForce", 0, 128, 0, 0, 1024, 0, 0, 2048, 0),
+    RATE("7.5", NULL, 0, 128, 0, 0, 0, 0, 0, 2048, 0),
+    RATE("8.6", "GeForce", 0, 256, 256, 512, 1024, 0, 0, 2048, 0),
+    RATE("8.6", NULL, 0, 256, 512, 1024, 0, 0, 0, 2048, 0),
     RATE("8.0", NULL, 128, 128, 1024, 2048, 0, 0, 0, 4096, 0),
     RATE("8.9", "GeForce", 0, 256, 256, 512, 1024, 1024, 2048, 2048, 0),
     RATE("8.9", NULL, 0, 256, 512, 1024, 0, 2048, 0, 2048, 0),
@@ -80,6 +86,26 @@ static int prefix_length(struct str s, struct str prefix)
     }
 }
 
+/* Whether a name goes on behind the row's in a way that means another part: "A100" is no "A10",
+ * and a part for laptops has other clocks. */
+static bool is_other_part(const struct device *d, struct str name)
+{
+    size_t at = 0;
+
+    if (strcmp(d->vendor, "Ascend") == 0)
+        return false;
+    for (struct str want = str_of(d->name); next_char(&want) >= 0;) {
+        struct str rest = str_part(name, at, name.n);
+        next_char(&rest);
+        at = name.n - rest.n;
+    }
+    struct str rest = str_part(name, at, name.n);
+    bool goes_on =
+        at > 0 && rest.n > 0 && char_is_digit(name.at[at - 1]) && char_is_digit(rest.at[0]);
+    return goes_on || (str_contains_nocase(rest, S("laptop")) &&
+                       !str_contains_nocase(str_of(d->name), S("laptop")));
+}
+
 /* Drivers put these in front: "NVIDIA GeForce RTX 4090", "AMD Instinct MI300X", "Ascend910B3". */
 static struct str without_vendor(struct str name)
 {
@@ -102,7 +128,7 @@ const struct device *device_find(const struct device_table *t, struct str name)
     name = without_vendor(name);
     for (size_t i = 0; i < t->n; i++) {
         int length = prefix_length(name, str_of(t->at[i].name));
-        if (length > best_length) {
+        if (length > best_length && !is_other_part(&t->at[i], name)) {
             best = &t->at[i];
             best_length = length;
         }
@@ -134,6 +160,81 @@ const struct device_rate *device_rate_of(const struct device *d)
             return r;
     }
     return NULL;
+}
+
+double device_bus_gbps(const struct device *d)
+{
+    static const struct {
+        const char *cc;
+        int generation;
+    } of[] = {{"12", 5}, {"10", 5}, {"9", 5}, {"8", 4}, {"7", 3}};
+    /* What pinned copies reach over 16 lanes: 54 measured over generation 5, halved each back. */
+    static const double reached[] = {[3] = 13.5, [4] = 27, [5] = 54};
+
+    for (size_t i = 0; d != NULL && d->cc != NULL && i < ARRAY_LEN(of); i++)
+        if (str_starts(str_of(d->cc), str_of(of[i].cc)) && d->cc[strlen(of[i].cc)] == '.')
+            return reached[of[i].generation];
+    return d != NULL && strcmp(d->vendor, "AMD") == 0 ? reached[4] : 0;
+}
+
+/* The middle clock of the table's parts of that compute capability; 0 when it has none. */
+static double usual_clock(struct str cc)
+{
+    double clocks[ARRAY_LEN(rows)];
+    size_t n = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (rows[i].cc != NULL && str_equal(str_of(rows[i].cc), cc) && rows[i].clock_mhz > 0)
+            clocks[n++] = rows[i].clock_mhz;
+    ranked_sort(clocks, n);
+    return n > 0 ? clocks[n / 2] : 0;
+}
+
+/* A part without a name: the one of that vendor with as many cores and as much memory. */
+static const struct device *find_by_size(const struct device_traits *t)
+{
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        double gb = rows[i].memory_gb, off = t->memory_bytes - gb * 1024 * 1024 * 1024;
+        if (strcmp(rows[i].vendor, "AMD") == 0 && rows[i].cores > 0 &&
+            (double)rows[i].cores == t->cores && off < gb * 5e7 && off > gb * -5e7)
+            return &rows[i];
+    }
+    return NULL;
+}
+
+const struct device *device_of_traits(const struct device_traits *t, struct arena *arena)
+{
+    const struct device *known = device_find(&device_builtin, t->name);
+
+    if (known != NULL || t->cores <= 0)
+        return known;
+    if (t->name.n == 0 || str_starts_nocase(t->name, S("AMD"))) /* whose numbers mean other parts */
+        return find_by_size(t);
+    const struct device_rate *rate = NULL;
+    bool is_geforce = str_contains_nocase(t->name, S("GeForce"));
+    for (size_t i = 0; i < device_rate_count; i++)
+        if (str_equal(t->cc, str_of(device_rates[i].cc)) &&
+            (rate == NULL || (device_rates[i].family != NULL) == is_geforce))
+            rate = &device_rates[i];
+    double clock = t->clock_mhz > 0 ? t->clock_mhz : usual_clock(t->cc);
+    if (rate == NULL || clock <= 0)
+        return NULL;
+    struct device *d = ARENA_NEW(arena, struct device);
+    *d = (struct device){.name = arena_cstr(arena, t->name),
+                         .vendor = "NVIDIA",
+                         .cc = arena_cstr(arena, t->cc),
+                         .cores = (uint32_t)t->cores,
+                         .clock_mhz = (uint32_t)clock,
+                         .gbps = t->gbps > 0 ? t->gbps : 0,
+                         .source = "the recording: multiprocessors, clock and compute capability",
+                         .unsure = UNSURE_ALL};
+    for (int p = 0; p < PEAK_COUNT; p++)
+        d->tflops[p] = rate->ops[p] * t->cores * clock * 1e-6;
+    /* Before bf16 half precision alone has tensor cores. */
+    bool is_half = str_equal(t->cc, S("7.0")) || str_equal(t->cc, S("7.5"));
+    if (is_half)
+        d->tflops[PEAK_FP16] = (is_geforce ? 512 : 1024) * t->cores * clock * 1e-6;
+    return d;
 }
 
 const char *device_full_name(const struct device *d, struct arena *arena)

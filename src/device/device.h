@@ -92,6 +92,19 @@ extern const size_t device_rate_count;
 /* The rates of a device; NULL when its cc has none. */
 const struct device_rate *device_rate_of(const struct device *d);
 
+/* What pinned copies between host and device reach, GB/s each way; 0: not known. */
+double device_bus_gbps(const struct device *d);
+
+/* What a recording says of its device; 0 and "" where it does not. */
+struct device_traits {
+    struct str name, cc;
+    double cores, clock_mhz, gbps, memory_bytes;
+};
+
+/* The row of the table, or one made of the rates of its compute capability, its multiprocessors and
+ * its clock (without one: the middle one of such parts); NULL when that is not enough. */
+const struct device *device_of_traits(const struct device_traits *t, struct arena *arena);
+
 /* "Ascend 910B", "H200". */
 const char *device_full_name(const struct device *d, struct arena *arena);
 

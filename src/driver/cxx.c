@@ -154,7 +154,7 @@ static bool read_error(struct str line, struct arena *arena, struct where *where
 }
 
 static enum status report_errors(const struct cxx_job *job, const struct proc_result *done,
-                               struct arena *arena, struct diag *d)
+                                 struct arena *arena, struct diag *d)
 {
     struct str said = done->err;
     enum status status = ST_OK;

@@ -52,7 +52,7 @@ static const struct {
     enum kernel_rate rate;
     const char *list, *unless;
 } rates[] = {
-    {RATE_FP64, "dgemm f64f64 double", ""},
+    {RATE_FP64, "dgemm f64f64 double d884gemm d1688gemm d16816gemm dmma", ""},
     {RATE_TENSOR, "gemv dot_kernel splitkreduce", ""},
     {RATE_SIMT, "simt sgemm ffma f32f32_f32f32 convolve", "tf32 tensorop"},
     {RATE_TENSOR, "nvjet tf32 f16 wgmma 16816 tensorop", ""},

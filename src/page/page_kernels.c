@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/diagnose/roof.h"
 #include "analysis/diagnose/root_limits.h"
 #include "analysis/ops/kernel_work.h"
 #include "page/page_set.h"
@@ -119,14 +120,11 @@ static uint32_t operator_of(const struct page_set *set, uint32_t slice)
 }
 
 /* As the diagnosis, which says that it is assumed. */
-static const struct device *kernels_device_of(const struct capture *cap)
+static const struct device *kernels_device_of(struct study *st)
 {
-    const struct device *named =
-        cap->facts.device_name != 0
-            ? device_find(&device_builtin, capture_text(cap, cap->facts.device_name))
-            : NULL;
+    const struct device *named = roof_device(st);
 
-    return named == NULL && capture_is_ascend(cap)
+    return named == NULL && capture_is_ascend(st->cap)
                ? device_find(&device_builtin, S(ROOT_ASSUMED_DEVICE))
                : named;
 }
@@ -159,7 +157,7 @@ struct page_kernels page_kernels_find(struct page_set *set)
     size_t n = set->whats.n;
     struct summing s = {
         .set = set, .steps = set->a->is_pseudo || account_mean_of(set->a).is_mixed ? 0 : set->a->n};
-    struct page_kernels out = {.device = kernels_device_of(set->cap)};
+    struct page_kernels out = {.device = kernels_device_of(&set->apart)};
     struct work_sums *works = sum_work(set, kernel_works_find(&set->apart, out.device));
 
     s.bucket = s.steps / PAGE_TREND + 1;

@@ -49,6 +49,7 @@ const char *page_draw_hatch(enum idle_cause cause)
         return "input";
     case CAUSE_ALLOCATOR:
     case CAUSE_COMPILE:
+    case CAUSE_START_UP:
         return "allocator";
     default:
         return "other";

@@ -34,7 +34,7 @@ for (const path of samples) {
     assert.ok(found.content[0].text.length > 20, path);
 }
 const kineto = await call(client, "diagnose", { path: "kineto-small" });
-assert.equal(kineto.structuredContent.result.verdict.cause, "comm_exposed");
+assert.equal(kineto.structuredContent.result.verdict.cause, "gemm_inefficient");
 
 const picture = await call(client, "timeline", { path: "kineto-small" });
 assert.equal(picture.content[0].type, "image");

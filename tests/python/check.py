@@ -45,13 +45,13 @@ class Answers(unittest.TestCase):
 
     def test_verdict(self):
         d = self.cap.diagnose()
-        self.assertEqual(d.verdict.cause, "comm_exposed")
+        self.assertEqual(d.verdict.cause, "gemm_inefficient")
         self.assertGreater(d.causes[0].saving_ms, 1)
         self.assertEqual(type(d).__dataclass_fields__["verdict"].metadata["key"], "verdict")
         self.assertEqual(type(d.causes[0]).__dataclass_fields__["saving_ms"].metadata["unit"], "ms")
         self.assertIn("Exposed communication", repr(d))
         self.assertIn("saving_ms=", repr(d.causes[0]))
-        self.assertEqual(d.to_dict()["verdict"]["cause"], "comm_exposed")
+        self.assertEqual(d.to_dict()["verdict"]["cause"], "gemm_inefficient")
         self.assertIn("strata.diagnosis/1", d.to_json())
         self.assertTrue(d.to_markdown().startswith("# "))
 
@@ -179,7 +179,7 @@ class Answers(unittest.TestCase):
             t.start()
         for t in threads:
             t.join()
-        self.assertEqual(found, [("comm_exposed", 249)] * 12)
+        self.assertEqual(found, [("gemm_inefficient", 249)] * 12)
 
     def test_close_while_others_ask(self):
         code = ("import random, strata, threading, time\n"

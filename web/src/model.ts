@@ -342,12 +342,12 @@ export interface Model {
 
 export const KINDS = [
     'compute', 'comm', 'comm_part', 'aicpu', 'copy', 'wait', 'control', 'host_op', 'python', 'annotation', 'runtime',
-    'queue', 'gc', 'step', 'instr', 'other', 'memory',
+    'queue', 'gc', 'os', 'step', 'instr', 'other', 'memory',
 ];
 
 export const CAUSES = [
     'device_latency', 'device_dependency', 'sync', 'allocator', 'compile_load', 'copy_staging', 'launch', 'cpu_operator', 'input',
-    'python', 'untraced', 'unknown',
+    'python', 'untraced', 'start_up', 'unknown',
 ];
 
 export const STATES = ['queued', 'drained', 'host_slower', 'unlinked'];

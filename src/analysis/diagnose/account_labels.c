@@ -42,6 +42,7 @@ static const struct {
     [ACCOUNT_IDLE + CAUSE_INPUT] = {"idle.input", &classes_text.idle_input},
     [ACCOUNT_IDLE + CAUSE_PYTHON] = {"idle.python", &classes_text.idle_python},
     [ACCOUNT_IDLE + CAUSE_UNTRACED] = {"idle.untraced", &classes_text.idle_untraced},
+    [ACCOUNT_IDLE + CAUSE_START_UP] = {"idle.start_up", &classes_text.idle_start_up},
     [ACCOUNT_IDLE + CAUSE_UNKNOWN] = {"idle.unknown", &classes_text.idle_unknown},
 };
 

@@ -12,7 +12,7 @@
 
 ENUM_NAMES(idle_cause_name, enum idle_cause, "device_latency", "device_dependency", "sync",
            "allocator", "compile_load", "copy_staging", "launch", "cpu_operator", "input", "python",
-           "untraced", "unknown")
+           "untraced", "start_up", "unknown")
 ENUM_NAMES(gap_state_name, enum gap_state, "queued", "drained", "host_slower", "unlinked")
 
 /* ---- windows ---- */
@@ -422,6 +422,7 @@ static const struct field metric_fields[] = {
     CLASS_MS("idle_input_ms", "idle.input"),
     CLASS_MS("idle_python_ms", "idle.python"),
     CLASS_MS("idle_untraced_ms", "idle.untraced"),
+    CLASS_MS("idle_start_up_ms", "idle.start_up"),
     CLASS_MS("idle_unknown_ms", "idle.unknown"),
 };
 const struct record account_metrics_record = RECORD(struct account_step, metric_fields);

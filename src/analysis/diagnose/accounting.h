@@ -28,7 +28,8 @@ enum idle_cause {
     CAUSE_INPUT,
     CAUSE_PYTHON,
     CAUSE_UNTRACED,
-    CAUSE_UNKNOWN, /* no launch is recorded */
+    CAUSE_START_UP, /* first calls, which load code or make a context */
+    CAUSE_UNKNOWN,  /* no launch is recorded */
 };
 
 enum { IDLE_CAUSES = CAUSE_UNKNOWN + 1 };

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 
 #include "analysis/diagnose/limits.h"
+#include "analysis/diagnose/roof.h"
 #include "analysis/diagnose/root_limits.h"
 #include "analysis/steps/steps.h"
 #include "analysis/study.h"
+#include "ops/name_tokens.h"
 #include "text/diagnosis.h"
 
 enum {
@@ -28,8 +30,7 @@ enum confidence cause_confidence(double score)
                                             : CONFIDENCE_UNKNOWN;
 }
 
-/* Names of GPU kernels can fill a screen. */
-static struct str short_name(struct arena *arena, struct str name)
+struct str cause_short_name(struct arena *arena, struct str name)
 {
     struct str front = str_fit(name, SITE_NAME_MOST);
 
@@ -49,12 +50,44 @@ static double idle_share(const struct root_finder *f, enum idle_cause cause)
     return num_share((double)f->by[ACCOUNT_IDLE + cause], (double)f->window);
 }
 
+/* Host time that the recording shows as a wait in the operating system. */
+static bool waits_in_system(const struct found_cause *c)
+{
+    return c->cause == ROOT_HOST_UNTRACED && c->n_sites > 0 && c->sites[0].is_os;
+}
+
+/* What a thread waits for, by the call of the operating system. */
+static const struct message *action_of_wait(struct str call)
+{
+    static const struct {
+        const char *words;
+        const struct message *action;
+    } waits[] = {
+        {"cond_ sem_ futex mutex rwlock barrier join", &diagnosis_text.do_wait_thread},
+        {"getc gets getline read recv accept poll select epoll scanf wait",
+         &diagnosis_text.do_wait_input},
+        {"write sync send close open stat", &diagnosis_text.do_wait_output},
+        {"sleep yield", &diagnosis_text.do_wait_sleep},
+    };
+    char buf[NAME_TOKENS_MOST];
+    struct str low = name_tokens_lower(call, buf);
+
+    for (size_t i = 0; i < ARRAY_LEN(waits); i++)
+        if (name_tokens_any(low, waits[i].words))
+            return waits[i].action;
+    return &diagnosis_text.do_wait_other;
+}
+
 static const struct message *message_of(const struct root_finder *f, const struct found_cause *c)
 {
     if (c->cause == ROOT_SLOW_STEP_MORE_WORK && f->slow.kernels <= 0)
         return &diagnosis_text.what_slow_larger;
     if (c->cause == ROOT_DEVICE_DEPENDENCY && c->is_share)
         return &diagnosis_text.what_held;
+    if (waits_in_system(c))
+        return &diagnosis_text.what_untraced_os;
+    if (c->cause == ROOT_HOST_UNTRACED && root_waits_for_interpreter(f))
+        return &diagnosis_text.what_untraced_lock;
     return root_causes[c->cause].what;
 }
 
@@ -97,12 +130,11 @@ static double told_share(const struct root_finder *f, const struct found_cause *
 static double held_share(const struct root_finder *f, const struct found_cause *c)
 {
     static const enum idle_cause idles[ROOT_CAUSES] = {
-        [ROOT_INPUT_PIPELINE] = CAUSE_INPUT,
-        [ROOT_CPU_OPERATOR] = CAUSE_OPERATOR,
-        [ROOT_PYTHON_OVERHEAD] = CAUSE_PYTHON,
-        [ROOT_HOST_UNTRACED] = CAUSE_UNTRACED,
+        [ROOT_INPUT_PIPELINE] = CAUSE_INPUT,   [ROOT_CPU_OPERATOR] = CAUSE_OPERATOR,
+        [ROOT_PYTHON_OVERHEAD] = CAUSE_PYTHON, [ROOT_HOST_UNTRACED] = CAUSE_UNTRACED,
+        [ROOT_START_UP] = CAUSE_START_UP,
     };
-    bool is_held = c->cause >= ROOT_INPUT_PIPELINE && c->cause <= ROOT_PYTHON_OVERHEAD;
+    bool is_held = idles[c->cause] != CAUSE_DEVICE_LATENCY;
     double idle = is_held ? idle_share(f, idles[c->cause]) : 1;
     double most = idle < c->profiled_saving / 2 ? c->profiled_saving : idle;
 
@@ -115,7 +147,7 @@ static struct wording what_of(struct cause_words *t, const struct found_cause *c
     const struct slow_step *slow = c->cause == ROOT_CLOCK_DROP ? &f->clock : &f->slow;
     bool is_slow = slow->step != SIZE_MAX;
     bool is_launch = c->cause == ROOT_LAUNCH_BOUND;
-    struct str site = c->n_sites > 0 ? short_name(t->arena, c->sites[0].name) : S("-");
+    struct str site = c->n_sites > 0 ? cause_short_name(t->arena, c->sites[0].name) : S("-");
     nanos kernels = 0;
 
     for (int i = ACCOUNT_COMPUTE; i < ACCOUNT_COMM; i++)
@@ -144,20 +176,40 @@ static void add_evidence(struct cause_words *t, struct diagnosis_cause *out)
 
     out->evidence[out->n_evidence++] = out->what;
     for (size_t i = 0; i < c->n_sites && out->n_evidence < DIAGNOSIS_EVIDENCE; i++)
-        out->evidence[out->n_evidence++] = WORDING(
-            t->arena, &diagnosis_text.site_evidence,
-            PLACE("site", short_name(t->arena, c->sites[i].name)), PLACE("n", c->sites[i].count),
-            PLACE("steps", t->f.steps), place_quantity("time", (double)c->sites[i].time, UNIT_NS));
+        out->evidence[out->n_evidence++] =
+            WORDING(t->arena, &diagnosis_text.site_evidence,
+                    PLACE("site", cause_short_name(t->arena, c->sites[i].name)),
+                    PLACE("n", c->sites[i].count), PLACE("steps", t->f.steps),
+                    place_quantity("time", (double)c->sites[i].time, UNIT_NS));
+}
+
+/* The loader's own name says whether others prepare the data already. */
+static bool has_workers(const struct capture *cap)
+{
+    for (size_t i = 1; i < cap->strings.strings.n; i++)
+        if (str_contains(capture_text(cap, (strid)i), S("_MultiProcessingDataLoaderIter")))
+            return true;
+    return false;
 }
 
 static const struct message *action_of(const struct cause_words *t, const struct found_cause *c)
 {
     if (c->is_share && c->cause == ROOT_COPY_EXPOSED)
         return &diagnosis_text.do_copy_bytes;
+    if (waits_in_system(c))
+        return action_of_wait(c->sites[0].name);
+    if (c->cause == ROOT_HOST_UNTRACED && root_waits_for_interpreter(&t->f))
+        return &diagnosis_text.do_untraced_lock;
     if (c->is_share && c->cause == ROOT_DEVICE_DEPENDENCY)
         return &diagnosis_text.do_held;
     if (c->cause == ROOT_SLOW_STEP_MORE_WORK && t->f.slow.kernels <= 0)
         return &diagnosis_text.do_slow_larger;
+    if (c->cause == ROOT_NO_TENSOR_CORE && !capture_is_ascend(t->f.cap) && t->f.w->device != NULL &&
+        !roof_has_tf32(t->f.w->device))
+        return &diagnosis_text.do_no_tensor_half;
+    if (c->cause == ROOT_INPUT_PIPELINE && t->framework == FRAMEWORK_PYTORCH &&
+        has_workers(t->f.cap))
+        return &diagnosis_text.do_input_workers;
     return root_cause_action(c->cause, t->framework);
 }
 
@@ -329,7 +381,7 @@ static void lack_marks(struct cause_words *t)
 static bool names_untraced(const struct diagnosis *d)
 {
     for (size_t i = 0; i < d->n_causes; i++)
-        if (d->causes[i].found.cause == ROOT_HOST_UNTRACED)
+        if (d->causes[i].found.cause == ROOT_HOST_UNTRACED && !waits_in_system(&d->causes[i].found))
             return true;
     return false;
 }
@@ -339,6 +391,7 @@ static void add_missing(struct cause_words *t)
     const struct accounting *a = t->f.a;
     struct diagnosis *d = t->d;
     double linked = num_share((double)a->host.links, (double)(a->tasks.n - a->orphans));
+    bool is_torch = t->framework < FRAMEWORK_XLA;
 
     if (a->missing != NULL || a->host.links == 0)
         lack(d, cause_plain(t->arena, &diagnosis_text.no_links));
@@ -349,9 +402,11 @@ static void add_missing(struct cause_words *t)
     if (!a->is_pseudo && t->f.steps < 3)
         lack(d, WORDING(t->arena, &diagnosis_text.too_short, PLACE("n", t->f.steps)));
     if (!(t->f.cap->has & HAS_SHAPES))
-        lack(d, cause_plain(t->arena, &diagnosis_text.no_shapes));
+        lack(d, cause_plain(t->arena, is_torch ? &diagnosis_text.no_shapes
+                                               : &diagnosis_text.no_shapes_plain));
     if (!(t->f.cap->has & HAS_STACKS) && names_untraced(d))
-        lack(d, cause_plain(t->arena, &diagnosis_text.no_stacks));
+        lack(d, cause_plain(t->arena, is_torch ? &diagnosis_text.no_stacks
+                                               : &diagnosis_text.no_stacks_plain));
     if (t->f.is_device_assumed)
         lack(d,
              WORDING(t->arena, &diagnosis_text.no_device, PLACE("device", S(ROOT_ASSUMED_DEVICE))));
@@ -359,6 +414,43 @@ static void add_missing(struct cause_words *t)
         lack(d, cause_plain(t->arena, &diagnosis_text.no_cost));
     if (a->host.count > 1)
         lack(d, cause_plain(t->arena, &diagnosis_text.threads));
+}
+
+/* ---- start-up ---- */
+
+/* The steady part of a recording whose start-up is the verdict, in a sentence. */
+static struct wording rest_of(struct cause_words *t)
+{
+    const struct root_finder *f = &t->f;
+    nanos rest = (f->window - f->by[ACCOUNT_IDLE + CAUSE_START_UP]) / (nanos)f->units;
+    struct message_place time = place_quantity("rest", (double)rest, UNIT_NS);
+
+    for (size_t i = 0; i < t->d->n_causes; i++) {
+        const struct diagnosis_cause *c = &t->d->causes[i];
+        enum root_cause cause = c->found.cause;
+        if (cause == ROOT_START_UP || c->confidence == CONFIDENCE_UNKNOWN ||
+            c->saving_share < root_least(f, cause, ROOT_NAMED))
+            continue;
+        return WORDING(t->arena, &diagnosis_text.start_rest, time,
+                       place_wording("cause", cause_label(t->arena, cause)),
+                       place_quantity("saving", (double)c->saving, UNIT_NS),
+                       place_wording("confidence",
+                                     wording_keep(t->arena, wording_plain(str_of(
+                                                                confidence_name(c->confidence))))));
+    }
+    return WORDING(t->arena, &diagnosis_text.start_rest_none, time);
+}
+
+/* A verdict on the steady part says that there is a start-up beside it. */
+static struct wording with_start(struct cause_words *t, struct wording verdict)
+{
+    for (size_t i = 0; i < t->d->n_causes; i++)
+        if (t->d->causes[i].found.cause == ROOT_START_UP &&
+            t->d->verdict.found.cause != ROOT_START_UP)
+            return WORDING(t->arena, &diagnosis_text.start_beside,
+                           place_wording("verdict", wording_keep(t->arena, verdict)),
+                           place_wording("start", wording_keep(t->arena, t->d->causes[i].what)));
+    return verdict;
 }
 
 /* ---- all of it ---- */
@@ -407,7 +499,9 @@ static void diagnosis_finish(struct cause_words *t, bool is_named)
                       place_quantity("saving", (double)c->saving, UNIT_NS),
                       place_quantity("after", (double)step - (double)c->saving, UNIT_NS),
                       place_wording("share", wording_keep(t->arena, diagnosis_share(t->arena, c))),
-                      place_wording("confidence", sure), PLACE("n", f->a->n));
+                      place_wording("confidence", sure), PLACE("n", f->a->n),
+                      place_wording("rest", wording_keep(t->arena, rest_of(t))));
+    d->text = with_start(t, d->text);
     d->why_first = cause_why_first(t, c);
     d->classes = ARENA_ARRAY(t->arena, struct diagnosis_class, ACCOUNT_CLASSES);
     for (int class = 0; class < ACCOUNT_CLASSES; class ++)
@@ -424,12 +518,13 @@ static void diagnosis_finish(struct cause_words *t, bool is_named)
     d->slow_id = f->slow.step != SIZE_MAX ? f->a->steps[f->slow.step].id : S("");
 }
 
-static const struct diagnosis *without_work(struct diagnosis *d, struct arena *arena)
+static const struct diagnosis *without_work(struct diagnosis *d, const struct capture *cap,
+                                            struct arena *arena)
 {
     *d = (struct diagnosis){
         .verdict = {.id = root_causes[ROOT_UNKNOWN].id, .found = {.cause = ROOT_UNKNOWN}},
-        .text = cause_plain(arena, &diagnosis_text.nothing),
-        .framework = framework_name(FRAMEWORK_PYTORCH),
+        .text = cause_no_work(cap, arena),
+        .framework = framework_name(framework_of(cap)),
         .slow = {.step = SIZE_MAX},
     };
     return d;
@@ -443,7 +538,7 @@ const struct diagnosis *diagnosis_find(struct study *st)
 
     struct diagnosis *d = ARENA_NEW(&st->scratch, struct diagnosis);
     if (a->n == 0 || a->tasks.n == 0)
-        return without_work(d, &st->scratch);
+        return without_work(d, st->cap, &st->scratch);
     whatif_init(&w, st, a);
     bool is_assumed = w.device == NULL && capture_is_ascend(st->cap);
     if (is_assumed)

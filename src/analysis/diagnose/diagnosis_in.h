@@ -25,6 +25,12 @@ struct wording cause_plain(struct arena *arena, const struct message *m);
 const struct wording *cause_class_label(struct arena *arena, int class);
 const struct wording *cause_label(struct arena *arena, enum root_cause cause);
 
+/* Names of GPU kernels can fill a screen. */
+struct str cause_short_name(struct arena *arena, struct str name);
+
+/* The sentence of a capture without device work. */
+struct wording cause_no_work(const struct capture *cap, struct arena *arena);
+
 /* The sentence around a cause that is the verdict. */
 const struct message *cause_verdict_message(const struct diagnosis_cause *c);
 

@@ -6,13 +6,18 @@
 
 enum { STEPS = 6 };
 
-static const struct diagnosis *diagnose(void)
+static const struct diagnosis *diagnose_on(const char *device)
 {
     cap->facts.vendor = VENDOR_NVIDIA;
     cap->facts.kind = capture_intern(cap, S("kineto"));
-    cap->facts.device_name = capture_intern(cap, S("NVIDIA H200"));
+    cap->facts.device_name = capture_intern(cap, str_of(device));
     start_study();
     return study_diagnosis(&study);
+}
+
+static const struct diagnosis *diagnose(void)
+{
+    return diagnose_on("NVIDIA H200");
 }
 
 static bool lists(const struct diagnosis *d, const char *id)
@@ -32,8 +37,96 @@ TEST(nothing_on_the_device_is_unknown)
     assert_int_equal(d->verdict.confidence, CONFIDENCE_UNKNOWN);
 }
 
+TEST(launches_without_kernels_say_that_the_device_was_not_recorded)
+{
+    host(SLICE_HOST_OP, "aten::mm", 0, MS);
+    host(SLICE_RUNTIME, "cudaLaunchKernel", 10 * US, 20 * US);
+    host(SLICE_HOST_OP, "aten::add", 2 * MS, 2100 * US);
+    const struct diagnosis *d = diagnose();
+
+    assert_true(str_find(d->text.english, S("1 launch:")) < d->text.english.n);
+    assert_true(str_find(d->text.english, S("aten::mm (1.000 ms), aten::add")) < d->text.english.n);
+}
+
+TEST(a_host_that_launches_nothing_is_not_told_to_record_the_device)
+{
+    host(SLICE_HOST_OP, "aten::mm", 0, MS);
+    const struct diagnosis *d = diagnose();
+
+    assert_true(str_find(d->text.english, S("ProfilerActivity")) == d->text.english.n);
+}
+
+/* Kernels of a library are used by others; what the host does names the server. */
+TEST(a_server_is_known_by_its_host)
+{
+    launch_named("void vllm::rms_norm_kernel", 0, 10 * US, 20 * US, MS);
+    assert_string_equal(diagnose()->framework, "pytorch");
+}
+
+TEST(an_operator_of_a_server_names_it)
+{
+    host(SLICE_HOST_OP, "vllm::unified_attention", 0, 15 * US);
+    launch(0, 10 * US, 20 * US, MS);
+    assert_string_equal(diagnose()->framework, "vllm");
+}
+
+static const struct diagnosis *diagnose_launches(const char *kind)
+{
+    for (int i = 0; i < 400; i++)
+        launch_named("saxpy", i * 10 * US, i * 10 * US + 6 * US, i * 10 * US + 7 * US,
+                     i * 10 * US + 8 * US);
+    cap->facts.vendor = VENDOR_NVIDIA;
+    cap->facts.kind = capture_intern(cap, str_of(kind));
+    start_study();
+    return study_diagnosis(&study);
+}
+
+TEST(a_program_without_a_framework_gets_no_word_of_one)
+{
+    const struct diagnosis *d = diagnose_launches("nsys");
+
+    assert_string_equal(d->verdict.id, "launch_bound");
+    assert_true(str_find(d->text.english, S("torch")) == d->text.english.n);
+}
+
+TEST(a_program_of_pytorch_does)
+{
+    host(SLICE_HOST_OP, "aten::add", 0, 4 * MS);
+    const struct diagnosis *d = diagnose_launches("nsys");
+
+    assert_string_equal(d->framework, "pytorch");
+    assert_true(str_find(d->text.english, S("torch.compile")) < d->text.english.n);
+}
+
+static const struct diagnosis *load(const char *loader)
+{
+    for (int step = 0; step < STEPS; step++) {
+        nanos at = step * 5 * MS;
+        step_mark(step, at, at + 5 * MS);
+        host(SLICE_ANNOTATION, loader, at, at + 4 * MS);
+        launch(at + 4 * MS, at + 4010 * US, at + 4011 * US, at + 4900 * US);
+    }
+    return diagnose();
+}
+
+TEST(workers_that_are_used_are_not_advised)
+{
+    const struct diagnosis *d =
+        load("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__");
+
+    assert_string_equal(d->verdict.id, "input_pipeline");
+    assert_true(str_find(d->text.english, S("has workers already")) < d->text.english.n);
+}
+
+TEST(workers_that_are_not_used_are)
+{
+    const struct diagnosis *d = load("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
+
+    assert_true(str_find(d->text.english, S("Use DataLoader workers")) < d->text.english.n);
+}
+
 /* Kernels back to back, launched a step ahead. */
-TEST(a_busy_device_is_healthy)
+static void keep_busy(void)
 {
     for (int step = 0; step < STEPS; step++) {
         step_mark(step, step * 100 * US, (step + 1) * 100 * US);
@@ -42,11 +135,100 @@ TEST(a_busy_device_is_healthy)
             launch(at, at + 5 * US, run, run + 500 * US);
         }
     }
+}
+
+TEST(a_busy_device_is_healthy)
+{
+    keep_busy();
     const struct diagnosis *d = diagnose();
 
     assert_string_equal(d->verdict.id, "healthy");
     assert_int_equal(d->verdict.confidence, CONFIDENCE_SURE);
     assert_int_equal(d->n_causes, 0);
+}
+
+TEST(a_busy_device_that_nobody_knows_is_not_called_healthy)
+{
+    keep_busy();
+    const struct diagnosis *d = diagnose_on("NVIDIA Z9");
+
+    assert_string_equal(d->verdict.id, "unknown");
+    assert_true(str_find(d->text.english, S("--chip")) < d->text.english.n);
+}
+
+/* What the recording says of the device will do. */
+TEST(a_busy_device_may_be_known_by_what_it_is_made_of)
+{
+    keep_busy();
+    cap->facts.device_cores = 50;
+    cap->facts.device_cc = capture_intern(cap, S("8.6"));
+    assert_string_equal(diagnose_on("NVIDIA Z9")->verdict.id, "healthy");
+}
+
+/* A graph of these kernels in each step, a step ahead of the device. */
+static void replay_graphs(const char *const names[4])
+{
+    for (int step = 0; step < STEPS; step++) {
+        nanos at = step * 100 * US;
+        step_mark(step, at, at + 100 * US);
+        uint32_t from = host(SLICE_RUNTIME, "cudaGraphLaunch", at + US, at + 10 * US);
+        for (int i = 0; i < 4; i++) {
+            nanos run = MS + (step * 4 + i) * 501 * US;
+            capture_flow(cap, FLOW_LAUNCH, from,
+                         task("7", SLICE_COMPUTE, names[i], run, run + 500 * US));
+        }
+    }
+}
+
+TEST(products_in_a_graph_are_judged)
+{
+    static const char *const names[4] = {"ampere_sgemm_128x64_tn", "softplus_elementwise",
+                                         "ampere_sgemm_128x64_nn", "ampere_sgemm_128x64_nt"};
+
+    replay_graphs(names);
+    const struct diagnosis *d = diagnose();
+    assert_string_equal(d->verdict.id, "gemm_no_tensor_core");
+    assert_true(d->verdict.confidence < CONFIDENCE_SURE); /* a graph has no shapes */
+}
+
+TEST(doubles_in_a_graph_are_doubles)
+{
+    static const char *const names[4] = {"cutlass_80_tensorop_d884gemm_64x64", "vectorized_add",
+                                         "cutlass_80_tensorop_d884gemm_64x64", "vectorized_mul"};
+
+    replay_graphs(names);
+    const struct diagnosis *d = diagnose();
+    assert_string_equal(d->verdict.id, "fp64_used");
+    assert_false(lists(d, "gemm_no_tensor_core"));
+}
+
+TEST(products_on_tensor_cores_in_a_graph_are_healthy)
+{
+    static const char *const names[4] = {"nvjet_hsh_128x64", "elementwise_add", "nvjet_hsh_64x64",
+                                         "log_softmax_forward"};
+
+    replay_graphs(names);
+    assert_string_equal(diagnose()->verdict.id, "healthy");
+}
+
+TEST(attention_by_hand_in_a_graph_is_not_healthy)
+{
+    static const char *const names[4] = {"nvjet_hsh_128x64", "softmax_warp_forward",
+                                         "nvjet_hsh_64x64", "nvjet_hsh_64x128"};
+
+    replay_graphs(names);
+    const struct diagnosis *d = diagnose();
+    assert_string_equal(d->verdict.id, "unknown");
+    assert_true(str_find(d->text.english, S("attention")) < d->text.english.n);
+}
+
+TEST(kernels_of_unknown_kind_are_not_healthy)
+{
+    static const char *const names[4] = {"nvjet_hsh_128x64", "my_kernel", "nvjet_hsh_64x64",
+                                         "nvjet_hsh_64x128"};
+
+    replay_graphs(names);
+    assert_string_equal(diagnose()->verdict.id, "unknown");
 }
 
 /* Memory is allocated before the first kernel, and the host sleeps between kernels. */
@@ -62,6 +244,113 @@ TEST(what_is_not_seen_in_the_steps_is_not_named)
     assert_string_equal(d->verdict.id, "host_untraced");
     for (size_t i = 0; i < d->n_causes; i++)
         assert_true(d->causes[i].found.n_sites > 0);
+}
+
+/* A steady loop of 2 us kernels behind a first launch of 80 ms. `first`: what that one launches;
+ * `is_busy`: the device has something to do all the time but for that. */
+static void start_then_loop(const char *first, bool is_busy)
+{
+    nanos run = is_busy ? 49 * US : 2 * US;
+
+    for (int i = 0; i < 200; i++) {
+        nanos at = i * 50 * US + (i > 100 ? 80 * MS : 0);
+        launch(at, at + 6 * US, at + 7 * US, at + 7 * US + run);
+        if (i == 100)
+            launch_named(first, at + 60 * US, at + 80 * MS, at + 80 * MS + US,
+                         at + 80 * MS + 40 * US);
+    }
+}
+
+TEST(a_first_call_is_a_start_up)
+{
+    start_then_loop("convolution", true);
+    const struct diagnosis *d = diagnose();
+
+    assert_string_equal(d->verdict.id, "start_up");
+    assert_true(d->verdict.saving > 79 * MS && d->verdict.saving < 81 * MS);
+    assert_int_equal(d->n_causes, 1);
+    assert_true(str_find(d->text.english, S("In the other 10.")) < d->text.english.n);
+}
+
+/* The same call for a kernel that ran before is none, and one launch is not launches as such. */
+TEST(a_late_call_for_a_known_kernel_is_no_start_up)
+{
+    start_then_loop("elementwise", true);
+    const struct diagnosis *d = diagnose();
+
+    assert_false(lists(d, "start_up"));
+    assert_false(lists(d, "launch_bound"));
+    assert_string_equal(d->verdict.id, "unknown");
+}
+
+/* The steady part is judged by itself: the launches of the loop are worth 9 % of all. */
+TEST(the_rest_of_a_start_up_has_a_cause_of_its_own)
+{
+    start_then_loop("convolution", false);
+    const struct diagnosis *d = diagnose();
+
+    assert_string_equal(d->verdict.id, "start_up");
+    assert_true(lists(d, "launch_bound"));
+    assert_true(str_find(d->text.english, S("Launch-bound")) < d->text.english.n);
+}
+
+/* A copy that is new, and whose call lasts long because a kernel does. */
+TEST(a_first_copy_behind_long_work_is_no_start_up)
+{
+    for (int i = 0; i < 20; i++)
+        launch(i * 2 * MS, i * 2 * MS + 6 * US, i * 2 * MS + 7 * US, i * 2 * MS + 1990 * US);
+    uint32_t from = host(SLICE_RUNTIME, "cudaMemcpyAsync", 38100 * US, 40100 * US);
+    capture_flow(cap, FLOW_LAUNCH, from,
+                 task("7", SLICE_COPY, "Memcpy DtoH (Device -> Pageable)", 39996 * US, 40095 * US));
+    start_study();
+    assert_int_equal(study_accounting(&study)->all.by[ACCOUNT_IDLE + CAUSE_START_UP], 0);
+}
+
+/* Kernels back to back, and one long silence behind the first of them or in their middle. */
+static const struct diagnosis *be_silent_at(int place)
+{
+    nanos at = 0;
+
+    for (int i = 0; i < 200; i++) {
+        at += i == place ? 100 * MS : 0;
+        launch(at, at + 5 * US, at + 6 * US, at + 995 * US);
+        at += MS;
+    }
+    return diagnose();
+}
+
+TEST(what_happens_once_at_an_edge_is_no_cause)
+{
+    assert_false(lists(be_silent_at(1), "host_untraced"));
+}
+
+TEST(what_happens_in_the_middle_is_one)
+{
+    assert_true(lists(be_silent_at(100), "host_untraced"));
+}
+
+/* A pool of memory that only grows belongs to the start; one that is given back does not. */
+static void allocate_in_a_loop(bool is_freed)
+{
+    for (int i = 0; i < 100; i++) {
+        nanos at = i * MS;
+        host(SLICE_RUNTIME, "cudaMalloc", at, at + 300 * US);
+        if (is_freed)
+            host(SLICE_RUNTIME, "cudaFree", at + 300 * US, at + 600 * US);
+        launch(at + 600 * US, at + 606 * US, at + 607 * US, at + 990 * US);
+    }
+}
+
+TEST(memory_that_is_given_back_is_a_matter_of_the_allocator)
+{
+    allocate_in_a_loop(true);
+    assert_string_equal(diagnose()->verdict.id, "allocator");
+}
+
+TEST(memory_that_is_kept_is_not)
+{
+    allocate_in_a_loop(false);
+    assert_false(lists(diagnose(), "allocator"));
 }
 
 /* 200 launches of 10 us for kernels of 1 us. */
@@ -81,6 +370,50 @@ TEST(short_kernels_are_launch_bound)
     assert_true(d->verdict.saving_share > 0.6);
     assert_true(d->causes[0].found.n_sites > 0);
     assert_int_equal(d->causes[0].found.count, 200);
+}
+
+/* 100 short launches, and a copy of pageable memory that has nothing to do with them. */
+static void launch_and_copy(nanos copy)
+{
+    nanos whole = 1500 * US + copy;
+
+    for (int step = 0; step < STEPS; step++) {
+        nanos at = step * whole;
+        step_mark(step, at, at + whole);
+        for (int i = 0; i < 100; i++)
+            launch(at + i * 15 * US, at + i * 15 * US + 13 * US, at + i * 15 * US + 13 * US,
+                   at + i * 15 * US + 14 * US);
+        uint32_t from = host(SLICE_RUNTIME, "cudaMemcpyAsync", at + 1500 * US, at + whole - 5 * US);
+        struct attr bytes = attr_int(capture_intern(cap, S("bytes")), 1000000);
+        uint32_t to = capture_slice(
+            cap, &(struct slice){.begin = at + 1505 * US,
+                                 .dur = copy - 12 * US,
+                                 .lane = capture_lane(
+                                     cap, (struct lane_key){.kind = LANE_STREAM,
+                                                            .device = 0,
+                                                            .name = capture_intern(cap, S("7"))}),
+                                 .name = capture_intern(cap, S("Memcpy HtoD (Pageable -> Device)")),
+                                 .own = attrs_own(&cap->attrs, &bytes, 1),
+                                 .kind = SLICE_COPY});
+        capture_flow(cap, FLOW_LAUNCH, from, to);
+    }
+}
+
+/* Half of the launches' saving does not make the copies the cause, as neither takes the other with
+ * it; more than it does. */
+TEST(a_specific_cause_beside_a_larger_one_does_not_lead)
+{
+    launch_and_copy(1000 * US);
+    const struct diagnosis *d = diagnose();
+
+    assert_string_equal(d->verdict.id, "launch_bound");
+    assert_true(lists(d, "pageable_copy"));
+}
+
+TEST(a_specific_cause_that_saves_more_leads)
+{
+    launch_and_copy(3000 * US);
+    assert_string_equal(diagnose()->verdict.id, "pageable_copy");
 }
 
 /* A wait in the middle of a step: it is not one graph. */
@@ -159,6 +492,62 @@ TEST(what_the_profiler_may_explain_is_possible_at_most)
     assert_string_equal(d->verdict.id, "launch_bound");
     assert_int_equal(d->verdict.confidence, CONFIDENCE_POSSIBLE);
     assert_true(str_find(d->text.english, S("without the profiler")) < d->text.english.n);
+}
+
+/* The launching thread sleeps so long before each of these launches. */
+static void wait_before_launches(nanos wait, nanos more)
+{
+    nanos at = 0;
+
+    for (int step = 0; step < STEPS; step++) {
+        nanos end = at + wait + more * step + MS;
+        step_mark(step, at, end);
+        launch(end - MS, end - 990 * US, end - 989 * US, end - 100 * US);
+        at = end;
+    }
+}
+
+TEST(pieces_of_the_switch_interval_name_the_interpreter_lock)
+{
+    wait_before_launches(4110 * US, 0);
+    const struct diagnosis *d = diagnose();
+
+    assert_string_equal(d->verdict.id, "host_untraced");
+    assert_true(str_find(d->text.english, S("interpreter lock")) < d->text.english.n);
+}
+
+TEST(other_pieces_do_not)
+{
+    wait_before_launches(5600 * US, 200 * US);
+    const struct diagnosis *d = diagnose();
+
+    assert_string_equal(d->verdict.id, "host_untraced");
+    assert_true(str_find(d->text.english, S("no recorded event")) < d->text.english.n);
+}
+
+/* A call of the operating system fills that time, or a tenth of it. */
+static const struct diagnosis *wait_in_system(nanos wait)
+{
+    wait_before_launches(6 * MS, 0);
+    for (int step = 0; step < STEPS; step++)
+        host(SLICE_OS, "getc", step * 7 * MS + 100 * US, step * 7 * MS + 100 * US + wait);
+    return diagnose();
+}
+
+TEST(a_wait_in_the_operating_system_is_named)
+{
+    const struct diagnosis *d = wait_in_system(5 * MS);
+
+    assert_string_equal(d->verdict.id, "host_untraced");
+    assert_true(str_find(d->text.english, S("getc")) < d->text.english.n);
+    assert_true(str_find(d->text.english, S("what it reads")) < d->text.english.n);
+}
+
+TEST(a_short_call_of_the_operating_system_explains_nothing)
+{
+    const struct diagnosis *d = wait_in_system(500 * US);
+
+    assert_true(str_find(d->text.english, S("no recorded event")) < d->text.english.n);
 }
 
 static void stall(const char *name)
@@ -486,11 +875,32 @@ TEST(frameworks_are_told_by_their_names)
 }
 
 TEST_MAIN(
-    "analysis/diagnose/diagnosis", CASE(nothing_on_the_device_is_unknown),
-    CASE(a_busy_device_is_healthy), CASE(what_is_not_seen_in_the_steps_is_not_named),
-    CASE(short_kernels_are_launch_bound), CASE(launches_around_waits_save_at_most),
-    CASE(launches_of_equal_products_save_at_least), CASE(plans_for_new_shapes_are_compilation),
-    CASE(queued_work_that_is_held_up_is_not_healthy), CASE(a_step_on_larger_tensors_is_more_work),
+    "analysis/diagnose/diagnosis", CASE(what_happens_once_at_an_edge_is_no_cause),
+    CASE(what_happens_in_the_middle_is_one),
+    CASE(launches_without_kernels_say_that_the_device_was_not_recorded),
+    CASE(a_host_that_launches_nothing_is_not_told_to_record_the_device),
+    CASE(a_server_is_known_by_its_host), CASE(an_operator_of_a_server_names_it),
+    CASE(a_program_without_a_framework_gets_no_word_of_one), CASE(a_program_of_pytorch_does),
+    CASE(workers_that_are_used_are_not_advised), CASE(workers_that_are_not_used_are),
+    CASE(a_busy_device_that_nobody_knows_is_not_called_healthy),
+    CASE(a_busy_device_may_be_known_by_what_it_is_made_of), CASE(products_in_a_graph_are_judged),
+    CASE(doubles_in_a_graph_are_doubles), CASE(products_on_tensor_cores_in_a_graph_are_healthy),
+    CASE(attention_by_hand_in_a_graph_is_not_healthy),
+    CASE(kernels_of_unknown_kind_are_not_healthy), CASE(a_first_call_is_a_start_up),
+    CASE(a_late_call_for_a_known_kernel_is_no_start_up),
+    CASE(the_rest_of_a_start_up_has_a_cause_of_its_own),
+    CASE(a_first_copy_behind_long_work_is_no_start_up),
+    CASE(memory_that_is_given_back_is_a_matter_of_the_allocator), CASE(memory_that_is_kept_is_not),
+    CASE(a_specific_cause_beside_a_larger_one_does_not_lead),
+    CASE(a_specific_cause_that_saves_more_leads),
+    CASE(pieces_of_the_switch_interval_name_the_interpreter_lock), CASE(other_pieces_do_not),
+    CASE(a_wait_in_the_operating_system_is_named),
+    CASE(a_short_call_of_the_operating_system_explains_nothing),
+    CASE(nothing_on_the_device_is_unknown), CASE(a_busy_device_is_healthy),
+    CASE(what_is_not_seen_in_the_steps_is_not_named), CASE(short_kernels_are_launch_bound),
+    CASE(launches_around_waits_save_at_most), CASE(launches_of_equal_products_save_at_least),
+    CASE(plans_for_new_shapes_are_compilation), CASE(queued_work_that_is_held_up_is_not_healthy),
+    CASE(a_step_on_larger_tensors_is_more_work),
     CASE(what_the_profiler_may_explain_is_possible_at_most), CASE(host_work_is_named_by_what_it_is),
     CASE(data_loaders_are_input), CASE(a_slow_step_leads_over_what_it_is_full_of),
     CASE(more_kernels_in_a_slow_step_are_more_work),

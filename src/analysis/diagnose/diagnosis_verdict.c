@@ -6,6 +6,7 @@
 #include "analysis/diagnose/limits.h"
 #include "analysis/diagnose/root_limits.h"
 #include "analysis/study.h"
+#include "ops/name_tokens.h"
 #include "text/diagnosis.h"
 
 enum {
@@ -21,6 +22,8 @@ const struct message *cause_verdict_message(const struct diagnosis_cause *c)
         return &diagnosis_text.verdict_alone;
     if (flags & ROOT_OF_STEP)
         return &diagnosis_text.verdict_once;
+    if (c->found.cause == ROOT_START_UP)
+        return &diagnosis_text.verdict_start;
     if (root_may_be_profiler(&c->found))
         return &diagnosis_text.verdict_launch;
     switch (c->bound) {
@@ -156,6 +159,79 @@ static struct diagnosis_cause unnamed(struct cause_words *t)
                          0);
 }
 
+/* Nothing tells how fast the device's kernels could be. */
+static struct diagnosis_cause no_roof(struct cause_words *t)
+{
+    return nothing_found(t, ROOT_UNKNOWN, &diagnosis_text.do_no_roof,
+                         WORDING(t->arena, &diagnosis_text.what_no_roof,
+                                 place_wording("window", wording_keep(t->arena, t->window))),
+                         0);
+}
+
+static struct diagnosis_cause unjudged(struct cause_words *t, enum kernel_family family,
+                                       double share)
+{
+    return nothing_found(t, ROOT_UNKNOWN, &diagnosis_text.do_unjudged,
+                         WORDING(t->arena, &diagnosis_text.what_unjudged,
+                                 place_wording("window", wording_keep(t->arena, t->window)),
+                                 place_wording("class", cause_class_label(t->arena, family)),
+                                 place_quantity("share", share, UNIT_RATIO)),
+                         0);
+}
+
+static bool is_without_tensor(const struct root_finder *f, size_t i)
+{
+    return f->a->tasks.at[i].is_simt;
+}
+
+static bool is_product(const struct device_task *t)
+{
+    return t->class == TASK_COMPUTE &&
+           (t->family == FAMILY_GEMM_TENSOR || t->family == FAMILY_GEMM_SIMT);
+}
+
+/* The next product on a task's stream, in a direction, with nothing but small kernels between. */
+static bool has_product(const struct device_tasks *tasks, size_t i, int step)
+{
+    size_t at = i;
+
+    for (int k = 0; k < LIMIT_ATTENTION_PARTS; k++) {
+        at += (size_t)step; /* wraps below 0 */
+        if (at >= tasks->n)
+            return false;
+        const struct device_task *t = &tasks->at[at];
+        if (t->stream == tasks->at[i].stream && is_product(t))
+            return true;
+    }
+    return false;
+}
+
+/* A softmax between two products is attention by hand. */
+static bool is_scores(const struct root_finder *f, size_t i)
+{
+    const struct device_task *t = &f->a->tasks.at[i];
+    char buf[NAME_TOKENS_MOST];
+
+    if (t->class != TASK_COMPUTE || t->family != FAMILY_REDUCE)
+        return false;
+    struct str name = name_tokens_lower(capture_text(f->cap, f->cap->slices.name[t->slice]), buf);
+    return name_tokens_any(name, "softmax") && !name_tokens_any(name, "logsoftmax log_softmax") &&
+           has_product(&f->a->tasks, i, 1) && has_product(&f->a->tasks, i, -1);
+}
+
+/* Share of the time in tasks that `picks` wants. */
+static double share_of_tasks(const struct cause_words *t,
+                             bool (*picks)(const struct root_finder *f, size_t task))
+{
+    const struct device_tasks *tasks = &t->f.a->tasks;
+    nanos sum = 0;
+
+    for (size_t i = 0; i < tasks->n; i++)
+        if (root_counts_step(&t->f, tasks->at[i].step) && picks(&t->f, i))
+            sum = nanos_add(sum, tasks->at[i].end - tasks->at[i].begin);
+    return num_share((double)sum, (double)t->f.window);
+}
+
 /* The cause that the verdict names is not always the one that saves most. */
 struct wording cause_why_first(struct cause_words *t, const struct diagnosis_cause *first)
 {
@@ -191,9 +267,14 @@ struct diagnosis_cause cause_none(struct cause_words *t, bool is_doubtful)
         return unknown(t);
     if (is_doubtful)
         return doubtful(t);
-    /* The device is busy, and nothing is known of most of its kernels: no bound, and no health. */
-    nanos compute = 0;
-    for (int family = 0; family < KERNEL_FAMILIES; family++)
-        compute += t->f.by[family];
-    return t->f.by[FAMILY_OTHER] >= compute / 2 ? unnamed(t) : healthy(t);
+    if (t->f.w->device == NULL)
+        return no_roof(t);
+    /* The device is busy, but with kernels that nobody could judge: no bound, and no health. */
+    if (num_share((double)t->f.by[FAMILY_OTHER], (double)t->f.window) >= most)
+        return unnamed(t);
+    double simt = share_of_tasks(t, is_without_tensor), attention = share_of_tasks(t, is_scores);
+    if (simt >= most || attention >= most)
+        return unjudged(t, simt >= attention ? FAMILY_GEMM_SIMT : FAMILY_ATTENTION,
+                        simt >= attention ? simt : attention);
+    return healthy(t);
 }

@@ -20,6 +20,12 @@ enum {
     LIMIT_GROUPS = 64,             /* timelines that threads join; the rest have one each */
     LIMIT_TURNS = 10,              /* threads that overlap in less than a tenth take turns */
 
+    /* Start-up. */
+    LIMIT_START_TIMES = 50,     /* a first call lasts so many usual ones of its name, */
+    LIMIT_START_USUAL = 20000,  /* which are no longer: others are first calls too, */
+    LIMIT_START_CALLS = 4,      /* unless three quarters of so many are, */
+    LIMIT_START_LEAST = 200000, /* and this long */
+
     /* Latency of a queue: three times the median gap between queued tasks, in these bounds. */
     LIMIT_QUEUE_TIMES = 3,
     LIMIT_QUEUE_LEAST = 2000,
@@ -54,20 +60,22 @@ enum {
     LIMIT_SMALL_READ = 50000,   /* a copy to the host up to this is a read of a value, */
     LIMIT_LARGE_READ = 100000,  /* from this on one of data */
     LIMIT_LARGE_COPY = 1000000, /* bytes of a copy that shows the rate of the link */
-    LIMIT_PINNED_GBPS = 54,     /* of pinned copies, measured: 51.7 to 54.9 GB/s */
-    LIMIT_STRETCH_OF_READ = 4,  /* host work of a quarter of the read before it belongs to that */
-    LIMIT_COPY_START = 2000,    /* before the first byte of a copy moves */
-    LIMIT_ASYNC_COPY = 10000,   /* of the call of a copy that does not block */
-    LIMIT_BATCH = 10,           /* copies to the device in a step that could be one, */
-    LIMIT_BATCH_BYTES = 65536,  /* up to this each */
+    LIMIT_PINNED_GBPS = 13, /* of pinned copies over a bus that nobody knows: the slowest in use */
+    LIMIT_STRETCH_OF_READ = 4, /* host work of a quarter of the read before it belongs to that */
+    LIMIT_COPY_START = 2000,   /* before the first byte of a copy moves */
+    LIMIT_ASYNC_COPY = 10000,  /* of the call of a copy that does not block */
+    LIMIT_BATCH = 10,          /* copies to the device in a step that could be one, */
+    LIMIT_BATCH_BYTES = 65536, /* up to this each */
     LIMIT_TENSOR_ROOF = 65,    /* percent of peak that products in TF32 reach, measured: 52 to 77 */
     LIMIT_GEMM_ROOF = 72,      /* the same in 16 bits, measured: 62 to 78 */
     LIMIT_CONV_TF32_ROOF = 40, /* of convolutions in TF32, measured: 21 to 64, */
     LIMIT_CONV_ROOF = 55,      /* and in 16 bits: 38 to 75 */
     LIMIT_MEMORY_ROOF = 85,    /* percent of bandwidth */
     LIMIT_LEAST_KERNEL = 3000, /* no kernel is shorter */
-    LIMIT_UNSHAPED_PRODUCT = 4,      /* tensor cores are so many times faster, without shapes */
-    LIMIT_INEFFICIENT = 150,         /* percent of its time at the roof that a product may take, */
+    LIMIT_UNSHAPED_PRODUCT = 4, /* tensor cores are so many times faster at most, without shapes */
+    LIMIT_SIMT_ROOF = 85,       /* percent of the plain fp32 peak that products reach */
+    LIMIT_TF32_WORTH = 150,     /* percent of that peak from which on TF32 is worth a change */
+    LIMIT_INEFFICIENT = 150,    /* percent of its time at the roof that a product may take, */
     LIMIT_INEFFICIENT_LEAST = 20000, /* if it lasts this long */
     LIMIT_CONSUMERS = 8,             /* calls after a convolution that may show its output */
     LIMIT_SORT_ROOF = 7,             /* top-k of a tensor: percent of bandwidth, measured, */

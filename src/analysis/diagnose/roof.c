@@ -4,6 +4,27 @@
 #include "analysis/diagnose/roof.h"
 
 #include "analysis/diagnose/limits.h"
+#include "analysis/study.h"
+
+static double roof_trait(int64_t value, double unit)
+{
+    return value > 0 && value < INT64_C(1000000000000000) ? (double)value / unit : 0;
+}
+
+const struct device *roof_device(struct study *st)
+{
+    const struct facts *f = &st->cap->facts;
+    struct device_traits traits = {
+        .name = capture_text(st->cap, f->device_name),
+        .cc = capture_text(st->cap, f->device_cc),
+        .cores = f->device_cores < 100000 ? roof_trait(f->device_cores, 1) : 0,
+        .clock_mhz = f->device_clock < INT64_C(100000000000) ? roof_trait(f->device_clock, 1e6) : 0,
+        .gbps = roof_trait(f->device_bandwidth, 1e9),
+        .memory_bytes = roof_trait(f->device_memory, 1),
+    };
+
+    return device_of_traits(&traits, &st->scratch);
+}
 
 double roof_flops_time(const struct device *d, double flops, enum peak peak, int percent)
 {
@@ -19,9 +40,38 @@ double roof_bytes_time(const struct device *d, double bytes, int percent)
     return gbps > 0 ? bytes / (gbps * percent / 100) : 0;
 }
 
-enum peak roof_peak(struct tensor_type type)
+static double roof_tflops(const struct device *d, enum peak peak)
 {
-    return type.is_float8 ? PEAK_FP8 : type.is_half ? PEAK_BF16 : PEAK_TF32;
+    return d != NULL ? d->tflops[peak] : 0;
+}
+
+static enum peak half_peak(const struct device *d)
+{
+    return roof_tflops(d, PEAK_BF16) > 0 || roof_tflops(d, PEAK_FP16) <= 0 ? PEAK_BF16 : PEAK_FP16;
+}
+
+enum peak roof_peak(const struct device *d, struct tensor_type type)
+{
+    return type.is_float8 ? PEAK_FP8 : type.is_half ? half_peak(d) : PEAK_TF32;
+}
+
+bool roof_has_tf32(const struct device *d)
+{
+    return roof_tflops(d, PEAK_TF32) * 100 >= roof_tflops(d, PEAK_FP32) * LIMIT_TF32_WORTH;
+}
+
+enum peak roof_float_peak(const struct device *d)
+{
+    return roof_has_tf32(d) || roof_tflops(d, half_peak(d)) <= 0 ? PEAK_TF32 : half_peak(d);
+}
+
+double roof_float_gain(const struct device *d)
+{
+    enum peak peak = roof_float_peak(d);
+    double gain = num_share(roof_tflops(d, peak) * roof_percent(ROOF_PRODUCT, peak, 0),
+                            roof_tflops(d, PEAK_FP32) * LIMIT_SIMT_ROOF);
+
+    return gain > 0 && gain < LIMIT_UNSHAPED_PRODUCT ? gain : LIMIT_UNSHAPED_PRODUCT;
 }
 
 static bool is_wide(enum peak peak)

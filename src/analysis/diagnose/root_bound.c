@@ -144,7 +144,7 @@ enum saving_bound root_bound(struct root_finder *f, const struct found_cause *c)
 {
     const struct found_cause *launches = root_found(f, ROOT_LAUNCH_BOUND);
 
-    if (root_has(c, ROOT_OF_STEP))
+    if (root_has(c, ROOT_OF_STEP) || c->cause == ROOT_START_UP)
         return SAVING_IN_RECORDING;
     if (root_may_be_profiler(c)) /* without the profiler there may be nothing to save */
         return SAVING_AT_MOST;

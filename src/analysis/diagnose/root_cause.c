@@ -6,7 +6,8 @@
 #include "ops/name_tokens.h"
 #include "text/diagnosis.h"
 
-ENUM_NAMES(framework_name, enum framework, "pytorch", "torch_npu", "vllm", "sglang", "xla")
+ENUM_NAMES(framework_name, enum framework, "pytorch", "torch_npu", "vllm", "sglang", "xla",
+           "mindspore", "native")
 
 const struct root_cause_kind root_causes[ROOT_CAUSES] =
     {
@@ -35,6 +36,8 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .actions[FRAMEWORK_XLA] = &diagnosis_text.do_launch_xla,
                 .whatif = "no_launch_cost",
                 .flags = ROOT_GENERIC | ROOT_OF_LAUNCHES,
+                .actions[FRAMEWORK_NATIVE] = &diagnosis_text.do_launch_native,
+                .actions[FRAMEWORK_MINDSPORE] = &diagnosis_text.do_launch_mindspore,
             },
         [ROOT_HOST_SYNC] =
             {
@@ -57,6 +60,8 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .actions[FRAMEWORK_XLA] = &diagnosis_text.do_input_xla,
                 .whatif = "input_ready:input",
                 .flags = ROOT_OF_STRETCHES,
+                .actions[FRAMEWORK_NATIVE] = &diagnosis_text.do_input_native,
+                .actions[FRAMEWORK_MINDSPORE] = &diagnosis_text.do_input_mindspore,
             },
         [ROOT_CPU_OPERATOR] =
             {
@@ -101,6 +106,8 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .record = &diagnosis_text.record_alloc,
                 .actions[FRAMEWORK_NPU] = &diagnosis_text.do_alloc_npu,
                 .whatif = "no_alloc",
+                .actions[FRAMEWORK_NATIVE] = &diagnosis_text.do_alloc_native,
+                .actions[FRAMEWORK_MINDSPORE] = &diagnosis_text.do_alloc_mindspore,
             },
         [ROOT_COMPILATION] =
             {
@@ -115,6 +122,8 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .actions[FRAMEWORK_XLA] = &diagnosis_text.do_compile_xla,
                 .whatif = "no_compile",
                 .flags = ROOT_OF_STRETCHES,
+                .actions[FRAMEWORK_NATIVE] = &diagnosis_text.do_compile_native,
+                .actions[FRAMEWORK_MINDSPORE] = &diagnosis_text.do_compile_mindspore,
             },
         [ROOT_PAGEABLE_COPY] =
             {
@@ -124,6 +133,8 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .against = &diagnosis_text.not_pageable,
                 .whatif = "pinned_copies",
                 .flags = ROOT_BETWEEN_STREAMS,
+                .actions[FRAMEWORK_NATIVE] = &diagnosis_text.do_pageable_native,
+                .actions[FRAMEWORK_XLA] = &diagnosis_text.do_pageable_xla,
             },
         [ROOT_COPY_EXPOSED] =
             {
@@ -177,6 +188,8 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .actions[FRAMEWORK_XLA] = &diagnosis_text.do_no_tensor_xla,
                 .whatif = "gemm_at_roof",
                 .flags = ROOT_OF_TASKS | ROOT_NEEDS_SHAPES,
+                .actions[FRAMEWORK_NATIVE] = &diagnosis_text.do_no_tensor_native,
+                .actions[FRAMEWORK_MINDSPORE] = &diagnosis_text.do_no_tensor_mindspore,
             },
         [ROOT_FP64_USED] =
             {
@@ -211,6 +224,8 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .actions[FRAMEWORK_XLA] = &diagnosis_text.do_attention_xla,
                 .whatif = "fuse_attention",
                 .flags = ROOT_OF_TASKS | ROOT_NEEDS_SHAPES,
+                .actions[FRAMEWORK_NATIVE] = &diagnosis_text.do_attention_native,
+                .actions[FRAMEWORK_MINDSPORE] = &diagnosis_text.do_attention_mindspore,
             },
         [ROOT_ELEMENTWISE_UNFUSED] =
             {
@@ -224,6 +239,8 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .actions[FRAMEWORK_XLA] = &diagnosis_text.do_elementwise_xla,
                 .whatif = "fuse_elementwise",
                 .flags = ROOT_OF_TASKS | ROOT_GENERIC,
+                .actions[FRAMEWORK_NATIVE] = &diagnosis_text.do_elementwise_native,
+                .actions[FRAMEWORK_MINDSPORE] = &diagnosis_text.do_elementwise_mindspore,
             },
         [ROOT_LAYOUT_COPIES] =
             {
@@ -246,6 +263,8 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .actions[FRAMEWORK_XLA] = &diagnosis_text.do_optimizer_xla,
                 .whatif = "fuse_optimizer",
                 .flags = ROOT_OF_TASKS,
+                .actions[FRAMEWORK_NATIVE] = &diagnosis_text.do_optimizer_native,
+                .actions[FRAMEWORK_MINDSPORE] = &diagnosis_text.do_optimizer_native,
             },
         [ROOT_INDEX_SORT_HEAVY] =
             {
@@ -313,6 +332,15 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .whatif = "no_alloc",
                 .flags = ROOT_BETWEEN_STREAMS | ROOT_NEEDS_SHAPES,
             },
+        [ROOT_START_UP] =
+            {
+                .id = "start_up",
+                .what = &diagnosis_text.what_start,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_start,
+                .against = &diagnosis_text.not_start,
+                .record = &diagnosis_text.record_start,
+                .whatif = "no_start_up",
+            },
 };
 
 struct str root_cause_label(enum lang lang, enum root_cause cause)
@@ -330,27 +358,55 @@ const struct message *root_cause_action(enum root_cause cause, enum framework fr
     return own != NULL ? own : root_causes[cause].actions[FRAMEWORK_PYTORCH];
 }
 
-/* The first that any name of the capture has; all others are called PyTorch. */
+/* The first sign that the capture has. Servers are known by what their host does: libraries of
+ * kernels are used by others, too. */
 static const struct {
     enum framework framework;
     const char *words; /* lower case, anywhere in a name */
+    bool is_host;
 } signs[] = {
-    {FRAMEWORK_VLLM, "vllm"},
-    {FRAMEWORK_SGLANG, "sglang sgl_kernel"},
-    {FRAMEWORK_XLA, "xlamodule xla_gpu xla::gpu pjrt"},
+    {FRAMEWORK_PYTORCH, "optimizer.step# autograd::engine", true}, /* nobody serves and trains */
+    {FRAMEWORK_VLLM, "vllm", true},
+    {FRAMEWORK_VLLM, "vllm::reshape_and_cache", false},
+    {FRAMEWORK_SGLANG, "sglang sgl_kernel", true},
+    {FRAMEWORK_XLA, "xlamodule xla_gpu xla::gpu pjrt", false},
+    {FRAMEWORK_MINDSPORE, "mindspore gradients/default default/network", false},
+    {FRAMEWORK_PYTORCH, "aten:: at::native c10:: torch", false},
 };
+
+/* Names of what the host does, a bit each. */
+static uint8_t *find_host_names(const struct capture *cap)
+{
+    uint8_t *bits = mem_grow(NULL, 1, cap->strings.strings.n / 8 + 1);
+
+    memset(bits, 0, cap->strings.strings.n / 8 + 1);
+    for (size_t i = 0; i < cap->slices.n; i++) {
+        enum slice_kind kind = (enum slice_kind)cap->slices.kind[i];
+        if (kind == SLICE_HOST_OP || kind == SLICE_PYTHON || kind == SLICE_ANNOTATION)
+            bits[cap->slices.name[i] / 8] |= (uint8_t)(1 << cap->slices.name[i] % 8);
+    }
+    return bits;
+}
 
 enum framework framework_of(const struct capture *cap)
 {
-    enum framework found = capture_is_ascend(cap) ? FRAMEWORK_NPU : FRAMEWORK_PYTORCH;
+    uint8_t *bits = find_host_names(cap);
     char buf[NAME_TOKENS_MOST];
     size_t best = ARRAY_LEN(signs);
 
     for (size_t i = 1; i < cap->strings.strings.n; i++) {
         struct str name = name_tokens_lower(capture_text(cap, (strid)i), buf);
+        bool is_host = (bits[i / 8] >> i % 8 & 1) != 0;
         for (size_t k = 0; k < best; k++)
-            if (name_tokens_any(name, signs[k].words))
+            if ((is_host || !signs[k].is_host) && name_tokens_any(name, signs[k].words))
                 best = k;
     }
-    return best < ARRAY_LEN(signs) && !capture_is_ascend(cap) ? signs[best].framework : found;
+    mem_free(bits);
+    enum framework found = best < ARRAY_LEN(signs) ? signs[best].framework : FRAMEWORK_NATIVE;
+    if (capture_is_ascend(cap))
+        return found == FRAMEWORK_MINDSPORE ? found : FRAMEWORK_NPU;
+    /* Kineto is PyTorch's; a capture with a host and without any sign is not. */
+    struct str kind = capture_text(cap, cap->facts.kind);
+    bool is_foreign = str_equal(kind, S("nsys")) || str_starts(kind, S("rocprof"));
+    return found == FRAMEWORK_NATIVE && !is_foreign ? FRAMEWORK_PYTORCH : found;
 }

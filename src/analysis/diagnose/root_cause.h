@@ -39,9 +39,10 @@ enum root_cause {
     ROOT_SLOW_STEP_SAME_WORK,
     ROOT_CLOCK_DROP,
     ROOT_VARIABLE_SHAPES,
+    ROOT_START_UP,
 };
 
-enum { ROOT_CAUSES = ROOT_VARIABLE_SHAPES + 1 };
+enum { ROOT_CAUSES = ROOT_START_UP + 1 };
 
 /* Whose words an action uses. */
 enum framework {
@@ -49,10 +50,12 @@ enum framework {
     FRAMEWORK_NPU,
     FRAMEWORK_VLLM,
     FRAMEWORK_SGLANG,
-    FRAMEWORK_XLA
+    FRAMEWORK_XLA,
+    FRAMEWORK_MINDSPORE,
+    FRAMEWORK_NATIVE /* CUDA C, HIP, OpenACC: no framework is seen */
 };
 
-enum { FRAMEWORKS = FRAMEWORK_XLA + 1 };
+enum { FRAMEWORKS = FRAMEWORK_NATIVE + 1 };
 
 enum {
     ROOT_GENERIC = 1,     /* a specific cause with half of its saving is named before it */

@@ -45,6 +45,13 @@ static double share_of(const struct root_finder *f, nanos time)
     return num_share((double)time, (double)f->window);
 }
 
+double root_least(const struct root_finder *f, enum root_cause cause, int percent)
+{
+    nanos start = cause == ROOT_START_UP ? 0 : f->by[ACCOUNT_IDLE + CAUSE_START_UP];
+
+    return percent / 100.0 * (1 - share_of(f, start));
+}
+
 nanos root_copies_alone(const struct root_finder *f)
 {
     nanos sum = f->by[ACCOUNT_COPY + COPY_P2P];
@@ -127,7 +134,7 @@ static double most_saved(const struct root_finder *f, const struct found_cause *
 static struct found_cause *find_keep(struct root_finder *f, enum root_cause cause, double saving,
                                      double profiled)
 {
-    double least = ROOT_LISTED / 100.0;
+    double least = root_least(f, cause, ROOT_LISTED);
     struct found_cause *c = &f->found[f->n];
 
     if (saving < least && profiled < least)
@@ -138,6 +145,8 @@ static struct found_cause *find_keep(struct root_finder *f, enum root_cause caus
      * tasks or calls. */
     if (c->n_sites == 0 && c->cause != ROOT_VARIABLE_SHAPES &&
         (root_causes[c->cause].flags & ROOT_OF_STEP) == 0)
+        return NULL;
+    if (c->is_at_edge && !root_has(c, ROOT_OF_TASKS) && c->cause != ROOT_START_UP)
         return NULL;
     double most = most_saved(f, c);
     double faster = num_share((double)f->w->profiled, (double)f->w->bare);
@@ -171,13 +180,65 @@ double root_run(struct root_finder *f, enum root_cause cause, enum root_cause ot
     return r.is_calibrated ? r.saving : r.profiled_saving;
 }
 
+/* Whether many launches hold up the device, and not one or two of them. */
+static bool is_spread(const struct root_finder *f)
+{
+    nanos most[ROOT_FEW_LAUNCHES] = {0}, all = 0;
+
+    for (size_t i = 0; i < f->a->pieces.n; i++) {
+        const struct idle_piece *p = &f->a->pieces.at[i];
+        nanos length = p->at.end - p->at.begin;
+        if (p->cause != CAUSE_LAUNCH || !root_counts_step(f, p->step))
+            continue;
+        all = nanos_add(all, length);
+        for (size_t k = 0; k < ROOT_FEW_LAUNCHES; k++)
+            if (length > most[k]) {
+                nanos less = most[k];
+                most[k] = length;
+                length = less;
+            }
+    }
+    nanos few = 0;
+    for (size_t k = 0; k < ROOT_FEW_LAUNCHES; k++)
+        few = nanos_add(few, most[k]);
+    return few < all / 2;
+}
+
+/* Whether steps allocate again and again: at least half of them do, or, where none are marked,
+ * half of what is allocated is given back. Memory that is taken once is part of a start. */
+static bool allocates_steadily(const struct root_finder *f)
+{
+    uint32_t last = TASK_NO_STEP;
+    size_t steps = 0, allocs = 0, frees = 0;
+
+    for (size_t i = 0; i < f->a->host.n; i++) {
+        const struct host_call *call = &f->a->host.calls[i];
+        uint32_t step = root_step_of_call(f, call);
+        if (!host_call_allocates((enum call_kind)call->kind) || call->is_start_up ||
+            !root_counts_step(f, step))
+            continue;
+        steps += step != last;
+        last = step;
+        bool is_free =
+            call->kind == CALL_FREE ||
+            str_contains_nocase(capture_text(f->cap, f->cap->slices.name[call->slice]), S("free"));
+        frees += is_free;
+        allocs += !is_free;
+    }
+    return f->steps > 1 ? steps * 2 >= f->steps : frees * 2 >= allocs;
+}
+
 /* Whether the accounting shows enough time that a cause could have taken. */
 static bool is_supported(const struct root_finder *f, enum root_cause cause)
 {
     if (cause == ROOT_LAUNCH_BOUND)
-        return share_of(f, f->by[ACCOUNT_IDLE + CAUSE_LAUNCH]) >= ROOT_LISTED / 100.0;
+        return share_of(f, f->by[ACCOUNT_IDLE + CAUSE_LAUNCH]) >=
+                   root_least(f, cause, ROOT_LISTED) &&
+               is_spread(f);
+    if (cause == ROOT_ALLOCATOR)
+        return allocates_steadily(f);
     if (cause == ROOT_COMM_EXPOSED)
-        return share_of(f, f->by[ACCOUNT_COMM]) >= ROOT_NOT_HEALTHY / 100.0;
+        return share_of(f, f->by[ACCOUNT_COMM]) >= root_least(f, cause, ROOT_NOT_HEALTHY);
     return true;
 }
 
@@ -230,8 +291,8 @@ static void value_share(struct root_finder *f, enum root_cause cause, double sha
 {
     const struct found_cause *before = root_found(f, cause);
 
-    if (share < ROOT_NOT_HEALTHY / 100.0 ||
-        (before != NULL && before->saving >= ROOT_NAMED / 100.0))
+    if (share < root_least(f, cause, ROOT_NOT_HEALTHY) ||
+        (before != NULL && before->saving >= root_least(f, cause, ROOT_NAMED)))
         return;
     struct found_cause *c =
         before != NULL ? &f->found[before - f->found] : find_keep(f, cause, share, share);
@@ -259,6 +320,24 @@ static void value_accounts(struct root_finder *f)
         c->in_slow_step = 1;
 }
 
+bool root_waits_for_interpreter(const struct root_finder *f)
+{
+    size_t n = 0, near = 0;
+
+    for (size_t i = 0; i < f->a->host.n; i++) {
+        const struct host_call *c = &f->a->host.calls[i];
+        bool is_untraced = c->class == STRETCH_UNTRACED && c->filler == NO_SLICE;
+        if (!is_untraced || !root_counts_step(f, root_step_of_call(f, c)))
+            continue;
+        nanos times = (c->stretch + ROOT_SWITCH / 2) / ROOT_SWITCH;
+        nanos off = c->stretch - times * ROOT_SWITCH;
+        n++;
+        near += times >= 1 && times <= ROOT_SWITCH_MOST &&
+                (off < 0 ? -off : off) * 100 <= (nanos)ROOT_SWITCH * ROOT_SWITCH_NEAR;
+    }
+    return near >= ROOT_SWITCH_STRETCHES && near * 100 >= n * ROOT_SWITCH_SHARE;
+}
+
 void root_find(struct root_finder *f)
 {
     static const enum root_cause changes[] = {
@@ -269,6 +348,8 @@ void root_find(struct root_finder *f)
         ROOT_ATTENTION_UNFUSED, ROOT_ELEMENTWISE_UNFUSED, ROOT_LAYOUT_COPIES,
         ROOT_OPTIMIZER_UNFUSED, ROOT_INDEX_SORT_HEAVY,
     };
+
+    value(f, ROOT_START_UP);
 
     /* Queued work that begins later than any queue's latency explains, though no other stream
      * ended. */

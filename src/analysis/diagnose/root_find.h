@@ -15,6 +15,7 @@ struct root_site {
     struct str name, thread;
     size_t count; /* in the steps that count */
     nanos time;   /* mean over them */
+    bool is_os;   /* a call of the operating system that the thread waits in */
 };
 
 /* How a saving is to be read. */
@@ -48,9 +49,11 @@ struct found_cause {
     double in_slow_step;            /* share of the saving that lies in the slow step */
     double share;                   /* of the step: time of the cause's tasks or host work, */
     double host_share;              /* and of the calls that launch these tasks */
-    bool is_share;                  /* no change saves it: the saving is what runs alone */
-    size_t count;                   /* of things, a step */
-    nanos each;                     /* mean of their times */
+    double graph_share;             /* of the tasks' time: in graphs, which have no shapes */
+    bool is_at_edge; /* happens once, where a recording without marks begins or ends */
+    bool is_share;   /* no change saves it: the saving is what runs alone */
+    size_t count;    /* of things, a step */
+    nanos each;      /* mean of their times */
     struct root_site sites[ROOT_SITES];
     size_t n_sites;
 };
@@ -83,6 +86,9 @@ static inline bool root_has(const struct found_cause *c, unsigned flag)
 /* Of one found already, or NULL. */
 const struct found_cause *root_found(const struct root_finder *f, enum root_cause cause);
 
+/* A limit as a share of the step: of all causes but the start-up it is one of the steady part. */
+double root_least(const struct root_finder *f, enum root_cause cause, int percent);
+
 /* Time of copies that no compute or communication covers. */
 nanos root_copies_alone(const struct root_finder *f);
 
@@ -92,6 +98,9 @@ uint32_t root_step_of_call(const struct root_finder *f, const struct host_call *
 
 /* Length of a gap in which queued work waits for something on the device; 0: it is another one. */
 nanos root_long_wait(const struct root_finder *f, const struct idle_piece *p);
+
+/* Whether host time without events comes in pieces as long as Python lets another thread run. */
+bool root_waits_for_interpreter(const struct root_finder *f);
 
 void root_find_slow_step(struct root_finder *f);
 void root_find_slow_clock(struct root_finder *f);

@@ -16,7 +16,9 @@ enum {
     ROOT_PROFILER = 10,    /* percent saved under the profiler alone that is worth a word */
     ROOT_PERIODS = 20,     /* percent that host and device periods may differ without a word */
 
+    ROOT_EDGE = 2,            /* percent at either end of a recording without marks */
     ROOT_EQUAL_PRODUCTS = 10, /* so many in a row could be one */
+    ROOT_FEW_LAUNCHES = 2,    /* launches whose gaps are half of all: it is not launches as such */
 
     /* Copies. */
     ROOT_COPY_SHARE = 2, /* percent of exposed copies that make them a cause */
@@ -40,11 +42,19 @@ enum {
 
     ROOT_STEPS_FOR_CLOCK = 4, /* fewer steps have no usual time */
 
+    /* Waits for Python's interpreter lock: another thread gets it after a switch interval. */
+    ROOT_SWITCH = 5000000,     /* nanoseconds: sys.getswitchinterval() by default */
+    ROOT_SWITCH_NEAR = 5,      /* percent of it that a stretch may be from a multiple, */
+    ROOT_SWITCH_MOST = 4,      /* of so many at most, */
+    ROOT_SWITCH_STRETCHES = 5, /* with so many stretches or more, */
+    ROOT_SWITCH_SHARE = 60,    /* and this percent of them: by chance one in ten is */
+
     /* Confidence. */
     ROOT_HOST_ERROR = 180, /* percent of the true time that short host times are estimated at most:
                               measured on repaired twins, docs/diagnosis.md */
     ROOT_POOR_REPLAY = 15, /* percent that an unchanged replay may be off and still tell a time */
     ROOT_OF_SHARE = 30,    /* percent of trust in what runs alone, though no change hides it */
+    ROOT_DOUBTED = 40,     /* percent of trust at most in what the profiler may explain */
     ROOT_SURE = 75,
     ROOT_LIKELY = 45,
     ROOT_POSSIBLE = 20,

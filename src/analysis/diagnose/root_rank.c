@@ -42,9 +42,11 @@ static bool is_specific(const struct found_cause *c, const struct found_cause *g
 
     if (is_chain && c->cause == ROOT_LAYOUT_COPIES) /* casts and joins are part of a chain */
         return false;
-    if (c->is_share && generic->cause == ROOT_LAUNCH_BOUND) /* ranks that launch late are awaited */
+    if (c->is_share) /* nothing shows that it can be saved; ranks that launch late are awaited */
         return false;
     if (c->cause == ROOT_HOST_UNTRACED) /* nothing that could be acted on has a name */
+        return false;
+    if (c->cause == ROOT_START_UP) /* has nothing to do with any of the others */
         return false;
     if (is_chain && c->cause == ROOT_FP64_USED) /* wrong in every kernel of it */
         return c->share >= ROOT_SPECIFIC / 100.0 * generic->share;
@@ -61,6 +63,20 @@ static bool gives_way(const struct found_cause *c)
     return root_has(c, ROOT_GENERIC) || root_may_be_profiler(c);
 }
 
+/* Whether a cause saves more on top of another one than that one does: then they are two things,
+ * and the larger one limits the run. */
+static bool is_larger_still(struct root_finder *f, const struct found_cause *c,
+                            const struct found_cause *other)
+{
+    bool is_part = root_has(c, ROOT_OF_TASKS) && root_has(other, ROOT_OF_TASKS); /* same kernels */
+    if (f->w == NULL || is_part || c->is_share || other->is_share ||
+        root_causes[c->cause].whatif == NULL || root_causes[other->cause].whatif == NULL)
+        return false;
+    double alone = root_run(f, other->cause, ROOT_HEALTHY);
+    double more = root_run(f, other->cause, c->cause) - alone;
+    return (more < c->saving ? more : c->saving) > other->saving;
+}
+
 /* A specific cause with half of a generic or doubtful one's saving is easier to act on, and so is
  * one with half of what no change hides. */
 static void prefer_specific(struct root_finder *f)
@@ -70,7 +86,8 @@ static void prefer_specific(struct root_finder *f)
     if (!gives_way(first) && !first->is_share)
         return;
     for (size_t i = 1; i < f->n; i++)
-        if (!gives_way(&f->found[i]) && is_specific(&f->found[i], first)) {
+        if (!gives_way(&f->found[i]) && is_specific(&f->found[i], first) &&
+            !is_larger_still(f, first, &f->found[i])) {
             lead(f, i);
             return;
         }
@@ -87,7 +104,8 @@ static void prefer(struct root_finder *f, enum root_cause cause, double least)
 /* One step tells more than what it is full of; compilers name themselves. */
 static void prefer_step(struct root_finder *f)
 {
-    if (f->found[0].cause == ROOT_COMPILATION || f->found[0].in_slow_step < ROOT_IN_STEP / 100.0)
+    if (f->found[0].cause == ROOT_COMPILATION || f->found[0].cause == ROOT_START_UP ||
+        f->found[0].in_slow_step < ROOT_IN_STEP / 100.0)
         return;
     for (size_t i = 1; i < f->n; i++)
         if (root_has(&f->found[i], ROOT_OF_STEP) && f->found[i].saving >= ROOT_NAMED / 100.0)
@@ -101,7 +119,7 @@ bool root_rank(struct root_finder *f)
     size_t n = 0;
 
     for (size_t i = 0; i < f->n; i++)
-        if (f->found[i].saving >= ROOT_LISTED / 100.0)
+        if (f->found[i].saving >= root_least(f, f->found[i].cause, ROOT_LISTED))
             f->found[n++] = f->found[i];
     f->n = n;
     if (n == 0)
@@ -114,8 +132,6 @@ bool root_rank(struct root_finder *f)
      */
     if (first->cause == ROOT_COPY_UNNEEDED || first->cause == ROOT_COPY_EXPOSED)
         prefer(f, ROOT_PAGEABLE_COPY, named);
-    if (first->cause == ROOT_FP64_USED) /* doubles in products are a matter of the products */
-        prefer(f, ROOT_NO_TENSOR_CORE, specific * first->saving);
     if (first->cause == ROOT_ALLOCATOR) /* why memory is made again tells more than that it is */
         prefer(f, ROOT_VARIABLE_SHAPES, 0);
     prefer_step(f);
@@ -125,7 +141,7 @@ bool root_rank(struct root_finder *f)
     bool is_hidden = first->is_share &&
                      num_share((double)f->by[ACCOUNT_IDLE + CAUSE_UNKNOWN], (double)f->window) >
                          first->saving; /* most of the time cannot be explained */
-    return first->saving >= named && !is_hidden;
+    return first->saving >= root_least(f, first->cause, ROOT_NAMED) && !is_hidden;
 }
 
 /* ---- confidence ---- */
@@ -135,7 +151,11 @@ static double evidence_of(const struct root_finder *f, const struct found_cause 
     double linked = num_share((double)f->a->host.links, (double)(f->a->tasks.n - f->a->orphans));
     double score = linked < LIMIT_LINKED / 100.0 ? 0.6 : 1;
 
-    if (root_has(c, ROOT_NEEDS_SHAPES) && !(f->cap->has & HAS_SHAPES))
+    if (c->cause == ROOT_START_UP) /* once: steps have no part in it */
+        return score;
+
+    bool has_shapes = (f->cap->has & HAS_SHAPES) != 0 && c->graph_share < 0.5;
+    if (root_has(c, ROOT_NEEDS_SHAPES) && !has_shapes)
         score *= 0.5;
     if (f->steps < 3)
         score *= 0.4;
@@ -164,14 +184,14 @@ double root_confidence(const struct root_finder *f, const struct found_cause *c)
                                         : error <= 0.05                     ? 0.8
                                         : error <= ROOT_POOR_REPLAY / 100.0 ? 0.5
                                                                             : 0.2);
-    if (!root_has(c, ROOT_OF_STEP))
+    if (!root_has(c, ROOT_OF_STEP) && c->cause != ROOT_START_UP)
         score *= spread <= 0.1 ? 1 : spread <= 0.5 ? 0.8 : 0.6;
     if (apart > 0.15 || apart < -0.15)
         score *= 0.7;
     if (c->is_share) /* a fact, but not what would be saved */
         return ROOT_OF_SHARE / 100.0;
-    if (root_may_be_profiler(c))
-        score *= 0.4;
+    if (root_may_be_profiler(c) && score >= ROOT_LIKELY / 100.0)
+        score = ROOT_DOUBTED / 100.0;
     return root_has(c, ROOT_WEAK) ? score * 0.7 : score;
 }
 

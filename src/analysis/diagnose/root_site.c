@@ -4,6 +4,7 @@
 #include "analysis/diagnose/root_find.h"
 
 #include "analysis/diagnose/limits.h"
+#include "analysis/diagnose/root_limits.h"
 #include "analysis/idle/idle.h"
 
 struct site_sum {
@@ -18,13 +19,15 @@ struct site_sums {
     VEC_OF(struct site_sum) at;
     size_t count;
     nanos time, host; /* host: of the calls that launch tasks */
+    nanos graph;      /* of tasks in graphs */
+    size_t inner;     /* that do not touch the edges of the recording */
 };
 
 /* Which work of the device a cause lies in; of causes that lie in the host's there is none. */
 struct site_tasks {
     unsigned families, copies; /* masks */
     bool has_comm;
-    bool is_simt, is_fp64; /* only such kernels */
+    bool is_simt, is_fp64; /* only such kernels, the first without the second */
     bool is_data;          /* no values that are read */
     nanos least;           /* only copies so long */
 };
@@ -56,12 +59,22 @@ static const struct site_tasks tasks_of[ROOT_CAUSES] = {
 static bool is_wanted(const struct site_tasks *s, const struct device_task *t)
 {
     if (t->class == TASK_COMPUTE)
-        return (s->families & BIT(t->family)) && (t->is_simt || !s->is_simt) &&
+        return (s->families & BIT(t->family)) && ((t->is_simt && !t->is_fp64) || !s->is_simt) &&
                (t->is_fp64 || !s->is_fp64);
     if (t->class == TASK_COPY)
         return (s->copies & BIT(t->copy)) && t->end - t->begin >= s->least &&
                !(s->is_data && device_task_is_value(t));
     return s->has_comm;
+}
+
+/* Whether something touches the first or last part of a recording without marks, where the program
+ * starts or ends. */
+static bool touches_edge(const struct root_finder *f, nanos begin, nanos end)
+{
+    struct interval all = f->a->all.window;
+    nanos edge = (all.end - all.begin) / 100 * ROOT_EDGE;
+
+    return begin < all.begin + edge || end > all.end - edge;
 }
 
 static void site_add(struct site_sums *sums, const struct capture *cap, uint32_t slice, nanos time)
@@ -87,6 +100,8 @@ static void add_tasks(const struct root_finder *f, const struct site_tasks *want
         if (!root_counts_step(f, t->step) || !is_wanted(wanted, t) ||
             (is_changed && !root_changes(f, i)))
             continue;
+        sums->inner += !touches_edge(f, t->begin, t->end);
+        sums->graph += t->is_graph ? nanos_sub(t->end, t->begin) : 0;
         bool has_call = t->call != NO_CALL && !t->is_graph;
         uint32_t name = has_call ? f->a->host.calls[t->call].op : NO_SLICE;
         site_add(sums, f->cap, name != NO_SLICE ? name : t->slice, nanos_sub(t->end, t->begin));
@@ -107,11 +122,15 @@ static nanos time_of_call(const struct root_finder *f, enum root_cause cause,
     static const enum stretch_class classes[ROOT_CAUSES] = {
         [ROOT_INPUT_PIPELINE] = STRETCH_INPUT,   [ROOT_CPU_OPERATOR] = STRETCH_OPERATOR,
         [ROOT_HOST_UNTRACED] = STRETCH_UNTRACED, [ROOT_PYTHON_OVERHEAD] = STRETCH_PYTHON,
-        [ROOT_COMPILATION] = STRETCH_COMPILE,
+        [ROOT_COMPILATION] = STRETCH_COMPILE,    [ROOT_START_UP] = STRETCH_START_UP,
     };
     nanos own = nanos_sub(call->end, call->begin);
     nanos stretch = call->class == classes[cause] ? call->stretch : 0;
 
+    if (cause == ROOT_START_UP)
+        return nanos_add(call->is_start_up ? own : 0, stretch);
+    if (call->is_start_up)
+        own = 0;
     switch (cause) {
     case ROOT_LAUNCH_BOUND:
         return call->tasks > 0 ? nanos_add(own, stretch) : 0;
@@ -179,8 +198,23 @@ static void take_largest(const struct root_finder *f, struct site_sums *sums, st
         .thread = capture_text(f->cap, lane->key.name),
         .count = best->count,
         .time = best->time / (nanos)f->units,
+        .is_os = f->cap->slices.kind[best->slice] == SLICE_OS,
     };
     best->time = -1;
+}
+
+/* What fills a stretch; not a call of the operating system that is less than half of it. */
+static uint32_t filler_of(const struct root_finder *f, const struct host_call *call)
+{
+    uint32_t slice = call->filler;
+
+    if (slice == NO_SLICE || f->cap->slices.kind[slice] != SLICE_OS)
+        return slice;
+    nanos begin = device_time(f->cap->slices.begin[slice]), from = call->begin - call->stretch;
+    nanos end = device_time(slices_end(&f->cap->slices, slice));
+    begin = begin > from ? begin : from;
+    end = end < call->begin ? end : call->begin;
+    return end - begin >= call->stretch / 2 ? slice : NO_SLICE;
 }
 
 void root_find_sites(const struct root_finder *f, struct found_cause *c)
@@ -200,15 +234,21 @@ void root_find_sites(const struct root_finder *f, struct found_cause *c)
             nanos time = time_of_call(f, cause, call);
             if (time == 0 || !root_counts_step(f, root_step_of_call(f, call)))
                 continue;
+            nanos begin = call->class == STRETCH_LAUNCH ? call->begin : call->begin - call->stretch;
+            sums.inner += !touches_edge(f, begin, call->end);
             uint32_t site = call->outer != NO_SLICE ? call->outer : call->slice;
-            if ((is_stretch || cause == ROOT_COMPILATION) && call->filler != NO_SLICE)
-                site = call->filler;
+            bool is_filled = is_stretch || cause == ROOT_COMPILATION ||
+                             (cause == ROOT_START_UP && !call->is_start_up);
+            if (is_filled && filler_of(f, call) != NO_SLICE)
+                site = filler_of(f, call);
             site_add(&sums, f->cap, site, time);
         }
     }
+    c->is_at_edge = f->a->is_pseudo && sums.count == 1 && sums.inner == 0;
     c->count = sums.count / f->units;
     c->each = sums.count > 0 ? sums.time / (nanos)sums.count : 0;
     c->share = num_share((double)sums.time, (double)f->window);
+    c->graph_share = num_share((double)sums.graph, (double)sums.time);
     c->host_share = num_share((double)sums.host, (double)f->window);
     for (c->n_sites = 0; c->n_sites < ROOT_SITES && c->n_sites < sums.at.n; c->n_sites++)
         take_largest(f, &sums, &c->sites[c->n_sites]);

@@ -145,7 +145,7 @@ void whatif_init(struct whatif *w, struct study *st, const struct accounting *a)
         .a = a,
         .replay = trace_replay_build(a, &st->scratch),
         .cost = profiler_cost_of(st->cap),
-        .device = device_find(&device_builtin, capture_text(st->cap, st->cap->facts.device_name)),
+        .device = roof_device(st),
         .works = {.cap = st->cap},
         .before = REPLAY_NONE,
         .first = REPLAY_NONE,

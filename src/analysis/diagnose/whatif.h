@@ -37,10 +37,11 @@ enum whatif_id {
     WHATIF_NO_FP64,
     WHATIF_NO_AICPU,
     WHATIF_NO_NONZERO,
+    WHATIF_NO_START_UP,
 };
 
 enum {
-    WHATIFS = WHATIF_NO_NONZERO + 1,
+    WHATIFS = WHATIF_NO_START_UP + 1,
     WHATIF_GREEDY = 5,
     WHATIF_THREADS = 4, /* each has the times and changes of all nodes: 34 bytes a node */
 };

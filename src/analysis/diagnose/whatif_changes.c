@@ -27,8 +27,11 @@ bool whatif_fits(const struct whatif *w, const struct host_call *call, struct st
            is_named(w, call->outer, site);
 }
 
+/* A first call costs what it costs, however its work is launched. */
 static bool is_cheap_launch(const struct whatif *w, const struct host_call *call)
 {
+    if (call->is_start_up)
+        return false;
     switch ((enum call_kind)call->kind) {
     case CALL_LAUNCH:
     case CALL_GRAPH:
@@ -143,7 +146,8 @@ static void no_sync(struct whatif *w, struct str site, struct replay_change *c)
 
 static bool is_allocation(const struct whatif *w, const struct host_call *call, struct str site)
 {
-    return host_call_allocates((enum call_kind)call->kind) && whatif_fits(w, call, site);
+    return host_call_allocates((enum call_kind)call->kind) && !call->is_start_up &&
+           whatif_fits(w, call, site);
 }
 
 /* How much of the stretch behind an allocation fills the pinned memory it was made for. */
@@ -193,8 +197,28 @@ static void no_compile(struct whatif *w, struct str site, struct replay_change *
         const struct host_call *call = call_of(w, &r->nodes[i]);
         if (call->class == STRETCH_COMPILE)
             c->lead[i] = 0;
-        if (call->kind == CALL_COMPILE)
+        if (call->kind == CALL_COMPILE && !call->is_start_up)
             c->dur[i] = 0;
+    }
+}
+
+static void no_start_up(struct whatif *w, struct str site, struct replay_change *c)
+{
+    const struct trace_replay *r = w->replay;
+
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->nodes[i].kind == REPLAY_TASK)
+            continue;
+        const struct host_call *call = call_of(w, &r->nodes[i]);
+        bool is_wait = r->nodes[i].kind == REPLAY_WAIT;
+        if (!whatif_fits(w, call, site))
+            continue;
+        if (call->class == STRETCH_START_UP && !is_wait)
+            c->lead[i] = 0;
+        if (!call->is_start_up)
+            continue;
+        c->dur[i] = 0;
+        c->drop[i] |= is_wait && call->tasks == 0 ? REPLAY_DROP_CAUSE : 0;
     }
 }
 
@@ -213,7 +237,7 @@ const char *whatif_work_class(size_t i)
 
 static bool is_host_work(const struct whatif *w, const struct host_call *call, struct str site)
 {
-    if (call->class == STRETCH_LAUNCH || call->class == STRETCH_COMPILE)
+    if (call->class == STRETCH_LAUNCH || call->class >= STRETCH_COMPILE)
         return false;
     return site.n == 0 || str_equal(site, str_of(work_names[call->class])) ||
            is_named(w, call->filler, site);
@@ -349,6 +373,8 @@ void whatif_drop_task(const struct whatif *w, struct replay_change *c, uint32_t 
     /* A call, and the one that put it into a queue. */
     for (; host != REPLAY_NONE;
          host = r->nodes[host].kind == REPLAY_HOST ? r->nodes[host].cause : REPLAY_NONE) {
+        if (call_of(w, &r->nodes[host])->is_start_up)
+            continue; /* another kernel would pay for it */
         c->dur[host] = 0;
         if (call_of(w, &r->nodes[host])->class == STRETCH_LAUNCH)
             c->lead[host] = 0;
@@ -426,6 +452,10 @@ const struct whatif_kind whatif_kinds[WHATIFS] = {
     [WHATIF_NO_AICPU] = {"no_aicpu", "work of the AICPU takes no time", no_aicpu,
                          "AI cores need some time for it"},
     [WHATIF_NO_FP64] = {"no_fp64", "doubles are floats", whatif_no_fp64, NULL},
+    [WHATIF_NO_START_UP] = {"no_start_up",
+                            "first calls take no time: code is loaded, contexts and "
+                            "libraries are ready",
+                            no_start_up, NULL},
     [WHATIF_NO_NONZERO] = {"no_nonzero", "boolean indexing becomes a mask", whatif_no_nonzero,
                            "the number of elements may be needed"},
 };

@@ -7,21 +7,30 @@
 
 /* ---- pinned copies ---- */
 
-/* The best rate of pinned copies of a megabyte and more in this direction, in bytes per ns. */
+/* The best rate of pinned copies of a megabyte and more in this direction, in bytes per ns; without
+ * any what the device's bus reaches, but no less than the best copy of another kind. */
 static double pinned_rate(const struct whatif *w, bool to_device)
 {
-    double best = 0;
+    double best = 0, other = 0, bus = device_bus_gbps(w->device);
 
     for (size_t i = 0; i < w->a->tasks.n; i++) {
         const struct device_task *t = &w->a->tasks.at[i];
-        if (t->class != TASK_COPY || t->copy != (to_device ? COPY_H2D_PINNED : COPY_D2H_PINNED))
-            continue;
+        bool is_ours =
+            to_device ? t->copy <= COPY_H2D : t->copy >= COPY_D2H_PAGEABLE && t->copy <= COPY_D2H;
         double bytes = device_task_bytes(w->cap, t);
         double rate = num_share(bytes, (double)(t->end - t->begin));
-        if (bytes >= LIMIT_LARGE_COPY && rate > best)
+        if (t->class != TASK_COPY || !is_ours || bytes < LIMIT_LARGE_COPY)
+            continue;
+        bool is_pinned = t->copy == COPY_H2D_PINNED || t->copy == COPY_D2H_PINNED;
+        if (is_pinned && rate > best)
             best = rate;
+        if (!is_pinned && rate > other)
+            other = rate;
     }
-    return best > 0 ? best : LIMIT_PINNED_GBPS;
+    if (best > 0)
+        return best;
+    bus = bus > 0 ? bus : LIMIT_PINNED_GBPS;
+    return other > bus ? other : bus;
 }
 
 /* What becomes of the calls of copies. */
@@ -59,7 +68,7 @@ static void change_calls(const struct whatif *w, struct replay_change *c, const 
         } else if (call->kind == CALL_SYNC && call->outer != NO_SLICE && call->outer == op) {
             mark = last;
         }
-        if (mark == COPY_STAYS)
+        if (mark == COPY_STAYS || call->is_start_up)
             continue;
         if (node->kind == REPLAY_WAIT && mark == COPY_SHRUNK) {
             c->dur[i] = 0; /* what is left is still waited for */

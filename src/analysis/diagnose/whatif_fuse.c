@@ -16,10 +16,17 @@ static bool is_reduction(const struct whatif *w, const struct device_task *t)
 {
     char buf[NAME_TOKENS_MOST];
 
-    return t->class == TASK_COMPUTE && !t->is_graph && t->family == FAMILY_REDUCE &&
+    return t->class == TASK_COMPUTE && t->family == FAMILY_REDUCE &&
            name_tokens_any(
                name_tokens_lower(capture_text(w->cap, w->cap->slices.name[t->slice]), buf),
                "reduce");
+}
+
+/* Kernels in a graph that a compiler made: what could be fused is. */
+static bool is_compiled(const struct whatif *w, const struct device_task *t)
+{
+    return t->is_graph &&
+           str_contains(capture_text(w->cap, w->cap->slices.name[t->slice]), S("triton_"));
 }
 
 /* A member of a chain: its task, and what tells equal operators. */
@@ -99,7 +106,7 @@ static void add_link(struct whatif *w, struct replay_change *c, struct chain *ch
 {
     const struct device_task *t = &w->a->tasks.at[i];
     /* The operator's work; NULL where none is recorded. */
-    uint32_t op = t->call != NO_CALL ? w->a->host.calls[t->call].op : NO_SLICE;
+    uint32_t op = t->call != NO_CALL && !t->is_graph ? w->a->host.calls[t->call].op : NO_SLICE;
     const struct operator_work *work =
         op != NO_SLICE ? operator_work_of(&w->works, (struct operator_ref){op, t->slice}) : NULL;
     double elements = work != NULL ? work->elements : 0;
@@ -125,7 +132,7 @@ void whatif_fuse_elementwise(struct whatif *w, struct str site, struct replay_ch
     for (size_t i = 0; i < tasks->n; i++) {
         const struct device_task *t = &tasks->at[i];
         struct chain *chain = &chains[t->stream];
-        bool is_member = (t->class == TASK_COMPUTE && !t->is_graph &&
+        bool is_member = (t->class == TASK_COMPUTE && !is_compiled(w, t) &&
                           (t->family == FAMILY_ELEMENTWISE || t->family == FAMILY_LAYOUT ||
                            t->family == FAMILY_RANDOM)) ||
                          is_reduction(w, t);

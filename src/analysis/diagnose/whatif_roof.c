@@ -28,11 +28,10 @@ static double output_share(const struct whatif *w, const struct host_call *call)
     return 1;
 }
 
-/* What tensor cores reach for the operator of a call; 0 when its shapes are not known. */
-static double tensor_time(struct whatif *w, const struct host_call *call)
+/* What tensor cores reach at a peak for the operator of a call; 0 when its shapes are not known. */
+static double tensor_time(struct whatif *w, const struct host_call *call, enum peak peak)
 {
     const struct operator_work *work = operator_work_of(&w->works, whatif_operator(w, call));
-    enum peak peak = roof_peak(work->type);
     int percent =
         roof_percent(call->family == FAMILY_CONV ? ROOF_CONVOLUTION : ROOF_PRODUCT, peak, 0);
     bool is_narrowed = work->type.is_double || work->type.bytes == 0; /* doubles become floats */
@@ -60,7 +59,7 @@ struct roof {
     uint32_t (*key)(const struct host_call *call); /* slice of the operator that is one group */
     /* Nanoseconds for the group's operator, which takes `now`. */
     double (*time)(struct whatif *w, const struct host_call *call, nanos now);
-    int unshaped; /* without shapes this part is left; 0: the time stays */
+    double unshaped; /* without shapes it is so many times faster; 0: the time stays */
     struct hash groups;
     VEC_OF(struct roof_group) at;
 };
@@ -82,22 +81,34 @@ static const struct host_call *call_of_task(const struct whatif *w, const struct
 
 static bool is_picked(const struct roof *r, const struct device_task *t)
 {
-    return t->class == TASK_COMPUTE && t->call != NO_CALL && !t->is_graph && r->picks(r, t);
+    return t->class == TASK_COMPUTE && t->call != NO_CALL && r->picks(r, t);
+}
+
+/* The slice that a task is grouped by. The operator around a graph's launch is not that of its
+ * kernels. */
+static uint32_t roof_key(const struct roof *r, const struct device_task *t)
+{
+    return t->is_graph ? NO_SLICE : r->key(call_of_task(r->w, t));
+}
+
+static nanos unshaped_time(const struct roof *r, nanos now)
+{
+    return r->unshaped > 1 ? (nanos)((double)now / r->unshaped) : now;
 }
 
 static nanos time_of_task(struct roof *r, const struct device_task *t, nanos now)
 {
     const struct host_call *call = call_of_task(r->w, t);
-    uint32_t place;
+    uint32_t place, key = roof_key(r, t);
 
-    if (r->key(call) == NO_SLICE || !hash_get(&r->groups, r->key(call), &place))
-        return r->unshaped > 0 ? now / r->unshaped : now;
+    if (key == NO_SLICE || !hash_get(&r->groups, key, &place))
+        return unshaped_time(r, now);
     assert(place < r->at.n && r->at.at != NULL);
     struct roof_group *g = &r->at.at[place];
     if (g->roof < 0)
         g->roof = r->time(r->w, call, g->now);
     if (g->roof <= 0)
-        return r->unshaped > 0 ? now / r->unshaped : now;
+        return unshaped_time(r, now);
     return nanos_of(g->roof * num_share((double)(t->end - t->begin), (double)g->now));
 }
 
@@ -109,7 +120,7 @@ static void bring_to_roof(struct roof *r, struct replay_change *c)
         const struct device_task *t = &tasks->at[i];
         if (!is_picked(r, t))
             continue;
-        uint32_t key = r->key(call_of_task(r->w, t));
+        uint32_t key = roof_key(r, t);
         if (key == NO_SLICE)
             continue;
         uint32_t fresh = (uint32_t)r->at.n, place = hash_add(&r->groups, key, fresh);
@@ -134,13 +145,13 @@ static void bring_to_roof(struct roof *r, struct replay_change *c)
 
 static bool is_slow_product(const struct roof *r, const struct device_task *t)
 {
-    return t->is_simt && whatif_fits(r->w, call_of_task(r->w, t), r->site);
+    return t->is_simt && !t->is_fp64 && whatif_fits(r->w, call_of_task(r->w, t), r->site);
 }
 
 static double product_time(struct whatif *w, const struct host_call *call, nanos now)
 {
     (void)now;
-    return tensor_time(w, call);
+    return tensor_time(w, call, roof_float_peak(w->device));
 }
 
 void whatif_gemm_at_roof(struct whatif *w, struct str site, struct replay_change *c)
@@ -150,7 +161,7 @@ void whatif_gemm_at_roof(struct whatif *w, struct str site, struct replay_change
                      .picks = is_slow_product,
                      .key = key_op,
                      .time = product_time,
-                     .unshaped = LIMIT_UNSHAPED_PRODUCT};
+                     .unshaped = roof_float_gain(w->device)};
 
     bring_to_roof(&r, c);
 }
@@ -171,7 +182,8 @@ static bool is_tensor_product(const struct roof *r, const struct device_task *t)
 /* Products that are far below what their units reach. */
 static double inefficient_time(struct whatif *w, const struct host_call *call, nanos now)
 {
-    double roof = tensor_time(w, call);
+    struct tensor_type type = operator_work_of(&w->works, whatif_operator(w, call))->type;
+    double roof = tensor_time(w, call, roof_peak(w->device, type));
 
     if (now < LIMIT_INEFFICIENT_LEAST || (double)now * 100 < roof * LIMIT_INEFFICIENT)
         return (double)now;
@@ -239,12 +251,13 @@ void whatif_no_fp64(struct whatif *w, struct str site, struct replay_change *c)
                      .picks = is_double_product,
                      .key = key_op,
                      .time = product_time,
-                     .unshaped = LIMIT_UNSHAPED_PRODUCT};
+                     .unshaped = roof_float_gain(w->device)};
 
     for (size_t i = 0; i < w->a->tasks.n; i++) {
         const struct device_task *t = &w->a->tasks.at[i];
         uint32_t node = w->replay->node_of_task[i];
-        if (!t->is_fp64 || t->is_simt || t->call == NO_CALL || call_of_task(w, t)->op == NO_SLICE ||
+        if (!t->is_fp64 || t->is_simt || t->call == NO_CALL ||
+            (call_of_task(w, t)->op == NO_SLICE && !t->is_graph) ||
             !whatif_fits(w, call_of_task(w, t), site))
             continue;
         c->dur[node] = c->dur[node] / 100 * percent_left(w, t);

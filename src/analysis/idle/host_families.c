@@ -52,6 +52,9 @@ static void set_family(const struct capture *cap, struct device_task *t,
                                (enum kernel_rate)(packed & 255), packed >> 16 != 0};
     if (type != 0)
         name.rate = RATE_TENSOR;
+    /* No operator tells the types of a graph's kernels; products of doubles have names. */
+    t->is_fp64 |= name.rate == RATE_FP64 &&
+                  (name.family == FAMILY_GEMM_TENSOR || call == NULL || t->is_graph);
     t->family = (uint8_t)kernel_family_of(op, name, is_float);
     t->is_simt = (t->family == FAMILY_GEMM_SIMT || t->family == FAMILY_CONV) &&
                  kernel_rate_is_simt(name.rate, is_float);

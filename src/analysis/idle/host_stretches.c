@@ -172,5 +172,6 @@ void host_stretches_judge(const struct capture *cap, const struct device_tasks *
         else if (is_input(cap, out, tasks, i))
             out->calls[i].class = STRETCH_INPUT;
     mark_captures(cap, out);
+    host_start_up_mark(cap, tasks, out);
     mem_free(fresh);
 }

@@ -200,7 +200,7 @@ static void pass_time(struct walk *w, nanos t)
         sums->compile += w->open_ranges[RANGE_COMPILE] > 0 ? span : 0;
         if (span > sums->longest && e != NULL &&
             (e->kind == SLICE_HOST_OP || e->kind == SLICE_PYTHON || e->kind == SLICE_RUNTIME ||
-             e->kind == SLICE_QUEUE || e->kind == SLICE_GC)) {
+             e->kind == SLICE_QUEUE || e->kind == SLICE_GC || e->kind == SLICE_OS)) {
             sums->longest = span;
             sums->filler = e->slice;
         }

@@ -25,6 +25,7 @@ enum stretch_class {
     STRETCH_PYTHON,
     STRETCH_UNTRACED,
     STRETCH_COMPILE,
+    STRETCH_START_UP, /* a library is used for the first time */
 };
 
 struct host_call {
@@ -45,6 +46,7 @@ struct host_call {
     bool is_fp64, is_float;
     bool is_optimizer; /* inside a range of the optimizer's step */
     bool is_candidate; /* long enough to be host work, if the median allows */
+    bool is_start_up;  /* the call loads code, makes a context or a first pool of memory */
 };
 
 struct host_timeline {
@@ -76,6 +78,10 @@ struct host_timelines host_timelines_find(const struct capture *cap, struct devi
  * follows them; for host_timeline.c, in host_stretches.c. */
 void host_stretches_judge(const struct capture *cap, const struct device_tasks *tasks,
                           struct host_timelines *out);
+
+/* Marks first calls and stretches of them; for host_stretches.c, in host_start_up.c. */
+void host_start_up_mark(const struct capture *cap, const struct device_tasks *tasks,
+                        struct host_timelines *out);
 
 /* Sets the families of the tasks; for host_timeline.c, in host_families.c. */
 void host_timeline_families(const struct capture *cap, struct device_tasks *tasks,

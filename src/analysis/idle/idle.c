@@ -61,6 +61,8 @@ bool idle_is_blocking_copy(const struct accounting *a, const struct host_call *c
 
 static enum idle_cause cause_of_call(const struct accounting *a, const struct host_call *call)
 {
+    if (call->is_start_up)
+        return CAUSE_START_UP;
     switch ((enum call_kind)call->kind) {
     case CALL_SYNC:
         return CAUSE_SYNC;
@@ -82,6 +84,7 @@ static enum idle_cause cause_of_stretch(const struct host_call *call)
         [STRETCH_LAUNCH] = CAUSE_LAUNCH,     [STRETCH_OPERATOR] = CAUSE_OPERATOR,
         [STRETCH_INPUT] = CAUSE_INPUT,       [STRETCH_PYTHON] = CAUSE_PYTHON,
         [STRETCH_UNTRACED] = CAUSE_UNTRACED, [STRETCH_COMPILE] = CAUSE_COMPILE,
+        [STRETCH_START_UP] = CAUSE_START_UP,
     };
 
     return causes[call->class];

@@ -91,7 +91,7 @@ static void work_add_kernel(struct finder *f, size_t kernel)
 
 static enum peak peak_of(const struct device *d, struct tensor_type type)
 {
-    enum peak peak = type.is_double ? PEAK_FP64_TENSOR : roof_peak(type);
+    enum peak peak = type.is_double ? PEAK_FP64_TENSOR : roof_peak(d, type);
 
     if (d == NULL || d->tflops[peak] > 0)
         return peak;
@@ -177,9 +177,7 @@ const struct kernel_works *kernel_works_find(struct study *st, const struct devi
     };
 
     *out = (struct kernel_works){
-        .device = device != NULL ? device
-                                 : device_find(&device_builtin,
-                                               capture_text(st->cap, st->cap->facts.device_name)),
+        .device = device != NULL ? device : roof_device(st),
         .at = f.at,
     };
     for (size_t i = 0; i < kernels.n; i++)

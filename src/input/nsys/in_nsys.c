@@ -193,6 +193,7 @@ static void nsys_read_all(struct nsys *s)
     s->device = db_devices_choose(&devices, s->i->in, "nsys.several-devices");
     nsys_read_facts(s);
     read_halves(s);
+    nsys_read_os_calls(s);
     nsys_read_ranges(s);
     nsys_join(s);
     db_strings_free(&s->strings);

@@ -142,6 +142,21 @@ TEST(copies_fills_and_whole_graphs_are_work_and_synchronisation_is_not)
     assert_int_equal(diag_count(&diag, "nsys.graph-level"), 1);
 }
 
+/* Thread 9 of process 2 makes no runtime call, so nobody asks what it waits for. */
+TEST(calls_of_the_operating_system_are_read_of_threads_that_launch)
+{
+    read_sql(STRINGS KERNELS CALLS "CREATE TABLE OSRT_API(start, end, globalTid, nameId);"
+                                   "INSERT INTO OSRT_API VALUES (20,40,33554437,6),"
+                                   "(20,40,33554441,3);");
+
+    size_t wait = nsys_find("forward"), call = nsys_find("cudaLaunchKernel");
+    assert_int_equal(cap->slices.kind[wait], SLICE_OS);
+    assert_int_equal(cap->lanes.at[cap->slices.lane[wait]].key.tid, 5);
+    assert_int_not_equal(cap->slices.lane[wait], cap->slices.lane[call]);
+    for (size_t i = 0; i < cap->slices.n; i++)
+        assert_int_not_equal(cap->lanes.at[cap->slices.lane[i]].key.tid, 9);
+}
+
 TEST(ranges_are_annotations_and_some_are_steps)
 {
     read_sql(STRINGS "CREATE TABLE NVTX_EVENTS(start, end, eventType, text, textId, globalTid);"
@@ -161,17 +176,22 @@ TEST(ranges_are_annotations_and_some_are_steps)
 
 TEST(clock_and_device_are_told)
 {
-    read_sql(STRINGS KERNELS
-             "CREATE TABLE TARGET_INFO_SESSION_START_TIME(utcEpochNs);"
-             "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1760000000000000000);"
-             "CREATE TABLE TARGET_INFO_GPU(id, name);"
-             "INSERT INTO TARGET_INFO_GPU VALUES (1,'other'),(0,'NVIDIA H200');"
-             "CREATE TABLE META_DATA_EXPORT(name, value);"
-             "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION','3.25.0');");
+    read_sql(
+        STRINGS KERNELS
+        "CREATE TABLE TARGET_INFO_SESSION_START_TIME(utcEpochNs);"
+        "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1760000000000000000);"
+        "CREATE TABLE TARGET_INFO_GPU(id, name, smCount, clockRate, computeMajor, computeMinor);"
+        "INSERT INTO TARGET_INFO_GPU VALUES (1,'other',1,1,1,1),"
+        "(0,'NVIDIA H200',132,1980000000,9,0);"
+        "CREATE TABLE META_DATA_EXPORT(name, value);"
+        "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION','3.25.0');");
 
     assert_true(cap->clock.has_unix);
     assert_int_equal(cap->clock.to_unix, 1760000000000000000);
     assert_str(capture_text(cap, cap->facts.device_name), "NVIDIA H200");
+    assert_str(capture_text(cap, cap->facts.device_cc), "9.0");
+    assert_int_equal(cap->facts.device_cores, 132);
+    assert_int_equal(cap->facts.device_clock, 1980000000);
     assert_str(capture_text(cap, cap->facts.kind), "nsys");
     assert_str(capture_text(cap, cap->facts.producer), "nsys export schema 3.25.0");
 }
@@ -283,6 +303,7 @@ TEST(the_kind_is_known_by_its_tables)
 }
 
 TEST_MAIN("input/nsys/in_nsys", TF(kernels_stand_on_the_lane_of_their_stream),
+          TF(calls_of_the_operating_system_are_read_of_threads_that_launch),
           TF(arrows_join_the_process_and_the_correlation),
           TF(work_of_an_unknown_process_belongs_to_the_only_one_that_calls),
           TF(work_of_an_unknown_process_is_nobodys_when_several_call),

@@ -34,9 +34,25 @@ static void read_complaints(struct nsys *s)
     }
 }
 
+/* What the device can do, from where it is listed. */
+static void read_traits(struct nsys *s, const struct db_rows *rows)
+{
+    struct facts *facts = &s->cap->facts;
+    int64_t major, minor;
+
+    db_i64(rows, 2, &facts->device_cores);
+    db_i64(rows, 3, &facts->device_clock);
+    db_i64(rows, 4, &facts->device_bandwidth);
+    if (db_i64(rows, 5, &major) && db_i64(rows, 6, &minor))
+        facts->device_cc =
+            capture_intern_format(s->cap, "%lld.%lld", (long long)major, (long long)minor);
+}
+
 void nsys_read_facts(struct nsys *s)
 {
-    static const char *const gpu[] = {"id", "name"}, *const start[] = {"utcEpochNs"};
+    static const char *const gpu[] =
+        {"id", "name", "smCount", "clockRate", "memoryBandwidth", "computeMajor", "computeMinor"},
+                             *const start[] = {"utcEpochNs"};
     struct facts *facts = &s->cap->facts;
     struct clock *clock = &s->cap->clock;
     struct db_rows rows;
@@ -46,8 +62,10 @@ void nsys_read_facts(struct nsys *s)
     facts->device = s->device;
     db_rows_open(&rows, &s->db, "TARGET_INFO_GPU", gpu, ARRAY_LEN(gpu));
     while (db_rows_next(&rows))
-        if (facts->device_name == 0 || (db_i64(&rows, 0, &id) && id == s->device))
+        if (facts->device_name == 0 || (db_i64(&rows, 0, &id) && id == s->device)) {
             facts->device_name = capture_intern(s->cap, db_text(&rows, 1));
+            read_traits(s, &rows);
+        }
     db_rows_open(&rows, &s->db, "TARGET_INFO_SESSION_START_TIME", start, ARRAY_LEN(start));
     while (db_rows_next(&rows))
         if (!clock->has_unix)

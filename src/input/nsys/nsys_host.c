@@ -122,6 +122,40 @@ void nsys_calls_free(struct nsys_calls *calls)
     nsys_numbers_free(&calls->names);
 }
 
+/* Only what threads that launch wait for says why the device idles; the lanes of these are known.
+ */
+void nsys_read_os_calls(struct nsys *s)
+{
+    struct call {
+        int64_t start, end, thread, name;
+    } row;
+    static const struct db_column columns[] = {
+        DB_COLUMN(struct call, start, "start"),
+        DB_COLUMN(struct call, end, "end"),
+        DB_OR(struct call, thread, "globalTid", 0),
+        DB_OR(struct call, name, "nameId", NSYS_NONE),
+    };
+    struct db_rows rows;
+
+    DB_SCAN(&rows, &s->db, "OSRT_API", columns);
+    while (db_take(&rows, &row)) {
+        uint64_t global = (uint64_t)row.thread;
+        struct slice slice = {.kind = SLICE_OS};
+        uint32_t lane;
+        if (!hash_get(&s->lane_of, hash_mix(global, UINT64_MAX), &lane) ||
+            !nsys_times(s, &rows, row.start, row.end, &slice))
+            continue;
+        struct lane_key key = {
+            .kind = LANE_THREAD, .device = -1, .pid = nsys_pid(global), .tid = nsys_tid(global)};
+        key.process = capture_intern_format(s->cap, "process %lld", (long long)key.pid);
+        key.name =
+            capture_intern_format(s->cap, "Thread %lld, operating system", (long long)key.tid);
+        slice.lane = capture_lane(s->cap, key);
+        slice.name = nsys_name(s, row.name);
+        capture_slice(s->cap, &slice);
+    }
+}
+
 /* NVTX_EVENTS.eventType */
 enum { NVTX_MARK = 34, NVTX_PUSH_POP = 59, NVTX_START_END = 60 };
 

@@ -141,6 +141,7 @@ void nsys_put_calls(struct nsys *s);
 void nsys_calls_free(struct nsys_calls *calls);
 
 /* Ranges that the program marked. */
+void nsys_read_os_calls(struct nsys *s); /* behind the calls */
 void nsys_read_ranges(struct nsys *s);
 
 #endif

@@ -8,6 +8,8 @@ void trace_facts_init(struct trace_facts *f)
                               .record_shapes = UNKNOWN,
                               .with_stack = UNKNOWN,
                               .device_memory = UNKNOWN,
+                              .device_cores = UNKNOWN,
+                              .capability = {UNKNOWN, UNKNOWN},
                               .device_name = S("")};
     arena_init(&f->arena);
 }
@@ -77,6 +79,12 @@ static void take_devices(struct json *j, struct trace_facts *f)
                 f->device_name = arena_str(&f->arena, json_text(text, &f->arena));
             else if (str_equal(key, S("totalGlobalMem")))
                 facts_take_number(j, &f->device_memory);
+            else if (str_equal(key, S("numSms")))
+                facts_take_number(j, &f->device_cores);
+            else if (str_equal(key, S("computeMajor")))
+                facts_take_number(j, &f->capability[0]);
+            else if (str_equal(key, S("computeMinor")))
+                facts_take_number(j, &f->capability[1]);
     }
     take_vendor(f->device_name, f);
 }

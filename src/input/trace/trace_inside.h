@@ -57,6 +57,7 @@ enum status trace_source_next(struct trace_source *s, char *to, size_t n, size_t
 struct trace_facts {
     int64_t rank, world_size, record_shapes, with_stack; /* UNKNOWN when not told */
     int64_t device_memory;                               /* bytes of the first device */
+    int64_t device_cores, capability[2];                 /* likewise */
     int64_t base_time;                                   /* what has to be added to get Unix ns */
     bool has_base_time;
     struct str device_name; /* in the arena */

@@ -388,6 +388,11 @@ static void set_facts(struct reader *r, struct capture *cap, enum trace_dialect 
         f->device_name = capture_intern(cap, t->device_name);
     if (t->device_memory != UNKNOWN)
         f->device_memory = t->device_memory;
+    if (t->device_cores != UNKNOWN)
+        f->device_cores = t->device_cores;
+    if (t->capability[0] > 0 && t->capability[1] >= 0 && t->vendor != VENDOR_AMD)
+        f->device_cc = capture_intern_format(cap, "%lld.%lld", (long long)t->capability[0],
+                                             (long long)t->capability[1]);
     if (t->vendor != VENDOR_UNKNOWN)
         f->vendor = t->vendor;
     if (t->has_base_time)

@@ -576,7 +576,8 @@ TEST(an_arrow_without_a_slice_at_its_time_goes_to_the_one_around_it)
 }
 
 static const struct str kineto = S_INIT(
-    "{\"schemaVersion\": 1, \"deviceProperties\": [{\"id\": 0, \"name\": \"NVIDIA H200\"}], "
+    "{\"schemaVersion\": 1, \"deviceProperties\": [{\"id\": 0, \"name\": \"NVIDIA H200\", "
+    "\"numSms\": 132, \"computeMajor\": 9, \"computeMinor\": 0}], "
     "\"distributedInfo\": {\"backend\": \"nccl\", \"rank\": 3, \"world_size\": 8}, "
     "\"record_shapes\": 1, \"traceEvents\": ["
     "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#2\",\"pid\":404,\"tid\":404,"
@@ -668,6 +669,8 @@ TEST(members_around_the_events_become_facts)
     assert_int_equal(cap->facts.record_shapes, 1);
     assert_int_equal(cap->facts.with_stack, 1);
     assert_str(capture_text(cap, cap->facts.device_name), "NVIDIA H200");
+    assert_str(capture_text(cap, cap->facts.device_cc), "9.0");
+    assert_int_equal(cap->facts.device_cores, 132);
     assert_int_equal(cap->clock.to_unix, 1735632360000000000);
     assert_true(cap->clock.has_unix);
 }

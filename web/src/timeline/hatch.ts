@@ -5,7 +5,7 @@ type Style = 'lines' | 'dots' | 'level' | 'cross' | 'plain';
 
 const STYLES: { [cause: string]: Style | undefined } = {
     launch: 'lines', cpu_operator: 'lines', python: 'lines', sync: 'dots', copy_staging: 'dots', input: 'level',
-    allocator: 'cross', compile_load: 'cross',
+    allocator: 'cross', compile_load: 'cross', start_up: 'cross',
 };
 
 const SIZE = 8;
