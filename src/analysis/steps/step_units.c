@@ -383,18 +383,20 @@ static void try_copies(struct finder *f)
     vec_free(&begins.at);
 }
 
-/* The repeat that holds nearly all of a text, of blocks of several kernels; NULL: none. */
-static const struct repeat *whole_repeat(struct finder *f, const uint32_t *text, size_t n)
+/* The repeat that holds nearly all of a text, of blocks of several kernels; without blocks: none.
+ */
+static struct repeat whole_repeat(struct finder *f, const uint32_t *text, size_t n)
 {
     struct repeats repeats = repeats_find(f->arena, text, n);
+    struct repeat found = {0};
 
-    for (size_t i = 0; i < repeats.n; i++) {
-        const struct repeat *r = &repeats.at[i];
-        size_t end = r->cut[r->n];
-        if (r->period > 1 && (end - r->cut[0]) * 100 >= n * COVERED && n - end <= r->period)
-            return r;
+    for (size_t i = 0; i < repeats.n && found.n == 0; i++) {
+        struct repeat r = repeats.at[i];
+        size_t end = r.cut[r.n];
+        if (r.period > 1 && (end - r.cut[0]) * 100 >= n * COVERED && n - end <= r.period)
+            found = r;
     }
-    return NULL;
+    return found;
 }
 
 /* Kernels that repeat throughout and multiply nothing: no layers of a model. */
@@ -413,9 +415,9 @@ static void try_loop(struct finder *f)
         text[n] = f->s->name[kernels.at[i]];
         place[n++] = i;
     }
-    const struct repeat *r = whole_repeat(f, text, n);
-    for (size_t i = 0; r != NULL && i < r->n; i++)
-        vec_push(&begins.at, f->times[place[r->cut[i]]]);
+    struct repeat r = whole_repeat(f, text, n);
+    for (size_t i = 0; i < r.n; i++)
+        vec_push(&begins.at, f->times[place[r.cut[i]]]);
     offer(f, &begins, FOUND_LOOP, LEAST_UNITS);
     vec_free(&begins.at);
 }
@@ -436,12 +438,4 @@ const struct step_units *step_units_find(struct study *st)
     for (size_t i = 0; i < ARRAY_LEN(others) && out->n == 0; i++)
         others[i](&f);
     return out;
-}
-
-size_t step_units_of(const struct step_units *units, size_t kernel)
-{
-    size_t place;
-
-    vec_bisect(place, units->n, i, units->at[i] <= units->times[kernel]);
-    return place - 1;
 }

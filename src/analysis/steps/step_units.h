@@ -25,9 +25,6 @@ struct step_units {
 /* Use study_step_units(), which remembers them. */
 const struct step_units *step_units_find(struct study *st);
 
-/* The unit to which a kernel belongs, from 0; SIZE_MAX: before the first. */
-size_t step_units_of(const struct step_units *units, size_t kernel);
-
 /* Whether a kernel, by its place in study_kernels(), multiplies matrices, convolves or attends. */
 bool step_units_is_product(struct study *st, size_t kernel);
 
