@@ -38,7 +38,7 @@ ANSWERS = {
     ],
     "strata-anomaly": [
         ("info", 0, [r"249 kernels · 554 host events · 3 steps · 88\.20 ms"]),
-        ("diagnose", 0, [r"Exposed communication: collectives run alone for 20\.7 % of each 28\.71 ms step"]),
+        ("diagnose", 0, [r"Inefficient products: aten::mm takes 65\.6 % of each 28\.71 ms step"]),
         ("anomaly", 0, [r"3 of 3 steps idle for 6\.9 % of 29\.40 ms", r"out/anomaly"]),
         ("query", 0, [r"sm90_xmma_gemm\S* +39 +19\.1"]),
         ("convert", 0, [r"(?i)stream 7 .*█", r" ms"]),

@@ -157,8 +157,7 @@ static bool is_first_call(const struct start_up *s, const struct host_call *c, b
     }
 }
 
-/* A stretch that one long first call of a runtime fills, or in which an operator that never
- * launched before stands still. */
+/* A stretch that one long first call of a runtime fills, which touches the device by no work. */
 static bool is_first_stretch(const struct start_up *s, const struct host_call *c, bool is_new)
 {
     const struct slices *slices = &s->cap->slices;
