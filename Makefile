@@ -57,6 +57,9 @@ attack: build-deps build/asan/build.ninja ## mutants, faults, kills and more aga
 	@cmake --build build/asan --target all fault fault_alloc fault_clock
 	@tests/attack/attack --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1)
 
+scaling: all ## how the time of each main command grows with events, lanes, steps, names, nesting, rows, ranks
+	@tests/scaling/exponents.py $(B)/strata --table
+
 coverage: fuzz-deps build/coverage/build.ninja ## lines of each importer that tests and corpora reach
 	@cmake --build build/coverage --target all unit
 	@tools/coverage build/coverage
@@ -126,6 +129,6 @@ build/%/build.ninja: CMakePresets.json | build-deps
 .NOTPARALLEL:
 export SECONDS_EACH
 
-.PHONY: deb tarball wheel package-deps all test mutate plant demo pictures check-gpu ci bench fuzz attack coverage install house schema format clean help build-deps ci-deps \
+.PHONY: deb tarball wheel package-deps all test mutate plant demo pictures check-gpu ci bench fuzz attack scaling coverage install house schema format clean help build-deps ci-deps \
 	bench-deps fuzz-deps format-deps tidy-deps cppcheck-deps shell-deps bare-deps aarch64-deps check check-bare check-format \
 	check-tidy check-cppcheck check-shell check-layers check-links check-diagnostics check-packages

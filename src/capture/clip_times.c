@@ -72,10 +72,10 @@ uint64_t capture_clip_times(struct capture *cap)
         for (size_t k = 0; k < cap->series.at[i].samples.n; k++)
             n += clip(&cap->series.at[i].samples.at[k].at);
     for (size_t i = 0; i < cap->marks.n; i++)
-        n += clip(&cap->marks.at[i].begin) | clip(&cap->marks.at[i].end);
+        n += (uint64_t)clip(&cap->marks.at[i].begin) + clip(&cap->marks.at[i].end);
     for (size_t i = 0; i < cap->allocations.n; i++) {
         struct allocation *a = &cap->allocations.at[i];
-        n += clip(&a->begin) | (a->end > a->begin && clip(&a->end));
+        n += (uint64_t)clip(&a->begin) + (a->end > a->begin && clip(&a->end));
     }
     return n;
 }

@@ -14,9 +14,11 @@ import zlib
 NUMBERS = ["0", "-0", "-1", "1", "2147483647", "-2147483648", "4294967296", "9223372036854775807",
            "-9223372036854775808", "9223372036854775808", "18446744073709551616", "1e308", "-1e308",
            "1e-320", "1e999", "nan", "inf", "-inf", "0x10", "1.", ".5", "1,5", "1_000", "٣",
-           "1735689600000000.123", "1735689600000000000", "0.0000000000000000000000000001",
+           "4611686018427387904", "2305843009213693952", "9223372036854775.807", "4611686018427387.903",
+           "-1152921504606846.977", "9.2e15", "-9.2e15", "1e18", "1735689600000000.123", "1735689600000000000", "0.0000000000000000000000000001",
            "99999999999999999999999999999999999999999999"]
 NAMES = ["", " ", "N/A", "null", "true", "A" * 300, "B" * 70000, "a\tb", "a\x1b[31mb", "a\x07b",
+         "\n::error title=PWN::x", " ::error::x", "##[error]x", "\r\n::add-mask::x", "\u2028::error::x", "a\nb", "]]><b>",
          "\x9b31m", "\u202eabc", "\u0085", "=1+1", "<script>", "|", "`", "../../x", "/", ".", "-o",
          "a\x00b", "hcom_allReduce_", "MatMulV2", "ProfilerStep#1", "名前", "\ud800"]
 TOKENS = ["{", "}", "[", "]", ":", ",", '"', "\\", "\n", "\r\n", "\r", "\x00", "\xff", "'", "#", "&a", "*a",
@@ -321,7 +323,107 @@ def packed(rng, data):
     return again if way == 2 else again + as_bytes(nasty(rng))
 
 
+# ---- numbers of one kind, all at once ----
+
+SECRET = struct.pack("<Q", 0xd6e8feb86659fd93)  # of the stable hash: a name with it is like all others with it
+
+
+def column(rng, data):
+    """One column of a table, or one member of a JSON document, at the end of its range everywhere; or all times moved."""
+    value = rng.choice(NUMBERS).encode()
+    if data.lstrip()[:1] in (b"{", b"["):
+        keys = re.findall(rb'"(\w+)" ?: ?"?-?[0-9]', data[:200000])
+        if not keys:
+            return bytewise(rng, data)
+        key = rng.choice(sorted(set(keys)))
+        share = rng.choice([0.1, 0.7, 1])
+        return re.sub(rb'("' + key + rb'" ?: ?"?)-?[0-9][0-9.eE+-]*',
+                      lambda m: m[1] + (value if rng.random() < share else b"1"), data)
+    rows = data.split(b"\n")
+    at = rng.randrange(max(rows[0].count(b",") + 1, 1))
+    for n, row in enumerate(rows[1:], 1):
+        cells = row.split(b",")
+        if at < len(cells):
+            cells[at] = value
+            rows[n] = b",".join(cells)
+    return b"\n".join(rows)
+
+
+def colliding(rng, data):
+    """Names that would meet in one place of a table without a secret."""
+    count = iter(range(1 << 30))
+    return re.sub(rb'("name" ?: ?")([^"\\]*)"', lambda m: m[1] + b"%08d" % (next(count) % 10**8) +
+                  SECRET.decode("latin-1").encode("utf-8", "surrogatepass") + b'"', data) if rng.random() < 0.5 else \
+        re.sub(rb"(?m)^([^,\n]*),", lambda m: b"%08d" % (next(count) % 10**8) + SECRET + b",", data)
+
+
+def varint(value):
+    out = bytearray()
+    value &= (1 << 64) - 1
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    return bytes(out) + bytes([value])
+
+
+def fields(data):
+    """(start, end, wire type, value) of each field of a protobuf message; None when it is none."""
+    at, found = 0, []
+
+    def number():
+        nonlocal at
+        value = shift = 0
+        while at < len(data) and shift < 64:
+            value |= (data[at] & 127) << shift
+            at, shift = at + 1, shift + 7
+            if data[at - 1] < 128:
+                return value
+        raise ValueError
+
+    try:
+        while at < len(data):
+            start, key = at, number()
+            kind = key & 7
+            if key >> 3 == 0 or kind not in (0, 1, 2, 5):
+                return None
+            begin = at
+            value = number() if kind == 0 else None
+            size = number() if kind == 2 else {0: 0, 1: 8, 5: 4}[kind]
+            at += size
+            if at > len(data):
+                return None
+            found.append((start, begin, at, kind, at - size if kind == 2 else value))
+    except ValueError:
+        return None
+    return found
+
+
+def protobuf(rng, data, depth=0):
+    """A field of a message, at any depth: a number at its end, a length that lies, one twice, one away."""
+    found = fields(data)
+    if not found:
+        return bytewise(rng, data)
+    start, begin, end, kind, value = rng.choice(found)
+    if kind == 2 and depth < 8 and rng.random() < 0.7 and fields(data[value:end]):
+        inner = protobuf(rng, data[value:end], depth + 1)
+        return data[:begin] + varint(len(inner)) + inner + data[end:]
+    way = rng.randrange(4)
+    if way == 0:
+        return data[:end] + data[start:end] * rng.choice([1, 2, 100]) + data[end:]
+    if way == 1:
+        return data[:start] + data[end:]
+    if kind == 0:
+        return data[:begin] + varint(rng.choice([0, 1, 2**31, 2**62, 2**63 - 1, 2**63, 2**64 - 1])) + data[end:]
+    if kind == 2:
+        return data[:begin] + varint(rng.choice([0, 1, 2**31, 2**63, end - value + 1])) + data[value:]
+    return data[:begin] + bytes([rng.choice([0, 127, 255])]) * (end - begin) + data[end:]
+
+
 def mutate(rng, name, data):
+    if rng.random() < 0.15 and data[:2] != b"\x1f\x8b" and data[:16] != b"SQLite format 3\0" and b"," in data[:4000]:
+        return rng.choice([column, column, colliding])(rng, data)
+    if name.endswith((".pb", ".pftrace", ".perfetto-trace")) and fields(data[:1 << 20]):
+        return protobuf(rng, data)
     if rng.random() < 0.1:
         return bytewise(rng, data)
     start = data.lstrip()[:1]

@@ -17,6 +17,7 @@ import tempfile
 
 STRATA = os.path.abspath(sys.argv[1])
 SECRET = "correct-horse-battery-staple"
+IS_ASAN = b"__asan_init" in pathlib.Path(STRATA).read_bytes()  # needs memory and looks at limits
 failures, told = [], []
 
 # Of the memory that a kernel shares with strata: before and behind the slots of the vector core.
@@ -142,6 +143,8 @@ def running(folder, secret, victim):
     with open(victim, "r+b") as inherited:
         os.dup2(inherited.fileno(), 9)
         for i, (name, (_, words)) in enumerate(RUNNING.items()):
+            if IS_ASAN and name in ("limits", "private memory"):
+                continue
             late = "1" if words == "did not end in time" else "60"
             done = cc(source, "--arg-spec", spec, "--set-arg", f"1={i}", "--timeout", late, close_fds=False)
             contained(name, done, words)

@@ -435,26 +435,33 @@ enum {
 /* Whether two kinds of steps, each of several steps, take a good part of the time and differ. */
 static bool account_is_mixed(const struct accounting *a, const struct account_mean *mean)
 {
+    struct group_sum {
+        nanos time;
+        size_t n;
+    };
+    VEC_OF(struct group_sum) sums = {0};
+    struct hash by_group = {0};
     nanos shortest = INT64_MAX, longest = 0;
 
     for (size_t i = mean->first; i < a->n; i++) {
-        nanos time = 0;
-        size_t n = 0;
-        bool is_first = true;
-        for (size_t k = mean->first; k < a->n; k++) {
-            if (a->steps[k].tasks == 0 || a->steps[k].group != a->steps[i].group)
-                continue;
-            is_first &= k >= i;
-            time += account_step_time(&a->steps[k]);
-            n++;
-        }
-        if (!is_first || n < 2 ||
-            num_share((double)time, (double)mean->window) < MIXED_SHARE / 100.0)
+        if (a->steps[i].tasks == 0)
             continue;
-        nanos each = time / (nanos)n;
+        uint32_t at = hash_add(&by_group, (uint64_t)a->steps[i].group, (uint32_t)sums.n);
+        if (at == sums.n)
+            vec_push(&sums, ((struct group_sum){0}));
+        sums.at[at].time += account_step_time(&a->steps[i]);
+        sums.at[at].n++;
+    }
+    for (size_t i = 0; i < sums.n; i++) {
+        if (sums.at[i].n < 2 ||
+            num_share((double)sums.at[i].time, (double)mean->window) < MIXED_SHARE / 100.0)
+            continue;
+        nanos each = sums.at[i].time / (nanos)sums.at[i].n;
         shortest = each < shortest ? each : shortest;
         longest = each > longest ? each : longest;
     }
+    hash_free(&by_group);
+    vec_free(&sums);
     return longest > 0 && (double)longest * 100 > (double)shortest * MIXED_RATIO;
 }
 

@@ -125,20 +125,34 @@ static void trapped_answer(struct trapped *t, long result)
 #endif
 }
 
+static void answer_with(struct trapped *t, int file)
+{
+    int fd = dup(file);
+
+    if (fd >= 0)
+        (void)lseek(fd, 0, SEEK_SET);
+    trapped_answer(t, fd);
+}
+
+/* Only there with AddressSanitizer, which looks for its stack before what does not return. */
+static int own_maps = -1;
+
 /* "/sandbox/0" and so on are the only files there are. */
 static bool answers_open(struct trapped *t, const char *path)
 {
     static const char folder[] = "/sandbox/";
     size_t i = 0, n = sizeof(folder) - 1;
 
+    if (own_maps >= 0 && strcmp(path, "/proc/self/maps") == 0) {
+        answer_with(t, own_maps);
+        return true;
+    }
+
     while (i < n && path[i] == folder[i])
         i++;
     if (i < n || path[n] < '0' || (size_t)(path[n] - '0') >= box.n_files || path[n + 1] != '\0')
         return false;
-    int fd = dup(box.files[path[n] - '0']);
-    if (fd >= 0)
-        (void)lseek(fd, 0, SEEK_SET);
-    trapped_answer(t, fd);
+    answer_with(t, box.files[path[n] - '0']);
     return true;
 }
 
@@ -263,7 +277,7 @@ static bool install(int out)
 /* Keeps standard input, which is empty, `said` twice, `out` and the files. */
 static void keep_descriptors(void)
 {
-    int kept[SANDBOX_FILES + 2] = {STDERR_FILENO, box.out};
+    int kept[SANDBOX_FILES + 3] = {STDERR_FILENO, box.out};
     size_t n = 2;
     int empty = open("/dev/null", O_RDONLY);
 
@@ -272,6 +286,8 @@ static void keep_descriptors(void)
     dup2(box.said, STDERR_FILENO);
     for (size_t i = 0; i < box.n_files; i++)
         kept[n++] = box.files[i];
+    if (WITH_ASAN)
+        kept[n++] = own_maps = open("/proc/self/maps", O_RDONLY);
     for (size_t i = 1; i < n; i++)
         for (size_t k = i; k > 0 && kept[k] < kept[k - 1]; k--) {
             int other = kept[k];
@@ -311,6 +327,8 @@ bool sandbox_enter(const struct sandbox *s)
 {
     struct sigaction action = {.sa_sigaction = on_call, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 
+    if (WITH_ASAN)
+        action.sa_flags |= SA_NODEFER;
     box = *s;
     tell = s->told;
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
