@@ -93,7 +93,7 @@ static uint32_t roof_key(const struct roof *r, const struct device_task *t)
 
 static nanos unshaped_time(const struct roof *r, nanos now)
 {
-    return r->unshaped > 1 ? (nanos)((double)now / r->unshaped) : now;
+    return r->unshaped > 1 ? nanos_of((double)now / r->unshaped) : now;
 }
 
 static nanos time_of_task(struct roof *r, const struct device_task *t, nanos now)
