@@ -60,6 +60,7 @@ static struct str idle_word(enum idle_cause cause)
     return str_of(idle_cause_name(cause));
 }
 
+/* The number of a part, by a hash that is the same in every process: baselines are files. */
 static uint32_t maker_part(struct maker *m, struct str operator, struct str kernel,
                            enum part_class class)
 {

@@ -192,6 +192,7 @@ static bool has_workers(const struct capture *cap)
     return false;
 }
 
+/* Advice for what was seen goes before that for the cause in general. */
 static const struct message *action_of(const struct cause_words *t, const struct found_cause *c)
 {
     if (c->is_share && c->cause == ROOT_COPY_EXPOSED)

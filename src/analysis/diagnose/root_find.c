@@ -118,6 +118,8 @@ static double most_saved(const struct root_finder *f, const struct found_cause *
     double waiting = share_of(f, idle) + copies_share(f);
     if (flags & (ROOT_OF_STEP | ROOT_BETWEEN_STREAMS))
         return 1;
+    if (c->cause == ROOT_START_UP)
+        return share_of(f, f->by[ACCOUNT_IDLE + CAUSE_START_UP]); /* not what waits behind it */
     if (flags & ROOT_OF_TASKS)
         return c->share + c->host_share; /* the host is spared their launches too */
     if (flags & ROOT_OF_LAUNCHES) {

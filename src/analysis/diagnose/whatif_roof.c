@@ -244,6 +244,8 @@ static bool is_double_product(const struct roof *r, const struct device_task *t)
     return t->is_fp64 && t->is_simt && whatif_fits(r->w, call_of_task(r->w, t), r->site);
 }
 
+/* Kernels of doubles do the same in floats, by the rates of the device for both; products of them
+ * reach the roof of floats. */
 void whatif_no_fp64(struct whatif *w, struct str site, struct replay_change *c)
 {
     struct roof r = {.w = w,

@@ -42,6 +42,8 @@ static nanos usual_of(nanos *times, size_t n)
     return median < LIMIT_START_USUAL ? median : LIMIT_START_USUAL;
 }
 
+/* How long calls of each name usually take, and when the first was. Two passes, so that the times
+ * of all names lie in one array. */
 static struct start_name *find_names(const struct capture *cap)
 {
     size_t strings = cap->strings.strings.n + 1, at = 0;

@@ -215,6 +215,8 @@ static uint32_t range_group_of(struct range_groups *g, size_t slice, bool adds)
     return place;
 }
 
+/* Ranges of one name, of which each iteration has one: the rarest that holds most of the launches,
+ * since rarer ones lie outside. */
 static void try_ranges(struct finder *f)
 {
     struct range_groups g = {.f = f};

@@ -66,6 +66,7 @@ static int landlock_allow(int rules, const char *path, uint64_t rights)
     return error;
 }
 
+/* What is named may be read, the own folder written; all else is closed. 0, or an errno. */
 static int by_landlock(const struct sandbox_program *s)
 {
     struct landlock_ruleset_attr all = {.handled_access_fs = landlock_rights()};

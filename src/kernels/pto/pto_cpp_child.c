@@ -126,6 +126,7 @@ static const char *load_problem(const char *said, char *out, size_t size)
     return out;
 }
 
+/* The path is no file: the handler of the sandbox answers its open() with a copy of ours. */
 static void load_core(struct pto_host *h, size_t file, uint32_t core)
 {
     char path[64], problem[256];

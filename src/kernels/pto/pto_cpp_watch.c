@@ -110,6 +110,8 @@ static bool watch_goes_on(struct watch *w)
     return w->end == WATCH_ENDED && !cancelled();
 }
 
+/* Reads what comes until the process is gone and its pipes are empty; ends it when it goes too far.
+ * A pipe may stay open behind it, so nobody waits for its end. */
 static void watch_follow(struct watch *w)
 {
     bool is_dead = false;
@@ -275,6 +277,8 @@ static void watch_run(const struct pto_cpp_job *job, struct pto_cpp_run *r, stru
         text_format(&r->printed, "(more than %zu bytes: the rest is dropped)\n", MOST_PRINTED);
 }
 
+/* Once in a process of its own: a kernel may do what it likes there, and all it leaves are bytes.
+ */
 enum status pto_cpp_run_once(const struct pto_cpp_job *job, struct pto_cpp_run *r,
                              const struct pto_cpp_objects *l, struct diag *d)
 {
