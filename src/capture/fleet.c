@@ -33,7 +33,7 @@ void fleet_add(struct fleet *fleet, struct capture *cap)
     vec_push(&fleet->ranks, cap);
 }
 
-struct capture *fleet_take(struct fleet *fleet, size_t i)
+struct capture *fleet_release(struct fleet *fleet, size_t i)
 {
     struct capture *cap = fleet->ranks.at[i];
 

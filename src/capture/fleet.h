@@ -21,6 +21,6 @@ void fleet_share(struct fleet *fleet, bool is_shared);
 void fleet_add(struct fleet *fleet, struct capture *cap);
 
 /* Gives the capture at `i` away: the caller frees it. */
-struct capture *fleet_take(struct fleet *fleet, size_t i);
+struct capture *fleet_release(struct fleet *fleet, size_t i);
 
 #endif

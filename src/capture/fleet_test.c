@@ -8,7 +8,7 @@ TEST(a_fleet_owns_its_captures_until_they_are_taken)
 
     fleet_add(fleet, capture_new());
     fleet_add(fleet, capture_new());
-    struct capture *mine = fleet_take(fleet, 1);
+    struct capture *mine = fleet_release(fleet, 1);
     fleet_free(fleet); /* frees the first only; the sanitizer would tell */
 
     assert_int_equal(mine->facts.rank, UNKNOWN);

@@ -56,12 +56,12 @@ static int mcp_run(struct session *s, const void *given)
     if (st == ST_OK) {
         struct mcp_tools *tools =
             mcp_tools_new(&s->arena, &roots, (size_t)args->keep, args->allow_run);
-        struct mcp_desk desk = mcp_tools_desk(tools);
+        struct mcp_catalog desk = mcp_tools_catalog(tools);
         struct mcp_server *server = mcp_server_new(&desk, instructions);
         sql_limit_memory(SQL_MEMORY);
         mcp_server_run(server, STDIN_FILENO, STDOUT_FILENO);
         mcp_server_free(server);
-        mcp_desk_free(&desk);
+        mcp_catalog_free(&desk);
         mcp_tools_free(tools);
     }
     roots_free(&roots);

@@ -242,7 +242,7 @@ static enum status view_one(struct viewing *v)
     TRY(captures_load(s, s->operands.at[0], v->args->input, &fleet));
     add_captures(v, fleet->ranks.n > 1 ? PAGE_RANKS : PAGE_CAPTURE, fleet->ranks.at, fleet->ranks.n,
                  study_with_passes());
-    page_tell_capture(&v->page);
+    page_put_capture(&v->page);
     serve(v);
     fleet_free(fleet);
     return ST_OK;
@@ -265,7 +265,7 @@ static enum status view_two(struct viewing *v)
             caps[side] = result.fleet[side]->ranks.at[0];
         }
         add_captures(v, PAGE_COMPARE, caps, SIDES, study_defaults());
-        page_tell_compare(&v->page, result.at[0]);
+        page_put_compare(&v->page, result.at[0]);
         serve(v);
     }
     diff_result_free(&result);
@@ -273,7 +273,7 @@ static enum status view_two(struct viewing *v)
 }
 
 /* A reader who has the page open already sees why nothing comes. */
-static void tell_failure(struct viewing *v)
+static void describe_failure(struct viewing *v)
 {
     enum { LOOKED = 3, TOLD = 2 };
     const nanos second = 1000000000;
@@ -321,7 +321,7 @@ static int view_run(struct session *s, const void *given)
     limit_memory(args);
     enum status status = s->operands.n > 1 ? view_two(&v) : view_one(&v);
     if (v.server != NULL)
-        tell_failure(&v);
+        describe_failure(&v);
     large_limit(0, NULL);
     s->progress = tee.shown;
     return session_code(status);

@@ -507,7 +507,7 @@ static void tools_run(void *ctx, const struct mcp_tool *tool, const struct tree 
     arena_free(&arena);
 }
 
-/* ---- the desk ---- */
+/* ---- the catalog ---- */
 
 struct mcp_tools *mcp_tools_new(struct arena *arena, const struct roots *roots, size_t keep,
                                 bool may_run)
@@ -541,12 +541,12 @@ void mcp_tools_free(struct mcp_tools *t)
         input_kept_free(t->opened[i].kept);
 }
 
-struct mcp_desk mcp_tools_desk(struct mcp_tools *t)
+struct mcp_catalog mcp_tools_catalog(struct mcp_tools *t)
 {
-    return (struct mcp_desk){.tools = t->list,
-                             .n_tools = t->n,
-                             .resources = t->resources,
-                             .n_resources = t->n_resources,
-                             .run = tools_run,
-                             .ctx = t};
+    return (struct mcp_catalog){.tools = t->list,
+                                .n_tools = t->n,
+                                .resources = t->resources,
+                                .n_resources = t->n_resources,
+                                .run = tools_run,
+                                .ctx = t};
 }

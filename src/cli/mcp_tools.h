@@ -3,7 +3,7 @@
  * documents by their schemas, paths confined to folders.
  *
  *     struct mcp_tools *tools = mcp_tools_new(&s->arena, &roots, false);
- *     struct mcp_desk desk = mcp_tools_desk(tools);
+ *     struct mcp_catalog catalog = mcp_tools_catalog(tools);
  *     ...
  *     mcp_tools_free(tools);
  *
@@ -13,7 +13,7 @@
 #ifndef STRATA_CLI_MCP_TOOLS_H
 #define STRATA_CLI_MCP_TOOLS_H
 
-#include "mcp/mcp_desk.h"
+#include "mcp/mcp_catalog.h"
 #include "mcp/roots.h"
 
 struct mcp_tools;
@@ -25,6 +25,6 @@ struct mcp_tools *mcp_tools_new(struct arena *arena, const struct roots *roots, 
                                 bool may_run);
 void mcp_tools_free(struct mcp_tools *tools);
 
-struct mcp_desk mcp_tools_desk(struct mcp_tools *tools);
+struct mcp_catalog mcp_tools_catalog(struct mcp_tools *tools);
 
 #endif

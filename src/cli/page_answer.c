@@ -85,7 +85,7 @@ enum status page_answer_fleet(struct session *s, void *ctx)
         page_add_set(page, &fs->ranks[i]);
     page_prepare(page);
     s->page->may_redact = true;
-    page_tell_capture(page);
+    page_put_capture(page);
     if (fleet_study_cluster(fs) != NULL)
         page_cluster(page, fleet_study_cluster(fs));
     return page_answer_end(s);
@@ -107,7 +107,7 @@ enum status page_answer_diff(struct session *s, void *ctx)
                                     result->fleet[SIDE_B]->ranks.at[0]};
 
     s->page->may_redact = true;
-    page_tell_compare(answer_begin(s, PAGE_COMPARE, caps, SIDES, study_defaults()), result->at[0]);
+    page_put_compare(answer_begin(s, PAGE_COMPARE, caps, SIDES, study_defaults()), result->at[0]);
     return page_answer_end(s);
 }
 
@@ -137,8 +137,8 @@ static enum status make_view(struct session *s, void *ctx)
 {
     const struct page_view *v = ctx;
 
-    page_tell_view(answer_begin(s, v->n > 1 ? PAGE_RANKS : PAGE_CAPTURE, v->caps, v->n, v->options),
-                   v->view, s->page->fragments);
+    page_put_view(answer_begin(s, v->n > 1 ? PAGE_RANKS : PAGE_CAPTURE, v->caps, v->n, v->options),
+                  v->view, s->page->fragments);
     return page_answer_end(s);
 }
 
@@ -170,7 +170,7 @@ enum status page_answer_fill(struct session *s, enum page_kind kind,
 
 enum status page_answer_fragments(struct session *s)
 {
-    page_tell_fragments(answer_begin(s, s->page->kind, NULL, 0, study_defaults()),
-                        s->page->fragments);
+    page_put_fragments(answer_begin(s, s->page->kind, NULL, 0, study_defaults()),
+                       s->page->fragments);
     return page_answer_end(s);
 }

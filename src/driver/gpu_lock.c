@@ -95,8 +95,8 @@ static void leave_name(int fd, const char *command)
         return;
 }
 
-enum status gpu_lock_take(struct gpu_lock *lock, const char *uuid, const char *command,
-                          double wait_s, struct diag *d)
+enum status gpu_lock_acquire(struct gpu_lock *lock, const char *uuid, const char *command,
+                             double wait_s, struct diag *d)
 {
     struct arena arena;
 

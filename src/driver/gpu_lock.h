@@ -17,8 +17,8 @@ struct gpu_lock {
 
 /* Waits up to `wait_s` seconds for another run. ST_UNSUPPORTED with the holder's name when it is
  * still there, ST_IO when the file cannot be used. After a failure nothing is held. */
-enum status gpu_lock_take(struct gpu_lock *lock, const char *uuid, const char *command,
-                          double wait_s, struct diag *d);
+enum status gpu_lock_acquire(struct gpu_lock *lock, const char *uuid, const char *command,
+                             double wait_s, struct diag *d);
 
 /* Harmless when nothing is held. */
 void gpu_lock_release(struct gpu_lock *lock);

@@ -23,7 +23,7 @@ static pid_t holder(void)
     pid_t pid = fork();
     if (pid == 0) {
         struct gpu_lock lock;
-        if (gpu_lock_take(&lock, "GPU-1", "gpu profile ./slow", 0, &diag) != ST_OK ||
+        if (gpu_lock_acquire(&lock, "GPU-1", "gpu profile ./slow", 0, &diag) != ST_OK ||
             write(ready[1], "x", 1) != 1)
             _exit(1);
         for (;;)
@@ -41,7 +41,7 @@ TEST(a_second_run_is_told_who_holds_the_gpu)
     char want[32];
     pid_t pid = holder();
 
-    assert_int_equal(gpu_lock_take(&lock, "GPU-1", "x", 0, &diag), ST_UNSUPPORTED);
+    assert_int_equal(gpu_lock_acquire(&lock, "GPU-1", "x", 0, &diag), ST_UNSUPPORTED);
     snprintf(want, sizeof(want), "pid %d", (int)pid);
     assert_non_null(strstr(diag.entries.at[0].first[0].text, want));
     assert_non_null(strstr(diag.entries.at[0].first[0].text, "gpu profile ./slow"));
@@ -57,7 +57,7 @@ TEST(the_file_of_a_killed_run_blocks_nobody)
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     assert_true(fs_exists(gpu_lock_path(&arena, "GPU-1")));
-    assert_int_equal(gpu_lock_take(&lock, "GPU-1", "x", 0, &diag), ST_OK);
+    assert_int_equal(gpu_lock_acquire(&lock, "GPU-1", "x", 0, &diag), ST_OK);
     gpu_lock_release(&lock);
     gpu_lock_release(&lock);
 }
@@ -72,7 +72,7 @@ TEST(waiting_ends_with_the_other_run)
         kill(pid, SIGKILL);
         _exit(0);
     }
-    assert_int_equal(gpu_lock_take(&lock, "GPU-1", "x", 5, &diag), ST_OK);
+    assert_int_equal(gpu_lock_acquire(&lock, "GPU-1", "x", 5, &diag), ST_OK);
     gpu_lock_release(&lock);
     while (wait(NULL) > 0)
         ;
@@ -82,8 +82,8 @@ TEST(gpus_are_locked_apart)
 {
     struct gpu_lock one, two;
 
-    assert_int_equal(gpu_lock_take(&one, "GPU-1", "x", 0, &diag), ST_OK);
-    assert_int_equal(gpu_lock_take(&two, "GPU-2", "x", 0, &diag), ST_OK);
+    assert_int_equal(gpu_lock_acquire(&one, "GPU-1", "x", 0, &diag), ST_OK);
+    assert_int_equal(gpu_lock_acquire(&two, "GPU-2", "x", 0, &diag), ST_OK);
     gpu_lock_release(&one);
     gpu_lock_release(&two);
 }
@@ -99,7 +99,7 @@ TEST(all_users_share_the_file)
     assert_true(str_starts(str_of(path), S("/run/lock/")) || str_starts(str_of(path), S("/tmp/")));
     setenv("STRATA_LOCK_DIR", scratch, 1);
     mode_t before = umask(077);
-    assert_int_equal(gpu_lock_take(&lock, "GPU-1", "x", 0, &diag), ST_OK);
+    assert_int_equal(gpu_lock_acquire(&lock, "GPU-1", "x", 0, &diag), ST_OK);
     umask(before);
     assert_int_equal(stat(gpu_lock_path(&arena, "GPU-1"), &st), 0);
     assert_int_equal(st.st_mode & 0777, 0666);

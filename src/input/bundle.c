@@ -215,8 +215,8 @@ struct draft {
 };
 
 /* Adds a file, with the other parts of its table. */
-static void bundle_take(struct finder *f, struct draft *draft, struct bundle_group g,
-                        const struct bundle_file *file)
+static void bundle_claim(struct finder *f, struct draft *draft, struct bundle_group g,
+                         const struct bundle_file *file)
 {
     size_t from = draft->files.n;
 
@@ -396,11 +396,11 @@ static void arrange_rank(struct finder *f, struct bundle_group g, bool is_alone)
     struct draft draft = {0};
 
     if (source == INPUT_DB)
-        bundle_take(f, &draft, g, best_of(g, ROLE_DATABASE));
+        bundle_claim(f, &draft, g, best_of(g, ROLE_DATABASE));
     if (source == INPUT_AUTO || source == INPUT_CSV)
-        bundle_take(f, &draft, g, best_of(g, ROLE_KERNELS));
+        bundle_claim(f, &draft, g, best_of(g, ROLE_KERNELS));
     if (source == INPUT_AUTO || source == INPUT_TRACE)
-        bundle_take(f, &draft, g, best_of(g, ROLE_TIMELINE));
+        bundle_claim(f, &draft, g, best_of(g, ROLE_TIMELINE));
     if (draft.files.n > 0 || source == INPUT_AUTO)
         take_sidecars(&draft, g, source == INPUT_DB);
     bundle_finish(f, g, &draft, is_alone);
@@ -419,7 +419,7 @@ static bool arrange_databases(struct finder *f, struct bundle_group g)
         struct draft draft = {0};
         if (!is_own_run(g, &g.at[i]))
             continue;
-        bundle_take(f, &draft, g, &g.at[i]);
+        bundle_claim(f, &draft, g, &g.at[i]);
         bundle_finish(f, g, &draft, false);
     }
     return n > 1;

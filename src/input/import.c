@@ -15,8 +15,8 @@ void import_lose(struct import *i, struct where where, const char *code, const c
     va_end(args);
 }
 
-void import_tell(const struct import *i, enum severity severity, const char *code,
-                 const char *format, ...)
+void import_report(const struct import *i, enum severity severity, const char *code,
+                   const char *format, ...)
 {
     va_list args;
 

@@ -42,8 +42,8 @@ void import_lose(struct import *i, struct where where, const char *code, const c
     __attribute__((format(printf, 4, 5)));
 
 /* Tells something else about the file. */
-void import_tell(const struct import *i, enum severity severity, const char *code,
-                 const char *format, ...) __attribute__((format(printf, 4, 5)));
+void import_report(const struct import *i, enum severity severity, const char *code,
+                   const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* The file is none of its format: tells why and gives ST_FORMAT. */
 enum status import_refuse(const struct import *i, struct where where, const char *code,

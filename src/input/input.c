@@ -567,7 +567,7 @@ enum status input_load(const char *path, const struct input_options *options, st
                        fleet->ranks.n);
     }
     if (st == ST_OK)
-        *out = fleet_take(fleet, 0);
+        *out = fleet_release(fleet, 0);
     fleet_free(fleet);
     return st;
 }

@@ -158,7 +158,7 @@ static struct reading *read_new(struct input_kept *kept, const struct input_opti
 }
 
 /* Other threads that ask meanwhile wait. */
-static enum status kept_take(struct input_kept *kept, const struct input_options *options,
+static enum status kept_open(struct input_kept *kept, const struct input_options *options,
                              bool is_single, struct diag *d, struct fleet **out)
 {
     pthread_mutex_lock(&kept->lock);
@@ -183,7 +183,7 @@ static enum status kept_take(struct input_kept *kept, const struct input_options
 enum status input_kept_all(struct input_kept *kept, const struct input_options *options,
                            struct diag *d, struct fleet **out)
 {
-    return kept_take(kept, options, false, d, out);
+    return kept_open(kept, options, false, d, out);
 }
 
 enum status input_kept_one(struct input_kept *kept, const struct input_options *options,
@@ -191,7 +191,7 @@ enum status input_kept_one(struct input_kept *kept, const struct input_options *
 {
     struct fleet *fleet;
 
-    TRY(kept_take(kept, options, true, d, &fleet));
+    TRY(kept_open(kept, options, true, d, &fleet));
     *out = fleet->ranks.at[0];
     return ST_OK;
 }

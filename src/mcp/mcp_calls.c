@@ -13,7 +13,7 @@
 #include "base/run/cancel.h"
 #include "base/run/job.h"
 
-struct mcp_server *mcp_server_new(struct mcp_desk *desk, const char *instructions)
+struct mcp_server *mcp_server_new(struct mcp_catalog *catalog, const char *instructions)
 {
     struct mcp_server *server = calloc(1, sizeof(*server));
 
@@ -21,7 +21,7 @@ struct mcp_server *mcp_server_new(struct mcp_desk *desk, const char *instruction
         job_out_of_memory();
         return NULL; /* for analysers that do not know it */
     }
-    server->desk = desk;
+    server->catalog = catalog;
     server->instructions = instructions;
     server->out = -1;
     pthread_mutex_init(&server->write_lock, NULL);

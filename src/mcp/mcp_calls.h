@@ -19,7 +19,7 @@ struct mcp_queued {
 enum { MCP_ID = 128, MCP_CANCELLED = 64, MCP_QUEUED = 64 };
 
 struct mcp_server {
-    struct mcp_desk *desk; /* tools/list apart, the thread of calls alone uses it */
+    struct mcp_catalog *catalog; /* tools/list apart, the thread of calls alone uses it */
     const char *instructions;
     atomic_bool is_initialized;
     int out;

@@ -86,13 +86,13 @@ static void answer_initialize(struct mcp_server *server, struct request *r)
 static void answer_tools(struct mcp_server *server, struct request *r)
 {
     json_write_key(&r->w, S("tools"));
-    mcp_desk_put_tools(server->desk, &r->w);
+    mcp_catalog_put_tools(server->catalog, &r->w);
 }
 
 static void answer_resources(struct mcp_server *server, struct request *r)
 {
     json_write_key(&r->w, S("resources"));
-    mcp_desk_put_resources(server->desk, &r->w);
+    mcp_catalog_put_resources(server->catalog, &r->w);
 }
 
 static void answer_templates(struct mcp_server *server, struct request *r)
@@ -105,13 +105,13 @@ static void answer_templates(struct mcp_server *server, struct request *r)
 static void answer_read(struct mcp_server *server, struct request *r)
 {
     json_write_key(&r->w, S("contents"));
-    mcp_desk_read(server->desk, tree_get_text(r->params, S("uri"), S("")), &r->w);
+    mcp_catalog_read(server->catalog, tree_get_text(r->params, S("uri"), S("")), &r->w);
 }
 
 static void answer_call(struct mcp_server *server, struct request *r)
 {
-    mcp_desk_call(server->desk, tree_get_text(r->params, S("name"), S("")),
-                  tree_get(r->params, S("arguments")), &r->w);
+    mcp_catalog_call(server->catalog, tree_get_text(r->params, S("name"), S("")),
+                     tree_get(r->params, S("arguments")), &r->w);
 }
 
 /* What is wrong with a request, before it is answered. */
@@ -130,7 +130,7 @@ static struct problem check_call(struct mcp_server *server, const struct request
         return (struct problem){RPC_PARAMS, "tools/call needs params.name, a text", {0}};
     if (arguments != NULL && arguments->kind != TREE_MAP)
         return (struct problem){RPC_PARAMS, "tools/call: params.arguments must be an object", {0}};
-    if (!mcp_desk_has_tool(server->desk, tree_text(name)))
+    if (!mcp_catalog_has_tool(server->catalog, tree_text(name)))
         return (struct problem){RPC_PARAMS, "unknown tool: ", tree_text(name)};
     return (struct problem){0};
 }
@@ -141,7 +141,7 @@ static struct problem check_read(struct mcp_server *server, const struct request
 
     if (uri == NULL || uri->kind != TREE_TEXT)
         return (struct problem){RPC_PARAMS, "resources/read needs params.uri, a text", {0}};
-    if (!mcp_desk_has_resource(server->desk, tree_text(uri)))
+    if (!mcp_catalog_has_resource(server->catalog, tree_text(uri)))
         return (struct problem){RPC_NO_RESOURCE, "resource not found: ", tree_text(uri)};
     return (struct problem){0};
 }
@@ -337,6 +337,6 @@ void mcp_put_failure(struct text *out, const char *id, enum rpc_error code, cons
     struct tree value = {.kind = TREE_TEXT, .text = str_of(id + (id[0] != '\0'))};
 
     if (id[0] == 'n')
-        tree_take_number(&value, value.text);
+        tree_parse_number(&value, value.text);
     put_error(out, id[0] != '\0' ? &value : NULL, code, text, (struct str){0});
 }

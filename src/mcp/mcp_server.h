@@ -1,8 +1,8 @@
 /*
  * mcp_server - the Model Context Protocol over two descriptors: JSON-RPC 2.0, a message a line.
  *
- *     struct mcp_desk desk = {...};
- *     struct mcp_server *server = mcp_server_new(&desk, "what the tools are for");
+ *     struct mcp_catalog catalog = {...};
+ *     struct mcp_server *server = mcp_server_new(&catalog, "what the tools are for");
  *     mcp_server_run(server, STDIN_FILENO, STDOUT_FILENO);
  *     mcp_server_free(server);
  *
@@ -13,7 +13,7 @@
 #ifndef STRATA_MCP_MCP_SERVER_H
 #define STRATA_MCP_MCP_SERVER_H
 
-#include "mcp/mcp_desk.h"
+#include "mcp/mcp_catalog.h"
 
 enum { MCP_MESSAGE = 1 << 20 }; /* bytes of a message */
 
@@ -28,8 +28,8 @@ enum rpc_error {
 
 struct mcp_server;
 
-/* The desk, and the sentences that a client is given about it, must outlive the server. */
-struct mcp_server *mcp_server_new(struct mcp_desk *desk, const char *instructions);
+/* The catalog, and the sentences that a client is given about it, must outlive the server. */
+struct mcp_server *mcp_server_new(struct mcp_catalog *catalog, const char *instructions);
 void mcp_server_free(struct mcp_server *server);
 
 /* Until the input ends, the output fails or the user interrupts. */

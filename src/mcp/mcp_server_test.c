@@ -42,14 +42,14 @@ static void server_run(void *ctx, const struct mcp_tool *tool, const struct tree
     text_put(&out->document, S("]}"));
 }
 
-static struct mcp_desk desk;
+static struct mcp_catalog catalog;
 static struct mcp_server *server;
 
 static int server_begin(void **state)
 {
     (void)state;
-    desk = (struct mcp_desk){.tools = tools, .n_tools = ARRAY_LEN(tools), .run = server_run};
-    server = mcp_server_new(&desk, "about");
+    catalog = (struct mcp_catalog){.tools = tools, .n_tools = ARRAY_LEN(tools), .run = server_run};
+    server = mcp_server_new(&catalog, "about");
     return 0;
 }
 
@@ -57,7 +57,7 @@ static int server_finish(void **state)
 {
     (void)state;
     mcp_server_free(server);
-    mcp_desk_free(&desk);
+    mcp_catalog_free(&catalog);
     return 0;
 }
 

@@ -5,7 +5,7 @@
  *     page_init(&page, PAGE_CAPTURE, &options);
  *     page_add_set(&page, &study);
  *     page_prepare(&page);
- *     page_tell_capture(&page);
+ *     page_put_capture(&page);
  *     ok = page_write(&page, sink);
  *     page_fini(&page);
  */
@@ -149,16 +149,15 @@ void page_find_rows(struct page_file *page);
 void page_prepare(struct page_file *page);
 
 /* Fills in title, verdict, actions and what is missing, from the sets; or from two. */
-void page_tell_capture(struct page_file *page);
-void page_tell_compare(struct page_file *page, const struct comparison *comparison);
+void page_put_capture(struct page_file *page);
+void page_put_compare(struct page_file *page, const struct comparison *comparison);
 
 /* The same from fragments, one for each language, which outlive the page. */
-void page_tell_fragments(struct page_file *page, const struct page_fragment *fragments);
+void page_put_fragments(struct page_file *page, const struct page_fragment *fragments);
 
 /* The capture as one command sees it: opened at that view, with the report of the fragments below.
  * What the view shows is told by the capture for "timeline", by the report for all others. */
-void page_tell_view(struct page_file *page, const char *view,
-                    const struct page_fragment *fragments);
+void page_put_view(struct page_file *page, const char *view, const struct page_fragment *fragments);
 
 /* False when the sink failed. */
 bool page_write(struct page_file *page, struct sink out);
@@ -193,8 +192,8 @@ struct str page_wording(struct page_file *page, enum lang lang, struct wording w
 
 /* Of several ranks: who is slow, before anything else is told; its card; and the verdict. */
 void page_ranks_find(struct page_file *page);
-void page_tell_slow_rank(struct page_file *page);
-void page_tell_ranks(struct page_file *page);
+void page_put_slow_rank(struct page_file *page);
+void page_put_ranks(struct page_file *page);
 
 /* A name that sentences show, whole or cut, is its alias from now on where names are hidden. */
 void page_hide(struct page_file *page, struct str name);

@@ -241,7 +241,7 @@ bool page_is_healthy(const struct page_file *page)
     return strcmp(page->verdict.id, root_causes[ROOT_HEALTHY].id) == 0;
 }
 
-void page_tell_capture(struct page_file *page)
+void page_put_capture(struct page_file *page)
 {
     const struct page_set *set = page->sets[page->lead];
     const struct diagnosis *d = study_diagnosis(set->st);
@@ -251,27 +251,27 @@ void page_tell_capture(struct page_file *page)
         hide_sites(page, &d->causes[i]);
     add_title(page, set);
     add_verdict(page, d);
-    page_tell_slow_rank(page);
+    page_put_slow_rank(page);
     add_actions(page, d);
     add_nothing(page, d);
     page->focus = focus_of(page, &d->verdict);
     if (page_is_healthy(page)) /* no cause to look at */
         page->focus = page_longest_task(set, S(""));
     if (page->ranks != NULL)
-        page_tell_ranks(page);
+        page_put_ranks(page);
     add_all_missing(page, d);
 }
 
-void page_tell_view(struct page_file *page, const char *view, const struct page_fragment *fragments)
+void page_put_view(struct page_file *page, const char *view, const struct page_fragment *fragments)
 {
     const struct page_set *set = page->sets[page->lead];
 
     if (strcmp(view, "timeline") == 0) {
-        page_tell_capture(page);
+        page_put_capture(page);
         page->fragments = fragments;
     } else {
         add_title(page, set);
-        page_tell_fragments(page, fragments);
+        page_put_fragments(page, fragments);
         add_all_missing(page, study_diagnosis(set->st));
     }
     page->view = view;

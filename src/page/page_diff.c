@@ -292,7 +292,7 @@ static void add_cards(struct page_file *page)
         add_card(page, &fix, "fix");
 }
 
-void page_tell_compare(struct page_file *page, const struct comparison *comparison)
+void page_put_compare(struct page_file *page, const struct comparison *comparison)
 {
     struct page_diff *diff = ARENA_NEW(&page->arena, struct page_diff);
     const struct compare_kind *k = main_kind(comparison);

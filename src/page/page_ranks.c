@@ -147,7 +147,7 @@ static struct str rank_name(struct page_html *h, size_t i)
 }
 
 /* The rank that is slow, or that none is, in front of what limits the one that is shown. */
-void page_tell_ranks(struct page_file *page)
+void page_put_ranks(struct page_file *page)
 {
     const struct page_ranks *ranks = page->ranks;
     struct arena *arena = &page->arena;
@@ -185,7 +185,7 @@ void page_tell_ranks(struct page_file *page)
 }
 
 /* What the others would save without the slow rank; first of the cards. */
-void page_tell_slow_rank(struct page_file *page)
+void page_put_slow_rank(struct page_file *page)
 {
     const struct page_ranks *ranks = page->ranks;
     struct arena *arena = &page->arena;

@@ -43,7 +43,7 @@ struct wording page_capital(struct page_file *page, struct wording text)
     return page_pair(page, texts);
 }
 
-void page_tell_fragments(struct page_file *page, const struct page_fragment *fragments)
+void page_put_fragments(struct page_file *page, const struct page_fragment *fragments)
 {
     struct str verdicts[LANGS], leads[LANGS];
 

@@ -183,8 +183,8 @@ static bool match(struct str pattern, struct str text, struct message_place *out
     }
 }
 
-struct str message_retell(enum lang lang, struct arena *arena, struct str english,
-                          const struct message *messages, size_t n)
+struct str message_translate(enum lang lang, struct arena *arena, struct str english,
+                             const struct message *messages, size_t n)
 {
     struct message_place places[RETOLD_PLACES];
     char names[RETOLD_PLACES][24];
@@ -199,7 +199,7 @@ struct str message_retell(enum lang lang, struct arena *arena, struct str englis
         if (!match(pattern, english, places, &found, names))
             continue;
         for (size_t k = 0; k < found; k++)
-            places[k].text = message_retell(lang, arena, places[k].text, messages, n);
+            places[k].text = message_translate(lang, arena, places[k].text, messages, n);
         return message_text(lang, arena, &messages[i], (struct message_places){places, found});
     }
     return message_word(lang, english);

@@ -169,8 +169,8 @@ struct str wording_text(enum lang lang, struct arena *arena, struct wording w);
 
 /* A text that was made in English from one of `n` messages, or is a word, in another language; any
  * other stays as it is. For texts that files keep. */
-struct str message_retell(enum lang lang, struct arena *arena, struct str english,
-                          const struct message *messages, size_t n);
+struct str message_translate(enum lang lang, struct arena *arena, struct str english,
+                             const struct message *messages, size_t n);
 
 /* A word of data/text/words.tsv by its English text; one that is not there stays as it is. */
 struct str message_word(enum lang lang, struct str english);

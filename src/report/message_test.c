@@ -45,10 +45,12 @@ TEST(what_was_said_in_english_is_retold)
         {{S_INIT("{n} {n|row|rows} of {file}"), S_INIT("{file}: {n}")}, "test.rows"},
     };
 
-    assert_str(message_retell(LANG_ZH, &arena, S("2 rows of x.csv"), list, 2), "x.csv: 2");
-    assert_str(message_retell(LANG_ZH, &arena, S("1 row of busy"), list, 2), "忙碌: 1");
-    assert_str(message_retell(LANG_ZH, &arena, S("2 lines of x.csv"), list, 2), "2 lines of x.csv");
-    assert_str(message_retell(LANG_EN, &arena, S("2 rows of x.csv"), list, 2), "2 rows of x.csv");
+    assert_str(message_translate(LANG_ZH, &arena, S("2 rows of x.csv"), list, 2), "x.csv: 2");
+    assert_str(message_translate(LANG_ZH, &arena, S("1 row of busy"), list, 2), "忙碌: 1");
+    assert_str(message_translate(LANG_ZH, &arena, S("2 lines of x.csv"), list, 2),
+               "2 lines of x.csv");
+    assert_str(message_translate(LANG_EN, &arena, S("2 rows of x.csv"), list, 2),
+               "2 rows of x.csv");
 }
 
 TEST(a_wording_is_english_for_documents)

@@ -186,7 +186,7 @@ static void write_page(const struct cut *cut, const struct page_options *how, st
     page_add_set(&page, &study);
     page.title = page_name(page.sets[0], str_of(part->name));
     page_prepare(&page);
-    page_tell_capture(&page);
+    page_put_capture(&page);
     page_write(&page, sink);
     page_fini(&page);
     study_end(&study);

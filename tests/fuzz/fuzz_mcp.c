@@ -48,12 +48,12 @@ static void check(struct str answer)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct mcp_desk desk = {.tools = tools,
-                            .n_tools = ARRAY_LEN(tools),
-                            .resources = resources,
-                            .n_resources = ARRAY_LEN(resources),
-                            .run = run};
-    struct mcp_server *server = mcp_server_new(&desk, "about");
+    struct mcp_catalog catalog = {.tools = tools,
+                                  .n_tools = ARRAY_LEN(tools),
+                                  .resources = resources,
+                                  .n_resources = ARRAY_LEN(resources),
+                                  .run = run};
+    struct mcp_server *server = mcp_server_new(&catalog, "about");
     struct str rest = {size > 0 ? (const char *)data : "", size}, line;
     struct text out = {0};
 
@@ -64,6 +64,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     text_free(&out);
     mcp_server_free(server);
-    mcp_desk_free(&desk);
+    mcp_catalog_free(&catalog);
     return 0;
 }

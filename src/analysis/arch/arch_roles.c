@@ -175,7 +175,7 @@ static enum role roles_tell(struct teller *t, size_t i)
     }
 }
 
-void arch_roles_tell(const struct arch_ops *ops, const struct arch_layer *layer, uint8_t *roles)
+void arch_roles_assign(const struct arch_ops *ops, const struct arch_layer *layer, uint8_t *roles)
 {
     struct teller t = {.ops = ops, .layer = layer, .roles = roles, .last_matmul = SIZE_MAX};
 

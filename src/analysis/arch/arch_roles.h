@@ -27,6 +27,6 @@ enum role {
 const char *role_name(enum role role, enum layer_kind kind);
 
 /* What each kernel of a layer is for; `roles` has room for all of them. */
-void arch_roles_tell(const struct arch_ops *ops, const struct arch_layer *layer, uint8_t *roles);
+void arch_roles_assign(const struct arch_ops *ops, const struct arch_layer *layer, uint8_t *roles);
 
 #endif

@@ -12,7 +12,7 @@ static void expect_roles(const enum role *expected, size_t n)
     const struct arch_markers *markers = arch_markers_find(&study, ops);
     const struct arch_layers *layers = arch_layers_find(&study, ops, markers, 0);
     assert_int_equal(layers->at[0].end - layers->at[0].first, n);
-    arch_roles_tell(ops, &layers->at[0], roles);
+    arch_roles_assign(ops, &layers->at[0], roles);
     for (size_t i = 0; i < n; i++)
         assert_int_equal(roles[i], expected[i]);
 }

@@ -361,7 +361,7 @@ static void look_inside(struct finder *f, struct arch_type *type)
     struct type_slots slots = {ARENA_ARRAY(&f->st->scratch, uint32_t, f->ops->n),
                                ARENA_ARRAY(&f->st->scratch, uint32_t, f->st->cap->lanes.n)};
 
-    arch_roles_tell(f->ops, layer, roles);
+    arch_roles_assign(f->ops, layer, roles);
     type->roles = ARENA_ARRAY(&f->st->scratch, struct arch_role, ROLES);
     for (int role = 0; role < ROLES; role++) {
         struct arch_role found = {.role = (enum role)role,

@@ -86,7 +86,7 @@ static void tell_reason(const struct compare_kind *k, struct report *r)
                                       PLACE("n_b", n->units[SIDE_B]), PLACE("p", n->slow_chance)));
 }
 
-static void tell_kinds(const struct comparison *c, struct report *r)
+static void describe_kinds(const struct comparison *c, struct report *r)
 {
     struct table *table = report_table(r, kind_columns, ARRAY_LEN(kind_columns));
 
@@ -189,7 +189,7 @@ void compare_describe(const struct comparison *c, struct report *r)
     if (c->record.english.n > 0)
         report_text(r, wording_text(r->lang, &r->arena, c->record));
     if (is_told && c->n_kinds > 0)
-        tell_kinds(c, r);
+        describe_kinds(c, r);
     if (is_told && c->worst != NULL && !c->is_equal)
         tell_parts(c, c->worst, r);
     if (is_told)

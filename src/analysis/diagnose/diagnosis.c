@@ -326,7 +326,7 @@ static struct wording parts_of_kind(struct cause_words *t, size_t kind)
 }
 
 /* A sentence on each kind that takes a good part of the time. */
-static void tell_kinds(struct cause_words *t)
+static void describe_kinds(struct cause_words *t)
 {
     nanos all = 0;
 
@@ -512,7 +512,7 @@ static void diagnosis_finish(struct cause_words *t, bool is_named)
                 num_share((double)f->by[class], (double)f->window)};
     qsort(d->classes, d->n_classes, sizeof(*d->classes), by_time);
     add_groups(t);
-    tell_kinds(t);
+    describe_kinds(t);
     add_step_times(t);
     add_missing(t);
     d->slow = f->slow;

@@ -90,7 +90,7 @@ static void tell_time(const struct diagnosis *d, struct report *r)
 }
 
 /* Steps of different work, such as prefill and decode, the longest in all first. */
-static void tell_groups(const struct diagnosis *d, struct report *r)
+static void describe_groups(const struct diagnosis *d, struct report *r)
 {
     const struct diagnosis_group *order[MAX_GROUPS + 1] = {0};
     size_t n = 0;
@@ -114,7 +114,7 @@ static void tell_groups(const struct diagnosis *d, struct report *r)
     }
 }
 
-static void tell_causes(const struct diagnosis *d, struct report *r)
+static void describe_causes(const struct diagnosis *d, struct report *r)
 {
     if (d->n_causes == 0)
         return;
@@ -131,7 +131,7 @@ static void tell_causes(const struct diagnosis *d, struct report *r)
     }
 }
 
-static void tell_steps(const struct diagnosis *d, struct report *r)
+static void describe_steps(const struct diagnosis *d, struct report *r)
 {
     if (d->slow.step != SIZE_MAX && !(root_causes[d->verdict.found.cause].flags & ROOT_OF_STEP))
         report_text(r, REPORT_MESSAGE(
@@ -170,7 +170,7 @@ void diagnosis_describe(const struct diagnosis *d, struct report *r)
     if (d->n_step_times >= SERIES_LEAST)
         report_series(r, report_message(r, &diagnosis_text.step_times),
                       (struct report_values){d->step_times, d->n_step_times});
-    tell_groups(d, r);
+    describe_groups(d, r);
     struct table *table = report_table(r, class_columns, ARRAY_LEN(class_columns));
     for (size_t i = 0; i < d->n_classes && i < MAX_CLASSES; i++) {
         table_text(r, table, report_message(r, d->classes[i].label));
@@ -178,8 +178,8 @@ void diagnosis_describe(const struct diagnosis *d, struct report *r)
         table_number(table, d->classes[i].share);
         table_number(table, d->classes[i].share);
     }
-    tell_causes(d, r);
-    tell_steps(d, r);
+    describe_causes(d, r);
+    describe_steps(d, r);
     tell_missing(d, r);
 }
 

@@ -198,7 +198,7 @@ static int by_nanos_down(const void *a, const void *b)
     return ORDER(*(const nanos *)b, *(const nanos *)a);
 }
 
-static void tell_steps(struct teller *t)
+static void describe_steps(struct teller *t)
 {
     struct table *table = report_table(t->r, step_columns, ARRAY_LEN(step_columns));
     nanos least = 0;
@@ -231,7 +231,7 @@ static void tell_steps(struct teller *t)
                                          PLACE("n", t->steps->n - MAX_STEP_ROWS)));
 }
 
-static void tell_groups(struct teller *t)
+static void describe_groups(struct teller *t)
 {
     if (t->groups->n < 2)
         return;
@@ -277,7 +277,7 @@ static const struct {
     {LABEL_PYTHON_SERIAL, &anomaly_text.cause_python, &anomaly_text.cause_python_share},
 };
 
-static void tell_causes(struct teller *t, struct finding *f, const struct evidence *e)
+static void describe_causes(struct teller *t, struct finding *f, const struct evidence *e)
 {
     for (size_t i = 0; i < ARRAY_LEN(causes); i++) {
         enum label label = causes[i].label;
@@ -357,7 +357,7 @@ static void tell_gap(struct teller *t, size_t i, enum step_tag tag, enum priorit
     if (study_boundary(t->st)->is_bubble[i])
         finding_gap(t->r, f, report_message(t->r, &anomaly_text.at_edge));
     else
-        tell_causes(t, f, &study_evidence(t->st)[i]);
+        describe_causes(t, f, &study_evidence(t->st)[i]);
     if (!(t->st->cap->has & HAS_HOST))
         finding_gap(t->r, f, report_message(t->r, &anomaly_text.no_host));
 }
@@ -371,7 +371,7 @@ static bool is_about_idleness(enum root_cause cause)
 }
 
 /* The longest heavy gaps, or the longest of all when a step idles in many small ones. */
-static void tell_gaps(struct teller *t)
+static void describe_gaps(struct teller *t)
 {
     static const enum step_tag tags[] = {[SCOPE_PRELAUNCH] = TAG_PRELAUNCH_GAP_HEAVY,
                                          [SCOPE_INTERNAL] = TAG_INTERNAL_BUBBLE_HEAVY,
@@ -527,9 +527,9 @@ void anomaly_describe(struct study *st, struct report *r)
     }
     tell_verdict(&t);
     tell_answers(&t);
-    tell_steps(&t);
-    tell_groups(&t);
-    tell_gaps(&t);
+    describe_steps(&t);
+    describe_groups(&t);
+    describe_gaps(&t);
     tell_ops(&t);
     tell_advice(&t);
     tell_doubts(&t);

@@ -40,7 +40,7 @@ static const struct structure *around(const struct study *st, const struct struc
 }
 
 /* The longest gaps inside steps, with the structures before and after each. */
-static void tell_gaps(struct study *st, struct report *r, const struct structures *all)
+static void describe_gaps(struct study *st, struct report *r, const struct structures *all)
 {
     const struct bubbles *bubbles = study_bubbles(st);
     struct table *table = NULL;
@@ -113,5 +113,5 @@ void anomaly_describe_structures(struct study *st, const struct arch *arch, stru
         report_text(
             r, REPORT_MESSAGE(r, &anomaly_text.more_layers, PLACE("n", all->n_ranked - MAX_ROWS)));
     tell_longest_gap(r, all);
-    tell_gaps(st, r, all);
+    describe_gaps(st, r, all);
 }

@@ -34,7 +34,7 @@ static struct mapwindow *open_window(int fd, uint64_t offset, size_t n)
     return w;
 }
 
-struct mapwindow *mapwindow_take(struct mapwindow **current, int fd, uint64_t offset, size_t n)
+struct mapwindow *mapwindow_acquire(struct mapwindow **current, int fd, uint64_t offset, size_t n)
 {
     const struct mapwindow *w = *current;
     bool has_bytes = w != NULL && offset >= w->offset && offset - w->offset <= w->text.n &&

@@ -29,7 +29,7 @@ struct mapwindow {
 /* The window that has the `n` bytes at `offset`: `*current` or a new one, which becomes
  * `*current`; the caller is one more user of it. NULL when they cannot be had in this way: behind
  * the end, not a plain file, no room. They are read then. */
-struct mapwindow *mapwindow_take(struct mapwindow **current, int fd, uint64_t offset, size_t n);
+struct mapwindow *mapwindow_acquire(struct mapwindow **current, int fd, uint64_t offset, size_t n);
 
 /* The part of a window that was taken. */
 struct str mapwindow_part(const struct mapwindow *w, uint64_t offset, size_t n);

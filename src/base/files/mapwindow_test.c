@@ -31,8 +31,8 @@ TEST(parts_near_each_other_share_a_window)
 {
     struct mapwindow *current = NULL;
     int fd = open_large();
-    struct mapwindow *first = mapwindow_take(&current, fd, 0, 1000);
-    struct mapwindow *second = mapwindow_take(&current, fd, 70000, 1000);
+    struct mapwindow *first = mapwindow_acquire(&current, fd, 0, 1000);
+    struct mapwindow *second = mapwindow_acquire(&current, fd, 70000, 1000);
 
     assert_non_null(first);
     assert_ptr_equal(first, second);
@@ -51,8 +51,8 @@ TEST(a_window_stays_until_its_last_user_leaves)
 {
     struct mapwindow *current = NULL;
     int fd = open_large();
-    struct mapwindow *first = mapwindow_take(&current, fd, 0, 1000);
-    struct mapwindow *second = mapwindow_take(&current, fd, MAPWINDOW_BYTES - 1, 1000);
+    struct mapwindow *first = mapwindow_acquire(&current, fd, 0, 1000);
+    struct mapwindow *second = mapwindow_acquire(&current, fd, MAPWINDOW_BYTES - 1, 1000);
 
     assert_ptr_not_equal(first, second);
     assert_ptr_equal(current, second);
@@ -71,7 +71,7 @@ TEST(a_part_may_be_longer_than_a_window_is_and_end_with_the_file)
 {
     struct mapwindow *current = NULL;
     int fd = open_large();
-    struct mapwindow *all = mapwindow_take(&current, fd, 1, SIZE - 1);
+    struct mapwindow *all = mapwindow_acquire(&current, fd, 1, SIZE - 1);
 
     assert_non_null(all);
     assert_int_equal(byte_at(all, SIZE - 1), 'z');
@@ -86,18 +86,18 @@ TEST(what_the_file_does_not_have_is_not_mapped)
     struct mapwindow *current = NULL;
     int fd = open_large(), ends[2];
 
-    assert_null(mapwindow_take(&current, fd, 0, SIZE + 1));
-    assert_null(mapwindow_take(&current, fd, SIZE - 1, 2));
-    assert_null(mapwindow_take(&current, fd, SIZE, 1));
-    assert_null(mapwindow_take(&current, fd, UINT64_MAX, 1));
-    assert_null(mapwindow_take(&current, -1, 0, 1));
+    assert_null(mapwindow_acquire(&current, fd, 0, SIZE + 1));
+    assert_null(mapwindow_acquire(&current, fd, SIZE - 1, 2));
+    assert_null(mapwindow_acquire(&current, fd, SIZE, 1));
+    assert_null(mapwindow_acquire(&current, fd, UINT64_MAX, 1));
+    assert_null(mapwindow_acquire(&current, -1, 0, 1));
     assert_int_equal(pipe(ends), 0);
-    assert_null(mapwindow_take(&current, ends[0], 0, 1));
+    assert_null(mapwindow_acquire(&current, ends[0], 0, 1));
     assert_null(current);
     /* It became shorter; the window that is open stays the current one. */
-    struct mapwindow *first = mapwindow_take(&current, fd, 0, 1);
+    struct mapwindow *first = mapwindow_acquire(&current, fd, 0, 1);
     assert_int_equal(ftruncate(fd, MAPWINDOW_BYTES + 10), 0);
-    assert_null(mapwindow_take(&current, fd, MAPWINDOW_BYTES, 11));
+    assert_null(mapwindow_acquire(&current, fd, MAPWINDOW_BYTES, 11));
     assert_ptr_equal(current, first);
     mapwindow_leave(&first);
     mapwindow_leave(&current);

@@ -30,7 +30,7 @@ static bool json_read_args(struct json *j, struct event_value *out)
     return true;
 }
 
-bool event_json_take(struct json *j, const struct event_args *args, struct event_json *e)
+bool event_json_read(struct json *j, const struct event_args *args, struct event_json *e)
 {
     struct arena *arena = args != NULL ? args->arena : NULL;
     struct str key, none;
@@ -65,7 +65,7 @@ bool event_json_take(struct json *j, const struct event_args *args, struct event
 
 bool event_json_next(struct json *j, const struct event_args *args, struct event_json *e)
 {
-    return json_element(j) && event_json_take(j, args, e);
+    return json_element(j) && event_json_read(j, args, e);
 }
 
 bool event_json_enter(struct json *j)

@@ -60,7 +60,7 @@ bool event_json_enter(struct json *j);
 bool event_json_next(struct json *j, const struct event_args *args, struct event_json *e);
 
 /* Reads the element that comes. */
-bool event_json_take(struct json *j, const struct event_args *args, struct event_json *e);
+bool event_json_read(struct json *j, const struct event_args *args, struct event_json *e);
 
 /* The letter of the phase; '\0' when it is none. */
 static inline char event_json_phase(const struct event_json *e)

@@ -7,7 +7,7 @@ static struct json json;
 static bool json_take(struct str text, struct event_json *e)
 {
     json_open(&json, text, JSON_STRICT);
-    return event_json_take(&json, NULL, e);
+    return event_json_read(&json, NULL, e);
 }
 
 TEST(members_are_views_with_their_kind)
@@ -57,7 +57,7 @@ TEST(args_may_be_read_by_the_caller)
     struct event_args args = {.read = skip_args, .ctx = &calls};
 
     json_open(&json, S("{\"args\":{\"a\":1},\"ph\":\"s\"}"), JSON_LENIENT);
-    assert_true(event_json_take(&json, &args, &e));
+    assert_true(event_json_read(&json, &args, &e));
     assert_int_equal(calls, 1);
     assert_int_equal(e.member[EVENT_ARGS].token, JSON_NONE);
     assert_int_equal(event_json_phase(&e), 's');

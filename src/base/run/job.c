@@ -53,7 +53,7 @@ bool job_try(void (*work)(void *ctx), void *ctx)
     return true;
 }
 
-void job_tell_out_of_memory(void)
+void job_print_out_of_memory(void)
 {
     static const char text[] = "strata: error: out of memory [memory.none]\n";
     ssize_t written = write(STDERR_FILENO, text, sizeof(text) - 1);
@@ -68,7 +68,7 @@ void job_out_of_memory(void)
             here.job->is_torn = true;
         longjmp(here.nearest->back, 1);
     }
-    job_tell_out_of_memory();
+    job_print_out_of_memory();
     _exit(3);
 }
 

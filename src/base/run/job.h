@@ -73,7 +73,7 @@ void job_leave(struct job_boundary *b);
 _Noreturn void job_out_of_memory(void);
 
 /* What a program tells its user then, on standard error. */
-void job_tell_out_of_memory(void);
+void job_print_out_of_memory(void);
 
 /* The job this thread works for, NULL for none; a thread of a pool works for its caller's. */
 struct job *job_current(void);

@@ -76,7 +76,7 @@ bool db_has_table(const struct db *db, struct str table);
  *         DB_COLUMN(struct task, blocks, "blockDim|blockNum"),     (* either spelling *)
  *     };
  *     DB_SCAN(&rows, &db, "TASK", task_columns);
- *     while (db_take(&rows, &task)) ...
+ *     while (db_read_row(&rows, &task)) ...
  *
  * For a value that is not there, or not of that sort, the member gets DB_NONE, or what DB_OR() has
  * for it; fractions and texts get 0 and nothing.
@@ -144,7 +144,7 @@ void db_rows_close(struct db_rows *rows);
 /* The same for structs. */
 bool db_scan(struct db_rows *rows, struct db *db, const char *table,
              const struct db_column *columns, size_t n);
-bool db_take(struct db_rows *rows, void *row);
+bool db_read_row(struct db_rows *rows, void *row);
 #define DB_SCAN(rows, db, table, columns) db_scan(rows, db, table, columns, ARRAY_LEN(columns))
 
 /* Values of the current row. False, with `out` untouched, when there is none of that sort: NULL,

@@ -455,7 +455,7 @@ static void read_name(const struct db_rows *rows, size_t column, struct db_name 
     out->text = has_id ? S("") : db_text(rows, column);
 }
 
-bool db_take(struct db_rows *rows, void *row)
+bool db_read_row(struct db_rows *rows, void *row)
 {
     if (!db_rows_next(rows))
         return false;

@@ -84,18 +84,18 @@ TEST(rows_are_taken_as_structs)
                                "(1, 0.5, 'x', 7, 1.5), (NULL, NULL, NULL, 'word', 'no');"),
                      ST_OK);
     assert_true(DB_SCAN(&rows, &db, "t", columns));
-    assert_true(db_take(&rows, &row));
+    assert_true(db_read_row(&rows, &row));
     assert_int_equal(row.number, 1);
     assert_int_equal(row.other, -1);
     assert_true(row.real == 0.5);
     assert_str(row.text, "x");
     assert_int_equal(row.name.id, 7);
     assert_int_equal(row.time, 1500);
-    assert_true(db_take(&rows, &row));
+    assert_true(db_read_row(&rows, &row));
     assert_true(row.number == DB_NONE && row.name.id == DB_NONE && row.real == 0);
     assert_str(row.name.text, "word");
     assert_int_equal(row.time, 9);
-    assert_false(db_take(&rows, &row));
+    assert_false(db_read_row(&rows, &row));
 }
 
 TEST(no_value_is_trusted_to_have_a_type)

@@ -45,7 +45,7 @@ static bool bad(struct reader *r)
     return tree_fail(r, ST_FORMAT, json_offset(j), "unexpected end of text");
 }
 
-bool tree_take_number(struct tree *out, struct str text)
+bool tree_parse_number(struct tree *out, struct str text)
 {
     bool is_whole = true;
     uint64_t big;
@@ -101,7 +101,7 @@ static bool read_value(struct reader *r, int depth, struct tree *out)
         out->text = arena_str(r->arena, json_text(r->json.text, r->arena));
         return true;
     case JSON_NUMBER:
-        tree_take_number(out, arena_str(r->arena, r->json.text));
+        tree_parse_number(out, arena_str(r->arena, r->json.text));
         return true;
     case JSON_TRUE:
     case JSON_FALSE:

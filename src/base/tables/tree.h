@@ -54,7 +54,7 @@ const struct tree *tree_read_json(struct arena *arena, struct str text, struct t
 
 /* Makes `out` the number that `text`, which stays where it is, has in decimal digits. False, and it
  * is TREE_HUGE, when that does not fit or is none. */
-bool tree_take_number(struct tree *out, struct str text);
+bool tree_parse_number(struct tree *out, struct str text);
 
 /* The member `key`, the last one when several have it; NULL when there is none or `map` is no map.
  * These functions take NULL for a value that is not there. */

@@ -34,7 +34,7 @@ enum status db_lock(struct session *s, const char *dir, double wait, struct lock
 {
     char name[64];
 
-    return lock_take(lock, dir, command_full_name(s->path, name, sizeof(name)), wait, &s->diag);
+    return lock_acquire(lock, dir, command_full_name(s->path, name, sizeof(name)), wait, &s->diag);
 }
 
 static void add_op(struct db_ops *ops, const char *name)

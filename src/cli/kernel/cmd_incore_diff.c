@@ -75,7 +75,7 @@ static int incore_diff_run(struct session *s, const void *given)
         status = incore_open_judged(&studies[i], s->operands.at[i], mhz, &s->diag);
         x.paths[i] = studies[i].bin;
         x.limits[i] = &studies[i].breakdown.limits;
-        incore_study_tell(&studies[i], &s->diag);
+        incore_study_report(&studies[i], &s->diag);
         if (status == ST_OK)
             incore_view_build(&views[i], &studies[i].t, &studies[i].lanes, 0);
         if (status == ST_OK)

@@ -238,7 +238,7 @@ static int show_run(struct session *s, const void *given)
     }
     enum status status = incore_open_judged(&study, s->operands.at[0], mhz, &s->diag);
     if (status == ST_OK) {
-        incore_study_tell(&study, &s->diag);
+        incore_study_report(&study, &s->diag);
         incore_view_build(&view, &study.t, &study.lanes, out_room(&s->out, NAMES, args->width));
         status = show(s, args, &study, &view, mhz);
         incore_view_free(&view);

@@ -27,7 +27,7 @@ static bool is_to_stdout(const struct session *s)
 
 static enum status print(struct session *s, const char *path, const struct pto_checked *c)
 {
-    if (pto_tell(&c->module, path, &s->diag) != ST_OK) {
+    if (pto_describe(&c->module, path, &s->diag) != ST_OK) {
         diag_hint(&s->diag, "try", "strata pto check %s", path);
         return ST_FORMAT;
     }

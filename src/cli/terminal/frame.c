@@ -358,7 +358,7 @@ int frame_run(int argc, const char *const *argv)
     struct job job = JOB_INIT;
 
     if (!job_run(&job, cli_frame_run, &f))
-        job_tell_out_of_memory();
+        job_print_out_of_memory();
     pager_finish();
     job_end(&job);
     return f.code;

@@ -78,7 +78,8 @@ enum gpu_outcome gpu_session_begin(struct gpu_session *s, const struct gpu_sessi
     nvml_open(&s->nvml, arena, &s->nvml_why);
     code = gpu_outcome_of(gpu_device_find(want->device, &s->nvml, &s->info, d));
     if (code == GPU_DONE) {
-        enum status st = gpu_lock_take(&s->lock, s->info.uuid, s->want.command, s->want.wait_s, d);
+        enum status st =
+            gpu_lock_acquire(&s->lock, s->info.uuid, s->want.command, s->want.wait_s, d);
         code = st == ST_UNSUPPORTED ? GPU_HELD : gpu_outcome_of(st);
     }
     if (code == GPU_DONE)

@@ -13,9 +13,9 @@ enum { TOP = 3 };
 struct str gpu_report_said(const struct gpu_run *run, enum lang lang, struct str english)
 {
     /* The arena grows by what is said; a report is written once or twice. */
-    return message_retell(lang, (struct arena *)&run->arena, english,
-                          (const struct message *)&gpu_text,
-                          sizeof(gpu_text) / sizeof(struct message));
+    return message_translate(lang, (struct arena *)&run->arena, english,
+                             (const struct message *)&gpu_text,
+                             sizeof(gpu_text) / sizeof(struct message));
 }
 
 static void report_put(struct text *t, enum lang lang, const struct message *m)

@@ -23,7 +23,7 @@ TEST(ranges_of_a_trace_are_kernels_with_counters)
                           .kind = SLICE_OTHER};
     capture_slice(s.cap, &range);
     scene_call(&s, "cudaFree", 5, 6);
-    scene_look(&s, (struct interval){0, 0});
+    scene_of_test(&s, (struct interval){0, 0});
     assert_int_equal(gpu_ranges_read(s.cap, &run), 1);
     assert_str(run.kernels.at[0].name, "k(int)");
     assert_true(run.kernels.at[0].m[GPU_M_FFMA] == 7);

@@ -22,7 +22,7 @@ TEST(copies_by_direction_and_memory_with_what_no_kernel_hides)
                 3500); /* 1000 of it between the kernels */
     copies_copy(&s, "Memcpy HtoD (Pageable -> Device)", 5000, 6000);
     copies_copy(&s, "Memcpy DtoH (Device -> Pinned)", 3200, 3700);
-    scene_look(&s, (struct interval){0, 0});
+    scene_of_test(&s, (struct interval){0, 0});
     assert_int_equal(timeline_copies_find(s.t, s.d, &arena, rows), 2);
     assert_str(rows[0].kind, "HtoD");
     assert_str(rows[0].memory, "Pageable");

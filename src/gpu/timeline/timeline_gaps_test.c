@@ -22,7 +22,7 @@ TEST(a_host_that_waits_is_a_sync)
     scene_call(&s, "cudaStreamSynchronize", 3000, 9000);
     scene_call(&s, "cuStreamSynchronize", 3100, 8900); /* inside it: the same time */
     scene_launch(&s, 9500, 9600, "7", 10000, 11000);
-    scene_look(&s, all);
+    scene_of_test(&s, all);
     assert_int_equal(cause_of_gap(&s, 0), GAP_SYNC);
     assert_true(str_equal(host_api(&s, 0), S("cudaStreamSynchronize")));
     assert_int_equal(s.d->gaps.total[GAP_SYNC], 8000);
@@ -38,7 +38,7 @@ TEST(less_than_half_a_wait_is_a_late_host)
     scene_launch(&s, 0, 10, "7", 1000, 2000);
     scene_call(&s, "cudaMemcpy", 3000, 6000);
     scene_launch(&s, 9500, 9600, "7", 10000, 11000);
-    scene_look(&s, all);
+    scene_of_test(&s, all);
     assert_int_equal(cause_of_gap(&s, 0), GAP_HOST);
     assert_true(str_equal(host_api(&s, 0), S("cudaLaunchKernel")));
     scene_end(&s);
@@ -53,7 +53,7 @@ TEST(a_launch_still_under_way_is_a_late_host)
     scene_launch(&s, 1500, 4000, "7", 6000, 7000);    /* the queue was empty at 2000 */
     scene_launch(&s, 5000, 7000, "7", 9000, 10000);   /* back at 7000: it was not */
     scene_launch(&s, 9500, 10400, "7", 10500, 11000); /* too short to tell */
-    scene_look(&s, all);
+    scene_of_test(&s, all);
     assert_int_equal(cause_of_gap(&s, 0), GAP_HOST);
     assert_true(str_equal(host_api(&s, 0), S("cudaLaunchKernel")));
     assert_int_equal(cause_of_gap(&s, 1), GAP_UNKNOWN);
@@ -69,7 +69,7 @@ TEST(nodes_wait_for_the_graph_and_not_for_its_call)
     uint32_t call = scene_call(&s, "cudaGraphLaunch", 0, 9000);
     capture_flow(s.cap, FLOW_LAUNCH, call, scene_kernel(&s, "7", "a", 1000, 2000));
     capture_flow(s.cap, FLOW_LAUNCH, call, scene_kernel(&s, "7", "b", 5000, 6000));
-    scene_look(&s, all);
+    scene_of_test(&s, all);
     assert_int_equal(cause_of_gap(&s, 0), GAP_GRAPH);
     assert_int_equal(s.d->launches.in_launch, 0);
     scene_end(&s);
@@ -93,7 +93,7 @@ TEST(queued_work_behind_an_event_depends_on_it)
                                          .kind = SLICE_WAIT});
     scene_launch(&s, 30, 40, "8", 5000, 6000);
     scene_launch(&s, 50, 60, "8", 9000, 9500); /* no wait since the last launch */
-    scene_look(&s, all);
+    scene_of_test(&s, all);
     assert_int_equal(cause_of_gap(&s, 0), GAP_DEPENDENCY);
     assert_int_equal(cause_of_gap(&s, 1), GAP_UNKNOWN);
     scene_end(&s);
@@ -111,7 +111,7 @@ TEST(the_profiler_and_code_loading_are_overhead)
     scene_launch(&s, 20, 30, "7", 6000, 7000);
     scene_call(&s, "cuModuleLoadData", 7000, 9000);
     scene_launch(&s, 40, 50, "7", 9000, 9500);
-    scene_look(&s, all);
+    scene_of_test(&s, all);
     assert_int_equal(cause_of_gap(&s, 0), GAP_OVERHEAD);
     assert_int_equal(cause_of_gap(&s, 1), GAP_OVERHEAD);
     assert_int_equal(s.d->overhead, 4500);
@@ -128,7 +128,7 @@ TEST(between_nodes_it_is_the_graph)
     capture_flow(s.cap, FLOW_LAUNCH, call, scene_kernel(&s, "7", "b", 5000, 6000));
     scene_launch(&s, 20, 30, "7", 6500, 7000);
     scene_launch(&s, 40, 50, "7", 9000, 9500);
-    scene_look(&s, all);
+    scene_of_test(&s, all);
     assert_int_equal(cause_of_gap(&s, 0), GAP_GRAPH);
     assert_int_equal(cause_of_gap(&s, 1), GAP_TIGHT);
     assert_int_equal(cause_of_gap(&s, 2), GAP_UNKNOWN);

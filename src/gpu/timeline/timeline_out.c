@@ -431,8 +431,8 @@ static void put_summary(struct report *r, const struct view *v)
 /* A text of the view, which is in English, in the language of the report. */
 static struct str said(struct report *r, struct str english)
 {
-    return message_retell(r->lang, &r->arena, english, (const struct message *)&gpu_text,
-                          sizeof(gpu_text) / sizeof(struct message));
+    return message_translate(r->lang, &r->arena, english, (const struct message *)&gpu_text,
+                             sizeof(gpu_text) / sizeof(struct message));
 }
 
 static void put_overlap(struct report *r, const struct view *v)

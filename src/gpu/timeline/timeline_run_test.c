@@ -16,7 +16,7 @@ TEST(launches_of_a_kernel_are_one_with_their_median)
     scene_kernel(&s, "7", "a", 0, 100);
     scene_kernel(&s, "7", "a", 200, 500);
     scene_kernel(&s, "7", "b", 600, 610);
-    scene_look(&s, all);
+    scene_of_test(&s, all);
     gpu_run_init(&run);
     timeline_run_kernels(s.t, s.d, &run);
     assert_int_equal(run.kernels.n, 2);
@@ -31,7 +31,7 @@ TEST(launches_of_a_kernel_are_one_with_their_median)
 /* The run of a scene, whose only opportunity is O12. */
 static void find_launch_overhead(struct timeline_scene *s, struct gpu_run *run)
 {
-    scene_look(s, all);
+    scene_of_test(s, all);
     gpu_run_init(run);
     timeline_run_kernels(s->t, s->d, run);
     timeline_run_sections(s->t, s->d, run);
@@ -79,7 +79,7 @@ TEST(stages_declared_concurrent_that_were_not_are_one_too)
     scene_begin(&s);
     scene_kernel(&s, "7", "a", 0, 1000);
     scene_kernel(&s, "8", "b", 1000, 2000);
-    scene_look(&s, all);
+    scene_of_test(&s, all);
     gpu_run_init(&run);
     timeline_run_kernels(s.t, s.d, &run);
     for (size_t i = 0; i < 2; i++) {
@@ -103,7 +103,7 @@ TEST(graphs_are_counted_in_whole_numbers)
     uint32_t call = scene_call(&s, "cudaGraphLaunch", 0, 3000);
     capture_flow(s.cap, FLOW_LAUNCH, call, scene_kernel(&s, "7", "a", 4000, 5000));
     capture_flow(s.cap, FLOW_LAUNCH, call, scene_kernel(&s, "7", "b", 5500, 6000));
-    scene_look(&s, all);
+    scene_of_test(&s, all);
     gpu_run_init(&run);
     timeline_run_kernels(s.t, s.d, &run);
     timeline_run_sections(s.t, s.d, &run);
@@ -126,7 +126,7 @@ TEST(tables_have_a_row_for_each_thing)
     scene_begin(&s);
     scene_launch(&s, 0, 10, "7", 50, 60);
     scene_put(&s, scene_stream(&s, "8"), SLICE_COPY, "Memcpy DtoH (Device -> Pinned)", 70, 80);
-    scene_look(&s, all);
+    scene_of_test(&s, all);
     for (size_t i = 0; i < TIMELINE_TABLES; i++) {
         text.n = 0;
         assert_true(timeline_table_write(&timeline_tables[i], &s.t, 1, text_sink(&text)));

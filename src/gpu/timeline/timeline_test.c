@@ -16,7 +16,7 @@ TEST(work_side_by_side_is_busy_once)
     scene_kernel(&s, "13", "c", 250, 400);
     scene_put(&s, scene_stream(&s, "14"), SLICE_COPY, "Memcpy HtoD (Pinned -> Device)", 350, 500);
     scene_put(&s, scene_stream(&s, "14"), SLICE_COPY, "Memset (Device)", 600, 610);
-    scene_look(&s, all);
+    scene_of_test(&s, all);
     assert_int_equal(s.d->window.begin, 100);
     assert_int_equal(s.d->window.end, 610);
     assert_int_equal(s.d->busy, 410);
@@ -43,7 +43,7 @@ TEST(ends_come_before_starts_of_the_same_moment)
     scene_begin(&s);
     scene_kernel(&s, "7", "a", 0, 10);
     scene_kernel(&s, "8", "b", 10, 20);
-    scene_look(&s, all);
+    scene_of_test(&s, all);
     assert_int_equal(s.d->most_at_once, 1);
     scene_end(&s);
 }
@@ -56,7 +56,7 @@ TEST(collectives_are_told_by_their_name)
     scene_kernel(&s, "7", "gemm", 0, 100);
     scene_kernel(&s, "8", "ncclDevKernel_AllReduce", 60, 160);
     scene_kernel(&s, "8", "my_all_to_all_kernel", 200, 210);
-    scene_look(&s, all);
+    scene_of_test(&s, all);
     assert_int_equal(s.d->busy_of[TIMELINE_COMM], 110);
     assert_int_equal(s.d->comm_overlap, 40);
     scene_end(&s);
@@ -80,7 +80,7 @@ TEST(a_window_cuts_work_at_its_borders)
     scene_kernel(&s, "7", "a", 0, 100);
     scene_kernel(&s, "7", "b", 150, 300);
     scene_kernel(&s, "7", "c", 400, 500);
-    scene_look(&s, (struct interval){50, 350});
+    scene_of_test(&s, (struct interval){50, 350});
     assert_int_equal(s.d->n, 2);
     assert_int_equal(s.d->busy, 200);
     assert_int_equal(s.d->gaps.all.n, 2); /* 100..150 and 300..350 */
@@ -108,7 +108,7 @@ TEST(a_graph_row_counts_only_where_its_nodes_are_missing)
     row.begin = 500;
     row.dur = 50;
     capture_flow(s.cap, FLOW_LAUNCH, bare, capture_slice(s.cap, &row));
-    scene_look(&s, all);
+    scene_of_test(&s, all);
     assert_int_equal(s.d->busy, 40 + 40 + 50);
     assert_int_equal(s.d->kernel_busy, 80);
     assert_int_equal(s.d->graphs.launches, 2);
@@ -131,7 +131,7 @@ TEST(graph_launches_without_kernels_are_noticed)
     scene_call(&s, "cuGraphLaunch", 2, 8); /* the same one, inside */
     scene_call(&s, "cudaGraphLaunch", 20, 30);
     scene_kernel(&s, "7", "k", 100, 110);
-    scene_look(&s, all);
+    scene_of_test(&s, all);
     assert_int_equal(s.d->graphs.calls_without_work, 2);
     scene_end(&s);
 }
@@ -144,7 +144,7 @@ TEST(launches_are_measured_from_their_call)
     scene_launch(&s, 0, 10, "7", 5, 100);      /* starts before its call returns */
     scene_launch(&s, 20, 30, "7", 110, 200);   /* queued: 10 after its stream was free */
     scene_launch(&s, 250, 260, "7", 300, 310); /* the stream was empty */
-    scene_look(&s, all);
+    scene_of_test(&s, all);
     assert_int_equal(s.d->launches.latency.n, 3);
     assert_true(s.d->launches.latency.median == 50);
     assert_int_equal(s.d->launches.latency.p95, 90);
@@ -165,7 +165,7 @@ TEST(a_stream_can_run_dry_during_a_launch)
     scene_launch(&s, 90, 140, "7", 150, 200);  /* under way when the stream ran dry */
     scene_launch(&s, 190, 200, "7", 250, 300); /* returned just in time */
     scene_launch(&s, 280, 350, "8", 290, 400); /* another stream had nothing to wait for */
-    scene_look(&s, all);
+    scene_of_test(&s, all);
     assert_int_equal(s.d->launches.host_bound, 0);
     assert_int_equal(s.d->launches.in_launch, 1);
     assert_int_equal(s.d->launches.in_launch_gap, 50);
@@ -190,7 +190,7 @@ TEST(calls_are_found_by_correlation_when_arrows_are_missing)
                          .own = attrs_own(&s.cap->attrs, &link, 1)};
     capture_slice(s.cap, &call);
     capture_slice(s.cap, &work);
-    scene_look(&s, all);
+    scene_of_test(&s, all);
     assert_int_equal(s.d->launches.latency.n, 1);
     assert_int_equal(s.d->launches.latency.max, 30);
     scene_end(&s);
@@ -210,8 +210,8 @@ TEST(a_graph_launched_on_another_device_has_work)
         if (i == 1)
             capture_flow(b.cap, FLOW_LAUNCH, call, scene_kernel(&b, "7", "k", 15, 18));
     }
-    scene_look(&a, all);
-    scene_look(&b, all);
+    scene_of_test(&a, all);
+    scene_of_test(&b, all);
     assert_int_equal(a.d->graphs.calls_without_work, 1);
     timeline_count_empty_graphs((struct timeline *const[]){a.t, b.t}, 2);
     assert_int_equal(a.d->graphs.calls_without_work, 0);
@@ -228,7 +228,7 @@ TEST(a_window_parts_no_graph_from_its_work)
     uint32_t call = scene_call(&s, "cudaGraphLaunch", 0, 2);
     capture_flow(s.cap, FLOW_LAUNCH, call, scene_kernel(&s, "7", "k", 5, 8));
     scene_kernel(&s, "7", "k", 50, 60);
-    scene_look(&s, (struct interval){40, 70});
+    scene_of_test(&s, (struct interval){40, 70});
     assert_int_equal(s.d->graphs.calls_without_work, 0);
     scene_end(&s);
 }
@@ -244,7 +244,7 @@ TEST(ranges_count_the_kernels_launched_inside)
     scene_launch(&s, 30, 31, "7", 220, 230);
     scene_launch(&s, 70, 71, "7", 240, 250);
     scene_launch(&s, 150, 151, "7", 260, 270); /* behind both */
-    scene_look(&s, all);
+    scene_of_test(&s, all);
     assert_int_equal(s.t->ranges.n, 2);
     assert_int_equal(s.t->ranges.at[0].kernels, 3);
     assert_int_equal(s.t->ranges.at[0].begin, 200);
@@ -260,7 +260,7 @@ TEST(a_capture_without_device_work_has_no_device)
 
     scene_begin(&s);
     scene_call(&s, "cudaMalloc", 0, 10);
-    scene_look(&s, all);
+    scene_of_test(&s, all);
     assert_int_equal(s.t->n_devices, 0);
     scene_end(&s);
 }

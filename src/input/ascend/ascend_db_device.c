@@ -140,7 +140,7 @@ static void read_compute(struct device_reader *r, const char *table, bool is_sch
     struct compute c;
 
     DB_SCAN(&rows, &a->db, table, compute_columns);
-    while (db_take(&rows, &c)) {
+    while (db_read_row(&rows, &c)) {
         if (c.global == DB_NONE) {
             import_lose(a->i, import_file(a->i), "ascend-db.no-task", "a row of %s has no task",
                         table);
@@ -179,7 +179,7 @@ static void read_counters(struct device_reader *r)
     uint32_t work;
 
     DB_SCAN(&rows, &r->a->db, "TASK_PMU_INFO", columns);
-    while (db_take(&rows, &c)) {
+    while (db_read_row(&rows, &c)) {
         if (c.global == DB_NONE || c.name == DB_NONE || c.value == 0 ||
             !hash_get(&r->work_of, (uint64_t)c.global, &work))
             continue;
@@ -222,7 +222,7 @@ static void read_copies(struct device_reader *r)
     struct copy copy;
 
     DB_SCAN(&rows, &r->a->db, "MEMCPY_INFO", columns);
-    while (db_take(&rows, &copy)) {
+    while (db_read_row(&rows, &copy)) {
         if (copy.global == DB_NONE)
             continue;
         hash_put(&r->copy_of, (uint64_t)copy.global, (uint32_t)r->copies.n);
@@ -267,7 +267,7 @@ static void read_planes(struct device_reader *r)
     struct plane p;
 
     DB_SCAN(&rows, &a->db, "COMMUNICATION_TASK_INFO", plane_columns);
-    while (db_take(&rows, &p)) {
+    while (db_read_row(&rows, &p)) {
         if (p.global == DB_NONE)
             continue;
         if (!a->is_alone && p.op != DB_NONE) {
@@ -444,15 +444,15 @@ static void read_tasks(struct device_reader *r)
     struct task t;
 
     DB_SCAN(&rows, &r->a->db, "TASK", task_columns);
-    while (db_take(&rows, &t))
+    while (db_read_row(&rows, &t))
         take_task(r, &rows, &t);
     for (size_t i = 0; i < described; i++)
         if (!r->works.at[i].has_task && !r->works.at[i].is_schedule)
             import_lose(r->a->i, import_file(r->a->i), "ascend-db.task-missing",
                         "operator skipped: no start time in table TASK");
     if (r->work_of.n == 0 && r->busy.n > 0)
-        import_tell(r->a->i, SEV_WARN, "ascend-db.no-descriptions",
-                    "no operator descriptions; kernels are recognised by task type");
+        import_report(r->a->i, SEV_WARN, "ascend-db.no-descriptions",
+                      "no operator descriptions; kernels are recognised by task type");
 }
 
 /* ---- collectives ---- */
@@ -524,7 +524,7 @@ static void read_collectives(struct device_reader *r)
     db_strings_free(&types);
     db_strings_read(&dtypes, &a->db, "ENUM_HCCL_DATA_TYPE");
     DB_SCAN(&rows, &a->db, "COMMUNICATION_OP", comm_columns);
-    while (db_take(&rows, &c)) {
+    while (db_read_row(&rows, &c)) {
         struct slice slice = {0};
         if (!is_ours(r, &c))
             continue;

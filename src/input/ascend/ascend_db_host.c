@@ -124,7 +124,7 @@ static void read_calls(struct host_reader *r)
 
     db_strings_read(&types, &a->db, "ENUM_API_TYPE");
     DB_SCAN(&rows, &a->db, "CANN_API", call_columns);
-    while (db_take(&rows, &c)) {
+    while (db_read_row(&rows, &c)) {
         struct slice slice = {.kind = SLICE_RUNTIME};
         a->i->rows++;
         if (!ascend_db_times(a, &rows, c.start, c.end, &slice))
@@ -159,7 +159,7 @@ static void read_frames(struct host_reader *r)
     struct frame f;
 
     DB_SCAN(&rows, &r->a->db, "PYTORCH_CALLCHAINS", columns);
-    while (db_take(&rows, &f))
+    while (db_read_row(&rows, &f))
         if (f.stack != DB_NONE && f.depth != DB_NONE && f.text != DB_NONE)
             vec_push(&r->frames, f);
     if (r->frames.n > 0) {
@@ -275,7 +275,7 @@ static void read_causes(struct host_reader *r)
     struct host_cause c;
 
     r->has_causes = DB_SCAN(&rows, &r->a->db, "CONNECTION_IDS", columns);
-    while (db_take(&rows, &c))
+    while (db_read_row(&rows, &c))
         if (c.id != DB_NONE && c.connection != DB_NONE)
             vec_push(&r->causes, c);
     if (r->causes.n > 0)
@@ -353,7 +353,7 @@ static void read_ranges(struct host_reader *r, const char *table, bool is_gc, bo
     struct range range;
 
     DB_SCAN(&rows, &a->db, table, range_columns);
-    while (db_take(&rows, &range)) {
+    while (db_read_row(&rows, &range)) {
         struct slice slice = {.kind = is_gc ? SLICE_GC : SLICE_ANNOTATION};
         strid text = 0;
         a->i->rows++;
@@ -381,7 +381,7 @@ static bool read_steps(struct ascend_db *a)
     struct range range;
 
     DB_SCAN(&rows, &a->db, "STEP_TIME", range_columns);
-    while (db_take(&rows, &range)) {
+    while (db_read_row(&rows, &range)) {
         struct slice slice = {0};
         if (range.number != DB_NONE && ascend_db_times(a, &rows, range.start, range.end, &slice))
             vec_push(&a->cap->marks,
@@ -406,7 +406,7 @@ void ascend_db_read_host(struct ascend_db *a)
     read_causes(&r);
     read_frames(&r);
     DB_SCAN(&rows, &a->db, "PYTORCH_API", op_columns);
-    while (db_take(&rows, &op))
+    while (db_read_row(&rows, &op))
         take_op(&r, &rows, &op, is_told);
     read_calls(&r);
     read_ranges(&r, "MSTX_EVENTS", false, is_told);

@@ -54,7 +54,7 @@ static void read_steps(struct analysis_db *a)
     struct db_step_row row = {.t.rank = UNKNOWN};
 
     DB_SCAN(&rows, &a->db, "StepTraceTime", step_columns);
-    while (db_take(&rows, &row)) {
+    while (db_read_row(&rows, &row)) {
         a->i->rows++;
         if (row.t.device >= 0 && import_is_other_device(a->i, row.t.device))
             continue;
@@ -92,7 +92,7 @@ static void read_times(struct analysis_db *a, struct hash *places)
     struct time_row row = {.op.rank = UNKNOWN};
 
     DB_SCAN(&rows, &a->db, "CommAnalyzerTime", time_columns);
-    while (db_take(&rows, &row)) {
+    while (db_read_row(&rows, &row)) {
         struct comm_op *op = &row.op;
         a->i->rows++;
         if (str_starts(row.name, S("Total Op Info")))
@@ -143,7 +143,7 @@ static void read_traffic(struct analysis_db *a, const struct hash *places, struc
     uint32_t place;
 
     DB_SCAN(&rows, &a->db, "CommAnalyzerBandwidth", band_columns);
-    while (db_take(&rows, &band)) {
+    while (db_read_row(&rows, &band)) {
         strid name = capture_intern(cap, band.name);
         strid group = capture_intern(cap, band.group);
         strid step = sidecar_step(cap, band.step);

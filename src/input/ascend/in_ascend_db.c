@@ -40,9 +40,9 @@ strid ascend_db_name(struct ascend_db *a, const struct db_rows *rows, struct db_
     strid id = db_strings_intern(&a->strings, a->cap, name.id);
     if (id != 0)
         return id;
-    import_tell(a->i, SEV_WARN, "ascend-db.no-name",
-                "%s uses string %lld, which is missing in STRING_IDS", rows->table,
-                (long long)name.id);
+    import_report(a->i, SEV_WARN, "ascend-db.no-name",
+                  "%s uses string %lld, which is missing in STRING_IDS", rows->table,
+                  (long long)name.id);
     return capture_intern_format(a->cap, "#%lld", (long long)name.id);
 }
 

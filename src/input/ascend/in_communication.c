@@ -220,8 +220,8 @@ static enum status read_communication(struct import *i)
     if (root == JSON_OBJECT) {
         take_steps(&r);
     } else if (root == JSON_ARRAY) {
-        import_tell(i, SEV_NOTE, "communication.flat",
-                    "a flat list of collectives: no waits or sizes");
+        import_report(i, SEV_NOTE, "communication.flat",
+                      "a flat list of collectives: no waits or sizes");
         while (json_element(&r.j))
             take_flat_op(&r);
     } else {

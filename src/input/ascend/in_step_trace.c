@@ -9,7 +9,7 @@
 
 enum { ITERATION, END, DURATION };
 
-static enum import_row trace_take_row(struct import *i, const struct csv *csv, void *ctx);
+static enum import_row trace_read_row(struct import *i, const struct csv *csv, void *ctx);
 
 static const struct import_table table = {
     .columns = {[ITERATION] = S_INIT("Iteration ID"),
@@ -17,7 +17,7 @@ static const struct import_table table = {
                 [DURATION] = S_INIT("Iteration Time(us)")},
     .no_header = {"step-trace.no-header", "no header with Iteration ID"},
     .bad_row = {"step-trace.bad-row", "row skipped: no iteration, end or duration"},
-    .take = trace_take_row,
+    .take = trace_read_row,
 };
 
 static bool claims(struct str name)
@@ -33,7 +33,7 @@ static struct str trace_cell(const struct csv *csv, int column)
     return csv_cell(csv, csv_column(csv, table.columns[column]));
 }
 
-static enum import_row trace_take_row(struct import *i, const struct csv *csv, void *ctx)
+static enum import_row trace_read_row(struct import *i, const struct csv *csv, void *ctx)
 {
     struct mark mark = {.source = MARK_STEP_TRACE};
     int64_t device;

@@ -58,7 +58,7 @@ struct kernel_index *kernel_index_build(const struct capture *cap, struct arena 
     return x;
 }
 
-static void index_look(const struct kernel_index *x, strid name, nanos begin, nanos unit,
+static void index_find(const struct kernel_index *x, strid name, nanos begin, nanos unit,
                        nanos *distance, uint32_t *slice)
 {
     const struct slices *s = &x->cap->slices;
@@ -81,11 +81,11 @@ bool kernel_index_find(const struct kernel_index *x, strid name, nanos begin, ui
     nanos unit = unit_of(begin), into = begin - unit * UNIT, distance = SLACK + 1;
     uint32_t found = NONE;
 
-    index_look(x, name, begin, unit, &distance, &found);
+    index_find(x, name, begin, unit, &distance, &found);
     if (into < SLACK)
-        index_look(x, name, begin, unit - 1, &distance, &found);
+        index_find(x, name, begin, unit - 1, &distance, &found);
     if (into >= UNIT - SLACK)
-        index_look(x, name, begin, unit + 1, &distance, &found);
+        index_find(x, name, begin, unit + 1, &distance, &found);
     if (distance > SLACK)
         return false;
     *slice = found;

@@ -262,13 +262,13 @@ static void finish_core(struct import *import, struct core *core, struct arena *
     import->rows += all.list.n + core->misses.list.n;
     import->lost += bad;
     if (bad > 0)
-        import_tell(import, SEV_LOSS, "camodel-dump.bad-line",
-                    "%llu lines in the logs of %.*s were not recognised", (unsigned long long)bad,
-                    STR_ARGS(core->name));
+        import_report(import, SEV_LOSS, "camodel-dump.bad-line",
+                      "%llu lines in the logs of %.*s were not recognised", (unsigned long long)bad,
+                      STR_ARGS(core->name));
     if (all.unmatched > 0)
-        import_tell(import, SEV_NOTE, "camodel-dump.unmatched",
-                    "%llu instructions of %.*s have no begin or end",
-                    (unsigned long long)all.unmatched, STR_ARGS(core->name));
+        import_report(import, SEV_NOTE, "camodel-dump.unmatched",
+                      "%llu instructions of %.*s have no begin or end",
+                      (unsigned long long)all.unmatched, STR_ARGS(core->name));
     vec_free(&all.list);
 }
 
@@ -359,9 +359,9 @@ static enum status read_mte(struct import *import, const struct fs_list *list)
     import->rows += mte.transfers.n;
     import->lost += mte.lost + rates.late;
     if (mte.lost + rates.late > 0)
-        import_tell(import, SEV_LOSS, "camodel-dump.bad-line",
-                    "%llu transfers skipped: no numbers, or after the first minute",
-                    (unsigned long long)mte.lost + rates.late);
+        import_report(import, SEV_LOSS, "camodel-dump.bad-line",
+                      "%llu transfers skipped: no numbers, or after the first minute",
+                      (unsigned long long)mte.lost + rates.late);
     camodel_mte_free(&mte);
     vec_free(&rates.list);
     return st;

@@ -110,7 +110,7 @@ static bool take_event(struct reader *r, struct event *e)
 
     *e = (struct event){0};
     r->event = e;
-    if (!event_json_take(&r->json, &args, &json))
+    if (!event_json_read(&r->json, &args, &json))
         return false;
     e->offset = json.at;
     e->ph = event_json_phase(&json);

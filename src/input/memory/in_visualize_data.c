@@ -141,8 +141,8 @@ static enum status read_visualize_data(struct import *i)
         return import_refuse(i, import_byte(i, b.at), "visualize-data.no-trace",
                              "no TRACE block and no base info");
     if (seen.unknown > 0)
-        import_tell(i, SEV_NOTE, "visualize-data.other-blocks",
-                    "%llu blocks of unknown types skipped", (unsigned long long)seen.unknown);
+        import_report(i, SEV_NOTE, "visualize-data.other-blocks",
+                      "%llu blocks of unknown types skipped", (unsigned long long)seen.unknown);
     capture_set_incore(i->cap);
     i->cap->origin = seen.infos > 0 ? ORIGIN_MEASURED : ORIGIN_SIMULATED;
     return ST_OK;

@@ -175,7 +175,7 @@ static void read_kernels(struct nsys *s)
     struct work w;
 
     DB_SCAN(&rows, &s->db, "CUPTI_ACTIVITY_KIND_KERNEL", kernel_columns);
-    while (db_take(&rows, &row)) {
+    while (db_read_row(&rows, &row)) {
         if (!take_work(s, &rows, &row, &w))
             continue;
         w.slice.name = nsys_name(s, row.demangled);
@@ -184,8 +184,8 @@ static void read_kernels(struct nsys *s)
         if (w.slice.name == 0)
             w.slice.name = nsys_name(s, row.mangled);
         if (w.slice.name == 0) {
-            import_tell(s->i, SEV_WARN, "nsys.no-name", "row %llu of %s has no name",
-                        (unsigned long long)rows.n, rows.table);
+            import_report(s->i, SEV_WARN, "nsys.no-name", "row %llu of %s has no name",
+                          (unsigned long long)rows.n, rows.table);
             w.slice.name = capture_intern(s->cap, S("unnamed kernel"));
         }
         w.slice.kind = kernel_kind(s, w.slice.name);
@@ -227,7 +227,7 @@ static void read_copies(struct nsys *s, const char *table, bool is_fill)
     struct work w;
 
     DB_SCAN(&rows, &s->db, table, copy_columns);
-    while (db_take(&rows, &row)) {
+    while (db_read_row(&rows, &row)) {
         if (!take_work(s, &rows, &row, &w))
             continue;
         w.extra.bytes = row.bytes;
@@ -249,7 +249,7 @@ static void read_graphs(struct nsys *s)
     size_t before = s->works.n;
 
     DB_SCAN(&rows, &s->db, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", columns);
-    while (db_take(&rows, &row)) {
+    while (db_read_row(&rows, &row)) {
         if (!take_work(s, &rows, &row, &w))
             continue;
         struct attr list[2] = {
@@ -263,9 +263,9 @@ static void read_graphs(struct nsys *s)
         put_work(s, &w);
     }
     if (s->works.n > before)
-        import_tell(s->i, SEV_WARN, "nsys.graph-level",
-                    "%zu launches of whole graphs; their kernels are not listed",
-                    s->works.n - before);
+        import_report(s->i, SEV_WARN, "nsys.graph-level",
+                      "%zu launches of whole graphs; their kernels are not listed",
+                      s->works.n - before);
 }
 
 static int by_begin(const void *a, const void *b, void *ctx)
@@ -378,7 +378,7 @@ static void read_syncs(struct nsys *s)
     struct sync y;
 
     DB_SCAN(&rows, &s->db, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", sync_columns);
-    while (db_take(&rows, &y)) {
+    while (db_read_row(&rows, &y)) {
         struct slice slice = {.kind = SLICE_WAIT};
         if ((y.device != DB_NONE && y.device != s->device) ||
             !nsys_times(s, &rows, y.start, y.end, &slice))
@@ -406,7 +406,7 @@ static void read_overheads(struct nsys *s)
     struct db_rows rows;
 
     DB_SCAN(&rows, &s->db, "PROFILER_OVERHEAD", columns);
-    while (db_take(&rows, &o)) {
+    while (db_read_row(&rows, &o)) {
         struct slice slice = {.kind = SLICE_OTHER};
         if (!nsys_times(s, &rows, o.start, o.end, &slice))
             continue;

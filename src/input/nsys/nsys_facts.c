@@ -29,8 +29,8 @@ static void read_complaints(struct nsys *s)
     while (db_rows_next(&rows)) {
         struct str text = db_text(&rows, 1);
         if (db_i64(&rows, 0, &severity) && severity >= WARNING && text.n > 0 && n++ < ENOUGH)
-            import_tell(s->i, SEV_NOTE, "nsys.complaint", "the profiler reported: %.*s",
-                        STR_ARGS(str_part(text, 0, 300)));
+            import_report(s->i, SEV_NOTE, "nsys.complaint", "the profiler reported: %.*s",
+                          STR_ARGS(str_part(text, 0, 300)));
     }
 }
 

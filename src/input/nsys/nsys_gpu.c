@@ -51,7 +51,7 @@ bool nsys_gpu_read(const char *path, struct str name, struct nsys_gpu *out)
     diag_init(&said);
     if (db_open(&db, path, (struct str){0}, &said) == ST_OK) {
         DB_SCAN(&rows, &db, "TARGET_INFO_GPU", columns);
-        while (db_take(&rows, &row))
+        while (db_read_row(&rows, &row))
             if (!is_found && (name.n == 0 || str_equal(row.name, name))) {
                 *out = row.gpu;
                 is_found = true;

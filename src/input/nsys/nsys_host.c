@@ -37,7 +37,7 @@ void nsys_read_calls(struct nsys *s)
     struct db_rows rows;
 
     DB_SCAN(&rows, &s->db, "CUPTI_ACTIVITY_KIND_RUNTIME", columns);
-    while (db_take(&rows, &row)) {
+    while (db_read_row(&rows, &row)) {
         struct slice slice;
         if (!nsys_times(s, &rows, row.start, row.end, &slice))
             continue;
@@ -138,7 +138,7 @@ void nsys_read_os_calls(struct nsys *s)
     struct db_rows rows;
 
     DB_SCAN(&rows, &s->db, "OSRT_API", columns);
-    while (db_take(&rows, &row)) {
+    while (db_read_row(&rows, &row)) {
         uint64_t global = (uint64_t)row.thread;
         struct slice slice = {.kind = SLICE_OS};
         uint32_t lane;
@@ -194,7 +194,7 @@ void nsys_read_ranges(struct nsys *s)
     struct range range;
 
     DB_SCAN(&rows, &s->db, "NVTX_EVENTS", range_columns);
-    while (db_take(&rows, &range)) {
+    while (db_read_row(&rows, &range)) {
         struct slice slice = {.kind = SLICE_ANNOTATION};
         if (!take_range(s, &rows, &range, &slice))
             continue;

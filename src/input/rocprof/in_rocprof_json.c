@@ -45,7 +45,7 @@ static strid json_word(const struct hash *words, uint64_t key)
 }
 
 /* The number that comes; in an object the member `inside`. -1: none. */
-static int64_t json_take_number(struct json *j, struct str inside)
+static int64_t json_read_number(struct json *j, struct str inside)
 {
     struct str key, value;
     int64_t number = -1;
@@ -80,11 +80,11 @@ static void take_agent(struct document_reader *r)
         return;
     while (json_key(j, &key)) {
         if (str_equal(key, S("id")))
-            handle = json_take_number(j, S("handle"));
+            handle = json_read_number(j, S("handle"));
         else if (str_equal(key, S("type")))
-            type = json_take_number(j, S(""));
+            type = json_read_number(j, S(""));
         else if (str_equal(key, S("logical_node_type_id")))
-            number = json_take_number(j, S(""));
+            number = json_read_number(j, S(""));
         else if (str_equal(key, S("product_name")))
             product = take_text(r);
     }
@@ -106,7 +106,7 @@ static void take_kernel_name(struct document_reader *r)
         return;
     while (json_key(j, &key)) {
         if (str_equal(key, S("kernel_id")))
-            id = json_take_number(j, S(""));
+            id = json_read_number(j, S(""));
         else if (str_equal(key, S("formatted_kernel_name")))
             plain = take_text(r);
         else if (str_equal(key, S("kernel_name")))
@@ -148,7 +148,7 @@ static void take_marker(struct document_reader *r)
         return;
     while (json_key(j, &key)) {
         if (str_equal(key, S("key")))
-            link = json_take_number(j, S(""));
+            link = json_read_number(j, S(""));
         else if (str_equal(key, S("value")))
             text = take_text(r);
     }
@@ -191,7 +191,7 @@ static void take_size(struct json *j, int64_t size[3])
         return;
     while (json_key(j, &key))
         if (key.n == 1 && key.at[0] >= 'x' && key.at[0] <= 'z')
-            size[key.at[0] - 'x'] = json_take_number(j, S(""));
+            size[key.at[0] - 'x'] = json_read_number(j, S(""));
 }
 
 static void take_dispatch(struct json *j, struct activity *a)
@@ -202,11 +202,11 @@ static void take_dispatch(struct json *j, struct activity *a)
         return;
     while (json_key(j, &key)) {
         if (str_equal(key, S("agent_id")))
-            a->agent = json_take_number(j, S("handle"));
+            a->agent = json_read_number(j, S("handle"));
         else if (str_equal(key, S("queue_id")))
-            a->queue = json_take_number(j, S("handle"));
+            a->queue = json_read_number(j, S("handle"));
         else if (str_equal(key, S("kernel_id")))
-            a->kernel = json_take_number(j, S(""));
+            a->kernel = json_read_number(j, S(""));
         else if (str_equal(key, S("workgroup_size")))
             take_size(j, a->block);
         else if (str_equal(key, S("grid_size")))
@@ -250,7 +250,7 @@ static bool take_activity(struct json *j, struct activity *a)
             m++;
         if (m < ARRAY_LEN(members))
             *(int64_t *)(void *)((char *)a + members[m].at) =
-                json_take_number(j, members[m].inside);
+                json_read_number(j, members[m].inside);
         else if (str_equal(key, S("dispatch_info")))
             take_dispatch(j, a);
     }
@@ -375,7 +375,7 @@ static void take_metadata(struct document_reader *r)
         return;
     while (json_key(&r->j, &key)) {
         if (str_equal(key, S("pid"))) {
-            r->pid = json_take_number(&r->j, S(""));
+            r->pid = json_read_number(&r->j, S(""));
         } else if (str_equal(key, S("node")) && sidecar_enter(&r->j)) {
             while (json_key(&r->j, &key))
                 if (str_equal(key, S("hostname")) && sidecar_value(&r->j, &value))

@@ -239,7 +239,7 @@ static bool learn_block(struct gpu_trace *t, const struct gpu_block *b)
     return true;
 }
 
-static void tell_damage(struct gpu_trace *t, size_t at)
+static void describe_damage(struct gpu_trace *t, size_t at)
 {
     struct where where = {.path = t->path, .byte = at};
 
@@ -271,7 +271,7 @@ enum status gpu_trace_open(struct gpu_trace *t, const char *path, struct str tex
             size_t next = next_magic(text, at + 1);
             t->bad_bytes += next - at;
             if (next < text.n)
-                tell_damage(t, at);
+                describe_damage(t, at);
             at = next;
             continue;
         }
@@ -282,7 +282,7 @@ enum status gpu_trace_open(struct gpu_trace *t, const char *path, struct str tex
             t->bad_blocks++;
             t->bad_bytes += b.end - at;
             t->lost += b.head.records;
-            tell_damage(t, at);
+            describe_damage(t, at);
         }
         at = b.end;
     }

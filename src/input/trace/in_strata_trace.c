@@ -421,8 +421,8 @@ static void put_graphs(struct reader *m)
         n++;
     }
     if (n > 0)
-        import_tell(m->i, SEV_WARN, "strata-trace.graph-level",
-                    "%zu launches of whole graphs; their kernels are not listed", n);
+        import_report(m->i, SEV_WARN, "strata-trace.graph-level",
+                      "%zu launches of whole graphs; their kernels are not listed", n);
 }
 
 ORDER_BY(by_id, struct marker,
@@ -461,8 +461,8 @@ static void put_ranges(struct reader *m)
                            (field(m, a[1].site, MARK_FLAGS) & ENDS) != 0;
             put_range(m, a, has_end ? a[1].at : m->last);
             if (!has_end)
-                import_tell(m->i, SEV_NOTE, "strata-trace.open-range",
-                            "a range was still open when recording ended");
+                import_report(m->i, SEV_NOTE, "strata-trace.open-range",
+                              "a range was still open when recording ended");
             i += has_end;
         }
     }
@@ -537,9 +537,9 @@ static void trace_take_record(void *ctx, const struct gpu_trace_record *r)
             nanos_sub(trace_unzigzag(r->numbers[0]), trace_unzigzag(r->numbers[3]));
         m->mono_to_unix = nanos_sub(trace_unzigzag(r->numbers[0]), trace_unzigzag(r->numbers[2]));
     } else if (r->tag == TRACE_NOTE) {
-        import_tell(m->i, SEV_NOTE, "strata-trace.note", "recorder message: %.*s: %.*s",
-                    STR_ARGS(str_part(gpu_trace_string(&m->t, r->numbers[0]), 0, 40)),
-                    STR_ARGS(str_part(gpu_trace_string(&m->t, r->numbers[2]), 0, 300)));
+        import_report(m->i, SEV_NOTE, "strata-trace.note", "recorder message: %.*s: %.*s",
+                      STR_ARGS(str_part(gpu_trace_string(&m->t, r->numbers[0]), 0, 40)),
+                      STR_ARGS(str_part(gpu_trace_string(&m->t, r->numbers[2]), 0, 300)));
     } else if (r->tag == TRACE_INFO) {
         struct str key = gpu_trace_string(&m->t, r->numbers[0]);
         struct str value = str_part(gpu_trace_string(&m->t, r->numbers[1]), 0, 64);
@@ -565,10 +565,11 @@ static void take_clocks(struct reader *m)
     if (m->is_mono)
         m->cap->clock.to_unix = m->mono_to_unix;
     else if (elapsed >= 0 && (jump > least || jump < -least))
-        import_tell(m->i, SEV_WARN, "strata-trace.clock-set",
-                    "the system clock jumped by %+.3f ms during the run: times before and after do "
-                    "not match; record with --clock-source mono",
-                    (double)jump / 1e6);
+        import_report(
+            m->i, SEV_WARN, "strata-trace.clock-set",
+            "the system clock jumped by %+.3f ms during the run: times before and after do "
+            "not match; record with --clock-source mono",
+            (double)jump / 1e6);
 }
 
 static void take_devices(struct reader *m)
@@ -608,9 +609,9 @@ static void choose_device(struct reader *m)
 
     m->device = asked >= 0 ? asked : found.n > 0 ? found.at[0] : NO_DEVICE;
     if (asked < 0 && found.n > 1)
-        import_tell(m->i, SEV_WARN, "strata-trace.several-devices",
-                    "%zu devices; reading device %lld only, use --device for others", found.n,
-                    (long long)m->device);
+        import_report(m->i, SEV_WARN, "strata-trace.several-devices",
+                      "%zu devices; reading device %lld only, use --device for others", found.n,
+                      (long long)m->device);
 }
 
 static void import_all(struct reader *m)

@@ -60,8 +60,8 @@ static bool is_plane(const struct capture *cap, const struct trace_lane *lane)
     return str_starts(capture_text(cap, lane->name), S("Plane"));
 }
 
-void trace_ascend_look(struct trace_lanes *t, const struct capture *cap, size_t first,
-                       bool has_groups)
+void trace_ascend_detect(struct trace_lanes *t, const struct capture *cap, size_t first,
+                         bool has_groups)
 {
     for (size_t i = 0; i < t->processes.n; i++) {
         struct trace_process *p = &t->processes.at[i];

@@ -13,8 +13,8 @@
 /* Before classes are asked for: finds rows of MindSpore, and processes that list their collectives
  * whole. Slices from `first` on still have the numbers of rows for lanes and hints for kinds.
  * `has_groups`: collectives are listed whole, if at all: in a table, or by strata. */
-void trace_ascend_look(struct trace_lanes *t, const struct capture *cap, size_t first,
-                       bool has_groups);
+void trace_ascend_detect(struct trace_lanes *t, const struct capture *cap, size_t first,
+                         bool has_groups);
 
 /* What stands on a row; CLASS_HOST when nothing is known of it. */
 enum trace_class trace_ascend_class(const struct trace_lanes *t, const struct capture *cap,

@@ -19,7 +19,7 @@ void trace_facts_fini(struct trace_facts *f)
     arena_free(&f->arena);
 }
 
-static void facts_take_number(struct json *j, int64_t *out)
+static void facts_read_number(struct json *j, int64_t *out)
 {
     struct str text;
 
@@ -39,9 +39,9 @@ static void take_distributed(struct json *j, struct trace_facts *f)
         return;
     while (json_key(j, &key))
         if (str_equal(key, S("rank")))
-            facts_take_number(j, &f->rank);
+            facts_read_number(j, &f->rank);
         else if (str_equal(key, S("world_size")))
-            facts_take_number(j, &f->world_size);
+            facts_read_number(j, &f->world_size);
 }
 
 /* Kineto's words are NVIDIA's on other GPUs too: the device's name, or strata's own header. */
@@ -78,13 +78,13 @@ static void take_devices(struct json *j, struct trace_facts *f)
             if (str_equal(key, S("name")) && json_value(j, &text))
                 f->device_name = arena_str(&f->arena, json_text(text, &f->arena));
             else if (str_equal(key, S("totalGlobalMem")))
-                facts_take_number(j, &f->device_memory);
+                facts_read_number(j, &f->device_memory);
             else if (str_equal(key, S("numSms")))
-                facts_take_number(j, &f->device_cores);
+                facts_read_number(j, &f->device_cores);
             else if (str_equal(key, S("computeMajor")))
-                facts_take_number(j, &f->capability[0]);
+                facts_read_number(j, &f->capability[0]);
             else if (str_equal(key, S("computeMinor")))
-                facts_take_number(j, &f->capability[1]);
+                facts_read_number(j, &f->capability[1]);
     }
     take_vendor(f->device_name, f);
 }
@@ -96,14 +96,14 @@ static void take_member(struct json *j, struct str key, struct trace_facts *f)
     /* Look before entering: a member of the wrong sort is skipped. */
     if (str_equal(key, S("baseTimeNanoseconds"))) {
         int64_t base = INT64_MIN;
-        facts_take_number(j, &base);
+        facts_read_number(j, &base);
         is_there = base != INT64_MIN;
         f->base_time = is_there ? base : f->base_time;
         f->has_base_time |= is_there;
     } else if (str_equal(key, S("record_shapes"))) {
-        facts_take_number(j, &f->record_shapes);
+        facts_read_number(j, &f->record_shapes);
     } else if (str_equal(key, S("with_stack"))) {
-        facts_take_number(j, &f->with_stack);
+        facts_read_number(j, &f->with_stack);
     } else if (str_equal(key, S("traceEvents"))) {
         f->has_second_list = true;
     } else if (str_equal(key, S("distributedInfo")) || str_equal(key, S("deviceProperties")) ||

@@ -140,7 +140,7 @@ void trace_merge_add(struct trace_merge *m, struct trace_chunk *c);
 void trace_merge_trouble(struct trace_merge *m, enum trace_trouble kind, uint64_t offset);
 
 /* After the last piece of a file: tells what was met in it. */
-void trace_merge_tell(struct trace_merge *m);
+void trace_merge_report(struct trace_merge *m);
 
 /* Goes on with the next file of the same trace, and counts anew. */
 void trace_merge_next(struct trace_merge *m, const struct input_file *in);

@@ -431,8 +431,8 @@ static const struct {
     [JSON_JOINED_ARRAYS] = {"trace.joined-arrays", "a second list of events follows the first"},
 };
 
-static void merge_tell(struct trace_merge *m, enum severity severity, const char *code,
-                       const char *text, const struct trace_tally *tally)
+static void merge_report(struct trace_merge *m, enum severity severity, const char *code,
+                         const char *text, const struct trace_tally *tally)
 {
     struct where where = {.path = m->in->path};
 
@@ -442,16 +442,16 @@ static void merge_tell(struct trace_merge *m, enum severity severity, const char
     }
 }
 
-void trace_merge_tell(struct trace_merge *m)
+void trace_merge_report(struct trace_merge *m)
 {
     for (size_t i = 0; i < TROUBLE_COUNT; i++) {
-        merge_tell(m, troubles[i].severity, troubles[i].code, troubles[i].text, &m->troubles[i]);
+        merge_report(m, troubles[i].severity, troubles[i].code, troubles[i].text, &m->troubles[i]);
         if (troubles[i].is_lost)
             m->lost += m->troubles[i].count;
     }
     for (size_t i = 0; i < JSON_RECOVERIES; i++)
         if (recoveries[i].code != NULL)
-            merge_tell(m, SEV_WARN, recoveries[i].code, recoveries[i].text, &m->recovered[i]);
+            merge_report(m, SEV_WARN, recoveries[i].code, recoveries[i].text, &m->recovered[i]);
     m->lost += damage_estimate(&m->damage, m->in->path, m->events, m->event_bytes, m->in->diag);
 }
 
@@ -473,7 +473,7 @@ void trace_merge_finish(struct trace_merge *m)
         trace_merge_trouble(m, TROUBLE_UNPAIRED, TRACE_NOWHERE);
     bool has_table = m->in->kernels != NULL, is_ascend = m->dialect == TRACE_ASCEND;
     if (is_ascend)
-        trace_ascend_look(&m->lanes, cap, m->first, has_table || m->is_own);
+        trace_ascend_detect(&m->lanes, cap, m->first, has_table || m->is_own);
     lane_id *lanes = trace_lanes_resolve(&m->lanes, cap, has_table);
     if (is_ascend)
         trace_ascend_hints(&m->lanes, cap, m->first);

@@ -189,7 +189,7 @@ static bool next_piece(void *ctx, size_t slot)
         return false;
     c->is_last = c->limit + r->cut.reach >= r->source.size;
     if (r->is_mapped && !c->is_last)
-        c->window = mapwindow_take(&r->window, r->source.fd, c->offset, piece_length(r, c));
+        c->window = mapwindow_acquire(&r->window, r->source.fd, c->offset, piece_length(r, c));
     return true;
 }
 
@@ -438,7 +438,7 @@ static void begin_part(struct reader *r, const struct input_file *in)
 
 static void end_part(struct reader *r, const char *format)
 {
-    trace_merge_tell(&r->merge);
+    trace_merge_report(&r->merge);
     capture_source(r->merge.cap, (struct source){.path = r->in->path,
                                                  .format = format,
                                                  .bytes = r->bytes,
@@ -496,7 +496,7 @@ enum status trace_read_cut(struct import *i, enum trace_dialect dialect, const c
     if (st == ST_OK && in->n_parts == 0) {
         end_part(&r, format);
     } else if (st == ST_OK) { /* what only the end of all files shows */
-        trace_merge_tell(&r.merge);
+        trace_merge_report(&r.merge);
         cap->sources.at[cap->sources.n - 1].lost += r.merge.lost;
     }
     trace_facts_fini(&r.facts);

@@ -196,7 +196,7 @@ static enum status write_more(struct cleaning *c)
     struct text summary = {0};
 
     incore_open_judge(s, c->job->mhz, c->d);
-    incore_study_tell(s, c->d);
+    incore_study_report(s, c->d);
     const char *path = path_of(c, "pipe_breakdown.json");
     TRY(wrote(c, path, record_save(path, &incore_breakdown_record, &s->breakdown, c->d)));
     path = path_of(c, "summary.txt");

@@ -134,7 +134,7 @@ void incore_study_judge(struct incore_study *s, double mhz, const struct incore_
     incore_health_build(&s->health, &s->t, &s->lanes, &s->arrows, b, exe);
 }
 
-void incore_study_tell(const struct incore_study *s, struct diag *d)
+void incore_study_report(const struct incore_study *s, struct diag *d)
 {
     for (size_t i = 0; i < s->health.list.n; i++)
         diag_add(d, SEV_WARN, s->health.list.at[i].code, (struct where){.path = s->bin}, "%s",

@@ -56,7 +56,7 @@ enum status incore_study_metrics(struct incore_study *s, struct diag *d);
 void incore_study_judge(struct incore_study *s, double mhz, const struct incore_exe *exe);
 
 /* The checks that failed, as warnings. */
-void incore_study_tell(const struct incore_study *s, struct diag *d);
+void incore_study_report(const struct incore_study *s, struct diag *d);
 
 /* Events that had to be left out. */
 uint64_t incore_study_lost(const struct incore_study *s);

@@ -158,8 +158,8 @@ static struct where record_place(const struct pto_cpp_job *job, struct pto_cpp_r
     return (struct where){path[0] != '\0' ? path : job->source, line > 0 ? (uint64_t)line : 0, 0};
 }
 
-static enum status tell_failure(const struct pto_cpp_job *job, struct pto_cpp_run *r,
-                                struct diag *d)
+static enum status describe_failure(const struct pto_cpp_job *job, struct pto_cpp_run *r,
+                                    struct diag *d)
 {
     const struct pto_cpp_memory *m = r->memory;
     const char *code = code_of(m->code), *text = text_of(&r->arena, m->text, sizeof(m->text));
@@ -195,7 +195,7 @@ static enum status tell_end(const struct pto_cpp_job *job, struct pto_cpp_run *r
                          "the kernel's instructions take more than %d MiB of text",
                          (int)(MOST_STREAM >> 20));
     if (r->memory->has_failed)
-        return tell_failure(job, r, d);
+        return describe_failure(job, r, d);
     if (number == SIGSYS) /* with all signals held back */
         return diag_fail(d, ST_FORMAT, "pto-cpp.sandbox", where,
                          "the kernel starts a thread or a process, which a kernel may not do");

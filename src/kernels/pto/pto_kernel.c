@@ -78,7 +78,7 @@ enum status pto_kernel_load(struct pto_kernel *k, const struct pto_setup *setup,
         TRY(text_params_fill(k->text, setup->path, setup->params, setup->n_params, &k->arena,
                              &k->text, d));
     if (pto_parse(k->parser, k->text, &k->module) != ST_OK || pto_verify(&k->module) != ST_OK)
-        return pto_tell(&k->module, setup->path, d);
+        return pto_describe(&k->module, setup->path, d);
     move_lines(&k->module, setup);
     if (setup->source.at != NULL)
         k->text = setup->source;

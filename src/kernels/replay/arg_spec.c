@@ -228,7 +228,7 @@ enum status args_set(struct arena *arena, const char *text, struct slots *out, s
 
     name = str_part(all, 0, cut);
     value = str_part(all, cut + 1, all.n);
-    if (cut == all.n || !num_i64(name, &slot.index) || !tree_take_number(&number, value))
+    if (cut == all.n || !num_i64(name, &slot.index) || !tree_parse_number(&number, value))
         return diag_fail(d, ST_FORMAT, "replay.bad-value", (struct where){0},
                          "--set-arg %s: expected SLOT=NUMBER with at most 64 bits", text);
     slot.name = arena_format(arena, "arg%" PRId64, slot.index);

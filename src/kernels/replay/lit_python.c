@@ -89,7 +89,7 @@ static void python_take_number(struct parser *p, bool is_negative, struct tree *
     if (n == sizeof(buf)) /* `out` is a computed value as it came */
         return;
     text = arena_str(p->arena, (struct str){buf, n});
-    if (!is_hex && !tree_take_number(out, text)) {
+    if (!is_hex && !tree_parse_number(out, text)) {
         out->kind = TREE_COMPUTED;
     } else if (is_hex && num_hex(text, &hex) &&
                !(is_negative && hex > (uint64_t)INT64_MAX + 1)) { /* its sign is not in `text` */

@@ -381,7 +381,7 @@ enum { ITEMS = 8 };
 
 struct filling {
     struct grid_run *run;
-    grid_run_tell *tell;
+    grid_run_progress *tell;
     void *ctx;
     struct diag *d;
     size_t next, told; /* files */
@@ -471,7 +471,7 @@ static bool finish_item(void *ctx, size_t slot)
     return true;
 }
 
-enum status grid_run_fill(struct grid_run *run, grid_run_tell *tell, void *ctx, struct diag *d)
+enum status grid_run_fill(struct grid_run *run, grid_run_progress *tell, void *ctx, struct diag *d)
 {
     static const struct pool_pipe pipe = {next_item, write_item, finish_item};
     struct filling f = {.run = run, .tell = tell, .ctx = ctx, .d = d};

@@ -90,7 +90,7 @@ const struct grid_pattern *grid_run_pattern(const struct grid_run *run, struct s
  * is done. Rows are made one table after the other, but several files are on their way to the disk
  * at a time. After a failure the files told of are written, the others as they were, but for those
  * that were on their way. */
-typedef void grid_run_tell(void *ctx, const struct grid_file *file);
-enum status grid_run_fill(struct grid_run *run, grid_run_tell *tell, void *ctx, struct diag *d);
+typedef void grid_run_progress(void *ctx, const struct grid_file *file);
+enum status grid_run_fill(struct grid_run *run, grid_run_progress *tell, void *ctx, struct diag *d);
 
 #endif

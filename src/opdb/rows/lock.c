@@ -132,8 +132,8 @@ enum status lock_hold(struct lock *lock, const char *dir, const char *command, d
     return ST_OK;
 }
 
-enum status lock_take(struct lock *lock, const char *dir, const char *command, double wait_s,
-                      struct diag *d)
+enum status lock_acquire(struct lock *lock, const char *dir, const char *command, double wait_s,
+                         struct diag *d)
 {
     TRY(lock_hold(lock, dir, command, wait_s, d));
     lock_clean(dir);

@@ -1,7 +1,7 @@
 /*
  * lock - one writer at a time in a database folder.
  *
- *     TRY(lock_take(&lock, dir, "db parse", 0, d));
+ *     TRY(lock_acquire(&lock, dir, "db parse", 0, d));
  *     ... write tables ...
  *     lock_release(&lock);
  *
@@ -24,8 +24,8 @@ struct lock {
 
 /* Makes the folder if need be. `command` is the words after "strata". Waits up to `wait_s` seconds
  * for another writer, then fails with ST_IO and its name. After a failure nothing is held. */
-enum status lock_take(struct lock *lock, const char *dir, const char *command, double wait_s,
-                      struct diag *d);
+enum status lock_acquire(struct lock *lock, const char *dir, const char *command, double wait_s,
+                         struct diag *d);
 
 /* The same for a folder that may be no database: nothing is removed from it. */
 enum status lock_hold(struct lock *lock, const char *dir, const char *command, double wait_s,

@@ -125,11 +125,11 @@ struct tracks_pen {
     int64_t (*number_series)(void *ctx, size_t id); /* NULL: its samples suffice */
     bool has_ends;                                  /* ends of slices are drawn */
 
-    /* Batches of marks are drawn side by side, each at a desk that writes to `out`. */
+    /* Batches of marks are drawn side by side, each with a worker that writes to `out`. */
     void *(*begin)(const void *ctx, struct sink out);
-    void (*draw)(void *desk, const struct tracks_mark *mark);
-    void (*flush)(void *desk); /* the batch is over: all of it goes to `out` */
-    void (*end)(void *desk);
+    void (*draw)(void *worker, const struct tracks_mark *mark);
+    void (*flush)(void *worker); /* the batch is over: all of it goes to `out` */
+    void (*end)(void *worker);
 };
 
 struct tracks_job {

@@ -15,7 +15,7 @@ struct draw_slot {
     struct text text;
     struct gz_pack pack;
     struct gz_block block;
-    void *desk;
+    void *worker;
 };
 
 struct track_drawing {
@@ -137,8 +137,8 @@ static void work_batch(void *ctx, size_t slot)
 
     s->text.n = 0;
     for (size_t i = 0; i < s->marks.n; i++)
-        d->job->pen->draw(s->desk, &s->marks.at[i]);
-    d->job->pen->flush(s->desk);
+        d->job->pen->draw(s->worker, &s->marks.at[i]);
+    d->job->pen->flush(s->worker);
     if (d->job->gz != NULL)
         gz_pack(&s->pack, text_view(&s->text), &s->block);
 }
@@ -166,13 +166,13 @@ bool tracks_draw(const struct tracks_job *job)
     d.rows.ended = job->pen->has_ends ? add_end : NULL;
     d.rows.ctx = &d;
     for (size_t i = 0; i < n; i++) {
-        d.slots[i].desk = job->pen->begin(job->ctx, text_sink(&d.slots[i].text));
+        d.slots[i].worker = job->pen->begin(job->ctx, text_sink(&d.slots[i].text));
         if (job->gz != NULL)
             gz_pack_init(&d.slots[i].pack);
     }
     pool_pipe(job->options->pool, n, &pipe, &d);
     for (size_t i = 0; i < n; i++) {
-        job->pen->end(d.slots[i].desk);
+        job->pen->end(d.slots[i].worker);
         if (job->gz != NULL)
             gz_pack_fini(&d.slots[i].pack);
         vec_free(&d.slots[i].block.packed);

@@ -65,7 +65,7 @@ static inline void scene_launch(struct timeline_scene *s, nanos call, nanos call
     capture_flow(s->cap, FLOW_LAUNCH, from, scene_kernel(s, stream, "k", begin, end));
 }
 
-static inline void scene_look(struct timeline_scene *s, struct interval window)
+static inline void scene_of_test(struct timeline_scene *s, struct interval window)
 {
     capture_seal(s->cap);
     s->t = timeline_new(s->cap, &(struct timeline_choice){.window = window});

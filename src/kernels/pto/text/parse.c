@@ -327,7 +327,7 @@ void pto_parser_free(struct pto_parser *p)
     mem_free(p);
 }
 
-enum status pto_tell(const struct pto_module *m, const char *path, struct diag *d)
+enum status pto_describe(const struct pto_module *m, const char *path, struct diag *d)
 {
     for (size_t i = 0; i < m->problems.n; i++) {
         const struct pto_problem *q = &m->problems.at[i];

@@ -22,6 +22,6 @@ enum status pto_parse(struct pto_parser *p, struct str text, struct pto_module *
 
 /* Counts the problems of a module in a diag; `path` names the text. ST_FORMAT when there are
  * errors. */
-enum status pto_tell(const struct pto_module *m, const char *path, struct diag *d);
+enum status pto_describe(const struct pto_module *m, const char *path, struct diag *d);
 
 #endif

@@ -310,7 +310,7 @@ TEST(problems_reach_the_diag)
 
     diag_init(&d);
     assert_int_equal(parse_begin(&x, "func.func @k() {\npto.nope\nreturn\n}\n"), ST_FORMAT);
-    assert_int_equal(pto_tell(&x.m, "k.pto", &d), ST_FORMAT);
+    assert_int_equal(pto_describe(&x.m, "k.pto", &d), ST_FORMAT);
     assert_int_equal(diag_count(&d, "pto-ir.unknown-op"), 1);
     assert_int_equal(d.entries.at[0].first[0].where.line, 2);
     assert_string_equal(d.entries.at[0].first[0].text, "column 1: unknown op pto.nope");

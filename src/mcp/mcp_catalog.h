@@ -1,12 +1,12 @@
 /*
- * mcp_desk - what a server offers: tools with answers of a size for a reader, the rest of them by
- * handles, and both as resources.
+ * mcp_catalog - what a server offers: tools with answers of a size for a reader, the rest of them
+ * by handles, and both as resources.
  *
  * Answers are kept whole, the last MCP_ANSWERS of them: "answer-3:/result/kernels" names a list in
  * the document of the third, "answer-3:text" its text; strata://answer/3 is the document.
  */
-#ifndef STRATA_MCP_MCP_DESK_H
-#define STRATA_MCP_MCP_DESK_H
+#ifndef STRATA_MCP_MCP_CATALOG_H
+#define STRATA_MCP_MCP_CATALOG_H
 
 #include "mcp/mcp_tool.h"
 
@@ -33,7 +33,7 @@ struct mcp_answer {
     size_t document_n, text_n;
 };
 
-struct mcp_desk {
+struct mcp_catalog {
     const struct mcp_tool *tools;
     size_t n_tools;
     const struct mcp_resource *resources;
@@ -45,18 +45,18 @@ struct mcp_desk {
     uint64_t last;
 };
 
-void mcp_desk_free(struct mcp_desk *desk);
+void mcp_catalog_free(struct mcp_catalog *catalog);
 
 /* Lists. */
-void mcp_desk_put_tools(const struct mcp_desk *desk, struct json_writer *w);
-void mcp_desk_put_resources(const struct mcp_desk *desk, struct json_writer *w);
+void mcp_catalog_put_tools(const struct mcp_catalog *catalog, struct json_writer *w);
+void mcp_catalog_put_resources(const struct mcp_catalog *catalog, struct json_writer *w);
 
-bool mcp_desk_has_tool(const struct mcp_desk *desk, struct str name);
-bool mcp_desk_has_resource(const struct mcp_desk *desk, struct str uri);
+bool mcp_catalog_has_tool(const struct mcp_catalog *catalog, struct str name);
+bool mcp_catalog_has_resource(const struct mcp_catalog *catalog, struct str uri);
 
 /* The result of a call of a tool that is there; the contents of a resource. */
-void mcp_desk_call(struct mcp_desk *desk, struct str name, const struct tree *arguments,
-                   struct json_writer *w);
-void mcp_desk_read(const struct mcp_desk *desk, struct str uri, struct json_writer *w);
+void mcp_catalog_call(struct mcp_catalog *catalog, struct str name, const struct tree *arguments,
+                      struct json_writer *w);
+void mcp_catalog_read(const struct mcp_catalog *catalog, struct str uri, struct json_writer *w);
 
 #endif
