@@ -43,14 +43,15 @@ void junit_write(struct text *out, const char *title, const struct junit_case *c
 static void put_command_text(struct text *out, const char *value, bool is_property)
 {
     struct arena arena;
+    uint8_t mark = 0; /* commands of other programs than GitHub's */
 
     arena_init(&arena);
     struct str text = inert_line(&arena, str_of(value));
     for (size_t i = 0; i < text.n; i++)
         if (text.at[i] == '%' || (is_property && strchr(":,", text.at[i]) != NULL))
             text_format(out, "%%%02X", (unsigned)(unsigned char)text.at[i]);
-        else if (i > 0 && text.at[i] == '#' && text.at[i - 1] == '#') /* commands elsewhere */
-            text_put(out, S("\\x23"));
+        else if (inert_is_mark(&mark, text.at[i]))
+            text_put(out, S("\\x5b"));
         else
             text_char(out, text.at[i]);
     arena_free(&arena);

@@ -185,3 +185,16 @@ void inert_pass(struct text *t, struct text *half, struct str s)
     text_free(half);
     *half = rest;
 }
+
+bool inert_is_mark(uint8_t *state, char c)
+{
+    enum { NOTHING, ONE_SIGN, TWO_SIGNS };
+    bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    bool is_mark = *state == TWO_SIGNS && c == '[';
+
+    if (c == '#')
+        *state = *state == NOTHING ? ONE_SIGN : TWO_SIGNS;
+    else if (!is_letter || *state != TWO_SIGNS)
+        *state = NOTHING;
+    return is_mark;
+}

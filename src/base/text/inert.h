@@ -14,6 +14,8 @@
 #ifndef STRATA_BASE_TEXT_INERT_H
 #define STRATA_BASE_TEXT_INERT_H
 
+#include <stdint.h>
+
 #include "base/arena.h"
 #include "base/text/text.h"
 
@@ -49,5 +51,11 @@ void inert_write(struct sink sink, struct str s);
 /* Appends data that comes in pieces of any length, as INERT_LINES: half a character at the end of
  * `s` waits in `half` for its rest. */
 void inert_pass(struct text *t, struct text *half, struct str s);
+
+/* A program of CI obeys lines with ##[command], ##vso[command] or ##teamcity[command] in them. Given
+ * the characters of a text one by one, true for each that must be shown as an escape so that none
+ * is there: a bracket behind "##" and letters. Headings and bars of '#' have none. `state` starts
+ * as 0. */
+bool inert_is_mark(uint8_t *state, char c);
 
 #endif

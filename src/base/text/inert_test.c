@@ -81,7 +81,26 @@ TEST(half_a_character_waits_for_its_rest)
     text_free(&half);
 }
 
+static size_t first_mark(struct str s)
+{
+    uint8_t state = 0;
+    size_t i = 0;
+
+    while (i < s.n && !inert_is_mark(&state, s.at[i]))
+        i++;
+    return i;
+}
+
+TEST(only_brackets_of_commands_are_marks)
+{
+    assert_int_equal(first_mark(S("##[error]x")), 2);
+    assert_int_equal(first_mark(S("a ###vso[task.complete]")), 8);
+    assert_int_equal(first_mark(S("####teamcity[x]")), 12);
+    assert_int_equal(first_mark(S("## [x] ##### a#b[0] #[ ##\n[")), 27);
+}
+
 TEST_MAIN("base/text/inert", T(harmless_text_is_itself), T(controls_are_shown),
           T(what_turns_or_breaks_the_line_is_shown),
           T(bytes_that_are_not_utf8_are_shown_one_by_one), T(layout_keeps_its_lines),
-          T(half_a_character_waits_for_its_rest))
+          T(half_a_character_waits_for_its_rest),
+          T(only_brackets_of_commands_are_marks))

@@ -136,13 +136,14 @@ static void put_lines(struct out *o, struct str s)
         send_waiting(o);
 }
 
-/* Shows the second of two colons that begin a line, and of two '#' anywhere, as an escape. Blanks
- * of any script may stand before the colons. */
+/* Shows the second of two colons that begin a line as an escape, and the bracket of a mark
+ * (inert_is_mark()). Blanks of any script may stand before the colons. */
 static void put_disarmed(struct out *o, struct text *to, struct str s)
 {
     for (size_t i = 0; i < s.n; i++) {
         char c = s.at[i];
-        if (c == o->last && ((c == ':' && !o->is_in_line) || c == '#'))
+        bool is_command = c == ':' && o->last == ':' && !o->is_in_line;
+        if (inert_is_mark(&o->mark, c) || is_command)
             text_format(to, "\\x%02x", (unsigned)c);
         else
             text_char(to, c);

@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/files/sink.h"
@@ -38,6 +39,7 @@ struct out {
     struct text half; /* of a character, at the end of data for a terminal */
     bool is_in_line;  /* for CI: the line has more than blanks and colons */
     char last;        /* for CI: the byte before */
+    uint8_t mark;     /* for CI: state of inert_is_mark() */
 };
 
 enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_RED, STYLE_YELLOW, STYLE_GREEN };
