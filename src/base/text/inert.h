@@ -52,10 +52,10 @@ void inert_write(struct sink sink, struct str s);
  * `s` waits in `half` for its rest. */
 void inert_pass(struct text *t, struct text *half, struct str s);
 
-/* A program of CI obeys lines with ##[command], ##vso[command] or ##teamcity[command] in them. Given
- * the characters of a text one by one, true for each that must be shown as an escape so that none
- * is there: a bracket behind "##" and letters. Headings and bars of '#' have none. `state` starts
- * as 0. */
+/* A program of CI obeys lines with ##[command], ##vso[command] or ##teamcity[command] in them.
+ * Given the characters of a text one by one, true for each that must be shown as an escape so that
+ * none is there: a bracket behind "##" and letters. Headings and bars of '#' have none. `state`
+ * starts as 0. */
 bool inert_is_mark(uint8_t *state, char c);
 
 #endif

@@ -102,5 +102,4 @@ TEST(only_brackets_of_commands_are_marks)
 TEST_MAIN("base/text/inert", T(harmless_text_is_itself), T(controls_are_shown),
           T(what_turns_or_breaks_the_line_is_shown),
           T(bytes_that_are_not_utf8_are_shown_one_by_one), T(layout_keeps_its_lines),
-          T(half_a_character_waits_for_its_rest),
-          T(only_brackets_of_commands_are_marks))
+          T(half_a_character_waits_for_its_rest), T(only_brackets_of_commands_are_marks))
