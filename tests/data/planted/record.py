@@ -17,13 +17,14 @@ import time
 from parts import CASES
 import programs
 import programs_calibration
+import programs_fifth
 import programs_fourth
 import programs_later
 import programs_third
 
 PROFILED_STEPS, BARE_STEPS, WARMUP_STEPS = 6, 20, 6
 SETS = {"first": programs, "later": programs_later, "third": programs_third, "fourth": programs_fourth,
-        "calibration": programs_calibration}
+        "fifth": programs_fifth, "calibration": programs_calibration}
 
 
 def cases_of(name):
