@@ -70,6 +70,7 @@ static bool snappy_copy(struct snappy *s, unsigned tag)
     return true;
 }
 
+/* The size of the whole comes first, then literals and copies by their tags. */
 static bool unpack_snappy(struct str packed, char *out, size_t n)
 {
     struct snappy s = {(const uint8_t *)packed.at, (const uint8_t *)packed.at + packed.n, out, 0,
@@ -174,6 +175,7 @@ static void end_zstd(void *stream, size_t n)
     ZSTD_freeDStream(stream);
 }
 
+/* An output that is full with more to come shows a frame that is too large. */
 static bool append_zstd(struct str packed, size_t most, struct text *out)
 {
     ZSTD_inBuffer in = {packed.at, packed.n, 0};

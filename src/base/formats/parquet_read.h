@@ -20,12 +20,24 @@
 #include "base/files/mapfile.h"
 #include "base/tables/columns.h"
 
+/* How values are stored: numbers of the format. */
+enum parquet_type {
+    PARQUET_BOOL,
+    PARQUET_I32,
+    PARQUET_I64,
+    PARQUET_I96,
+    PARQUET_FLOAT,
+    PARQUET_DOUBLE,
+    PARQUET_BYTES,
+    PARQUET_FIXED
+};
+
 struct parquet_column {
     struct str name; /* "a.b" of one that is nested */
     enum column_kind kind;
     bool is_optional;  /* values may be missing */
     const char *why;   /* why it cannot be read; NULL: it can */
-    int type, width;   /* as they are stored; bytes of a fixed one */
+    int type, width;   /* enum parquet_type; bytes of a fixed one */
     int64_t converted; /* number of its meaning in the format; -1: none */
 };
 
@@ -100,5 +112,9 @@ static inline bool parquet_has(const struct parquet_values *values, size_t row)
 {
     return (values->valid[row / 64] >> (row % 64) & 1) != 0;
 }
+
+/* Between the files that read: damage at a byte, and four bytes as a number. */
+enum status parquet_damaged(const struct parquet *p, uint64_t byte, const char *what);
+uint32_t parquet_word(const char *at);
 
 #endif

@@ -86,7 +86,7 @@ static uint64_t take_varint(struct thrift_in *in)
 {
     uint64_t value = 0;
 
-    in->is_bad = in->is_bad || !unpack_varint(&in->text, &value);
+    in->is_bad = in->is_bad || !pack_get_varint(&in->text, &value);
     return in->is_bad ? 0 : value;
 }
 
@@ -110,7 +110,7 @@ static uint8_t take_byte(struct thrift_in *in)
 
 int64_t thrift_number(struct thrift_in *in)
 {
-    return unpack_zigzag(take_varint(in));
+    return pack_unzigzag(take_varint(in));
 }
 
 struct str thrift_bytes(struct thrift_in *in)
@@ -190,6 +190,7 @@ static void skip_nested(struct thrift_in *in, enum thrift_type type)
     in->depth = depth;
 }
 
+/* A boolean field has no value besides its type; an element of a list is a byte. */
 static void skip_value(struct thrift_in *in, enum thrift_type type, bool is_element)
 {
     if (in->is_bad)

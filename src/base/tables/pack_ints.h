@@ -35,16 +35,16 @@ void pack_hybrid(struct text *out, const uint32_t *values, size_t n, unsigned wi
 
 /* The same from the front of `in`, which becomes what follows. A number of more than ten bytes is
  * none; neither is one whose last byte is not there. */
-bool unpack_varint(struct str *in, uint64_t *value);
+bool pack_get_varint(struct str *in, uint64_t *value);
 
-static inline int64_t unpack_zigzag(uint64_t value)
+static inline int64_t pack_unzigzag(uint64_t value)
 {
     return (int64_t)(value >> 1 ^ (~(value & 1) + 1));
 }
 
 /* Exactly `n` numbers. A run of the hybrid may go on behind them, and the last group is filled up.
  */
-bool unpack_delta(struct str *in, int64_t *values, size_t n);
-bool unpack_hybrid(struct str *in, uint32_t *values, size_t n, unsigned width);
+bool pack_get_delta(struct str *in, int64_t *values, size_t n);
+bool pack_get_hybrid(struct str *in, uint32_t *values, size_t n, unsigned width);
 
 #endif
