@@ -360,7 +360,8 @@ static enum status read_values(struct chunk_reader *r, int64_t encoding, struct 
     } else {
         return unsupported(r->p, c->name, "encoding number ", encoding);
     }
-    return is_good ? ST_OK : page_damaged(r, "a page has fewer values than it states, or wrong ones");
+    return is_good ? ST_OK
+                   : page_damaged(r, "a page has fewer values than it states, or wrong ones");
 }
 
 /* ---- rows ---- */
