@@ -152,7 +152,8 @@ static enum status read_schema(struct footer *f)
                 return footer_damaged(f, "its schema is nested too deep");
             levels[depth++] = (struct schema_level){node.children, n_path};
             if (i > 0) {
-                memcpy(path + n_path, node.name.at, node.name.n);
+                if (node.name.n > 0)
+                    memcpy(path + n_path, node.name.at, node.name.n);
                 path[n_path + node.name.n] = '.';
                 n_path += node.name.n + 1;
             }

@@ -306,8 +306,6 @@ static bool dictionary_values(struct chunk_reader *r, struct str in, size_t to, 
     struct parquet_values *out = r->out;
     uint32_t *places = out->places;
 
-    if (n == 0)
-        return true;
     if (in.n == 0)
         return false;
     unsigned width = (uint8_t)in.at[0];
@@ -342,13 +340,15 @@ static enum status read_values(struct chunk_reader *r, int64_t encoding, struct 
 {
     const struct parquet_column *c = r->column;
     struct parquet_values *out = r->out;
-    void *at = (char *)out->values + to * width_of(c->kind);
     bool is_good;
 
+    if (n == 0)
+        return ST_OK;
+    void *at = (char *)out->values + to * width_of(c->kind);
     if (encoding == ENCODING_PLAIN) {
         is_good = plain_values(c, in, at, n);
     } else if (encoding == ENCODING_DICTIONARY || encoding == ENCODING_PLAIN_DICTIONARY) {
-        is_good = (n == 0 || r->has_dictionary) && dictionary_values(r, in, to, n);
+        is_good = r->has_dictionary && dictionary_values(r, in, to, n);
     } else if (encoding == ENCODING_RLE && c->type == PARQUET_BOOL) {
         is_good = run_values(r, in, at, n);
     } else if (encoding == ENCODING_DELTA && c->kind == VALUES_INT && c->type != PARQUET_BOOL) {
