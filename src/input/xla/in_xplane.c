@@ -6,9 +6,10 @@
  * name, so that a file that was cut loses the plane it was cut in. What is before and behind is
  * read. Format reference: docs/formats/xplane.md
  */
+#include <stdlib.h>
+
 #include "base/files/gz.h"
 #include "base/files/mapfile.h"
-#include "input/trace/trace_links.h"
 #include "input/xla/xla_steps.h"
 #include "input/xla/xplane.h"
 
@@ -114,6 +115,10 @@ static void sort_slices(struct xplane *x)
         return;
     renumber(&x->from, moved);
     renumber(&x->to, moved);
+    for (size_t i = 0; i < x->calls.n; i++)
+        x->calls.at[i].slice = moved[x->calls.at[i].slice];
+    for (size_t i = 0; i < x->works.n; i++)
+        x->works.at[i].slice = moved[x->works.at[i].slice];
     for (size_t i = 0; i < x->modules.n; i++)
         x->modules.at[i] = moved[x->modules.at[i]];
     for (size_t i = 0; i < cap->flows.n; i++) {
@@ -188,6 +193,33 @@ static void join_ends(struct xplane *x)
     hash_free(&modules);
 }
 
+ORDER_BY(by_number, struct xplane_link, ORDER(x->number, y->number) ?: ORDER(x->slice, y->slice));
+
+static void sort_links(struct xplane_links *links)
+{
+    for (size_t i = 1; i < links->n; i++)
+        if (by_number(&links->at[i], &links->at[i - 1]) < 0) {
+            qsort(links->at, links->n, sizeof(*links->at), by_number);
+            return;
+        }
+}
+
+/* From the first call of a number to all its work. */
+static void join_links(struct xplane *x)
+{
+    size_t call = 0;
+
+    sort_links(&x->calls);
+    sort_links(&x->works);
+    for (size_t i = 0; i < x->works.n; i++) {
+        const struct xplane_link *work = &x->works.at[i];
+        while (call < x->calls.n && x->calls.at[call].number < work->number)
+            call++;
+        if (call < x->calls.n && x->calls.at[call].number == work->number)
+            capture_flow(x->cap, FLOW_LAUNCH, x->calls.at[call].slice, work->slice);
+    }
+}
+
 /* Calls of HIP are AMD's. */
 static bool has_hip_calls(const struct capture *cap)
 {
@@ -212,7 +244,7 @@ static void finish(struct xplane *x)
         }
     xla_steps_settle(cap, 0, import_device(x->i));
     join_ends(x);
-    trace_links_add(cap, 0);
+    join_links(x);
     if (cap->facts.vendor == VENDOR_NVIDIA && has_hip_calls(cap))
         cap->facts.vendor = VENDOR_AMD;
     cap->facts.kind = capture_intern(cap, S("xplane"));
@@ -239,7 +271,6 @@ static enum status refuse(struct xplane *x)
 static enum status read_text(struct import *i, struct str text)
 {
     struct xplane x = {.i = i, .cap = i->cap, .text = text};
-    struct diag *diag = i->in->diag;
 
     i->bytes = text.n;
     arena_init(&x.scratch);
@@ -249,7 +280,8 @@ static enum status read_text(struct import *i, struct str text)
     enum status st = x.planes > 0 ? ST_OK : refuse(&x);
     if (st == ST_OK)
         finish(&x);
-    (void)diag;
+    vec_free(&x.calls);
+    vec_free(&x.works);
     vec_free(&x.from);
     vec_free(&x.to);
     vec_free(&x.modules);

@@ -46,6 +46,7 @@ struct xplane_told {
     struct attr set[XPLANE_SET_MOST], own[XPLANE_OWN_MOST];
     size_t n_set, n_own;
     uint64_t from, to, from_kind, to_kind;
+    int64_t link; /* 0: none */
     bool has_from, has_to;
     bool is_shared; /* of a name: all of it is set */
 };
@@ -59,10 +60,37 @@ struct xplane_event_name {
     struct xplane_told *shared;        /* NULL: it has no stats */
 };
 
+enum { XPLANE_STATS_MOST = 64 };
+
+/* The stats of an event, as they lie in the file. */
+struct xplane_stats {
+    struct str at[XPLANE_STATS_MOST];
+    size_t n;
+};
+
+/* Events of one name mostly repeat what was said of one before, byte by byte, but for numbers. */
+enum { XPLANE_MEMOS = 1 << 12 };
+struct xplane_memo {
+    struct str bytes; /* of the stats that make the set; empty: none */
+    uint32_t name;
+    attr_run set;
+};
+
 /* What "regs:38 grid:160,1,1 block:1024,1,1" says. */
 struct xplane_details {
     struct attr list[5];
     size_t n;
+};
+
+/* A call or a piece of work by the number that both have. */
+struct xplane_link {
+    int64_t number;
+    uint32_t slice;
+};
+
+struct xplane_links {
+    struct xplane_link *at;
+    size_t n, cap;
 };
 
 /* An event that others point to or from. */
@@ -79,8 +107,9 @@ struct xplane_ends {
 struct xplane {
     struct import *i;
     struct capture *cap;
-    struct str text;             /* the whole file */
-    const uint8_t *damage;       /* the first byte that was not right; NULL: none */
+    struct str text;       /* the whole file */
+    const uint8_t *damage; /* the first byte that was not right; NULL: none */
+    struct xplane_links calls, works;
     struct xplane_ends from, to; /* producers and consumers */
     VEC_OF(uint32_t) modules;    /* consumers that are runs of a module on a device */
     uint64_t planes;             /* that could be read */
@@ -95,16 +124,37 @@ struct xplane {
 enum xplane_kind { XPLANE_OTHER, XPLANE_DEVICE, XPLANE_HOST, XPLANE_TASK };
 enum xplane_kind xplane_kind_of(struct str name, int32_t *device);
 
+/* What stands on a row. */
+enum xplane_class {
+    XPLANE_WORK,  /* kernels and copies of a stream, operations of a TPU */
+    XPLANE_WAITS, /* what a TPU waits for */
+    XPLANE_STEPS,
+    XPLANE_MODULES,
+    XPLANE_DERIVED, /* made by the profiler from the others */
+    XPLANE_COUNTERS,
+    XPLANE_THREAD,
+};
+
+struct xplane_row {
+    struct str message, name;
+    int64_t id, timestamp;
+    size_t events;
+    enum xplane_class class;
+    lane_id lane;
+};
+
 /* A plane and its tables. */
 struct xplane_plane {
     struct xplane *x;
     struct str name;
     enum xplane_kind kind;
-    int32_t device;                  /* -1: none */
-    VEC_OF(struct str) lines, stats; /* messages */
+    int32_t device; /* -1: none */
+    VEC_OF(struct xplane_row) rows;
+    VEC_OF(struct str) stats; /* messages */
     VEC_OF(struct xplane_stat_name) stat_names;
     VEC_OF(struct xplane_event_name) event_names;
     struct xplane_ids stat_ids, event_ids;
+    struct xplane_memo *memos;
     bool has_streams; /* rows of streams beside those made from them */
     bool is_gpu;
 };
@@ -126,13 +176,9 @@ struct xplane_value {
 };
 bool xplane_stat_value(struct xplane_plane *p, struct str message, struct xplane_value *out);
 
-/* Adds what a stat tells. */
-void xplane_stat_tell(struct xplane_plane *p, struct str message, struct xplane_told *told);
-
-/* What all events of a name share; empty when nothing. */
-const struct xplane_told *xplane_stat_shared(struct xplane_plane *p, struct xplane_event_name *e);
-
-/* Adds what all events of a name share, where the event does not say otherwise. */
-void xplane_stat_join(struct xplane_told *told, const struct xplane_told *shared);
+/* What the stats of an event tell: its set, and in `told` the rest. `e` is the event's name, NULL
+ * when there is none. */
+attr_run xplane_stats_tell(struct xplane_plane *p, const struct xplane_stats *stats,
+                           struct xplane_event_name *e, struct xplane_told *told);
 
 #endif

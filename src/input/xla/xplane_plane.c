@@ -5,24 +5,6 @@
 #include "input/xla/xla_steps.h"
 #include "input/xla/xplane.h"
 
-/* What stands on a row. */
-enum row_class {
-    ROW_WORK,  /* kernels and copies of a stream, operations of a TPU */
-    ROW_WAITS, /* what a TPU waits for */
-    ROW_STEPS,
-    ROW_MODULES,
-    ROW_DERIVED, /* made by the profiler from the others */
-    ROW_COUNTERS,
-    ROW_HOST,
-};
-
-struct plane_row {
-    struct str message, name, display;
-    int64_t id, timestamp;
-    enum row_class class;
-    lane_id lane;
-};
-
 enum xplane_kind xplane_kind_of(struct str name, int32_t *device)
 {
     static const struct str devices[] = {S_INIT("/device:GPU:"), S_INIT("/device:TPU:")};
@@ -94,6 +76,33 @@ static void add_stat_name(struct xplane_plane *p, struct str entry)
     vec_push(&p->stat_names, s);
 }
 
+/* Fields: 1 id, 2 name, 3 nanoseconds, 4 events, 11 display name. */
+static struct xplane_row read_row(struct xplane_plane *p, struct str message)
+{
+    struct xplane_row row = {.message = message};
+    struct proto in = proto_of(message);
+    struct str display = S("");
+    struct proto_field f;
+
+    while (proto_next(&in, &f)) {
+        if (f.number == 1 && f.wire == PROTO_VARINT)
+            row.id = (int64_t)f.value;
+        else if (f.number == 4)
+            row.events += f.wire == PROTO_BYTES;
+        else if (f.number == 2 && f.wire == PROTO_BYTES)
+            row.name = f.bytes;
+        else if (f.number == 3 && f.wire == PROTO_VARINT)
+            row.timestamp = (int64_t)f.value;
+        else if (f.number == 11 && f.wire == PROTO_BYTES)
+            display = f.bytes;
+    }
+    if (in.is_bad)
+        p->x->damage = in.at;
+    if (display.n > 0)
+        row.name = display;
+    return row;
+}
+
 /* Fields: 2 name, 3 lines, 4 names of events, 5 names of stats, 6 stats. */
 static bool index_plane(struct xplane_plane *p, struct str message)
 {
@@ -106,7 +115,7 @@ static bool index_plane(struct xplane_plane *p, struct str message)
         if (f.number == 2)
             p->name = f.bytes;
         else if (f.number == 3)
-            vec_push(&p->lines, f.bytes);
+            vec_push(&p->rows, read_row(p, f.bytes));
         else if (f.number == 4)
             add_event_name(p, f.bytes);
         else if (f.number == 5)
@@ -193,57 +202,33 @@ static void read_task(struct xplane_plane *p)
 
 /* ---- rows ---- */
 
-/* Fields: 1 id, 2 name, 3 nanoseconds, 4 events, 11 display name. */
-static struct plane_row read_row(struct xplane_plane *p, struct str message)
-{
-    struct plane_row row = {.message = message};
-    struct proto in = proto_of(message);
-    struct proto_field f;
-
-    while (proto_next(&in, &f)) {
-        if (f.number == 1 && f.wire == PROTO_VARINT)
-            row.id = (int64_t)f.value;
-        else if (f.number == 2 && f.wire == PROTO_BYTES)
-            row.name = f.bytes;
-        else if (f.number == 3 && f.wire == PROTO_VARINT)
-            row.timestamp = (int64_t)f.value;
-        else if (f.number == 11 && f.wire == PROTO_BYTES)
-            row.display = f.bytes;
-    }
-    if (in.is_bad)
-        p->x->damage = in.at;
-    if (row.display.n > 0)
-        row.name = row.display;
-    return row;
-}
-
 static bool is_stream_row(struct str name)
 {
     return str_starts(name, S("Stream #"));
 }
 
-static enum row_class class_of(const struct xplane_plane *p, struct str name)
+static enum xplane_class class_of(const struct xplane_plane *p, struct str name)
 {
     if (p->kind != XPLANE_DEVICE)
-        return ROW_HOST;
+        return XPLANE_THREAD;
     if (str_equal(name, S("_counters_")))
-        return ROW_COUNTERS;
+        return XPLANE_COUNTERS;
     if (is_stream_row(name))
-        return ROW_WORK;
+        return XPLANE_WORK;
     if (str_equal(name, S("Steps")))
-        return ROW_STEPS;
+        return XPLANE_STEPS;
     if (str_equal(name, S("XLA Modules")))
-        return ROW_MODULES;
+        return XPLANE_MODULES;
     if (p->has_streams)
-        return ROW_DERIVED;
+        return XPLANE_DERIVED;
     if (str_equal(name, S("XLA TraceMe")))
-        return ROW_WAITS;
-    return str_equal(name, S("XLA Ops")) || str_equal(name, S("Async XLA Ops")) ? ROW_WORK
-                                                                                : ROW_DERIVED;
+        return XPLANE_WAITS;
+    return str_equal(name, S("XLA Ops")) || str_equal(name, S("Async XLA Ops")) ? XPLANE_WORK
+                                                                                : XPLANE_DERIVED;
 }
 
 /* Planes of parts of a device, "/device:TPU:0 SparseCore 1", have rows of their own. */
-static struct lane_key key_of(struct xplane_plane *p, const struct plane_row *row)
+static struct lane_key key_of(struct xplane_plane *p, const struct xplane_row *row)
 {
     struct capture *cap = p->x->cap;
     struct lane_key key = {.device = p->device, .name = capture_intern(cap, row->name)};
@@ -257,7 +242,7 @@ static struct lane_key key_of(struct xplane_plane *p, const struct plane_row *ro
         return key;
     }
     size_t space = str_find_char(p->name, ' ');
-    key.kind = row->class == ROW_WORK || row->class == ROW_WAITS ? LANE_STREAM : LANE_OTHER;
+    key.kind = row->class == XPLANE_WORK || row->class == XPLANE_WAITS ? LANE_STREAM : LANE_OTHER;
     if (space < p->name.n || key.kind == LANE_OTHER)
         key.process = capture_intern(cap, p->name);
     return key;
@@ -286,31 +271,29 @@ static enum slice_kind work_kind_of(const struct xplane_event_name *e)
     return kind == SLICE_COMPUTE ? xla_work_kind(operation) : kind;
 }
 
-static enum slice_kind kind_on(const struct xplane_plane *p, const struct plane_row *row,
-                               struct xplane_event_name *e, const struct xplane_told *told)
+static enum slice_kind kind_on(const struct xplane_row *row, struct xplane_event_name *e,
+                               const struct xplane_told *told)
 {
     switch (row->class) {
-    case ROW_WORK:
+    case XPLANE_WORK:
         if (e == NULL)
             return SLICE_COMPUTE;
         if (e->kind < 0)
             e->kind = (int8_t)work_kind_of(e);
         return (enum slice_kind)e->kind;
-    case ROW_WAITS:
+    case XPLANE_WAITS:
         return SLICE_WAIT;
-    case ROW_STEPS:
+    case XPLANE_STEPS:
         return SLICE_STEP;
-    case ROW_HOST:
+    case XPLANE_THREAD:
         break;
     default:
         return SLICE_OTHER;
     }
     if (e != NULL && str_starts(e->name, S("$")))
         return SLICE_PYTHON;
-    strid link = capture_key(p->x->cap, KEY_LINK);
-    for (size_t i = 0; i < told->n_own; i++)
-        if (told->own[i].key == link)
-            return SLICE_RUNTIME;
+    if (told->link != 0)
+        return SLICE_RUNTIME;
     return SLICE_HOST_OP;
 }
 
@@ -327,7 +310,7 @@ static strid name_of(struct xplane_plane *p, struct xplane_event_name *e, int64_
     return e->text;
 }
 
-static void add_ends(struct xplane_plane *p, const struct plane_row *row,
+static void add_ends(struct xplane_plane *p, const struct xplane_row *row,
                      const struct xplane_told *told, uint32_t slice)
 {
     struct xplane *x = p->x;
@@ -338,21 +321,19 @@ static void add_ends(struct xplane_plane *p, const struct plane_row *row,
         vec_push(&x->from, from);
     if (told->has_to)
         vec_push(&x->to, to);
-    if (told->has_to && row->class == ROW_MODULES)
+    if (told->has_to && row->class == XPLANE_MODULES)
         vec_push(&x->modules, slice);
 }
 
 /* A value of a counter: the event's name, and its one stat that is a real. */
-static void add_sample(struct xplane_plane *p, struct str message, strid name, nanos at)
+static void add_sample(struct xplane_plane *p, const struct xplane_stats *stats, strid name,
+                       nanos at)
 {
-    struct proto in = proto_of(message);
+    struct capture *cap = p->x->cap;
     struct xplane_value value;
-    struct proto_field f;
 
-    while (proto_next(&in, &f))
-        if (f.number == 4 && f.wire == PROTO_BYTES && xplane_stat_value(p, f.bytes, &value) &&
-            value.is_number) {
-            struct capture *cap = p->x->cap;
+    for (size_t i = 0; i < stats->n; i++)
+        if (xplane_stat_value(p, stats->at[i], &value) && value.is_number) {
             series_id series = capture_series(cap, capture_intern(cap, p->name), name, 0);
             capture_sample(cap, series, at, value.real);
             return;
@@ -361,17 +342,17 @@ static void add_sample(struct xplane_plane *p, struct str message, strid name, n
 
 /* Fields: 1 name, 2 offset, 3 duration, 4 stats, 5 how many this is the sum of. */
 static bool read_event(struct xplane_plane *p, struct str message, struct raw_event *e,
-                       struct xplane_told *told)
+                       struct xplane_stats *stats)
 {
     struct proto in = proto_of(message);
     struct proto_field f;
 
     *e = (struct raw_event){0};
-    told->n_set = told->n_own = 0;
-    told->has_from = told->has_to = told->is_shared = false;
-    told->from_kind = told->to_kind = 0;
+    stats->n = 0;
     while (proto_next(&in, &f)) {
-        if (f.wire == PROTO_VARINT) {
+        if (f.number == 4 && f.wire == PROTO_BYTES && stats->n < XPLANE_STATS_MOST) {
+            stats->at[stats->n++] = f.bytes;
+        } else if (f.wire == PROTO_VARINT) {
             if (f.number == 1)
                 e->name = (int64_t)f.value;
             else if (f.number == 2)
@@ -379,8 +360,6 @@ static bool read_event(struct xplane_plane *p, struct str message, struct raw_ev
             else if (f.number == 3)
                 e->duration = (int64_t)f.value;
             e->is_sum = f.number == 5 || (e->is_sum && f.number != 2);
-        } else if (f.wire == PROTO_BYTES && f.number == 4) {
-            xplane_stat_tell(p, f.bytes, told);
         }
     }
     if (in.is_bad)
@@ -394,7 +373,7 @@ static uint64_t byte_of(const struct xplane *x, struct str message)
 }
 
 /* Begin and length in nanoseconds; false, and a loss, when they are of no use. */
-static bool settle_times(struct xplane_plane *p, const struct plane_row *row, struct str message,
+static bool settle_times(struct xplane_plane *p, const struct xplane_row *row, struct str message,
                          const struct raw_event *e, struct slice *slice)
 {
     struct import *i = p->x->i;
@@ -409,48 +388,54 @@ static bool settle_times(struct xplane_plane *p, const struct plane_row *row, st
     return false;
 }
 
-static void take_event(struct xplane_plane *p, const struct plane_row *row, struct str message)
+/* What ties calls and work together. */
+static void add_links(struct xplane_plane *p, const struct xplane_row *row,
+                      const struct xplane_told *told, const struct slice *slice, uint32_t number)
+{
+    struct xplane_link link = {told->link, number};
+
+    if (told->has_from || told->has_to)
+        add_ends(p, row, told, number);
+    if (told->link <= 0)
+        return;
+    if (slice->kind == SLICE_RUNTIME)
+        vec_push(&p->x->calls, link);
+    else if (slice_is_kernel(slice->kind))
+        vec_push(&p->x->works, link);
+}
+
+static void take_event(struct xplane_plane *p, const struct xplane_row *row, struct str message)
 {
     struct capture *cap = p->x->cap;
+    struct xplane_stats stats;
     struct xplane_told told;
     struct raw_event raw;
     struct slice slice = {.lane = row->lane};
 
-    if (!read_event(p, message, &raw, &told)) {
+    if (!read_event(p, message, &raw, &stats)) {
         import_lose(p->x->i, import_byte(p->x->i, byte_of(p->x, message)), "xplane.damaged",
                     "damaged event skipped");
         return;
     }
-    if (raw.is_sum) {
-        p->x->aggregated++;
-        return;
-    }
-    if (!settle_times(p, row, message, &raw, &slice))
+    p->x->aggregated += raw.is_sum;
+    if (raw.is_sum || !settle_times(p, row, message, &raw, &slice))
         return;
     p->x->i->rows++;
     uint32_t place = xplane_ids_get(&p->event_ids, raw.name);
     struct xplane_event_name *e = place < p->event_names.n ? &p->event_names.at[place] : NULL;
     slice.name = name_of(p, e, raw.name);
-    if (row->class == ROW_COUNTERS) {
-        add_sample(p, message, slice.name, slice.begin);
+    if (row->class == XPLANE_COUNTERS) {
+        add_sample(p, &stats, slice.name, slice.begin);
         return;
     }
-    const struct xplane_told *shared = e != NULL ? xplane_stat_shared(p, e) : NULL;
-    slice.kind = kind_on(p, row, e, &told);
-    slice.set = e != NULL ? e->set : 0;
-    if (told.n_set > 0) {
-        if (shared != NULL)
-            xplane_stat_join(&told, shared);
-        slice.set = attrs_set(&cap->attrs, told.set, told.n_set);
-    }
+    slice.set = xplane_stats_tell(p, &stats, e, &told);
+    slice.kind = kind_on(row, e, &told);
     if (told.n_own > 0)
         slice.own = attrs_own(&cap->attrs, told.own, told.n_own);
-    uint32_t number = capture_slice(cap, &slice);
-    if (told.has_from || told.has_to)
-        add_ends(p, row, &told, number);
+    add_links(p, row, &told, &slice, capture_slice(cap, &slice));
 }
 
-static void read_events(struct xplane_plane *p, const struct plane_row *row)
+static void read_events(struct xplane_plane *p, const struct xplane_row *row)
 {
     struct proto in = proto_of(row->message);
     struct proto_field f;
@@ -479,25 +464,26 @@ static void read_events(struct xplane_plane *p, const struct plane_row *row)
 
 static void read_rows(struct xplane_plane *p)
 {
-    for (size_t i = 0; i < p->lines.n && !cancelled(); i++) {
-        struct plane_row row = read_row(p, p->lines.at[i]);
-        row.class = class_of(p, row.name);
-        struct proto in = proto_of(row.message);
-        struct proto_field f;
-        bool has_events = false;
-        while (!has_events && proto_next(&in, &f))
-            has_events = f.number == 4 && f.wire == PROTO_BYTES;
-        if (!has_events && !in.is_bad)
+    struct slices *s = &p->x->cap->slices;
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->rows.n; i++)
+        n += p->rows.at[i].events;
+    slices_reserve(s, s->n + n);
+    for (size_t i = 0; i < p->rows.n && !cancelled(); i++) {
+        struct xplane_row *row = &p->rows.at[i];
+        row->class = class_of(p, row->name);
+        if (row->events == 0)
             continue;
-        if (row.class != ROW_COUNTERS)
-            row.lane = capture_lane(p->x->cap, key_of(p, &row));
-        read_events(p, &row);
+        if (row->class != XPLANE_COUNTERS)
+            row->lane = capture_lane(p->x->cap, key_of(p, row));
+        read_events(p, row);
     }
 }
 
 static void free_plane(struct xplane_plane *p)
 {
-    vec_free(&p->lines);
+    vec_free(&p->rows);
     vec_free(&p->stats);
     vec_free(&p->stat_names);
     vec_free(&p->event_names);
@@ -513,12 +499,12 @@ void xplane_read_plane(struct xplane *x, struct str message)
         x->planes++;
         p.kind = xplane_kind_of(p.name, &p.device);
         p.is_gpu = str_starts(p.name, S("/device:GPU:"));
-        for (size_t i = 0; i < p.lines.n; i++)
-            p.has_streams = p.has_streams || is_stream_row(read_row(&p, p.lines.at[i]).name);
+        for (size_t i = 0; i < p.rows.n; i++)
+            p.has_streams = p.has_streams || is_stream_row(p.rows.at[i].name);
         bool is_other = p.kind == XPLANE_DEVICE && import_is_other_device(x->i, p.device);
         if (p.kind == XPLANE_TASK)
             read_task(&p);
-        if (p.kind == XPLANE_DEVICE && p.lines.n > 0 && !is_other)
+        if (p.kind == XPLANE_DEVICE && p.rows.n > 0 && !is_other)
             read_device_facts(&p);
         if ((p.kind == XPLANE_DEVICE || p.kind == XPLANE_HOST) && !is_other)
             read_rows(&p);

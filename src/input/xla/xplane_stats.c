@@ -323,6 +323,7 @@ static void tell_special(struct xplane_plane *p, enum xplane_role role, const st
         if (raw->field == 3 || raw->field == 4) {
             put_attr(told->own, &told->n_own, XPLANE_OWN_MOST,
                      attr_int(capture_key(cap, KEY_LINK), (int64_t)raw->value));
+            told->link = (int64_t)raw->value;
         }
         return;
     case XPLANE_KERNEL:
@@ -354,7 +355,8 @@ static void tell_special(struct xplane_plane *p, enum xplane_role role, const st
     }
 }
 
-void xplane_stat_tell(struct xplane_plane *p, struct str message, struct xplane_told *told)
+/* Adds what a stat tells. */
+static void tell_stat(struct xplane_plane *p, struct str message, struct xplane_told *told)
 {
     struct raw_stat raw;
 
@@ -373,13 +375,14 @@ void xplane_stat_tell(struct xplane_plane *p, struct str message, struct xplane_
     struct attr attr = attr_of(p, s->key, &raw);
     if (attr.key == 0)
         return;
-    if (s->role == XPLANE_SET || told->is_shared || (attr.type == ATTR_TEXT && raw.field == 7))
+    if (s->role == XPLANE_SET || told->is_shared)
         put_set(told, attr);
     else
         put_attr(told->own, &told->n_own, XPLANE_OWN_MOST, attr);
 }
 
-void xplane_stat_join(struct xplane_told *told, const struct xplane_told *shared)
+/* Adds what all events of a name share, where the event does not say otherwise. */
+static void join_shared(struct xplane_told *told, const struct xplane_told *shared)
 {
     size_t n = told->n_set;
 
@@ -392,7 +395,8 @@ void xplane_stat_join(struct xplane_told *told, const struct xplane_told *shared
     }
 }
 
-const struct xplane_told *xplane_stat_shared(struct xplane_plane *p, struct xplane_event_name *e)
+/* What all events of a name share; NULL: nothing. */
+static const struct xplane_told *shared_of(struct xplane_plane *p, struct xplane_event_name *e)
 {
     struct proto in = proto_of(e->message);
     struct proto_field f;
@@ -408,7 +412,7 @@ const struct xplane_told *xplane_stat_shared(struct xplane_plane *p, struct xpla
     }
     while (proto_next(&in, &f))
         if (f.number == 5 && f.wire == PROTO_BYTES) {
-            xplane_stat_tell(p, f.bytes, &told);
+            tell_stat(p, f.bytes, &told);
             has_stats = true;
         }
     if (has_stats) {
@@ -417,4 +421,72 @@ const struct xplane_told *xplane_stat_shared(struct xplane_plane *p, struct xpla
         e->set = attrs_set(&p->x->cap->attrs, told.set, told.n_set);
     }
     return e->shared;
+}
+
+/* ---- all stats of an event ---- */
+
+/* The stat's number comes first. */
+static enum xplane_role role_of(struct xplane_plane *p, struct str message)
+{
+    struct proto in = proto_of(message);
+    struct proto_field f;
+
+    if (!proto_next(&in, &f) || f.number != 1 || f.wire != PROTO_VARINT)
+        return XPLANE_OWN; /* looked at in full */
+    const struct xplane_stat_name *s = stat_name_of(p, (int64_t)f.value);
+    return s != NULL ? s->role : XPLANE_SKIP;
+}
+
+/* The bytes from the first to the last stat of a list; they lie one after the other. */
+static struct str span_of(const struct str *list, size_t n)
+{
+    const char *begin = list[0].at, *end = list[0].at + list[0].n;
+
+    for (size_t i = 1; i < n; i++)
+        end = list[i].at + list[i].n;
+    return (struct str){begin, (size_t)(end - begin)};
+}
+
+/* Where a set with these stats is remembered. */
+static struct xplane_memo *memo_of(struct xplane_plane *p, struct str bytes, uint32_t name)
+{
+    if (p->memos == NULL)
+        p->memos = ARENA_ARRAY(&p->x->scratch, struct xplane_memo, XPLANE_MEMOS);
+    return &p->memos[hash_mix(hash_bytes(bytes), name) % XPLANE_MEMOS];
+}
+
+attr_run xplane_stats_tell(struct xplane_plane *p, const struct xplane_stats *stats,
+                           struct xplane_event_name *e, struct xplane_told *told)
+{
+    const struct xplane_told *shared = e != NULL ? shared_of(p, e) : NULL;
+    struct str list[XPLANE_STATS_MOST];
+    size_t n = 0;
+
+    told->n_set = told->n_own = 0;
+    told->has_from = told->has_to = told->is_shared = false;
+    told->from_kind = told->to_kind = 0;
+    told->link = 0;
+    for (size_t i = 0; i < stats->n; i++) {
+        enum xplane_role role = role_of(p, stats->at[i]);
+        if (role == XPLANE_SET || role == XPLANE_KERNEL)
+            list[n++] = stats->at[i];
+        else if (role != XPLANE_SKIP)
+            tell_stat(p, stats->at[i], told);
+    }
+    if (n == 0 && told->n_set == 0)
+        return e != NULL ? e->set : 0;
+    struct str bytes = n > 0 ? span_of(list, n) : S("");
+    uint32_t name = e != NULL ? (uint32_t)(e - p->event_names.at) : UINT32_MAX;
+    struct xplane_memo *memo = memo_of(p, bytes, name);
+    bool is_plain = told->n_set == 0 && bytes.n > 0;
+    if (is_plain && memo->name == name && str_equal(memo->bytes, bytes))
+        return memo->set;
+    for (size_t i = 0; i < n; i++)
+        tell_stat(p, list[i], told);
+    if (shared != NULL)
+        join_shared(told, shared);
+    attr_run set = attrs_set(&p->x->cap->attrs, told->set, told->n_set);
+    if (is_plain)
+        *memo = (struct xplane_memo){bytes, name, set};
+    return set;
 }
