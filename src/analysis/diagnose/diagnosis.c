@@ -531,6 +531,18 @@ static const struct diagnosis *without_work(struct diagnosis *d, const struct ca
     return d;
 }
 
+/* The replay has a mean over all steps, which is no time of steps that differ; and without the
+ * profiler nothing takes longer than with it, whatever the replay is off by. */
+static double replay_scale_of(const struct root_finder *f)
+{
+    bool is_mixed = f->units < f->steps;
+    nanos recorded = f->window / (nanos)f->units;
+
+    return f->w->profiled > 0 && (is_mixed || f->w->bare > recorded)
+               ? (double)recorded / (double)f->w->profiled
+               : 1;
+}
+
 const struct diagnosis *diagnosis_find(struct study *st)
 {
     const struct accounting *a = study_accounting(st);
@@ -546,6 +558,7 @@ const struct diagnosis *diagnosis_find(struct study *st)
         w.device = device_find(&device_builtin, S(ROOT_ASSUMED_DEVICE));
     diagnosis_begin(&t, st, &w, a);
     t.d = d;
+    double scale = replay_scale_of(&t.f);
     *d = (struct diagnosis){
         .framework = framework_name(t.framework),
         .steps = t.f.steps,
@@ -556,11 +569,9 @@ const struct diagnosis *diagnosis_find(struct study *st)
         .host_period = a->host_period,
         .device_period = t.f.window / (nanos)t.f.units,
         .is_mixed = t.f.units < t.f.steps,
-        /* The replay has a mean over all steps. */
-        .profiled = t.f.units < t.f.steps ? t.f.window : w.profiled,
-        .bare = t.f.units < t.f.steps && w.profiled > 0
-                    ? nanos_of((double)t.f.window * ((double)w.bare / (double)w.profiled))
-                    : w.bare,
+        .replay_scale = scale,
+        .profiled = nanos_of((double)w.profiled * scale),
+        .bare = nanos_of((double)w.bare * scale),
         .identity_error = w.replay->identity_error,
         .nodes = w.replay->n,
         .edges = w.replay->edges,

@@ -173,14 +173,18 @@ static void site_add_waits(const struct root_finder *f, struct site_sums *sums)
     for (size_t i = 0; i < f->a->tasks.n; i++) {
         const struct device_task *t = &f->a->tasks.at[i];
         nanos time = root_counts_step(f, t->step) ? stream_wait(f, i) : 0;
-        if (time > 0)
-            site_add(sums, f->cap, t->slice, time);
+        if (time <= 0)
+            continue;
+        sums->inner += !touches_edge(f, t->begin - time, t->begin);
+        site_add(sums, f->cap, t->slice, time);
     }
     for (size_t i = 0; i < f->a->pieces.n; i++) {
         const struct idle_piece *p = &f->a->pieces.at[i];
         nanos time = root_long_wait(f, p);
-        if (time > 0 && p->task != UINT32_MAX && node_of(f, p->task)->other == REPLAY_NONE)
-            site_add(sums, f->cap, f->a->tasks.at[p->task].slice, time);
+        if (time <= 0 || p->task == UINT32_MAX || node_of(f, p->task)->other != REPLAY_NONE)
+            continue;
+        sums->inner += !touches_edge(f, p->at.begin, p->at.end);
+        site_add(sums, f->cap, f->a->tasks.at[p->task].slice, time);
     }
 }
 
@@ -244,7 +248,9 @@ void root_find_sites(const struct root_finder *f, struct found_cause *c)
             site_add(&sums, f->cap, site, time);
         }
     }
-    c->is_at_edge = f->a->is_pseudo && sums.count == 1 && sums.inner == 0;
+    /* What a recording begins with may wait for work that was there before it. */
+    bool is_marked = !f->a->is_pseudo && c->cause != ROOT_DEVICE_DEPENDENCY;
+    c->is_at_edge = !is_marked && sums.count == 1 && sums.inner == 0;
     c->count = sums.count / f->units;
     c->each = sums.count > 0 ? sums.time / (nanos)sums.count : 0;
     c->share = num_share((double)sums.time, (double)f->window);

@@ -33,7 +33,7 @@ static double tensor_time(struct whatif *w, const struct host_call *call, enum p
 {
     const struct operator_work *work = operator_work_of(&w->works, whatif_operator(w, call));
     int percent =
-        roof_percent(call->family == FAMILY_CONV ? ROOF_CONVOLUTION : ROOF_PRODUCT, peak, 0);
+        roof_percent(w->device, call->family == FAMILY_CONV ? ROOF_CONVOLUTION : ROOF_PRODUCT, peak, 0);
     bool is_narrowed = work->type.is_double || work->type.bytes == 0; /* doubles become floats */
     double bytes = work->moved * (is_narrowed ? 4 : work->type.bytes);
     double share = work->is_convolution ? output_share(w, call) : 1;
