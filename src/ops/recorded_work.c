@@ -9,7 +9,7 @@
 
 struct op_tensors {
     struct tensor_shapes shapes;
-    struct tensor_type types[TENSOR_SHAPES];
+    enum dtype types[TENSOR_SHAPES];
 };
 
 static struct op_tensors read_tensors(struct str shapes, struct str types)
@@ -18,7 +18,7 @@ static struct op_tensors read_tensors(struct str shapes, struct str types)
     struct str one;
 
     for (size_t i = 0; i < o.shapes.n && types.n > 0 && str_split(&types, ';', &one); i++)
-        o.types[i] = tensor_type_of(one);
+        o.types[i] = dtype_of(one);
     return o;
 }
 
@@ -29,7 +29,7 @@ static double elements_at(const struct op_tensors *o, size_t i)
 
 static double bytes_at(const struct op_tensors *o, size_t i)
 {
-    return i < o->shapes.n ? elements_at(o, i) * o->types[i].bytes : 0;
+    return i < o->shapes.n ? elements_at(o, i) * dtype_bytes(o->types[i]) : 0;
 }
 
 static double bytes_of_all(const struct op_tensors *o)
@@ -41,12 +41,12 @@ static double bytes_of_all(const struct op_tensors *o)
     return bytes;
 }
 
-static struct tensor_type first_type(const struct op_tensors *o)
+static enum dtype first_type(const struct op_tensors *o)
 {
     for (size_t i = 0; i < o->shapes.n; i++)
-        if (o->shapes.at[i].n > 0 && o->types[i].bytes > 0)
+        if (o->shapes.at[i].n > 0 && dtype_bits(o->types[i]) > 0)
             return o->types[i];
-    return (struct tensor_type){0};
+    return DTYPE_NONE;
 }
 
 /* The input of that number out of ["", "[2, 2]", "False"]; empty when it is not there. */
@@ -88,13 +88,13 @@ static double number_at(struct str list, size_t place, double otherwise)
 static struct recorded_work product(struct str op, const struct op_tensors *o, bool is_leaf)
 {
     struct tensor_product p = tensor_product_of(op, &o->shapes);
-    struct tensor_type type = first_type(o);
+    enum dtype type = first_type(o);
 
     return (struct recorded_work){
         .kind = p.flops > 0 ? RECORDED_WORK_PRODUCT : RECORDED_WORK_UNKNOWN,
         .is_leaf = is_leaf,
         .flops = p.flops,
-        .bytes = p.elements * type.bytes,
+        .bytes = p.elements * dtype_bytes(type),
         .type = type,
     };
 }
@@ -122,12 +122,12 @@ static struct recorded_work convolution(const struct op_tensors *o, struct str v
         flops *= is_transposed ? in->dims[i] : out;
         output *= is_transposed ? (in->dims[i] - 1) * stride - 2 * padding + reach : out;
     }
-    struct tensor_type type = first_type(o);
+    enum dtype type = first_type(o);
     return (struct recorded_work){
         .kind = RECORDED_WORK_CONVOLUTION,
         .is_leaf = is_full,
         .flops = flops,
-        .bytes = bytes_at(o, 0) + bytes_at(o, 1) + output * type.bytes,
+        .bytes = bytes_at(o, 0) + bytes_at(o, 1) + output * dtype_bytes(type),
         .type = type,
     };
 }
@@ -150,7 +150,7 @@ static struct recorded_work convolution_backward(const struct op_tensors *o, str
         .kind = p.flops > 0 ? RECORDED_WORK_CONVOLUTION : RECORDED_WORK_UNKNOWN,
         .is_leaf = true,
         .flops = p.flops / 2 * asked,
-        .bytes = p.elements / 2 * asked * first_type(o).bytes,
+        .bytes = p.elements / 2 * asked * dtype_bytes(first_type(o)),
         .type = first_type(o),
     };
 }
@@ -177,7 +177,8 @@ static struct recorded_work attention(struct str op, const struct op_tensors *o,
                      str_equal(value_at(values, causal), S("True")),
         .flops =
             2 * scores * (is_backward ? 3 * q->dims[3] + 2 * v->dims[3] : q->dims[3] + v->dims[3]),
-        .bytes = (is_backward ? 2 * moved + 2 * output : moved + output) * first_type(o).bytes,
+        .bytes =
+            (is_backward ? 2 * moved + 2 * output : moved + output) * dtype_bytes(first_type(o)),
         .head = q->dims[3],
         .type = first_type(o),
     };
@@ -296,7 +297,7 @@ static double rows_picked(const struct op_tensors *o, size_t by)
     if (o->shapes.n <= by || table->n == 0 || table->dims[0] <= 0 || o->shapes.at[by].n == 0)
         return 0;
     /* Numbers in a list of tensors have no type of their own: they have 8 bytes. */
-    double number = o->types[by].bytes > 0 ? o->types[by].bytes : 8;
+    double number = dtype_bits(o->types[by]) > 0 ? dtype_bytes(o->types[by]) : 8;
     return elements_at(o, by) * (number + 2 * bytes_at(o, 0) / table->dims[0]);
 }
 
@@ -308,7 +309,7 @@ static double bytes_of_top(const struct op_tensors *o, struct str values)
     if (o->shapes.n == 0 || o->shapes.at[0].n == 0 || k < 1)
         return 0;
     double rows = elements_at(o, 0) / o->shapes.at[0].dims[o->shapes.at[0].n - 1];
-    return bytes_at(o, 0) + rows * k * (o->types[0].bytes + 8);
+    return bytes_at(o, 0) + rows * k * (dtype_bytes(o->types[0]) + 8);
 }
 
 /* A table of rows made from the gradients of those that were picked. */
@@ -319,16 +320,16 @@ static double bytes_of_row_gradient(const struct op_tensors *o, struct str value
     if (o->shapes.n < 2 || o->shapes.at[0].n == 0 || k < 1)
         return 0;
     return bytes_at(o, 0) + bytes_at(o, 1) +
-           k * o->shapes.at[0].dims[o->shapes.at[0].n - 1] * o->types[0].bytes;
+           k * o->shapes.at[0].dims[o->shapes.at[0].n - 1] * dtype_bytes(o->types[0]);
 }
 
 static double memory_bytes(enum memory_rule rule, const struct op_tensors *o, struct str values)
 {
-    double type = o->types[0].bytes;
+    double type = dtype_bytes(o->types[0]);
 
     switch (rule) {
     case RULE_MAP:
-        return bytes_of_all(o) + broadcast(&o->shapes) * first_type(o).bytes;
+        return bytes_of_all(o) + broadcast(&o->shapes) * dtype_bytes(first_type(o));
     case RULE_COMPARE:
         return bytes_of_all(o) + broadcast(&o->shapes);
     case RULE_FIRST:

@@ -10,6 +10,7 @@
 #ifndef STRATA_OPS_RECORDED_WORK_H
 #define STRATA_OPS_RECORDED_WORK_H
 
+#include "ops/dtype.h"
 #include "ops/tensor_shapes.h"
 
 enum recorded_work_kind {
@@ -33,12 +34,12 @@ struct recorded_call {
 
 struct recorded_work {
     enum recorded_work_kind kind;
-    bool is_leaf;            /* no operator inside has the same work: these add up */
-    bool is_causal;          /* attention that needs half of `flops` */
-    double flops;            /* 0: none, or not known */
-    double bytes;            /* 0: not known */
-    double head;             /* of attention: the size of a head */
-    struct tensor_type type; /* of the first tensor */
+    bool is_leaf;    /* no operator inside has the same work: these add up */
+    bool is_causal;  /* attention that needs half of `flops` */
+    double flops;    /* 0: none, or not known */
+    double bytes;    /* 0: not known */
+    double head;     /* of attention: the size of a head */
+    enum dtype type; /* of the first tensor */
 };
 
 struct recorded_work recorded_work_of(const struct recorded_call *in);

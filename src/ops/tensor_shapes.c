@@ -4,7 +4,6 @@
 #include "ops/tensor_shapes.h"
 
 #include "base/text/num.h"
-#include "ops/name_tokens.h"
 
 static struct tensor_shape read_shape(struct str text)
 {
@@ -130,32 +129,4 @@ struct tensor_product tensor_convolution_of(struct str op, const struct tensor_s
     *output = *input;
     output->dims[1] = weight->dims[0];
     return convolution(output, input, weight);
-}
-
-/* ---- types ---- */
-
-static const struct {
-    const char *list; /* the first row with a word of the name decides */
-    struct tensor_type type;
-} types[] = {
-    {"scalar list", {.bytes = 0}},
-    {"float8 fp8 hif8", {.bytes = 1, .is_float8 = true}},
-    {"bfloat16 bf16 half float16 fp16", {.bytes = 2, .is_half = true}},
-    {"double float64 fp64", {.bytes = 8, .is_double = true}},
-    {"int8 char byte bool", {.bytes = 1}},
-    {"long int64", {.bytes = 8}},
-    {"float fp32", {.bytes = 4, .is_float = true}},
-    {"short int16", {.bytes = 2}},
-    {"int", {.bytes = 4}},
-};
-
-struct tensor_type tensor_type_of(struct str name)
-{
-    char buf[NAME_TOKENS_MOST];
-    struct str low = name_tokens_lower(name, buf);
-
-    for (size_t i = 0; i < ARRAY_LEN(types); i++)
-        if (name_tokens_any(low, types[i].list))
-            return types[i].type;
-    return (struct tensor_type){.bytes = 0};
 }

@@ -37,12 +37,4 @@ struct tensor_product tensor_product_of(struct str op, const struct tensor_shape
 struct tensor_product tensor_convolution_of(struct str op, const struct tensor_shapes *shapes,
                                             struct tensor_shape *output);
 
-/* A type as traces spell it: "float", "c10::BFloat16", "DT_BF16"; 0 bytes: no tensor. */
-struct tensor_type {
-    uint8_t bytes;
-    bool is_double, is_float, is_half, is_float8;
-};
-
-struct tensor_type tensor_type_of(struct str name);
-
 #endif

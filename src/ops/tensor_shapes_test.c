@@ -59,18 +59,6 @@ TEST(convolutions_count_every_tap_of_every_output)
     assert_true(convolution("aten::conv2d", "2,3,8,8").flops == 0);
 }
 
-TEST(types_of_tensors)
-{
-    assert_int_equal(tensor_type_of(S("c10::BFloat16")).bytes, 2);
-    assert_true(tensor_type_of(S("DT_BF16")).is_half);
-    assert_true(tensor_type_of(S("float")).is_float);
-    assert_true(tensor_type_of(S("double")).is_double);
-    assert_int_equal(tensor_type_of(S("long int")).bytes, 8);
-    assert_int_equal(tensor_type_of(S("signed char")).bytes, 1);
-    assert_int_equal(tensor_type_of(S("Scalar")).bytes, 0);
-    assert_int_equal(tensor_type_of(S("")).bytes, 0);
-}
-
 TEST_MAIN("ops/tensor_shapes", T(shapes_are_read_with_scalars_between_them),
           T(damaged_shapes_are_no_tensor), T(products_count_two_operations_for_each_multiplication),
-          T(convolutions_count_every_tap_of_every_output), T(types_of_tensors))
+          T(convolutions_count_every_tap_of_every_output))

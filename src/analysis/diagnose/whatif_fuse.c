@@ -289,7 +289,7 @@ enum attention_part { PART_NONE, PART_PRODUCT, PART_SOFTMAX };
 struct part {
     double first, output; /* elements of its first input, and of what it makes */
     double flops, depth;  /* of a product: operations, and how many for each of the output */
-    struct tensor_type type;
+    enum dtype type;
     uint8_t kind;
 };
 
@@ -355,7 +355,7 @@ static void add_scores(struct whatif *w, struct attention *out, const struct par
         if (p[i].kind != PART_PRODUCT || softmax == NULL || p[i].first != p->output)
             continue;
         /* The fused kernel does the work of two products like this one. */
-        bool is_float = p->type.is_float || p->type.is_double;
+        bool is_float = p->type == DTYPE_F32 || p->type == DTYPE_F64;
         enum peak peak = is_float ? PEAK_FP32 : PEAK_BF16;
         double time = roof_flops_time(w->device, 2 * p->flops, peak,
                                       roof_percent(ROOF_ATTENTION, peak, p->depth));

@@ -34,8 +34,9 @@ static double tensor_time(struct whatif *w, const struct host_call *call, enum p
     const struct operator_work *work = operator_work_of(&w->works, whatif_operator(w, call));
     int percent =
         roof_percent(call->family == FAMILY_CONV ? ROOF_CONVOLUTION : ROOF_PRODUCT, peak, 0);
-    bool is_narrowed = work->type.is_double || work->type.bytes == 0; /* doubles become floats */
-    double bytes = work->moved * (is_narrowed ? 4 : work->type.bytes);
+    bool is_narrowed =
+        work->type == DTYPE_F64 || dtype_bits(work->type) == 0; /* doubles become floats */
+    double bytes = work->moved * (is_narrowed ? 4 : dtype_bytes(work->type));
     double share = work->is_convolution ? output_share(w, call) : 1;
     double compute = roof_flops_time(w->device, work->flops * share, peak, percent);
     double memory = roof_bytes_time(w->device, bytes, LIMIT_MEMORY_ROOF);
@@ -182,8 +183,8 @@ static bool is_tensor_product(const struct roof *r, const struct device_task *t)
 /* Products that are far below what their units reach. */
 static double inefficient_time(struct whatif *w, const struct host_call *call, nanos now)
 {
-    struct tensor_type type = operator_work_of(&w->works, whatif_operator(w, call))->type;
-    double roof = tensor_time(w, call, roof_peak(w->device, type));
+    enum dtype type = operator_work_of(&w->works, whatif_operator(w, call))->type;
+    double roof = tensor_time(w, call, device_product_peak(w->device, type));
 
     if (now < LIMIT_INEFFICIENT_LEAST || (double)now * 100 < roof * LIMIT_INEFFICIENT)
         return (double)now;
@@ -200,7 +201,7 @@ static double index_sort_time(struct whatif *w, const struct host_call *call, na
 {
     struct operator_ref ref = {call->outer, whatif_operator(w, call).kernel};
     const struct operator_work *work = operator_work_of(&w->works, ref);
-    double bytes = work->elements * (work->type.bytes > 0 ? work->type.bytes : 4);
+    double bytes = work->elements * (dtype_bits(work->type) > 0 ? dtype_bytes(work->type) : 4);
     struct str name = capture_text(w->cap, w->cap->slices.name[call->outer]);
     bool is_sort = str_contains(name, S("sort")) || str_contains(name, S("unique"));
     double time = roof_bytes_time(w->device, bytes, is_sort ? LIMIT_SORT_ROOF : LIMIT_INDEX_ROOF);

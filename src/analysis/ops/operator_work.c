@@ -46,9 +46,9 @@ static struct operator_work work_compute(const struct recorded_call *call)
     struct str types = call->types;
 
     if ((exact.kind == RECORDED_WORK_PRODUCT || exact.kind == RECORDED_WORK_CONVOLUTION) &&
-        exact.type.bytes > 0) {
+        dtype_bits(exact.type) > 0) {
         work.flops = exact.flops;
-        work.moved = exact.bytes / exact.type.bytes;
+        work.moved = exact.bytes / dtype_bytes(exact.type);
     } else {
         estimate(call->op, &read, &work);
     }
@@ -58,11 +58,11 @@ static struct operator_work work_compute(const struct recorded_call *call)
     }
     struct str one;
     for (size_t i = 0; i < read.n && types.n > 0 && str_split(&types, ';', &one); i++) {
-        struct tensor_type type = tensor_type_of(one);
+        enum dtype type = dtype_of(one);
         if (read.at[i].n == 0)
             continue;
-        work.has_double |= type.is_double;
-        if (work.type.bytes == 0)
+        work.has_double |= type == DTYPE_F64;
+        if (dtype_bits(work.type) == 0)
             work.type = type;
     }
     return work;

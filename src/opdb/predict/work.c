@@ -8,58 +8,12 @@
 #include "base/tables/hash.h"
 #include "base/text/num.h"
 
-char work_dtype(struct str name)
+/* Of a type that is not known, one byte. */
+static double element_bytes(struct str dtype)
 {
-    static const struct {
-        struct str name;
-        char letter;
-    } names[] = {
-        {S_INIT("bfloat16"), 'b'},    {S_INIT("bf16"), 'b'},        {S_INIT("float16"), 'h'},
-        {S_INIT("fp16"), 'h'},        {S_INIT("half"), 'h'},        {S_INIT("float"), 'f'},
-        {S_INIT("float32"), 'f'},     {S_INIT("fp32"), 'f'},        {S_INIT("double"), 'd'},
-        {S_INIT("float64"), 'd'},     {S_INIT("fp64"), 'd'},        {S_INIT("int8"), 'c'},
-        {S_INIT("uint8"), 'u'},       {S_INIT("int16"), 's'},       {S_INIT("int32"), 'i'},
-        {S_INIT("int"), 'i'},         {S_INIT("int64"), 'l'},       {S_INIT("long"), 'l'},
-        {S_INIT("long int"), 'l'},    {S_INIT("bool"), 'o'},        {S_INIT("float8_e4m3fn"), '8'},
-        {S_INIT("float8_e4m3"), '8'}, {S_INIT("fp8_e4m3"), '8'},    {S_INIT("fp8"), '8'},
-        {S_INIT("e4m3"), '8'},        {S_INIT("float8_e5m2"), '5'}, {S_INIT("fp8_e5m2"), '5'},
-        {S_INIT("e5m2"), '5'},        {S_INIT("hifloat8"), '9'},    {S_INIT("int4"), '4'},
-        {S_INIT("uint32"), 'I'},      {S_INIT("uint64"), 'L'},      {S_INIT("c10::BFloat16"), 'b'},
-        {S_INIT("c10::Half"), 'h'},   {S_INIT("signed char"), 'c'}, {S_INIT("unsigned char"), 'u'},
-    };
+    double bytes = dtype_bytes(query_type(dtype));
 
-    name = cell_bare(name);
-    str_skip(&name, S("torch."));
-    if (str_starts_nocase(name, S("DT_")))
-        name = str_part(name, 3, name.n);
-    if (name.n == 0 || str_equal_nocase(name, S("undefined")))
-        return 0;
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (str_equal_nocase(name, names[i].name))
-            return names[i].letter;
-    return '?';
-}
-
-static double dtype_bytes(char dtype)
-{
-    switch (dtype) {
-    case 'd':
-    case 'l':
-    case 'L':
-        return 8;
-    case 'f':
-    case 'i':
-    case 'I':
-        return 4;
-    case 'b':
-    case 'h':
-    case 's':
-        return 2;
-    case '4':
-        return 0.5;
-    default:
-        return 1;
-    }
+    return bytes > 0 ? bytes : 1;
 }
 
 bool work_is_attention(struct str kernel)
@@ -85,7 +39,7 @@ static struct cell_dims without_ones(struct cell_dims d)
 
 static double size_of(const struct query_input *in)
 {
-    return elements(in->dims) * dtype_bytes(work_dtype(in->dtype));
+    return elements(in->dims) * element_bytes(in->dtype);
 }
 
 /* Dimensions of an input in the form in which equal calls are equal: no leading ones; all but the
@@ -128,7 +82,7 @@ static bool place_matmul(struct query_inputs in, struct call_work *w)
     double m = elements((struct cell_dims){a.at, a.n - 1});
     bool is_batched = a.n > 2 && elements((struct cell_dims){a.at, a.n - 2}) == batch;
     double per_unit = is_batched ? m / batch : m;
-    double bytes = dtype_bytes(work_dtype(in.at[0].dtype));
+    double bytes = element_bytes(in.at[0].dtype);
 
     set_axes(w, 4, (const double[]){per_unit, k, n, batch});
     w->kind = WORK_MATMUL;
@@ -153,8 +107,7 @@ static void place_pick(struct query_inputs in, struct call_work *w)
 
     w->kind = WORK_PICK;
     set_axes(w, 2, (const double[]){count, width});
-    w->bytes =
-        2 * count * width * dtype_bytes(work_dtype(in.at[0].dtype)) + size_of(&in.at[in.n - 1]);
+    w->bytes = 2 * count * width * element_bytes(in.at[0].dtype) + size_of(&in.at[in.n - 1]);
 }
 
 static void place_cache(struct query_inputs in, struct call_work *w)
@@ -188,7 +141,7 @@ static bool place_attention(struct query_inputs in, const struct work_lengths *l
 {
     struct cell_dims q = in.at[0].dims, k = in.n > 1 ? in.at[1].dims : (struct cell_dims){0};
     double size = k.n > 0 ? (double)k.at[k.n - 1] : 0, heads;
-    double bytes = dtype_bytes(work_dtype(in.at[0].dtype));
+    double bytes = element_bytes(in.at[0].dtype);
 
     if (len == NULL || !(len->seqs >= 1) || !(len->keys > 0) || q.n < 2)
         return false;
@@ -233,7 +186,7 @@ static uint64_t regime_of(struct query_inputs in, const struct str *formats, str
 
     for (size_t i = 0; i < n && i < in.n; i++) {
         bool is_folded = formats != NULL && str_equal(formats[i], S("FRACTAL_NZ"));
-        hash = hash_mix(hash, (uint64_t)work_dtype(in.at[i].dtype) * 2 + is_folded);
+        hash = hash_mix(hash, (uint64_t)query_type(in.at[i].dtype) * 2 + is_folded);
     }
     return hash;
 }
