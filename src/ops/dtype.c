@@ -1,12 +1,11 @@
 /*
- * Names of types, found by a hash of their lower-case letters.
+ * Names of types, in any letter case.
  */
 #include "ops/dtype.h"
 
 #include <pthread.h>
-#include <stdint.h>
 
-#include "base/text/char.h"
+#include "ops/name_index.h"
 
 static const struct dtype_row {
     const char *name;
@@ -24,13 +23,7 @@ static const struct dtype_row {
 
 /* ---- names ---- */
 
-/* At most half full, so that a search ends soon; names that are longer than any are none. */
-enum { SLOTS = 512, LONGEST = 32 };
-
-static struct spelling {
-    struct str name;
-    enum dtype type;
-} spellings[SLOTS];
+static struct name_index index_of_names = {.folds_case = true};
 
 static struct str dtype_bare(struct str name)
 {
@@ -43,35 +36,13 @@ static struct str dtype_bare(struct str name)
     return name;
 }
 
-static struct spelling *dtype_slot(struct str name)
-{
-    uint32_t hash = 2166136261U;
-
-    for (size_t i = 0; i < name.n; i++)
-        hash = (hash ^ (unsigned char)char_lower(name.at[i])) * 16777619U;
-    for (size_t i = (hash ^ hash >> 15) % SLOTS;; i = (i + 1) % SLOTS)
-        if (spellings[i].name.n == 0 || str_equal_nocase(spellings[i].name, name))
-            return &spellings[i];
-}
-
-static void dtype_spell(struct str name, enum dtype type)
-{
-    struct spelling *slot = dtype_slot(dtype_bare(name));
-
-    if (slot->name.n == 0)
-        *slot = (struct spelling){dtype_bare(name), type};
-}
-
 static void dtype_spell_all(void)
 {
-    for (unsigned i = DTYPE_NONE + 1; i < DTYPE_UNKNOWN; i++) {
-        struct str rest = rows[i].words, word;
-        const struct str own[] = {str_of(rows[i].name), rows[i].ascend, rows[i].runtime};
-        for (size_t k = 0; k < ARRAY_LEN(own); k++)
-            if (own[k].n > 0)
-                dtype_spell(own[k], (enum dtype)i);
-        while (rest.n > 0 && str_split(&rest, ',', &word))
-            dtype_spell(word, (enum dtype)i);
+    for (uint16_t i = DTYPE_NONE + 1; i < DTYPE_UNKNOWN; i++) {
+        const struct str lists[] = {str_of(rows[i].name), dtype_bare(rows[i].ascend),
+                                    rows[i].runtime, rows[i].words};
+        for (size_t k = 0; k < ARRAY_LEN(lists); k++)
+            name_index_add(&index_of_names, lists[k], ',', i);
     }
 }
 
@@ -83,8 +54,8 @@ enum dtype dtype_of(struct str name)
     name = dtype_bare(str_trim(name));
     if (name.n == 0 || str_equal_nocase(name, S("undefined")))
         return DTYPE_NONE;
-    const struct spelling *slot = name.n <= LONGEST ? dtype_slot(name) : NULL;
-    return slot != NULL && slot->name.n > 0 ? slot->type : DTYPE_UNKNOWN;
+    uint16_t type = name_index_find(&index_of_names, name);
+    return type != NAME_INDEX_NONE ? (enum dtype)type : DTYPE_UNKNOWN;
 }
 
 enum dtype dtype_in(struct str name)

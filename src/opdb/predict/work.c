@@ -7,6 +7,7 @@
 
 #include "base/tables/hash.h"
 #include "base/text/num.h"
+#include "ops/recorded_work.h"
 
 /* Of a type that is not known, one byte. */
 static double element_bytes(struct str dtype)
@@ -63,35 +64,61 @@ static void set_axes(struct call_work *w, unsigned n, const double *values)
         w->axis[i] = values[i] >= 1 ? values[i] : 1;
 }
 
+static struct tensor_shape shape_of(struct cell_dims d)
+{
+    struct tensor_shape s = {.n = d.n <= SHAPE_DIMS ? d.n : 0};
+
+    for (size_t i = 0; i < s.n; i++)
+        s.dim[i] = d.at[i];
+    return s;
+}
+
+/* FLOP of products and bytes, by the rules of ops/; of what has none, the inputs and an output like
+ * the first. */
+static void set_effort(struct str kernel, struct query_inputs in, struct call_work *w)
+{
+    struct recorded_tensors o = {.shapes.n = in.n < SHAPE_INPUTS ? in.n : SHAPE_INPUTS};
+
+    for (size_t i = 0; i < o.shapes.n; i++) {
+        o.shapes.at[i] = shape_of(in.at[i].dims);
+        o.types[i] = query_type(in.at[i].dtype);
+    }
+    struct recorded_work known = recorded_work_of_tensors(kernel, &o, S(""));
+    w->flops = known.kind == RECORDED_WORK_PRODUCT ? known.flops : 0;
+    w->bytes = known.bytes;
+    if (known.kind != RECORDED_WORK_UNKNOWN && known.bytes > 0)
+        return;
+    w->bytes = size_of(&in.at[0]);
+    for (size_t i = 0; i < in.n; i++)
+        w->bytes += size_of(&in.at[i]);
+}
+
+/* Without leading ones, but with two dimensions where it had two. */
+static struct tensor_shape matrix_of(struct cell_dims d)
+{
+    struct cell_dims bare = without_ones(d);
+
+    return shape_of(bare.n == 1 && d.n >= 2 ? (struct cell_dims){d.at + d.n - 2, 2} : bare);
+}
+
 /* M, K, N and how many such products; false when the shapes are none. */
 static bool place_matmul(struct query_inputs in, struct call_work *w)
 {
     if (in.n < 2)
         return false;
-    struct cell_dims a = without_ones(in.at[0].dims), b = without_ones(in.at[1].dims);
-    if (a.n == 1 && in.at[0].dims.n >= 2)
-        a = (struct cell_dims){in.at[0].dims.at + in.at[0].dims.n - 2, 2};
-    if (b.n == 1 && in.at[1].dims.n >= 2)
-        b = (struct cell_dims){in.at[1].dims.at + in.at[1].dims.n - 2, 2};
-    if (a.n < 2 || b.n < 2)
+    struct tensor_shape a = matrix_of(in.at[0].dims), b = matrix_of(in.at[1].dims);
+    struct recorded_product p = recorded_product_of(&a, &b, false);
+    if (p.rows <= 0)
         return false;
-    double k = (double)a.at[a.n - 1], y = (double)b.at[b.n - 1], x = (double)b.at[b.n - 2];
-    if (x != k && y != k)
-        return false;
-    double n = x == k ? y : x, batch = elements((struct cell_dims){b.at, b.n - 2});
-    double m = elements((struct cell_dims){a.at, a.n - 1});
-    bool is_batched = a.n > 2 && elements((struct cell_dims){a.at, a.n - 2}) == batch;
-    double per_unit = is_batched ? m / batch : m;
-    double bytes = element_bytes(in.at[0].dtype);
+    bool is_batched = a.n > 2 && p.rows / tensor_back_dim(&a, 1) == p.units;
+    double per_unit = is_batched ? p.rows / p.units : p.rows;
 
-    set_axes(w, 4, (const double[]){per_unit, k, n, batch});
+    set_axes(w, 4, (const double[]){per_unit, p.depth, p.columns, p.units});
     w->kind = WORK_MATMUL;
-    w->flops = 2 * m * k * n;
-    w->bytes = size_of(&in.at[0]) + size_of(&in.at[1]) + m * n * (bytes < 2 ? 2 : bytes);
     /* Experts share the rows. */
-    w->rows = is_batched || batch == 1 ? per_unit : fmax(1, m / batch);
-    w->columns = n;
-    w->units = batch;
+    w->rows = is_batched || p.units == 1 ? per_unit : fmax(1, p.rows / p.units);
+    w->columns = p.columns;
+    w->units = p.units;
     for (unsigned i = 0; i < 4; i++)
         w->exact = hash_mix(w->exact, num_u64_of(w->axis[i]));
     for (size_t i = 2; i < in.n; i++)
@@ -107,7 +134,6 @@ static void place_pick(struct query_inputs in, struct call_work *w)
 
     w->kind = WORK_PICK;
     set_axes(w, 2, (const double[]){count, width});
-    w->bytes = 2 * count * width * element_bytes(in.at[0].dtype) + size_of(&in.at[in.n - 1]);
 }
 
 static void place_cache(struct query_inputs in, struct call_work *w)
@@ -119,18 +145,14 @@ static void place_cache(struct query_inputs in, struct call_work *w)
     w->bytes = 2 * (size_of(&in.at[0]) + size_of(&in.at[1])) + size_of(&in.at[in.n - 1]);
 }
 
-static void place_plain(struct str kernel, struct query_inputs in, struct call_work *w)
+static void place_plain(struct query_inputs in, struct call_work *w)
 {
     struct cell_dims d = in.at[0].dims;
     double width = d.n > 0 ? (double)d.at[d.n - 1] : 1, all = elements(d), others = 1;
-    double made = str_equal(kernel, S("SwiGlu")) ? 0.5 : 1;
 
     w->kind = WORK_PLAIN;
     for (size_t i = 1; i < in.n; i++)
         others += elements(in.at[i].dims);
-    for (size_t i = 0; i < in.n; i++)
-        w->bytes += size_of(&in.at[i]);
-    w->bytes += made * size_of(&in.at[0]);
     set_axes(w, 3, (const double[]){all / width, width, others});
 }
 
@@ -207,6 +229,7 @@ bool work_of(struct arena *arena, struct str kernel, struct query_inputs in,
     out->exact = out->regime;
     if (is_attention)
         return place_attention(in, lengths, out);
+    set_effort(kernel, in, out);
     if (query_is_matmul(kernel) && place_matmul(in, out)) {
         out->regime = hash_mix(out->regime, WORK_MATMUL);
         return true;
@@ -216,7 +239,7 @@ bool work_of(struct arena *arena, struct str kernel, struct query_inputs in,
     else if (is_moved)
         place_cache(in, out);
     else
-        place_plain(kernel, in, out);
+        place_plain(in, out);
     out->regime = hash_mix(out->regime, out->kind);
     for (size_t i = 0; i < in.n; i++)
         out->exact = shape_hash(out->exact, in.at[i].dims, i == 0);
