@@ -141,6 +141,25 @@ static double held_share(const struct root_finder *f, const struct found_cause *
     return fmin(c->share, most);
 }
 
+/* "each 39.4 ms step", or the recording of which a start-up is a part. */
+static struct wording window_of_cause(struct cause_words *t, const struct found_cause *c)
+{
+    if (c->cause != ROOT_START_UP || !t->f.is_start_of_run)
+        return t->window;
+    return WORDING(t->arena, &diagnosis_text.whole,
+                   place_quantity("time", (double)root_start_base(&t->f), UNIT_NS));
+}
+
+static double time_of_cause(const struct root_finder *f, const struct found_cause *c,
+                            const struct slow_step *slow)
+{
+    if (slow->step != SIZE_MAX && (root_causes[c->cause].flags & ROOT_OF_STEP))
+        return (double)slow->time;
+    if (c->cause == ROOT_START_UP && f->is_start_of_run)
+        return (double)root_start_up(f);
+    return held_share(f, c) * (double)f->window / (double)f->units;
+}
+
 static struct wording what_of(struct cause_words *t, const struct found_cause *c)
 {
     const struct root_finder *f = &t->f;
@@ -154,13 +173,9 @@ static struct wording what_of(struct cause_words *t, const struct found_cause *c
         kernels += f->by[i];
     nanos kernel = c->count > 0 ? kernels / (nanos)f->units / (nanos)c->count : 0;
     return WORDING(t->arena, message_of(f, c),
-                   place_wording("window", wording_keep(t->arena, t->window)),
+                   place_wording("window", wording_keep(t->arena, window_of_cause(t, c))),
                    place_quantity("share", told_share(f, c), UNIT_RATIO),
-                   place_quantity("time",
-                                  is_slow && (root_causes[c->cause].flags & ROOT_OF_STEP)
-                                      ? (double)slow->time
-                                      : held_share(f, c) * (double)f->window / (double)f->units,
-                                  UNIT_NS),
+                   place_quantity("time", time_of_cause(f, c, slow), UNIT_NS),
                    PLACE("n", root_causes[c->cause].flags & ROOT_OF_STEP ? slow->kernels
                                                                          : (long long)c->count),
                    place_quantity("each", (double)(is_launch ? kernel : c->each), UNIT_NS),
@@ -219,19 +234,22 @@ static struct diagnosis_cause diagnosis_tell(struct cause_words *t, const struct
 {
     const struct root_cause_kind *kind = &root_causes[c->cause];
     double score = root_confidence(&t->f, c);
-    enum saving_base base = kind->flags & ROOT_OF_STEP            ? BASE_RUN
+    bool is_start = c->cause == ROOT_START_UP && t->f.is_start_of_run;
+    enum saving_base base = is_start || (kind->flags & ROOT_OF_STEP) ? BASE_RUN
                             : c->is_share || !t->d->is_calibrated ? BASE_RECORDED
                                                                   : BASE_BARE;
     nanos step = base == BASE_BARE ? t->d->bare : t->d->device_period;
     struct diagnosis_cause out = {
         .id = kind->id,
         .rank = rank,
-        .saving = c->cause == ROOT_CLOCK_DROP  ? t->f.clock.excess
+        .saving = is_start                     ? root_start_up(&t->f)
+                  : c->cause == ROOT_CLOCK_DROP ? t->f.clock.excess
                   : kind->flags & ROOT_OF_STEP ? t->f.slow.excess
                                                : nanos_of(c->saving * (double)step),
         .saving_share = c->saving,
         .base = base,
-        .base_time = base != BASE_RUN              ? step
+        .base_time = is_start                      ? root_start_base(&t->f)
+                     : base != BASE_RUN            ? step
                      : c->cause == ROOT_CLOCK_DROP ? t->f.clock.run
                                                    : t->f.slow.run,
         .profiled_saving_share = c->profiled_saving,
@@ -423,7 +441,8 @@ static void add_missing(struct cause_words *t)
 static struct wording rest_of(struct cause_words *t)
 {
     const struct root_finder *f = &t->f;
-    nanos rest = (f->window - f->by[ACCOUNT_IDLE + CAUSE_START_UP]) / (nanos)f->units;
+    nanos rest = (root_start_base(f) - root_start_up(f)) / (f->is_start_of_run ? 1 : (nanos)f->units);
+    nanos times = f->is_start_of_run ? (nanos)f->units : 1;
     struct message_place time = place_quantity("rest", (double)rest, UNIT_NS);
 
     for (size_t i = 0; i < t->d->n_causes; i++) {
@@ -434,7 +453,7 @@ static struct wording rest_of(struct cause_words *t)
             continue;
         return WORDING(t->arena, &diagnosis_text.start_rest, time,
                        place_wording("cause", cause_label(t->arena, cause)),
-                       place_quantity("saving", (double)c->saving, UNIT_NS),
+                       place_quantity("saving", (double)(c->saving * times), UNIT_NS),
                        place_wording("confidence",
                                      wording_keep(t->arena, wording_plain(str_of(
                                                                 confidence_name(c->confidence))))));

@@ -5,6 +5,7 @@
 
 #include "analysis/diagnose/limits.h"
 #include "analysis/diagnose/root_limits.h"
+#include "analysis/steps/steps.h"
 #include "analysis/study.h"
 
 enum { ROOT_CHANGES = 2 };
@@ -43,6 +44,20 @@ bool root_changes(const struct root_finder *f, size_t task)
 static double share_of(const struct root_finder *f, nanos time)
 {
     return num_share((double)time, (double)f->window);
+}
+
+nanos root_start_up(const struct root_finder *f)
+{
+    const nanos *by = f->is_start_of_run ? f->a->all.by : f->by;
+
+    return by[ACCOUNT_IDLE + CAUSE_START_UP];
+}
+
+nanos root_start_base(const struct root_finder *f)
+{
+    const struct interval *all = &f->a->all.window;
+
+    return f->is_start_of_run ? nanos_sub(all->end, all->begin) : f->window;
 }
 
 double root_least(const struct root_finder *f, enum root_cause cause, int percent)
@@ -124,8 +139,8 @@ static double most_saved(const struct root_finder *f, const struct found_cause *
     double waiting = share_of(f, idle) + copies_share(f);
     if (flags & (ROOT_OF_STEP | ROOT_BETWEEN_STREAMS))
         return 1;
-    if (c->cause == ROOT_START_UP)
-        return share_of(f, f->by[ACCOUNT_IDLE + CAUSE_START_UP]); /* not what waits behind it */
+    if (c->cause == ROOT_START_UP) /* not what waits behind it */
+        return num_share((double)root_start_up(f), (double)root_start_base(f));
     if (flags & ROOT_OF_TASKS) /* the host is spared their launches too, if it holds up anything */
         return c->share + at_most(c->host_share, waiting);
     if (flags & ROOT_OF_LAUNCHES) {
@@ -382,7 +397,13 @@ void root_find(struct root_finder *f)
         ROOT_OPTIMIZER_UNFUSED, ROOT_INDEX_SORT_HEAVY,
     };
 
-    value(f, ROOT_START_UP);
+    /* The first of steps that nobody marked counts for nothing else. */
+    f->is_start_of_run = study_steps(f->st)->found != FOUND_NOT;
+    double start = num_share((double)root_start_up(f), (double)root_start_base(f));
+    if (f->is_start_of_run)
+        find_keep(f, ROOT_START_UP, start, start);
+    else
+        value(f, ROOT_START_UP);
 
     /* Queued work that begins later than any queue's latency explains, though no other stream
      * ended. */

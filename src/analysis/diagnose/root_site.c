@@ -236,7 +236,8 @@ void root_find_sites(const struct root_finder *f, struct found_cause *c)
         for (size_t i = 0; i < f->a->host.n; i++) {
             const struct host_call *call = &f->a->host.calls[i];
             nanos time = time_of_call(f, cause, call);
-            if (time == 0 || !root_counts_step(f, root_step_of_call(f, call)))
+            bool is_all = cause == ROOT_START_UP && f->is_start_of_run;
+            if (time == 0 || !(is_all || root_counts_step(f, root_step_of_call(f, call))))
                 continue;
             nanos begin = call->class == STRETCH_LAUNCH ? call->begin : call->begin - call->stretch;
             sums.inner += !touches_edge(f, begin, call->end);
