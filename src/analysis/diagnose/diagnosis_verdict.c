@@ -225,7 +225,8 @@ static bool is_hand_written(const struct root_finder *f, size_t i)
     static const char libraries[] =
         "cutlass cublas cudnn cask nvjet xmma scudnn ampere_ volta_ turing_ hopper_ maxwell_ sm50_ "
         "sm52_ sm60_ sm70_ sm75_ sm80_ sm86_ sm89_ sm90_ sm100_ cijk_ rocblas hipblas miopen igemm "
-        "ck_tile cub:: thrust:: at::native flash fmha triton_ cufft regular_fft vector_fft cusparse "
+        "ck_tile cub:: thrust:: at::native flash fmha triton_ cufft regular_fft vector_fft "
+        "cusparse "
         "cusolver magma rocfft tensorrt trt_ gemv gemmk1 splitk";
     const struct device_task *t = &f->a->tasks.at[i];
     char buf[NAME_TOKENS_MOST];

@@ -337,8 +337,7 @@ static void value_share(struct root_finder *f, enum root_cause cause, double sha
 {
     const struct found_cause *before = root_found(f, cause);
 
-    if (share < root_least(f, cause, ROOT_NOT_HEALTHY) ||
-        (before != NULL && is_trusted(f, before)))
+    if (share < root_least(f, cause, ROOT_NOT_HEALTHY) || (before != NULL && is_trusted(f, before)))
         return;
     struct found_cause *c =
         before != NULL ? &f->found[before - f->found] : find_keep(f, cause, share, share);

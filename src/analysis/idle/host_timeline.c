@@ -84,9 +84,9 @@ static const struct name_memo *memo_of(const struct capture *cap, struct name_me
 
     if (m->known == 0) {
         struct str text = capture_text(cap, id);
-        *m = (struct name_memo){1, (uint8_t)host_call_kind(text), (uint8_t)host_range_kind(text),
-                                (uint8_t)kernel_family_of_operator(text),
-                                host_call_is_lookup(text)};
+        *m =
+            (struct name_memo){1, (uint8_t)host_call_kind(text), (uint8_t)host_range_kind(text),
+                               (uint8_t)kernel_family_of_operator(text), host_call_is_lookup(text)};
     }
     return m;
 }
