@@ -18,6 +18,7 @@ struct incore_run {
     const struct incore_run_job *job;
     struct arena *arena;
     struct kernel_sources kernels;
+    struct words earlier; /* sources that a resumed run began with */
     const char *run_root, *funcs;
     const char *target, *soc, *arch;
     enum incore_backend backend;

@@ -51,6 +51,8 @@ enum status incore_run_toolchain(struct incore_run *run, struct diag *d)
                         : variable != NULL && variable[0] != '\0'
                             ? variable
                             : fs_join(run->arena, home != NULL ? home : "/", "pto-isa");
+    /* cmake runs in another folder than we do. */
+    run->pto_isa_root = paths_absolute(run->arena, run->pto_isa_root);
     if (!fs_is_dir(run->pto_isa_root)) {
         diag_hint(d, "try", "--pto-isa-root with a pto-isa checkout");
         return diag_fail(d, ST_TOOL, "cann.no-pto-isa", (struct where){.path = run->pto_isa_root},

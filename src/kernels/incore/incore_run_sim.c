@@ -225,12 +225,16 @@ enum status incore_run_simulate(struct incore_run *run, struct incore_kernel *k,
     return status;
 }
 
-/* The function of the kernel's name, where a text has several; empty: the only one. */
+/* The function of the kernel's name, or its two halves; empty: the text has none of that name. */
 static struct str chosen_function(const struct incore_kernel *k)
 {
     struct str name = k->has_entry ? k->entry.name : str_of(k->source->stem);
+    struct str found = k->sizes.func;
+    struct str more = str_part(found, name.n, found.n);
+    bool is_it = str_starts(found, name) &&
+                 (more.n == 0 || str_equal(more, S("_aic")) || str_equal(more, S("_aiv")));
 
-    return str_starts(k->sizes.func, name) ? name : S("");
+    return is_it ? name : S("");
 }
 
 void incore_run_sim(struct incore_run *run, struct incore_kernel *k)
