@@ -43,6 +43,7 @@ struct incore_kernel {
     const char *final;  /* and the name it gets */
     const char *chip;   /* that was simulated; NULL: not known */
     double mhz;         /* of its traces; 0: not known */
+    bool may_lack_data; /* numbers it reads decide its way, and nobody gave them */
     struct run_row row;
     struct diag diag;
     VEC_OF(const char *) lines; /* to say */

@@ -101,9 +101,7 @@ static void print_result(const struct incore_run *run, struct incore_kernel *k)
 {
     const struct run_row *r = &k->row;
     bool is_exported = run_row_is_exported(r);
-    bool has_warning = is_exported && r->message != NULL && r->message[0] != '\0' &&
-                       strcmp(r->message, "collect produced traces directly") != 0 &&
-                       strcmp(r->message, "ok") != 0;
+    bool has_warning = is_exported && !run_row_is_quiet(r);
     struct arena *a = &k->arena;
 
     for (size_t i = 0; i < k->lines.n; i++)
