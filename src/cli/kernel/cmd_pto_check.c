@@ -17,7 +17,7 @@ static const struct args defaults = {.races = true};
 static const struct opt options[] = {
     OPT_LIST(0, "set", "NAME=VALUE", struct args, set, PTO_PARAMS_HELP),
     OPT_FLAG(0, "races", struct args, races,
-             "also look for accesses that no flag or barrier puts in order (default: on)"),
+             "also look for unordered accesses (default: on)"),
 };
 
 static const struct example examples[] = {

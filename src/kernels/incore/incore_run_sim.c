@@ -187,7 +187,8 @@ static void note_races(struct incore_kernel *k, const struct pto_kernel *kernel,
     if (kernel->races == 0 || first == NULL)
         return;
     run_row_warn(&k->row, &k->arena,
-                 arena_printf(&k->arena, "%llu race%s, the first in line %llu: %s; all: strata pto %s %s",
+                 arena_printf(&k->arena,
+                              "%llu race%s, the first in line %llu: %s; all: strata pto %s %s",
                               (unsigned long long)kernel->races, kernel->races == 1 ? "" : "s",
                               (unsigned long long)first->where.line, first->text,
                               setup->is_flagged ? "cc" : "check", setup->path));

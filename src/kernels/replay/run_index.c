@@ -29,8 +29,7 @@ bool run_row_is_quiet(const struct run_row *row)
 void run_row_warn(struct run_row *row, struct arena *arena, const char *text)
 {
     run_row_check(row, text);
-    row->message =
-        run_row_is_quiet(row) ? text : arena_printf(arena, "%s; %s", row->message, text);
+    row->message = run_row_is_quiet(row) ? text : arena_printf(arena, "%s; %s", row->message, text);
 }
 
 void run_row_hint(struct run_row *row, const char *text)

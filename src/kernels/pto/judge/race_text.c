@@ -36,8 +36,8 @@ uint32_t pto_race_line(const struct pto_race *f)
     return site_of(&f->second)->line;
 }
 
-/* What the source calls it: "pto.tload", or "TLOAD" in C++, where the scalar unit's accesses have no
- * name. */
+/* What the source calls it: "pto.tload", or "TLOAD" in C++, where the scalar unit's accesses have
+ * no name. */
 static const char *op_word(const struct pto_race *f, enum pto_opcode code, struct arena *arena)
 {
     const char *name = pto_op_name(code);

@@ -425,8 +425,8 @@ static void fill_span(const struct pto_host *h, struct strata_pto_host *table)
 static void place_spaces(struct pto_host *h, struct pto_host_core *c)
 {
     for (uintptr_t try = 0; try < 16 && c->table.chip == 0; try++) {
-        uintptr_t base = ((uintptr_t)1 << 45) + ((try * PTO_CORES + c->number)
-                                                 << STRATA_PTO_CHIP_BITS);
+        uintptr_t base =
+            ((uintptr_t)1 << 45) + ((try * PTO_CORES + c->number) << STRATA_PTO_CHIP_BITS);
         c->table.chip = base;
         for (size_t s = PTO_GM + 1; s < PTO_SPACE_COUNT && c->table.chip != 0; s++) {
             void *at = (void *)(base + ((uintptr_t)s << 32));

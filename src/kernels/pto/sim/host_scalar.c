@@ -43,7 +43,10 @@ static bool chip_tile(struct pto_host_core *c, const unsigned char *at, size_t n
     int64_t offset = at - c->space[PTO_VEC];
     struct pto_tile_type type = {
         .space = PTO_VEC,
-        .dtype = n == 1 ? PTO_I8 : n == 2 ? PTO_I16 : n == 8 ? PTO_I64 : PTO_I32,
+        .dtype = n == 1   ? PTO_I8
+                 : n == 2 ? PTO_I16
+                 : n == 8 ? PTO_I64
+                          : PTO_I32,
         .rows = 1,
         .v_row = 1,
         .fractal = 512,
@@ -156,8 +159,8 @@ void pto_host_access(void *core, const void *at, int64_t n, int is_store)
 {
     struct pto_host_core *c = core;
     size_t buffer = n != 0 ? pto_host_buffer_at(c, at) : 0;
-    bool is_on_chip = c->table.chip != 0 && n > 0 &&
-                      ((uintptr_t)at - c->table.chip) >> STRATA_PTO_CHIP_BITS == 0;
+    bool is_on_chip =
+        c->table.chip != 0 && n > 0 && ((uintptr_t)at - c->table.chip) >> STRATA_PTO_CHIP_BITS == 0;
 
     pto_host_settle(c);
     if (is_on_chip) {

@@ -212,8 +212,7 @@ static bool has_unsplit_vector(const struct pto_module *m, const struct pto_func
 static void prepare_whole(struct pto_sim *s, const char *path, struct diag *diag)
 {
     s->is_whole = true;
-    diag_add(diag, SEV_WARN, "pto-run.unsplit",
-             (struct where){path, s->function[0]->line, 0},
+    diag_add(diag, SEV_WARN, "pto-run.unsplit", (struct where){path, s->function[0]->line, 0},
              "cube and vector work in one function: simulated as one core with the pipes of both; "
              "split by pto.section.cube and pto.section.vector, or in two functions, they overlap");
 }
