@@ -16,8 +16,7 @@ static const struct args defaults = {.races = true};
 
 static const struct opt options[] = {
     OPT_LIST(0, "set", "NAME=VALUE", struct args, set, PTO_PARAMS_HELP),
-    OPT_FLAG(0, "races", struct args, races,
-             "also look for unordered accesses (default: on)"),
+    OPT_FLAG(0, "races", struct args, races, "also look for unordered accesses (default: on)"),
 };
 
 static const struct example examples[] = {
