@@ -6,21 +6,23 @@
 /* Scales: FP8 by block one FP32 for 128 x 128; NVFP4 one FP8 for 16; MXFP4 and MXFP8 one byte for
  * 32; INT4 one BF16 for 64 (the middle of the usual group sizes). */
 static const struct quant types[] = {
-    {S_INIT("bfloat16"), 2, 2, QUANT_BF16, S_INIT("DT_BF16"), S_INIT("DT_BF16")},
-    {S_INIT("fp8"), 1, 1, QUANT_FP8, S_INIT("FP8_E4M3"), S_INIT("FP8_E4M3")},
-    {S_INIT("fp8_block"), 1 + 4.0 / 16384, 1, QUANT_FP8, S_INIT("FP8_E4M3"),
-     S_INIT("FP8_E4M3_BLOCK")},
-    {S_INIT("sq"), 1, 1, QUANT_INT8, S_INIT("INT8"), S_INIT("INT8")},
-    {S_INIT("int8_wo"), 1, 2, QUANT_BF16, S_INIT("DT_BF16"), S_INIT("INT8")},
-    {S_INIT("int4_wo"), 0.5 + 2.0 / 64, 2, QUANT_BF16, S_INIT("DT_BF16"), S_INIT("INT4")},
-    {S_INIT("w4a8_int"), 0.5 + 2.0 / 64, 1, QUANT_INT8, S_INIT("INT8"), S_INIT("INT4")},
-    {S_INIT("w4afp8"), 0.5 + 2.0 / 64, 1, QUANT_FP8, S_INIT("FP8_E4M3"), S_INIT("INT4")},
-    {S_INIT("nvfp4"), 0.5 + 1.0 / 16, 0.5 + 1.0 / 16, QUANT_FP4, S_INIT("NVFP4"), S_INIT("NVFP4")},
-    {S_INIT("w4a16_mxfp4"), 0.5 + 1.0 / 32, 2, QUANT_BF16, S_INIT("DT_BF16"), S_INIT("MXFP4")},
-    {S_INIT("w4a8_mxfp4_mxfp8"), 0.5 + 1.0 / 32, 1 + 1.0 / 32, QUANT_FP8, S_INIT("MXFP8"),
-     S_INIT("MXFP4")},
-    {S_INIT("mxfp8"), 1 + 1.0 / 32, 1 + 1.0 / 32, QUANT_FP8, S_INIT("MXFP8"), S_INIT("MXFP8")},
-    {S_INIT("float32"), 4, 4, QUANT_BF16, S_INIT("FLOAT"), S_INIT("FLOAT")},
+    {S_INIT("bfloat16"), 2, 2, QUANT_BF16, DTYPE_BF16, DTYPE_BF16, S_INIT("")},
+    {S_INIT("fp8"), 1, 1, QUANT_FP8, DTYPE_F8E4M3, DTYPE_F8E4M3, S_INIT("")},
+    {S_INIT("fp8_block"), 1 + 4.0 / 16384, 1, QUANT_FP8, DTYPE_F8E4M3, DTYPE_F8E4M3,
+     S_INIT("fp8_block")},
+    {S_INIT("sq"), 1, 1, QUANT_INT8, DTYPE_I8, DTYPE_I8, S_INIT("")},
+    {S_INIT("int8_wo"), 1, 2, QUANT_BF16, DTYPE_BF16, DTYPE_I8, S_INIT("")},
+    {S_INIT("int4_wo"), 0.5 + 2.0 / 64, 2, QUANT_BF16, DTYPE_BF16, DTYPE_I4, S_INIT("")},
+    {S_INIT("w4a8_int"), 0.5 + 2.0 / 64, 1, QUANT_INT8, DTYPE_I8, DTYPE_I4, S_INIT("")},
+    {S_INIT("w4afp8"), 0.5 + 2.0 / 64, 1, QUANT_FP8, DTYPE_F8E4M3, DTYPE_I4, S_INIT("")},
+    {S_INIT("nvfp4"), 0.5 + 1.0 / 16, 0.5 + 1.0 / 16, QUANT_FP4, DTYPE_F4E2M1, DTYPE_F4E2M1,
+     S_INIT("")},
+    {S_INIT("w4a16_mxfp4"), 0.5 + 1.0 / 32, 2, QUANT_BF16, DTYPE_BF16, DTYPE_F4E2M1, S_INIT("")},
+    {S_INIT("w4a8_mxfp4_mxfp8"), 0.5 + 1.0 / 32, 1 + 1.0 / 32, QUANT_FP8, DTYPE_F8E4M3,
+     DTYPE_F4E2M1, S_INIT("")},
+    {S_INIT("mxfp8"), 1 + 1.0 / 32, 1 + 1.0 / 32, QUANT_FP8, DTYPE_F8E4M3, DTYPE_F8E4M3,
+     S_INIT("mxfp8")},
+    {S_INIT("float32"), 4, 4, QUANT_BF16, DTYPE_F32, DTYPE_F32, S_INIT("")},
 };
 
 const struct quant *const quant_bf16 = &types[0];

@@ -8,6 +8,7 @@
 #define STRATA_OPS_QUANT_H
 
 #include "base/diag.h"
+#include "ops/dtype.h"
 
 /* What a product is computed in: which peak of a device counts. */
 enum quant_peak { QUANT_BF16, QUANT_FP8, QUANT_INT8, QUANT_FP4 };
@@ -17,7 +18,8 @@ struct quant {
     double weight_bytes; /* of one weight, scales included */
     double input_bytes;  /* of one value of the activations */
     enum quant_peak peak;
-    struct str input, weight; /* data types of a row of a table: "DT_BF16", "INT8" */
+    enum dtype input, weight; /* of the elements of a row of a table */
+    struct str scales;        /* how they are scaled where the types leave it open; else empty */
 };
 
 /* By name or alias, letter case does not matter; NULL: no such type. */

@@ -75,7 +75,8 @@ static void cells_product(struct celling *x)
     count m = whole(c->m), n = whole(c->n), k = whole(c->k);
 
     set_cells(x, "MatMulV2", "%lld,%lld;%lld,%lld|%.*s;%.*s|%lld,%lld|" BF16, m, k, n, k,
-              STR_ARGS(c->type->input), STR_ARGS(c->type->weight), m, n);
+              STR_ARGS(dtype_ascend(c->type->input)), STR_ARGS(dtype_ascend(c->type->weight)), m,
+              n);
 }
 
 static void cells_absorb(struct celling *x)
@@ -94,7 +95,8 @@ static void cells_grouped(struct celling *x)
 
     set_cells(x, "GroupedMatmul",
               "%lld,%lld;%lld,%lld,%lld;;;;;;%lld|%.*s;%.*s;;;;;;INT64|%lld,%lld|" BF16, m, k, e, k,
-              n, e, STR_ARGS(c->type->input), STR_ARGS(c->type->weight), m, n);
+              n, e, STR_ARGS(dtype_ascend(c->type->input)), STR_ARGS(dtype_ascend(c->type->weight)),
+              m, n);
 }
 
 /* ---- attention ---- */
