@@ -247,7 +247,7 @@ static void finish(struct xplane *x)
     join_links(x);
     if (cap->facts.vendor == VENDOR_NVIDIA && has_hip_calls(cap))
         cap->facts.vendor = VENDOR_AMD;
-    cap->facts.kind = capture_intern(cap, S("xplane"));
+    cap->facts.kind = capture_intern(cap, S("xla"));
     if (x->aggregated > 0)
         import_report(x->i, SEV_NOTE, "xplane.aggregated",
                       "%llu events are sums without a time, and are left out",
