@@ -230,7 +230,7 @@ static bool has_hip_calls(const struct capture *cap)
     return false;
 }
 
-static void finish(struct xplane *x)
+static void xplane_finish(struct xplane *x)
 {
     static const nanos year_2001 = (nanos)1000000000 * 1000000000;
     struct capture *cap = x->cap;
@@ -254,7 +254,7 @@ static void finish(struct xplane *x)
                       (unsigned long long)x->aggregated);
 }
 
-static enum status refuse(struct xplane *x)
+static enum status xplane_refuse(struct xplane *x)
 {
     struct import *i = x->i;
     uint64_t at = x->damage != NULL ? (uint64_t)((const char *)x->damage - x->text.at) : 0;
@@ -277,9 +277,9 @@ static enum status read_text(struct import *i, struct str text)
     x.scope = capture_intern(i->cap, S("scope"));
     x.long_name = capture_intern(i->cap, S("long_name"));
     read_members(&x);
-    enum status st = x.planes > 0 ? ST_OK : refuse(&x);
+    enum status st = x.planes > 0 ? ST_OK : xplane_refuse(&x);
     if (st == ST_OK)
-        finish(&x);
+        xplane_finish(&x);
     vec_free(&x.calls);
     vec_free(&x.works);
     vec_free(&x.from);

@@ -77,7 +77,7 @@ static void add_stat_name(struct xplane_plane *p, struct str entry)
 }
 
 /* Fields: 1 id, 2 name, 3 nanoseconds, 4 events, 11 display name. */
-static struct xplane_row read_row(struct xplane_plane *p, struct str message)
+static struct xplane_row plane_read_row(struct xplane_plane *p, struct str message)
 {
     struct xplane_row row = {.message = message};
     struct proto in = proto_of(message);
@@ -115,7 +115,7 @@ static bool index_plane(struct xplane_plane *p, struct str message)
         if (f.number == 2)
             p->name = f.bytes;
         else if (f.number == 3)
-            vec_push(&p->rows, read_row(p, f.bytes));
+            vec_push(&p->rows, plane_read_row(p, f.bytes));
         else if (f.number == 4)
             add_event_name(p, f.bytes);
         else if (f.number == 5)
@@ -207,7 +207,7 @@ static bool is_stream_row(struct str name)
     return str_starts(name, S("Stream #"));
 }
 
-static enum xplane_class class_of(const struct xplane_plane *p, struct str name)
+static enum xplane_class plane_class_of(const struct xplane_plane *p, struct str name)
 {
     if (p->kind != XPLANE_DEVICE)
         return XPLANE_THREAD;
@@ -228,7 +228,7 @@ static enum xplane_class class_of(const struct xplane_plane *p, struct str name)
 }
 
 /* Planes of parts of a device, "/device:TPU:0 SparseCore 1", have rows of their own. */
-static struct lane_key key_of(struct xplane_plane *p, const struct xplane_row *row)
+static struct lane_key plane_key_of(struct xplane_plane *p, const struct xplane_row *row)
 {
     struct capture *cap = p->x->cap;
     struct lane_key key = {.device = p->device, .name = capture_intern(cap, row->name)};
@@ -297,7 +297,7 @@ static enum slice_kind kind_on(const struct xplane_row *row, struct xplane_event
     return SLICE_HOST_OP;
 }
 
-static strid name_of(struct xplane_plane *p, struct xplane_event_name *e, int64_t id)
+static strid plane_name_of(struct xplane_plane *p, struct xplane_event_name *e, int64_t id)
 {
     struct capture *cap = p->x->cap;
 
@@ -423,7 +423,7 @@ static void take_event(struct xplane_plane *p, const struct xplane_row *row, str
     p->x->i->rows++;
     uint32_t place = xplane_ids_get(&p->event_ids, raw.name);
     struct xplane_event_name *e = place < p->event_names.n ? &p->event_names.at[place] : NULL;
-    slice.name = name_of(p, e, raw.name);
+    slice.name = plane_name_of(p, e, raw.name);
     if (row->class == XPLANE_COUNTERS) {
         add_sample(p, &stats, slice.name, slice.begin);
         return;
@@ -462,7 +462,7 @@ static void read_events(struct xplane_plane *p, const struct xplane_row *row)
 
 /* ---- the whole ---- */
 
-static void read_rows(struct xplane_plane *p)
+static void plane_read_rows(struct xplane_plane *p)
 {
     struct slices *s = &p->x->cap->slices;
     size_t n = 0;
@@ -472,11 +472,11 @@ static void read_rows(struct xplane_plane *p)
     slices_reserve(s, s->n + n);
     for (size_t i = 0; i < p->rows.n && !cancelled(); i++) {
         struct xplane_row *row = &p->rows.at[i];
-        row->class = class_of(p, row->name);
+        row->class = plane_class_of(p, row->name);
         if (row->events == 0)
             continue;
         if (row->class != XPLANE_COUNTERS)
-            row->lane = capture_lane(p->x->cap, key_of(p, row));
+            row->lane = capture_lane(p->x->cap, plane_key_of(p, row));
         read_events(p, row);
     }
 }
@@ -507,7 +507,7 @@ void xplane_read_plane(struct xplane *x, struct str message)
         if (p.kind == XPLANE_DEVICE && p.rows.n > 0 && !is_other)
             read_device_facts(&p);
         if ((p.kind == XPLANE_DEVICE || p.kind == XPLANE_HOST) && !is_other)
-            read_rows(&p);
+            plane_read_rows(&p);
     } else {
         struct str rest = {(const char *)x->damage,
                            (size_t)(message.at + message.n - (const char *)x->damage)};

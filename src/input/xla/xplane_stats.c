@@ -182,7 +182,7 @@ bool xplane_stat_value(struct xplane_plane *p, struct str message, struct xplane
 }
 
 /* The value as a text of the capture; 0: none. */
-static strid text_of(struct xplane_plane *p, const struct raw_stat *raw)
+static strid stat_text_of(struct xplane_plane *p, const struct raw_stat *raw)
 {
     struct capture *cap = p->x->cap;
 
@@ -215,7 +215,7 @@ static void put_set(struct xplane_told *told, struct attr attr)
 }
 
 /* Numbers of the upper half of 64 bits are ids: they stay what they are as texts. */
-static struct attr attr_of(struct xplane_plane *p, strid key, const struct raw_stat *raw)
+static struct attr stat_attr_of(struct xplane_plane *p, strid key, const struct raw_stat *raw)
 {
     if (raw->field == 2)
         return attr_real(key, proto_real(raw->value));
@@ -224,7 +224,7 @@ static struct attr attr_of(struct xplane_plane *p, strid key, const struct raw_s
     if (raw->field == 3)
         return attr_text(key,
                          capture_intern_format(p->x->cap, "%llu", (unsigned long long)raw->value));
-    strid text = text_of(p, raw);
+    strid text = stat_text_of(p, raw);
     return text != 0 ? attr_text(key, text) : (struct attr){0};
 }
 
@@ -327,7 +327,7 @@ static void tell_special(struct xplane_plane *p, enum xplane_role role, const st
         }
         return;
     case XPLANE_KERNEL:
-        tell_kernel(p, text_of(p, raw), told);
+        tell_kernel(p, stat_text_of(p, raw), told);
         return;
     case XPLANE_COPY: {
         int64_t bytes = detail(view_of(p, raw), S("size:"));
@@ -372,7 +372,7 @@ static void tell_stat(struct xplane_plane *p, struct str message, struct xplane_
     /* "XlaModule:" is no scope; on a GPU another stat has it. */
     if (raw.field >= 5 && s->key == p->x->scope && str_ends(view_of(p, &raw), S("XlaModule:")))
         return;
-    struct attr attr = attr_of(p, s->key, &raw);
+    struct attr attr = stat_attr_of(p, s->key, &raw);
     if (attr.key == 0)
         return;
     if (s->role == XPLANE_SET || told->is_shared)
