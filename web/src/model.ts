@@ -132,7 +132,14 @@ export interface MemoryPool {
     peak: number;
     at: number;
     before: number; // bytes of the peak that lived before the recording
-    uses: { name: string; bytes: number; n: number }[];
+    uses: MemoryUse[];
+    held?: { reserved: number; requested: number; rounding: number; inactive: number; fragmented: number; uses: MemoryUse[]; segments_total: number; segments: { bytes: number; blocks: [number, number][] }[] };
+}
+
+export interface MemoryUse {
+    name: string;
+    bytes: number;
+    n: number;
 }
 
 export interface CommOp {
