@@ -225,6 +225,8 @@ if(TARGET strata)
     endif()
     add_test(NAME agree.operators COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/agree/operators.py ${run_strata})
+    add_test(NAME agree.gaps COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/agree/gaps.py ${run_strata})
     add_test(NAME agree.mixed COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/agree/mixed.py ${run_strata})
     add_test(NAME agree.self COMMAND Python3::Interpreter
