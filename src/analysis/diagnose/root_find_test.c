@@ -82,6 +82,32 @@ TEST(copies_that_run_alone_are_named)
     assert_true(d->verdict.saving_share > 0.9);
 }
 
+/* ---- managed memory ---- */
+
+/* A kernel, and `pages` of what it wrote, which the host reads one after the other. */
+static const struct diagnosis *read_pages(int pages)
+{
+    launch_named("saxpy", 0, 5 * US, 6 * US, 10 * MS);
+    for (int i = 0; i < pages; i++)
+        task("7", SLICE_COPY, "Memcpy UM DtoH (Managed -> Managed)", (11 + i) * MS,
+             (11 + i) * MS + 20 * US);
+    return diagnose_native();
+}
+
+TEST(a_host_that_reads_managed_memory_is_told_by_its_migrations)
+{
+    const struct diagnosis *d = read_pages(40);
+
+    assert_string_equal(d->verdict.id, "host_untraced");
+    assert_int_equal(d->verdict.confidence, CONFIDENCE_POSSIBLE);
+    assert_true(str_find(d->text.english, S("(40 migrations)")) < d->text.english.n);
+}
+
+TEST(a_few_pages_are_chance)
+{
+    assert_null(listed(read_pages(4), "host_untraced"));
+}
+
 /* ---- allocations ---- */
 
 static void add_loop(nanos at, bool allocates)
@@ -207,7 +233,8 @@ TEST(a_roof_is_what_the_vendor_reaches)
 TEST_MAIN("analysis/diagnose/root_find", CASE(a_library_that_keeps_the_device_busy_is_healthy),
           CASE(a_product_that_somebody_wrote_is_not), CASE(nor_is_a_recording_without_kernels),
           CASE(copies_that_run_alone_are_named),
-          CASE(frees_behind_all_work_are_no_matter_of_the_allocator),
+          CASE(a_host_that_reads_managed_memory_is_told_by_its_migrations),
+          CASE(a_few_pages_are_chance), CASE(frees_behind_all_work_are_no_matter_of_the_allocator),
           CASE(frees_between_launches_are), CASE(equal_work_that_takes_longer_is_a_clock_drop),
           CASE(equal_names_are_no_equal_work),
           CASE(what_the_first_work_of_a_recording_waits_for_is_no_cause),
