@@ -82,6 +82,24 @@ TEST(copies_that_run_alone_are_named)
     assert_true(d->verdict.saving_share > 0.9);
 }
 
+/* ---- fills ---- */
+
+TEST(memory_that_is_filled_again_and_again_is_named)
+{
+    for (int i = 0; i < 50; i++) {
+        launch_named("saxpy", i * MS, i * MS + 5 * US, i * MS + 6 * US, i * MS + 700 * US);
+        uint32_t from = host(SLICE_RUNTIME, "cudaMemsetAsync", i * MS + 6 * US, i * MS + 9 * US);
+        capture_flow(
+            cap, FLOW_LAUNCH, from,
+            task("7", SLICE_COPY, "Memset (Device)", i * MS + 701 * US, i * MS + 999 * US));
+    }
+    const struct diagnosis_cause *c = listed(diagnose_native(), "fills");
+
+    assert_non_null(c);
+    assert_true(c->saving_share > 0.29 && c->saving_share < 0.31);
+    assert_int_equal(c->bound, SAVING_AT_MOST);
+}
+
 /* ---- managed memory ---- */
 
 /* A kernel, and `pages` of what it wrote, which the host reads one after the other. */
@@ -233,6 +251,7 @@ TEST(a_roof_is_what_the_vendor_reaches)
 TEST_MAIN("analysis/diagnose/root_find", CASE(a_library_that_keeps_the_device_busy_is_healthy),
           CASE(a_product_that_somebody_wrote_is_not), CASE(nor_is_a_recording_without_kernels),
           CASE(copies_that_run_alone_are_named),
+          CASE(memory_that_is_filled_again_and_again_is_named),
           CASE(a_host_that_reads_managed_memory_is_told_by_its_migrations),
           CASE(a_few_pages_are_chance), CASE(frees_behind_all_work_are_no_matter_of_the_allocator),
           CASE(frees_between_launches_are), CASE(equal_work_that_takes_longer_is_a_clock_drop),
