@@ -18,9 +18,6 @@ static struct recorded_tensors read_tensors(struct str shapes, struct str types)
 
     for (size_t i = 0; i < o.shapes.n && types.n > 0 && str_split(&types, ';', &one); i++)
         o.types[i] = dtype_of(one);
-    for (size_t i = 0; i < o.shapes.n; i++)
-        if (o.shapes.at[i].list > 1)
-            o.shapes.at[i].n = 0; /* several tensors have no shape */
     return o;
 }
 

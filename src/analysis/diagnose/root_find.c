@@ -5,6 +5,7 @@
 
 #include "analysis/diagnose/limits.h"
 #include "analysis/diagnose/root_limits.h"
+#include "analysis/steps/steps.h"
 #include "analysis/study.h"
 
 enum { ROOT_CHANGES = 2 };
@@ -45,6 +46,20 @@ static double share_of(const struct root_finder *f, nanos time)
     return num_share((double)time, (double)f->window);
 }
 
+nanos root_start_up(const struct root_finder *f)
+{
+    const nanos *by = f->is_start_of_run ? f->a->all.by : f->by;
+
+    return by[ACCOUNT_IDLE + CAUSE_START_UP];
+}
+
+nanos root_start_base(const struct root_finder *f)
+{
+    const struct interval *all = &f->a->all.window;
+
+    return f->is_start_of_run ? nanos_sub(all->end, all->begin) : f->window;
+}
+
 double root_least(const struct root_finder *f, enum root_cause cause, int percent)
 {
     nanos start = cause == ROOT_START_UP ? 0 : f->by[ACCOUNT_IDLE + CAUSE_START_UP];
@@ -64,6 +79,12 @@ nanos root_copies_alone(const struct root_finder *f)
 static double copies_share(const struct root_finder *f)
 {
     return share_of(f, root_copies_alone(f));
+}
+
+static double pageable_share(const struct root_finder *f)
+{
+    return share_of(f, f->by[ACCOUNT_COPY + COPY_H2D_PAGEABLE] +
+                           f->by[ACCOUNT_COPY + COPY_D2H_PAGEABLE]);
 }
 
 /* Share of a change's saving that lies in the slow step. */
@@ -118,10 +139,10 @@ static double most_saved(const struct root_finder *f, const struct found_cause *
     double waiting = share_of(f, idle) + copies_share(f);
     if (flags & (ROOT_OF_STEP | ROOT_BETWEEN_STREAMS))
         return 1;
-    if (c->cause == ROOT_START_UP)
-        return share_of(f, f->by[ACCOUNT_IDLE + CAUSE_START_UP]); /* not what waits behind it */
-    if (flags & ROOT_OF_TASKS)
-        return c->share + c->host_share; /* the host is spared their launches too */
+    if (c->cause == ROOT_START_UP) /* not what waits behind it */
+        return num_share((double)root_start_up(f), (double)root_start_base(f));
+    if (flags & ROOT_OF_TASKS) /* the host is spared their launches too, if it holds up anything */
+        return c->share + at_most(c->host_share, waiting);
     if (flags & ROOT_OF_LAUNCHES) {
         /* Idle time that long host work fills: launches and waits that go let the host begin with
          * it sooner, which is a matter of that work. */
@@ -206,18 +227,36 @@ static bool is_spread(const struct root_finder *f)
     return few < all / 2;
 }
 
+/* From the first call that gives the device work to the last one. */
+static struct interval launches_of(const struct root_finder *f)
+{
+    struct interval all = {.begin = INT64_MAX, .end = INT64_MIN};
+
+    for (size_t i = 0; i < f->a->host.n; i++) {
+        const struct host_call *call = &f->a->host.calls[i];
+        if (call->tasks == 0)
+            continue;
+        all.begin = call->begin < all.begin ? call->begin : all.begin;
+        all.end = call->begin > all.end ? call->begin : all.end;
+    }
+    return all;
+}
+
 /* Whether steps allocate again and again: at least half of them do, or, where none are marked,
- * half of what is allocated is given back. Memory that is taken once is part of a start. */
+ * half of what is allocated between launches is given back there. Memory that is taken once is part
+ * of a start, and what is given back behind all work is the end. */
 static bool allocates_steadily(const struct root_finder *f)
 {
     uint32_t last = TASK_NO_STEP;
     size_t steps = 0, allocs = 0, frees = 0;
+    const struct interval launches = launches_of(f);
 
     for (size_t i = 0; i < f->a->host.n; i++) {
         const struct host_call *call = &f->a->host.calls[i];
         uint32_t step = root_step_of_call(f, call);
+        bool is_outside = call->begin < launches.begin || call->begin > launches.end;
         if (!host_call_allocates((enum call_kind)call->kind) || call->is_start_up ||
-            !root_counts_step(f, step))
+            !root_counts_step(f, step) || (f->steps <= 1 && is_outside))
             continue;
         steps += step != last;
         last = step;
@@ -227,7 +266,7 @@ static bool allocates_steadily(const struct root_finder *f)
         frees += is_free;
         allocs += !is_free;
     }
-    return f->steps > 1 ? steps * 2 >= f->steps : frees * 2 >= allocs;
+    return f->steps > 1 ? steps * 2 >= f->steps : frees > 0 && frees * 2 >= allocs;
 }
 
 /* Whether the accounting shows enough time that a cause could have taken. */
@@ -279,22 +318,26 @@ static void value_copies(struct root_finder *f)
     value(f, ROOT_PAGEABLE_COPY);
     value(f, ROOT_COPY_UNNEEDED);
     if (copies_share(f) >= ROOT_COPY_SHARE / 100.0) {
-        double pageable = share_of(f, f->by[ACCOUNT_COPY + COPY_H2D_PAGEABLE] +
-                                          f->by[ACCOUNT_COPY + COPY_D2H_PAGEABLE]);
-        bool is_pinned = pageable < ROOT_PAGEABLE / 100.0 * copies_share(f);
+        bool is_pinned = pageable_share(f) < ROOT_PAGEABLE / 100.0 * copies_share(f);
         value(f, has_event && waits > 0 && is_pinned ? ROOT_NO_OVERLAP : ROOT_COPY_EXPOSED);
     } else if (of_comm * 2 < waits) {
         value(f, ROOT_DEVICE_DEPENDENCY);
     }
 }
 
-/* What runs alone for long, though no change hides it: an upper bound. */
+static bool is_trusted(const struct root_finder *f, const struct found_cause *c)
+{
+    return c->saving >= root_least(f, c->cause, ROOT_NAMED) &&
+           root_confidence(f, c) >= ROOT_POSSIBLE / 100.0;
+}
+
+/* What runs alone for long, though no change hides it, or none that could be trusted: an upper
+ * bound. */
 static void value_share(struct root_finder *f, enum root_cause cause, double share)
 {
     const struct found_cause *before = root_found(f, cause);
 
-    if (share < root_least(f, cause, ROOT_NOT_HEALTHY) ||
-        (before != NULL && before->saving >= root_least(f, cause, ROOT_NAMED)))
+    if (share < root_least(f, cause, ROOT_NOT_HEALTHY) || (before != NULL && is_trusted(f, before)))
         return;
     struct found_cause *c =
         before != NULL ? &f->found[before - f->found] : find_keep(f, cause, share, share);
@@ -310,8 +353,10 @@ static void value_accounts(struct root_finder *f)
 
     find_keep(f, ROOT_AICPU_EXPOSED, aicpu, aicpu);
     value_share(f, ROOT_COMM_EXPOSED, share_of(f, f->by[ACCOUNT_COMM]));
-    if (root_found(f, ROOT_NO_OVERLAP) == NULL)
-        value_share(f, ROOT_COPY_EXPOSED, copies_share(f));
+    bool is_between = root_found(f, ROOT_NO_OVERLAP) != NULL;
+    value_share(f, is_between ? ROOT_NO_OVERLAP : ROOT_COPY_EXPOSED, copies_share(f));
+    if (root_found(f, ROOT_PAGEABLE_COPY) != NULL)
+        value_share(f, ROOT_PAGEABLE_COPY, pageable_share(f));
     value_share(f, ROOT_DEVICE_DEPENDENCY, share_of(f, f->waits));
     if (f->clock.step != SIZE_MAX)
         find_keep(f, ROOT_CLOCK_DROP, f->clock.share, f->clock.share);
@@ -351,7 +396,13 @@ void root_find(struct root_finder *f)
         ROOT_OPTIMIZER_UNFUSED, ROOT_INDEX_SORT_HEAVY,
     };
 
-    value(f, ROOT_START_UP);
+    /* The first of steps that nobody marked counts for nothing else. */
+    f->is_start_of_run = study_steps(f->st)->found != FOUND_NOT;
+    double start = num_share((double)root_start_up(f), (double)root_start_base(f));
+    if (f->is_start_of_run)
+        find_keep(f, ROOT_START_UP, start, start);
+    else
+        value(f, ROOT_START_UP);
 
     /* Queued work that begins later than any queue's latency explains, though no other stream
      * ended. */

@@ -69,6 +69,7 @@ struct root_finder {
     nanos window;        /* of those */
     nanos by[ACCOUNT_CLASSES];
     nanos waits;            /* of queued work inside those, longer than a queue's latency */
+    bool is_start_of_run;   /* nobody marked the steps: the start-up is one of the whole run */
     bool is_device_assumed; /* the capture does not name it */
     struct slow_step slow;
     struct slow_step clock; /* the worst step in which nearly all kernels are slow; excess of all */
@@ -107,6 +108,10 @@ void root_find_slow_clock(struct root_finder *f);
 
 /* Kinds of steps by the shapes that their operators take, among the first that count. */
 size_t root_shape_sets(const struct root_finder *f);
+
+/* Idle time of first calls that counts, and what it is a share of. */
+nanos root_start_up(const struct root_finder *f);
+nanos root_start_base(const struct root_finder *f);
 
 /* Whether the change that was run last drops a task or makes it shorter. */
 bool root_changes(const struct root_finder *f, size_t task);

@@ -173,19 +173,24 @@ static void site_add_waits(const struct root_finder *f, struct site_sums *sums)
     for (size_t i = 0; i < f->a->tasks.n; i++) {
         const struct device_task *t = &f->a->tasks.at[i];
         nanos time = root_counts_step(f, t->step) ? stream_wait(f, i) : 0;
-        if (time > 0)
-            site_add(sums, f->cap, t->slice, time);
+        if (time <= 0)
+            continue;
+        sums->inner += !touches_edge(f, t->begin - time, t->begin);
+        site_add(sums, f->cap, t->slice, time);
     }
     for (size_t i = 0; i < f->a->pieces.n; i++) {
         const struct idle_piece *p = &f->a->pieces.at[i];
         nanos time = root_long_wait(f, p);
-        if (time > 0 && p->task != UINT32_MAX && node_of(f, p->task)->other == REPLAY_NONE)
-            site_add(sums, f->cap, f->a->tasks.at[p->task].slice, time);
+        if (time <= 0 || p->task == UINT32_MAX || node_of(f, p->task)->other != REPLAY_NONE)
+            continue;
+        sums->inner += !touches_edge(f, p->at.begin, p->at.end);
+        site_add(sums, f->cap, f->a->tasks.at[p->task].slice, time);
     }
 }
 
-/* The largest one left; its time is taken. */
-static void take_largest(const struct root_finder *f, struct site_sums *sums, struct root_site *out)
+/* The largest one left; its time is taken. `units`: that it is told of. */
+static void take_largest(const struct root_finder *f, struct site_sums *sums, size_t units,
+                         struct root_site *out)
 {
     struct site_sum *best = &sums->at.at[0];
 
@@ -197,7 +202,7 @@ static void take_largest(const struct root_finder *f, struct site_sums *sums, st
         .name = capture_text(f->cap, best->name),
         .thread = capture_text(f->cap, lane->key.name),
         .count = best->count,
-        .time = best->time / (nanos)f->units,
+        .time = best->time / (nanos)units,
         .is_os = f->cap->slices.kind[best->slice] == SLICE_OS,
     };
     best->time = -1;
@@ -221,6 +226,8 @@ void root_find_sites(const struct root_finder *f, struct found_cause *c)
 {
     struct site_sums sums = {0};
     const struct site_tasks *wanted = &tasks_of[c->cause];
+    bool is_of_run = c->cause == ROOT_START_UP && f->is_start_of_run;
+    size_t units = is_of_run ? 1 : f->units;
 
     if (wanted->families != 0 || wanted->copies != 0 || wanted->has_comm)
         add_tasks(f, wanted, c->cause == ROOT_ATTENTION_UNFUSED, &sums);
@@ -232,7 +239,7 @@ void root_find_sites(const struct root_finder *f, struct found_cause *c)
         for (size_t i = 0; i < f->a->host.n; i++) {
             const struct host_call *call = &f->a->host.calls[i];
             nanos time = time_of_call(f, cause, call);
-            if (time == 0 || !root_counts_step(f, root_step_of_call(f, call)))
+            if (time == 0 || !(is_of_run || root_counts_step(f, root_step_of_call(f, call))))
                 continue;
             nanos begin = call->class == STRETCH_LAUNCH ? call->begin : call->begin - call->stretch;
             sums.inner += !touches_edge(f, begin, call->end);
@@ -244,14 +251,16 @@ void root_find_sites(const struct root_finder *f, struct found_cause *c)
             site_add(&sums, f->cap, site, time);
         }
     }
-    c->is_at_edge = f->a->is_pseudo && sums.count == 1 && sums.inner == 0;
-    c->count = sums.count / f->units;
+    /* What a recording begins with may wait for work that was there before it. */
+    bool is_marked = !f->a->is_pseudo && c->cause != ROOT_DEVICE_DEPENDENCY;
+    c->is_at_edge = !is_marked && sums.count == 1 && sums.inner == 0;
+    c->count = sums.count / units;
     c->each = sums.count > 0 ? sums.time / (nanos)sums.count : 0;
     c->share = num_share((double)sums.time, (double)f->window);
     c->graph_share = num_share((double)sums.graph, (double)sums.time);
     c->host_share = num_share((double)sums.host, (double)f->window);
     for (c->n_sites = 0; c->n_sites < ROOT_SITES && c->n_sites < sums.at.n; c->n_sites++)
-        take_largest(f, &sums, &c->sites[c->n_sites]);
+        take_largest(f, &sums, units, &c->sites[c->n_sites]);
     vec_free(&sums.at);
     hash_free(&sums.names);
 }

@@ -276,16 +276,18 @@ static enum verdict put_latent(struct rowing *r, bool is_decode)
         cache == NULL || !(us > 0) || !isfinite(us))
         return UNUSABLE;
     if (is_decode) {
-        PUT_DIMS(r->out, S("\""), b, h, 1, LATENT + ROPE);
-        PUT_DIMS(r->out, S(";"), b, 1, keys, LATENT + ROPE);
+        PUT_DIMS(r->out, S("\""), b, h, 1, LATENT);
         PUT_DIMS(r->out, S(";"), b, 1, keys, LATENT);
+        PUT_DIMS(r->out, S(";"), b, 1, keys, LATENT);
+        PUT_DIMS(r->out, S(";"), b, h, 1, ROPE);
+        PUT_DIMS(r->out, S(";"), b, 1, keys, ROPE);
     } else {
         PUT_DIMS(r->out, S("\""), b, h, s, NOPE + ROPE);
         PUT_DIMS(r->out, S(";"), b, h, keys, NOPE + ROPE);
         PUT_DIMS(r->out, S(";"), b, h, keys, VALUE);
     }
     text_out_put(r->out, S("\","));
-    put_attention_types(r, type->input, cache->weight, 2, 0);
+    put_attention_types(r, type->input, cache->weight, is_decode ? 4 : 2, 0);
     put_end(r, us, text_at(r, L_SOURCE));
     return KEPT;
 }
@@ -320,6 +322,7 @@ static enum verdict put_experts(struct rowing *r)
     PUT_DIMS(r->out, S("\""), t, h);
     PUT_DIMS(r->out, S(";"), experts / ep, h, (is_gated ? 2 : 1) * (i / tp));
     PUT_DIMS(r->out, S(";"), experts / ep, i / tp, h);
+    PUT_DIMS(r->out, S(";"), t, experts);
     PUT_DIMS(r->out, S(";"), t, top);
     text_out_put(r->out, S("\","));
     text_out_put(r->out, dtype_ascend(type->input));
@@ -327,14 +330,12 @@ static enum verdict put_experts(struct rowing *r)
         text_out_put(r->out, S(";"));
         text_out_put(r->out, dtype_ascend(type->weight));
     }
-    text_out_put(r->out, S(";INT32,"));
+    text_out_put(r->out, S(";FLOAT;INT32,"));
     put_text(r->out, text_at(r, E_SPREAD));
     if (type->scales.n > 0) {
         text_out_put(r->out, S(" "));
         text_out_put(r->out, type->scales);
     }
-    text_out_put(r->out, S(","));
-    text_out_i64(r->out, ep);
     put_end(r, us, text_at(r, E_SOURCE));
     return KEPT;
 }
@@ -383,7 +384,7 @@ static const struct aic_kind kinds[] = {
     {S_INIT("generation_mla_perf"), "FusedInferAttentionScore", HEAD, LATENT_COLUMNS,
      put_generation_latent},
     {S_INIT("moe_perf"), "FusedMoe",
-     "Input Shapes,Input Data Types,Variant,EP Size," PROFILED_DURATION ",Kernel Source\r\n",
+     HEAD,
      {"num_tokens", "hidden_size", "inter_size", "topk", "num_experts", "moe_tp_size",
       "moe_ep_size", "moe_dtype", "distribution", "latency", "?kernel_source"},
      put_experts},
