@@ -178,8 +178,7 @@ static struct str without_alias(struct str name)
 
     for (size_t i = 0; i < ARRAY_LEN(aliases); i++)
         if (prefix_length(name, aliases[i].alias) > 0 &&
-            prefix_length(name, S("A100 PCIE 40GB")) < 0 &&
-            prefix_length(name, S("A100 SXM4")) < 0)
+            prefix_length(name, S("A100 PCIE 40GB")) < 0 && prefix_length(name, S("A100 SXM4")) < 0)
             return aliases[i].name;
     return name;
 }

@@ -74,12 +74,12 @@ static const char *system_path(struct aic_import *a, const struct aic_file *f)
 {
     struct str path = str_of(f->path);
     struct str root = str_part(path, 0, path.n - f->name.n);
-    const char *beside = arena_printf(&a->arena, "%.*s%.*s.yaml", STR_ARGS(root),
-                                      STR_ARGS(f->system));
+    const char *beside =
+        arena_printf(&a->arena, "%.*s%.*s.yaml", STR_ARGS(root), STR_ARGS(f->system));
 
-    return fs_exists(beside) ? beside
-                             : arena_printf(&a->arena, "%.*s../%.*s.yaml", STR_ARGS(root),
-                                            STR_ARGS(f->system));
+    return fs_exists(beside)
+               ? beside
+               : arena_printf(&a->arena, "%.*s../%.*s.yaml", STR_ARGS(root), STR_ARGS(f->system));
 }
 
 static enum status set_systems(struct aic_import *a, struct diag *d)
@@ -107,7 +107,7 @@ static bool is_same_place(const struct aic_file *x, const struct aic_file *y)
 }
 
 /* The folder of a file's tables. */
-static const char *folder_of(struct aic_import *a, const struct aic_file *f)
+static const char *aic_folder(struct aic_import *a, const struct aic_file *f)
 {
     return arena_printf(&a->arena, "%s/%.*s/%.*s/%.*s", a->dir, STR_ARGS(f->system),
                         STR_ARGS(f->engine), STR_ARGS(f->version));
@@ -120,11 +120,11 @@ static void set_tables(struct aic_import *a)
         for (next = i + 1; next < a->files.n && is_same_place(f, &a->files.at[next]) &&
                            str_equal(f->op, a->files.at[next].op);)
             next++;
-        struct aic_table t = {.path = arena_printf(&a->arena, "%s/%.*s.csv", folder_of(a, f),
-                                                   STR_ARGS(f->op)),
-                              .op = f->op,
-                              .files = i,
-                              .n_files = next - i};
+        struct aic_table t = {
+            .path = arena_printf(&a->arena, "%s/%.*s.csv", aic_folder(a, f), STR_ARGS(f->op)),
+            .op = f->op,
+            .files = i,
+            .n_files = next - i};
         vec_push(&a->tables, t);
         a->databases += i == 0 || !is_same_place(f, &a->files.at[i - 1]);
     }
@@ -212,7 +212,7 @@ static enum status make_folders(struct aic_import *a, bool is_overwriting, struc
     }
     for (size_t i = 0; i < a->files.n && !a->is_dry_run; i++)
         if (i == 0 || !is_same_place(&a->files.at[i], &a->files.at[i - 1]))
-            TRY(fs_mkdirs(folder_of(a, &a->files.at[i]), d));
+            TRY(fs_mkdirs(aic_folder(a, &a->files.at[i]), d));
     return ST_OK;
 }
 
@@ -220,8 +220,8 @@ static enum status make_folders(struct aic_import *a, bool is_overwriting, struc
 static void add_reuse(struct aic_import *a, const struct aic_file *f, struct text *out)
 {
     struct str path = str_of(f->path);
-    const char *near = arena_printf(&a->arena, "%.*s",
-                                    (int)(path.n - str_basename(path).n), path.at);
+    const char *near =
+        arena_printf(&a->arena, "%.*s", (int)(path.n - str_basename(path).n), path.at);
     const char *file = fs_join(&a->arena, near, "reuse.yaml");
     const struct tree *top;
     struct diag none;
@@ -263,8 +263,8 @@ static enum status write_origin(struct aic_import *a, size_t first, size_t end, 
         text_put(&out, S("reuse:\n"));
         text_put(&out, text_view(&reuse));
     }
-    enum status st = outfile_resave(fs_join(&a->arena, folder_of(a, f), "engine.yaml"),
-                                    text_view(&out), d);
+    enum status st =
+        outfile_resave(fs_join(&a->arena, aic_folder(a, f), "engine.yaml"), text_view(&out), d);
     text_free(&out);
     text_free(&reuse);
     return st;

@@ -25,8 +25,8 @@ enum { AIC_PEAKS = QUANT_FP4 + 1 };
 
 struct aic_system {
     struct str name;
-    bool has_limits;        /* of the file, or of the table of devices */
-    double flops[AIC_PEAKS]; /* by second; 0: not known */
+    bool has_limits;             /* of the file, or of the table of devices */
+    double flops[AIC_PEAKS];     /* by second; 0: not known */
     double speed, cache, memory; /* bytes by second, bytes */
     int64_t node_cards, rack_cards;
     double node_speed, other_speed, rack_speed; /* of a card to others, bytes by second */
@@ -72,8 +72,7 @@ void aic_free(struct aic_import *a);
 
 /* Reads all files and writes the tables below `dir`; tables that are there are replaced with
  * `is_overwriting`, else they are an error before anything is written. */
-enum status aic_write(struct aic_import *a, bool is_overwriting, struct pool *pool,
-                      struct diag *d);
+enum status aic_write(struct aic_import *a, bool is_overwriting, struct pool *pool, struct diag *d);
 
 /* Reads one file; rows go to `out`, a table of operator `op`; the header when `is_first`. */
 struct text_out;

@@ -58,10 +58,10 @@ void aic_describe(const void *result, struct report *r)
                                   PLACE("rows", a->kept), PLACE("databases", a->databases),
                                   PLACE("dir", a->dir), PLACE("files", a->files.n)));
     if (a->below_flop + a->below_memory > 0)
-        report_text(r, REPORT_MESSAGE(r, &database_text.aic_rejected,
-                                      PLACE("n", a->below_flop + a->below_memory),
-                                      PLACE("flop", a->below_flop),
-                                      PLACE("memory", a->below_memory)));
+        report_text(r,
+                    REPORT_MESSAGE(r, &database_text.aic_rejected,
+                                   PLACE("n", a->below_flop + a->below_memory),
+                                   PLACE("flop", a->below_flop), PLACE("memory", a->below_memory)));
     if (a->unusable > 0)
         report_text(r, REPORT_MESSAGE(r, &database_text.aic_unusable, PLACE("n", a->unusable)));
     report_records(r, &file_record, listed, n, NULL);

@@ -23,14 +23,14 @@ struct rowing {
     size_t row;
 };
 
-enum verdict { KEPT, BELOW_FLOP, BELOW_MEMORY, UNUSABLE, ELSEWHERE };
+enum row_verdict { KEPT, BELOW_FLOP, BELOW_MEMORY, UNUSABLE, ELSEWHERE };
 
 /* How a table becomes rows: columns by name, '?' in front of one that may be missing. */
 struct aic_kind {
     struct str table;
     const char *op, *head;
     const char *columns[COLUMNS];
-    enum verdict (*put)(struct rowing *r);
+    enum row_verdict (*put)(struct rowing *r);
 };
 
 /* ---- values ---- */
@@ -165,7 +165,7 @@ static bool is_below_memory(const struct rowing *r, double bytes, double us)
 
 #define HEAD "Input Shapes,Input Data Types,Variant," PROFILED_DURATION ",Kernel Source\r\n"
 
-static enum verdict put_gemm(struct rowing *r)
+static enum row_verdict put_gemm(struct rowing *r)
 {
     int64_t m = whole_at(r, 0), n = whole_at(r, 1), k = whole_at(r, 2);
     const struct quant *type = quant_find(text_at(r, 3));
@@ -175,8 +175,8 @@ static enum verdict put_gemm(struct rowing *r)
         return UNUSABLE;
     if (is_below_flop(r, type->peak, 2 * rows * cols * depth, us))
         return BELOW_FLOP;
-    double bytes = cols * depth * dtype_bytes(type->weight) + rows * depth * dtype_bytes(type->input) +
-                   2 * rows * cols;
+    double bytes = cols * depth * dtype_bytes(type->weight) +
+                   rows * depth * dtype_bytes(type->input) + 2 * rows * cols;
     if (is_below_memory(r, bytes, us))
         return BELOW_MEMORY;
     if (!is_size(m))
@@ -207,19 +207,32 @@ static void put_attention_types(struct rowing *r, enum dtype query, enum dtype c
         PUT_DIMS(r->out, S("window "), window);
 }
 
-enum { A_BATCH, A_LENGTH, A_HEADS, A_KEYS, A_SIZE, A_WINDOW, A_STEP, A_TYPE, A_CACHE, A_US, A_SOURCE };
+enum {
+    A_BATCH,
+    A_LENGTH,
+    A_HEADS,
+    A_KEYS,
+    A_SIZE,
+    A_WINDOW,
+    A_STEP,
+    A_TYPE,
+    A_CACHE,
+    A_US,
+    A_SOURCE
+};
 #define ATTENTION_COLUMNS                                                                          \
     {                                                                                              \
         "batch_size", "isl", "num_heads", "num_key_value_heads", "head_dim", "?window_size",       \
             "?step", "attn_dtype", "kv_cache_dtype", "latency", "kernel_source"                    \
     }
 
-static enum verdict put_attention(struct rowing *r, bool is_decode)
+static enum row_verdict put_attention(struct rowing *r, bool is_decode)
 {
     int64_t b = whole_at(r, A_BATCH), s = whole_at(r, A_LENGTH), h = whole_at(r, A_HEADS);
     int64_t kv = whole_at(r, A_KEYS), size = whole_at(r, A_SIZE), window = whole_at(r, A_WINDOW);
     int64_t step = whole_at(r, A_STEP), keys = s + step, queries = is_decode ? 1 : s;
-    const struct quant *type = quant_find(text_at(r, A_TYPE)), *cache = quant_find(text_at(r, A_CACHE));
+    const struct quant *type = quant_find(text_at(r, A_TYPE)),
+                       *cache = quant_find(text_at(r, A_CACHE));
     double us = real_at(r, A_US) * 1e3, w = (double)window;
 
     kv = kv == 0 ? h : kv;
@@ -245,12 +258,12 @@ static enum verdict put_attention(struct rowing *r, bool is_decode)
     return KEPT;
 }
 
-static enum verdict put_context(struct rowing *r)
+static enum row_verdict put_context(struct rowing *r)
 {
     return put_attention(r, false);
 }
 
-static enum verdict put_generation(struct rowing *r)
+static enum row_verdict put_generation(struct rowing *r)
 {
     return put_attention(r, true);
 }
@@ -264,12 +277,13 @@ enum { L_BATCH, L_LENGTH, L_HEADS, L_STEP, L_TYPE, L_CACHE, L_US, L_SOURCE };
 
 /* The kernels of DeepSeek's attention alone: 128 + 64 values of a key, 128 of a value; over the
  * cache 512 + 64 and 512. */
-static enum verdict put_latent(struct rowing *r, bool is_decode)
+static enum row_verdict put_latent(struct rowing *r, bool is_decode)
 {
     enum { NOPE = 128, ROPE = 64, VALUE = 128, LATENT = 512 };
     int64_t b = whole_at(r, L_BATCH), s = whole_at(r, L_LENGTH), h = whole_at(r, L_HEADS);
     int64_t keys = s + whole_at(r, L_STEP);
-    const struct quant *type = quant_find(text_at(r, L_TYPE)), *cache = quant_find(text_at(r, L_CACHE));
+    const struct quant *type = quant_find(text_at(r, L_TYPE)),
+                       *cache = quant_find(text_at(r, L_CACHE));
     double us = real_at(r, L_US) * 1e3;
 
     if (!is_size(b) || !is_size(s) || !is_size(h) || !is_size(keys) || type == NULL ||
@@ -292,21 +306,33 @@ static enum verdict put_latent(struct rowing *r, bool is_decode)
     return KEPT;
 }
 
-static enum verdict put_context_latent(struct rowing *r)
+static enum row_verdict put_context_latent(struct rowing *r)
 {
     return put_latent(r, false);
 }
 
-static enum verdict put_generation_latent(struct rowing *r)
+static enum row_verdict put_generation_latent(struct rowing *r)
 {
     return put_latent(r, true);
 }
 
-enum { E_TOKENS, E_HIDDEN, E_INTER, E_TOP, E_EXPERTS, E_TP, E_EP, E_TYPE, E_SPREAD, E_US, E_SOURCE };
+enum {
+    E_TOKENS,
+    E_HIDDEN,
+    E_INTER,
+    E_TOP,
+    E_EXPERTS,
+    E_TP,
+    E_EP,
+    E_TYPE,
+    E_SPREAD,
+    E_US,
+    E_SOURCE
+};
 
 /* Tokens and their experts; the weights that one card has: gate and up beside one another unless
  * the kernel has no gate, then down. */
-static enum verdict put_experts(struct rowing *r)
+static enum row_verdict put_experts(struct rowing *r)
 {
     int64_t t = whole_at(r, E_TOKENS), h = whole_at(r, E_HIDDEN), i = whole_at(r, E_INTER);
     int64_t top = whole_at(r, E_TOP), experts = whole_at(r, E_EXPERTS), tp = whole_at(r, E_TP);
@@ -344,13 +370,13 @@ enum { C_CARDS, C_ELEMENTS, C_TYPE, C_US, C_SOURCE, C_NAME };
 
 /* Bytes are those of one rank: of a gather what it gives, of a scatter what it keeps. Without a
  * graph the host launches each call, which engines do not do for decodes. */
-static enum verdict put_collective(struct rowing *r)
+static enum row_verdict put_collective(struct rowing *r)
 {
     int64_t cards = whole_at(r, C_CARDS), elements = whole_at(r, C_ELEMENTS);
     struct str name = text_at(r, C_TYPE), source = text_at(r, C_SOURCE);
     const struct quant *type = name.n > 0 ? quant_find(name) : quant_bf16;
-    bool is_shared = str_equal(r->f->part, S("all_gather")) ||
-                     str_equal(r->f->part, S("reduce_scatter"));
+    bool is_shared =
+        str_equal(r->f->part, S("all_gather")) || str_equal(r->f->part, S("reduce_scatter"));
     double us = real_at(r, C_US) * 1e3;
 
     if (r->f->part.n > 0 && !str_equal(text_at(r, C_NAME), r->f->part))
@@ -373,8 +399,11 @@ static enum verdict put_collective(struct rowing *r)
     }
 
 static const struct aic_kind kinds[] = {
-    {S_INIT("gemm_perf"), "MatMulV2", HEAD,
-     {"m", "n", "k", "gemm_dtype", "latency", "?kernel_source"}, put_gemm},
+    {S_INIT("gemm_perf"),
+     "MatMulV2",
+     HEAD,
+     {"m", "n", "k", "gemm_dtype", "latency", "?kernel_source"},
+     put_gemm},
     {S_INIT("context_attention_perf"), "FusedInferAttentionScore", HEAD, ATTENTION_COLUMNS,
      put_context},
     {S_INIT("generation_attention_perf"), "FusedInferAttentionScore", HEAD, ATTENTION_COLUMNS,
@@ -383,12 +412,15 @@ static const struct aic_kind kinds[] = {
      put_context_latent},
     {S_INIT("generation_mla_perf"), "FusedInferAttentionScore", HEAD, LATENT_COLUMNS,
      put_generation_latent},
-    {S_INIT("moe_perf"), "FusedMoe",
+    {S_INIT("moe_perf"),
+     "FusedMoe",
      HEAD,
      {"num_tokens", "hidden_size", "inter_size", "topk", "num_experts", "moe_tp_size",
       "moe_ep_size", "moe_dtype", "distribution", "latency", "?kernel_source"},
      put_experts},
-    {S_INIT("custom_allreduce_perf"), "hcom_allReduce_", COMM_HEAD,
+    {S_INIT("custom_allreduce_perf"),
+     "hcom_allReduce_",
+     COMM_HEAD,
      {"num_gpus", "message_size", "?allreduce_dtype", "latency", "?kernel_source"},
      put_collective},
     {S_INIT("nccl_perf"), NULL, COMM_HEAD, NCCL_COLUMNS, put_collective},
@@ -437,7 +469,7 @@ struct str aic_op(struct arena *arena, struct str table)
 
 /* ---- reading ---- */
 
-static void count(struct aic_file *f, enum verdict v)
+static void count(struct aic_file *f, enum row_verdict v)
 {
     if (v == ELSEWHERE)
         return;
@@ -484,9 +516,9 @@ static enum status rows_of_kind(struct rowing *r, struct diag *d)
 /* Columns that say the same for all rows of a file, which its folder says, too. */
 static bool is_dropped(struct str name)
 {
-    static const struct str dropped[] = {S_INIT("framework"), S_INIT("version"), S_INIT("device"),
-                                         S_INIT("op_name"), S_INIT("power"),
-                                         S_INIT("power_limit")};
+    static const struct str dropped[] = {S_INIT("framework"), S_INIT("version"),
+                                         S_INIT("device"),    S_INIT("op_name"),
+                                         S_INIT("power"),     S_INIT("power_limit")};
 
     return str_is_one_of(name, dropped, ARRAY_LEN(dropped));
 }
@@ -546,12 +578,8 @@ enum status aic_rows(struct aic_file *f, const struct aic_system *system, bool i
 {
     struct parquet p;
     struct parquet_values values[SAMPLE_COLUMNS] = {0};
-    struct rowing r = {.f = f,
-                       .system = system,
-                       .p = &p,
-                       .values = values,
-                       .kind = kind_of(f->table),
-                       .out = out};
+    struct rowing r = {
+        .f = f, .system = system, .p = &p, .values = values, .kind = kind_of(f->table), .out = out};
 
     TRY(parquet_open(&p, f->path, (struct str){0}, d));
     if (r.kind != NULL && is_first)

@@ -45,7 +45,9 @@ static bool row_lengths(const struct op_table *t, size_t row, const struct opset
 {
     struct str queries = cell_bare(table_cell(t, row, c->queries));
     struct str keys = cell_bare(table_cell(t, row, c->keys));
-    double average = cell_f64(table_cell(t, row, c->average)), sparse = SPARSE_CAUSAL;
+    enum { LATENT_SLOTS = 5 }; /* without the 26 others: over latent vectors, which sees all keys */
+    double average = cell_f64(table_cell(t, row, c->average));
+    double sparse = slots.n == LATENT_SLOTS ? 0 : SPARSE_CAUSAL;
     bool is_paged = slots.n > SLOT_TABLE && slots.at[SLOT_TABLE].n > 0;
     struct cell_dims q, k = {0};
 
