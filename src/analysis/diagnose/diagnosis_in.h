@@ -12,7 +12,6 @@ struct cause_words {
     struct diagnosis *d;
     struct account_mean mean;
     struct arena *arena;
-    enum framework framework;
     struct wording window; /* "each 39.4 ms step" */
 };
 

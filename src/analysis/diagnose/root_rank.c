@@ -9,7 +9,8 @@
 #include "analysis/diagnose/root_limits.h"
 #include "base/tables/ranked.h"
 
-ORDER_BY(by_saving, struct found_cause, ORDER(y->saving, x->saving) ?: ORDER(x->cause, y->cause));
+ORDER_BY(by_saving, struct found_cause,
+         ORDER(y->saving, x->saving) ?: strcmp(root_causes[x->cause].id, root_causes[y->cause].id));
 
 bool root_may_be_profiler(const struct found_cause *c)
 {
