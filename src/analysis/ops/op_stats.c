@@ -236,6 +236,7 @@ static void add_simple(struct finder *f, uint32_t row, size_t kernel)
     add_device(f, row, kernel, duration);
 }
 
+/* Families of computing kernels, then communication and copies as rows of their own. */
 static void by_family(struct finder *f)
 {
     struct kernel_order kernels = study_kernels(f->st);
