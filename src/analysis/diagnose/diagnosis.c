@@ -136,8 +136,7 @@ static void lack_marks(struct cause_words *t)
 static bool names_untraced(const struct diagnosis *d)
 {
     for (size_t i = 0; i < d->n_causes; i++)
-        if (d->causes[i].found.cause == ROOT_HOST_UNTRACED &&
-            !cause_waits_in_system(&d->causes[i].found))
+        if (d->causes[i].found.cause == ROOT_HOST_UNTRACED && d->causes[i].found.what == NULL)
             return true;
     return false;
 }
@@ -147,7 +146,7 @@ static void add_missing(struct cause_words *t)
     const struct accounting *a = t->f.a;
     struct diagnosis *d = t->d;
     double linked = num_share((double)a->host.links, (double)(a->tasks.n - a->orphans));
-    bool is_torch = t->framework < FRAMEWORK_XLA;
+    bool is_torch = framework_is_torch(t->f.framework);
 
     if (a->missing != NULL || a->host.links == 0)
         lack(d, cause_plain(t->arena, &diagnosis_text.no_links));
@@ -228,7 +227,7 @@ static void diagnosis_begin(struct cause_words *t, struct study *st, struct what
     memcpy(f->by, mean.all, sizeof(f->by));
     nanos step = mean.time;
     t->arena = &st->scratch;
-    t->framework = framework_of(st->cap);
+    f->framework = framework_of(st->cap);
     t->window = mean.is_mixed  ? WORDING(t->arena, &diagnosis_text.mixed, PLACE("n", mean.steps),
                                          place_quantity("time", (double)step, UNIT_NS))
                 : a->is_pseudo ? WORDING(t->arena, &diagnosis_text.whole,
@@ -318,7 +317,7 @@ const struct diagnosis *diagnosis_find(struct study *st)
     t.d = d;
     double scale = replay_scale_of(&t.f);
     *d = (struct diagnosis){
-        .framework = framework_name(t.framework),
+        .framework = framework_name(t.f.framework),
         .steps = t.f.steps,
         .all_steps = t.f.a->n,
         .is_pseudo = a->is_pseudo,

@@ -12,7 +12,6 @@ struct cause_words {
     struct diagnosis *d;
     struct account_mean mean;
     struct arena *arena;
-    enum framework framework;
     struct wording window; /* "each 39.4 ms step" */
 };
 
@@ -31,9 +30,6 @@ struct str cause_short_name(struct arena *arena, struct str name);
 /* A cause that was found, in words and numbers. */
 struct diagnosis_cause cause_describe(struct cause_words *t, const struct found_cause *c,
                                       size_t rank);
-
-/* Host time that the recording shows as a wait in the operating system. */
-bool cause_waits_in_system(const struct found_cause *c);
 
 /* The sentence of a capture without device work. */
 struct wording cause_no_work(const struct capture *cap, struct arena *arena);

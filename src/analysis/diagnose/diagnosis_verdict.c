@@ -7,6 +7,7 @@
 #include "analysis/diagnose/root_limits.h"
 #include "analysis/study.h"
 #include "ops/name_tokens.h"
+#include "text/cause.h"
 #include "text/diagnosis.h"
 
 enum {
@@ -90,7 +91,7 @@ static struct diagnosis_cause nothing_found(struct cause_words *t, enum root_cau
         .score = score,
         .confidence = cause_confidence(score),
         .what = what,
-        .action = cause_plain(t->arena, action ?: root_cause_action(cause, t->framework)),
+        .action = cause_plain(t->arena, action ?: root_cause_action(cause, t->f.framework)),
         .found = {.cause = cause},
         .evidence = {what},
         .n_evidence = 1,
@@ -106,8 +107,7 @@ static struct diagnosis_cause healthy(struct cause_words *t)
 
     return nothing_found(
         t, ROOT_HEALTHY, NULL,
-        WORDING(t->arena,
-                is_weak ? &diagnosis_text.what_healthy_weak : &diagnosis_text.what_healthy,
+        WORDING(t->arena, is_weak ? &cause_text.healthy_what_weak : root_cause_what(ROOT_HEALTHY),
                 place_wording("window", wording_keep(t->arena, t->window)),
                 place_wording("bound", wording_keep(t->arena, bound))),
         score);
@@ -124,7 +124,7 @@ static struct diagnosis_cause unknown(struct cause_words *t)
     return nothing_found(
         t, ROOT_UNKNOWN, NULL,
         WORDING(t->arena,
-                first != NULL ? &diagnosis_text.what_unknown_most : &diagnosis_text.what_unknown,
+                first != NULL ? &diagnosis_text.what_unknown_most : root_cause_what(ROOT_UNKNOWN),
                 place_wording("window", wording_keep(t->arena, t->window)),
                 place_wording("class", cause_class_label(t->arena, class)),
                 place_quantity("share", num_share((double)t->f.by[class], (double)t->f.window),
@@ -298,7 +298,7 @@ struct diagnosis_cause cause_none(struct cause_words *t, bool is_doubtful)
         return no_roof(t);
     /* The device is busy, but with kernels that nobody could judge: no bound, and no health. */
     double strange = num_share((double)t->f.by[FAMILY_OTHER], (double)t->f.window);
-    if (t->framework == FRAMEWORK_NATIVE)
+    if (t->f.framework == FRAMEWORK_NATIVE)
         strange += share_of_tasks(t, is_hand_written);
     if (strange >= most)
         return unnamed(t, strange);

@@ -23,46 +23,13 @@ struct site_sums {
     size_t inner;     /* that do not touch the edges of the recording */
 };
 
-/* Which work of the device a cause lies in; of causes that lie in the host's there is none. */
-struct site_tasks {
-    unsigned families, copies; /* masks */
-    bool has_comm;
-    bool is_simt, is_fp64; /* only such kernels, the first without the second */
-    bool is_data;          /* no values that are read */
-    nanos least;           /* only copies so long */
-};
-
-#define BIT(kind)   (1U << (kind))
-#define ALL_READS   (BIT(COPY_D2H_PAGEABLE) | BIT(COPY_D2H_PINNED) | BIT(COPY_D2H))
-#define ALL_WRITES  (BIT(COPY_H2D_PAGEABLE) | BIT(COPY_H2D_PINNED) | BIT(COPY_H2D))
-#define ALL_KERNELS (BIT(KERNEL_FAMILIES) - 1)
-
-static const struct site_tasks tasks_of[ROOT_CAUSES] = {
-    [ROOT_PAGEABLE_COPY] = {.copies = BIT(COPY_H2D_PAGEABLE) | BIT(COPY_D2H_PAGEABLE),
-                            .is_data = true},
-    [ROOT_COPY_EXPOSED] = {.copies = ALL_READS | ALL_WRITES | BIT(COPY_P2P)},
-    [ROOT_COPY_UNNEEDED] = {.copies = ALL_READS, .least = LIMIT_LARGE_READ},
-    [ROOT_NO_OVERLAP] = {.copies = ALL_READS | ALL_WRITES | BIT(COPY_P2P)},
-    [ROOT_COMM_EXPOSED] = {.has_comm = true},
-    [ROOT_NO_TENSOR_CORE] = {.families = ALL_KERNELS, .is_simt = true},
-    [ROOT_FP64_USED] = {.families = ALL_KERNELS, .is_fp64 = true},
-    [ROOT_GEMM_INEFFICIENT] = {.families = BIT(FAMILY_GEMM_TENSOR) | BIT(FAMILY_CONV)},
-    [ROOT_ATTENTION_UNFUSED] = {.families = ALL_KERNELS},
-    [ROOT_ELEMENTWISE_UNFUSED] = {.families = BIT(FAMILY_ELEMENTWISE) | BIT(FAMILY_LAYOUT) |
-                                              BIT(FAMILY_RANDOM)},
-    [ROOT_LAYOUT_COPIES] = {.families = BIT(FAMILY_LAYOUT), .copies = BIT(COPY_D2D)},
-    [ROOT_OPTIMIZER_UNFUSED] = {.families = BIT(FAMILY_OPTIMIZER)},
-    [ROOT_INDEX_SORT_HEAVY] = {.families = BIT(FAMILY_INDEX_SORT)},
-    [ROOT_AICPU_EXPOSED] = {.families = BIT(FAMILY_AICPU)},
-};
-
-static bool is_wanted(const struct site_tasks *s, const struct device_task *t)
+static bool is_wanted(const struct root_tasks *s, const struct device_task *t)
 {
     if (t->class == TASK_COMPUTE)
-        return (s->families & BIT(t->family)) && ((t->is_simt && !t->is_fp64) || !s->is_simt) &&
-               (t->is_fp64 || !s->is_fp64);
+        return (s->families & ROOT_BIT(t->family)) &&
+               ((t->is_simt && !t->is_fp64) || !s->is_simt) && (t->is_fp64 || !s->is_fp64);
     if (t->class == TASK_COPY)
-        return (s->copies & BIT(t->copy)) && t->end - t->begin >= s->least &&
+        return (s->copies & ROOT_BIT(t->copy)) && t->end - t->begin >= s->least &&
                !(s->is_data && device_task_is_value(t));
     return s->has_comm;
 }
@@ -91,14 +58,13 @@ static void site_add(struct site_sums *sums, const struct capture *cap, uint32_t
     sums->time = nanos_add(sums->time, time);
 }
 
-/* `is_changed`: of these only what the last change of the replay touched. */
-static void add_tasks(const struct root_finder *f, const struct site_tasks *wanted, bool is_changed,
+static void add_tasks(const struct root_finder *f, const struct root_tasks *wanted,
                       struct site_sums *sums)
 {
     for (size_t i = 0; i < f->a->tasks.n; i++) {
         const struct device_task *t = &f->a->tasks.at[i];
         if (!root_counts_step(f, t->step) || !is_wanted(wanted, t) ||
-            (is_changed && !root_changes(f, i)))
+            (wanted->is_changed && !root_changes(f, i)))
             continue;
         sums->inner += !touches_edge(f, t->begin, t->end);
         sums->graph += t->is_graph ? nanos_sub(t->end, t->begin) : 0;
@@ -112,36 +78,6 @@ static void add_tasks(const struct root_finder *f, const struct site_tasks *want
             sums->host = nanos_add(
                 sums->host, call->class == STRETCH_LAUNCH ? nanos_add(own, call->stretch) : own);
         }
-    }
-}
-
-/* Host time of a call that counts for a cause; 0: none of it. */
-static nanos time_of_call(const struct root_finder *f, enum root_cause cause,
-                          const struct host_call *call)
-{
-    static const enum stretch_class classes[ROOT_CAUSES] = {
-        [ROOT_INPUT_PIPELINE] = STRETCH_INPUT,   [ROOT_CPU_OPERATOR] = STRETCH_OPERATOR,
-        [ROOT_HOST_UNTRACED] = STRETCH_UNTRACED, [ROOT_PYTHON_OVERHEAD] = STRETCH_PYTHON,
-        [ROOT_COMPILATION] = STRETCH_COMPILE,    [ROOT_START_UP] = STRETCH_START_UP,
-    };
-    nanos own = nanos_sub(call->end, call->begin);
-    nanos stretch = call->class == classes[cause] ? call->stretch : 0;
-
-    if (cause == ROOT_START_UP)
-        return nanos_add(call->is_start_up ? own : 0, stretch);
-    if (call->is_start_up)
-        own = 0;
-    switch (cause) {
-    case ROOT_LAUNCH_BOUND:
-        return call->tasks > 0 ? nanos_add(own, stretch) : 0;
-    case ROOT_HOST_SYNC:
-        return call->kind == CALL_SYNC || idle_is_read(f->a, call) ? own : 0;
-    case ROOT_ALLOCATOR:
-        return host_call_allocates((enum call_kind)call->kind) ? own : 0;
-    case ROOT_COMPILATION:
-        return nanos_add(call->kind == CALL_COMPILE ? own : 0, stretch);
-    default:
-        return classes[cause] != STRETCH_LAUNCH ? stretch : 0;
     }
 }
 
@@ -222,45 +158,66 @@ static uint32_t filler_of(const struct root_finder *f, const struct host_call *c
     return end - begin >= call->stretch / 2 ? slice : NO_SLICE;
 }
 
-void root_find_sites(const struct root_finder *f, struct found_cause *c)
+/* Puts the sums into the cause. `units`: that they are told of. */
+static void put_sums(const struct root_finder *f, struct site_sums *sums, size_t units,
+                     struct found_cause *c)
 {
-    struct site_sums sums = {0};
-    const struct site_tasks *wanted = &tasks_of[c->cause];
-    bool is_of_run = c->cause == ROOT_START_UP && f->is_start_of_run;
-    size_t units = is_of_run ? 1 : f->units;
-
-    if (wanted->families != 0 || wanted->copies != 0 || wanted->has_comm)
-        add_tasks(f, wanted, c->cause == ROOT_ATTENTION_UNFUSED, &sums);
-    else if (c->cause == ROOT_DEVICE_DEPENDENCY)
-        site_add_waits(f, &sums);
-    else {
-        enum root_cause cause = c->cause;
-        bool is_stretch = cause >= ROOT_INPUT_PIPELINE && cause <= ROOT_PYTHON_OVERHEAD;
-        for (size_t i = 0; i < f->a->host.n; i++) {
-            const struct host_call *call = &f->a->host.calls[i];
-            nanos time = time_of_call(f, cause, call);
-            if (time == 0 || !(is_of_run || root_counts_step(f, root_step_of_call(f, call))))
-                continue;
-            nanos begin = call->class == STRETCH_LAUNCH ? call->begin : call->begin - call->stretch;
-            sums.inner += !touches_edge(f, begin, call->end);
-            uint32_t site = call->outer != NO_SLICE ? call->outer : call->slice;
-            bool is_filled = is_stretch || cause == ROOT_COMPILATION ||
-                             (cause == ROOT_START_UP && !call->is_start_up);
-            if (is_filled && filler_of(f, call) != NO_SLICE)
-                site = filler_of(f, call);
-            site_add(&sums, f->cap, site, time);
-        }
-    }
     /* What a recording begins with may wait for work that was there before it. */
     bool is_marked = !f->a->is_pseudo && c->cause != ROOT_DEVICE_DEPENDENCY;
-    c->is_at_edge = !is_marked && sums.count == 1 && sums.inner == 0;
-    c->count = sums.count / units;
-    c->each = sums.count > 0 ? sums.time / (nanos)sums.count : 0;
-    c->share = num_share((double)sums.time, (double)f->window);
-    c->graph_share = num_share((double)sums.graph, (double)sums.time);
-    c->host_share = num_share((double)sums.host, (double)f->window);
-    for (c->n_sites = 0; c->n_sites < ROOT_SITES && c->n_sites < sums.at.n; c->n_sites++)
-        take_largest(f, &sums, units, &c->sites[c->n_sites]);
-    vec_free(&sums.at);
-    hash_free(&sums.names);
+
+    c->is_at_edge = !is_marked && sums->count == 1 && sums->inner == 0;
+    c->count = sums->count / units;
+    c->each = sums->count > 0 ? sums->time / (nanos)sums->count : 0;
+    c->share = root_share(f, sums->time);
+    c->graph_share = num_share((double)sums->graph, (double)sums->time);
+    c->host_share = root_share(f, sums->host);
+    for (c->n_sites = 0; c->n_sites < ROOT_SITES && c->n_sites < sums->at.n; c->n_sites++)
+        take_largest(f, sums, units, &c->sites[c->n_sites]);
+    vec_free(&sums->at);
+    hash_free(&sums->names);
+}
+
+void root_evidence_tasks(const struct root_finder *f, struct found_cause *c,
+                         const struct root_tasks *wanted)
+{
+    struct site_sums sums = {0};
+
+    add_tasks(f, wanted, &sums);
+    put_sums(f, &sums, f->units, c);
+}
+
+void root_evidence_waits(const struct root_finder *f, struct found_cause *c)
+{
+    struct site_sums sums = {0};
+
+    site_add_waits(f, &sums);
+    put_sums(f, &sums, f->units, c);
+}
+
+void root_evidence_calls(const struct root_finder *f, struct found_cause *c, root_call_time *time,
+                         bool is_filled)
+{
+    struct site_sums sums = {0};
+    bool is_of_run = c->cause == ROOT_START_UP && f->is_start_of_run;
+
+    for (size_t i = 0; i < f->a->host.n; i++) {
+        const struct host_call *call = &f->a->host.calls[i];
+        nanos length = time(f, call);
+        if (length == 0 || !(is_of_run || root_counts_step(f, root_step_of_call(f, call))))
+            continue;
+        nanos begin = call->class == STRETCH_LAUNCH ? call->begin : call->begin - call->stretch;
+        sums.inner += !touches_edge(f, begin, call->end);
+        uint32_t site = call->outer != NO_SLICE ? call->outer : call->slice;
+        if (is_filled && !(c->cause == ROOT_START_UP && call->is_start_up) &&
+            filler_of(f, call) != NO_SLICE)
+            site = filler_of(f, call);
+        site_add(&sums, f->cap, site, length);
+    }
+    put_sums(f, &sums, is_of_run ? 1 : f->units, c);
+}
+
+void root_evidence_none(const struct root_finder *f, struct found_cause *c)
+{
+    (void)f;
+    (void)c;
 }
