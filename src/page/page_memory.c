@@ -3,7 +3,7 @@
  */
 #include "analysis/tables/memory.h"
 
-#include "page/page_json.h"
+#include "page/page_data.h"
 
 enum { COUNTER_POINTS = 2000, COUNTER_MOST = 64, POOL_MOST = 16, USE_MOST = 5 };
 
@@ -44,12 +44,12 @@ static void put_samples(struct json_writer *w, const struct page_set *set,
     const struct sample *points[COUNTER_POINTS];
     size_t kept = thin_counter(samples, n, points);
 
-    json_put_u64(w, "n", n);
-    json_put_array(w, "t");
+    page_put_counter_n(w, n);
+    page_put_counter_t(w);
     for (size_t i = 0; i < kept; i++)
         json_write_i64(w, page_time(set, points[i]->at));
     json_write_end(w);
-    json_put_array(w, "v");
+    page_put_counter_v(w);
     for (size_t i = 0; i < kept; i++)
         json_write_f64(w, points[i]->value);
     json_write_end(w);
@@ -57,15 +57,15 @@ static void put_samples(struct json_writer *w, const struct page_set *set,
 
 void page_json_counters(struct json_writer *w, const struct page_set *set)
 {
-    json_put_array(w, "counters");
+    page_put_set_counters(w);
     for (size_t i = 0; i < set->cap->series.n && i < COUNTER_MOST; i++) {
         const struct series *series = &set->cap->series.at[i];
         struct str name = capture_text(set->cap, series->name);
         json_write_object(w);
-        json_put_str(w, "name", page_name(set, name));
-        json_put_text(w, "role", counter_role(name));
-        json_put_str(w, "process", page_name(set, capture_text(set->cap, series->process)));
-        json_put_str(w, "unit", capture_text(set->cap, series->unit));
+        page_put_counter_name(w, page_name(set, name));
+        page_put_counter_role(w, counter_role(name));
+        page_put_counter_process(w, page_name(set, capture_text(set->cap, series->process)));
+        page_put_counter_unit(w, capture_text(set->cap, series->unit));
         put_samples(w, set, series->samples.at, series->samples.n);
         json_write_end(w);
     }
@@ -89,10 +89,10 @@ static void put_curve(struct json_writer *w, const struct page_set *set,
     }
     if (n > 0) {
         json_write_object(w);
-        json_put_text(w, "name", role);
-        json_put_text(w, "role", role);
-        json_put_str(w, "process", page_name(set, pool->name));
-        json_put_text(w, "unit", "B");
+        page_put_counter_name(w, str_of(role));
+        page_put_counter_role(w, role);
+        page_put_counter_process(w, page_name(set, pool->name));
+        page_put_counter_unit(w, S("B"));
         put_samples(w, set, samples, n);
         json_write_end(w);
     }
@@ -119,23 +119,23 @@ void page_json_memory(struct json_writer *w, const struct page_set *set)
 {
     const struct memory_pool *pool = next_pool(set->memory, NULL);
 
-    json_put_array(w, "memory");
+    page_put_set_memory(w);
     for (size_t n = 0; pool != NULL && n < POOL_MOST; n++) {
         json_write_object(w);
-        json_put_str(w, "name", page_name(set, pool->name));
-        json_put_array(w, "curves");
+        page_put_memory_pool_name(w, page_name(set, pool->name));
+        page_put_memory_pool_curves(w);
         put_curve(w, set, pool, "allocated");
         put_curve(w, set, pool, "reserved");
         json_write_end(w);
-        json_put_f64(w, "peak", pool->peak);
-        json_put_i64(w, "at", page_time(set, pool->peak_at));
-        json_put_f64(w, "before", pool->before);
-        json_put_array(w, "uses");
+        page_put_memory_pool_peak(w, pool->peak);
+        page_put_memory_pool_at(w, page_time(set, pool->peak_at));
+        page_put_memory_pool_before(w, pool->before);
+        page_put_memory_pool_uses(w);
         for (size_t i = 0; i < pool->ops.n && i < USE_MOST; i++) {
             json_write_object(w);
-            json_put_str(w, "name", page_name(set, pool->ops.at[i].name));
-            json_put_f64(w, "bytes", pool->ops.at[i].bytes);
-            json_put_u64(w, "n", pool->ops.at[i].n);
+            page_put_memory_use_name(w, page_name(set, pool->ops.at[i].name));
+            page_put_memory_use_bytes(w, pool->ops.at[i].bytes);
+            page_put_memory_use_n(w, pool->ops.at[i].n);
             json_write_end(w);
         }
         json_write_end(w);
