@@ -3,6 +3,8 @@
  */
 #include "analysis/tables/memory.h"
 
+#include <stdlib.h>
+
 #include "page/page_data.h"
 
 enum { COUNTER_POINTS = 2000, COUNTER_MOST = 64, POOL_MOST = 16, USE_MOST = 5 };
@@ -78,14 +80,15 @@ static void put_curve(struct json_writer *w, const struct page_set *set,
                       const struct memory_pool *pool, const char *role)
 {
     struct sample *samples = mem_grow(NULL, sizeof(*samples), pool->n_events + 1);
+    struct memory_walk walk = memory_walk(set->cap, pool);
     bool is_allocated = role[0] == 'a';
+    struct memory_event e;
     size_t n = 0;
 
-    for (size_t i = 0; i < pool->n_events; i++) {
-        const struct memory_event *e = &pool->events[i];
-        double bytes = is_allocated ? e->allocated : e->reserved;
+    while (memory_next(&walk, &e)) {
+        double bytes = is_allocated ? e.allocated : e.reserved;
         if (bytes >= 0)
-            samples[n++] = (struct sample){e->at, bytes};
+            samples[n++] = (struct sample){e.at, bytes};
     }
     if (n > 0) {
         json_write_object(w);
@@ -115,6 +118,114 @@ static const struct memory_pool *next_pool(const struct memory_curves *m,
     return best;
 }
 
+/* ---- segments and blocks of a snapshot ---- */
+
+enum { SEGMENT_MOST = 64, BLOCK_MOST = 4000, NOT_USED = -1, OTHER_USE = -2 };
+
+ORDER_BY(largest_segment_first, struct snapshot_segment,
+         ORDER(y->bytes, x->bytes) ?: ORDER(x->address, y->address));
+
+/* The place of a stack among those that hold most; OTHER_USE: further behind. */
+static int use_of(const struct memory_pool *pool, struct str stack)
+{
+    const struct memory_uses *now = &pool->held->now;
+
+    for (size_t i = 0; i < now->n && i < USE_MOST; i++)
+        if (str_equal(now->at[i].name, stack.n > 0 ? stack : S("unknown")))
+            return (int)i;
+    return OTHER_USE;
+}
+
+static void put_block(struct json_writer *w, double bytes, int use)
+{
+    json_write_array(w);
+    json_write_f64(w, bytes);
+    json_write_i64(w, use);
+    json_write_end(w);
+}
+
+/* Blocks of one use that follow each other are one. */
+static size_t put_blocks(struct json_writer *w, const struct page_set *set,
+                         const struct memory_pool *pool, const struct snapshot_segment *segment)
+{
+    double bytes = 0;
+    size_t n = 0;
+    int use = NOT_USED;
+
+    page_put_memory_segment_blocks(w);
+    for (size_t k = segment->first; k < segment->first + segment->n; k++) {
+        const struct snapshot_block *b = &pool->snapshot->blocks.at[k];
+        int own = b->state == SNAPSHOT_INACTIVE ? NOT_USED
+                                                : use_of(pool, capture_text(set->cap, b->stack));
+        if (own != use && bytes > 0) {
+            put_block(w, bytes, use);
+            bytes = 0;
+            n++;
+        }
+        use = own;
+        bytes += (double)b->bytes;
+    }
+    if (bytes > 0)
+        put_block(w, bytes, use);
+    json_write_end(w);
+    return n + 1;
+}
+
+static void put_segments(struct json_writer *w, const struct page_set *set,
+                         const struct memory_pool *pool)
+{
+    const struct snapshot *s = pool->snapshot;
+    VEC_OF(struct snapshot_segment) own = {0};
+    size_t blocks = 0;
+
+    for (size_t i = 0; i < s->segments.n; i++)
+        if (s->segments.at[i].device == pool->trace->device)
+            vec_push(&own, s->segments.at[i]);
+    if (own.n > 1)
+        qsort(own.at, own.n, sizeof(*own.at), largest_segment_first);
+    page_put_memory_held_segments_total(w, (int64_t)own.n);
+    page_put_memory_held_segments(w);
+    for (size_t i = 0; i < own.n && i < SEGMENT_MOST && blocks < BLOCK_MOST; i++) {
+        json_write_object(w);
+        page_put_memory_segment_bytes(w, (double)own.at[i].bytes);
+        blocks += put_blocks(w, set, pool, &own.at[i]);
+        json_write_end(w);
+    }
+    json_write_end(w);
+    vec_free(&own);
+}
+
+/* Ends the list. */
+static void put_uses(struct json_writer *w, const struct page_set *set,
+                     const struct memory_uses *uses)
+{
+    for (size_t i = 0; i < uses->n && i < USE_MOST; i++) {
+        json_write_object(w);
+        page_put_memory_use_name(w, page_name(set, uses->at[i].name));
+        page_put_memory_use_bytes(w, uses->at[i].bytes);
+        page_put_memory_use_n(w, uses->at[i].n);
+        json_write_end(w);
+    }
+    json_write_end(w);
+}
+
+static void put_held(struct json_writer *w, const struct page_set *set,
+                     const struct memory_pool *pool)
+{
+    const struct memory_snapshot *h = pool->held;
+
+    page_put_memory_pool_held(w);
+    page_put_memory_held_reserved(w, h->reserved);
+    page_put_memory_held_requested(w, h->requested);
+    page_put_memory_held_rounding(w, h->rounding);
+    page_put_memory_held_inactive(w, h->inactive);
+    page_put_memory_held_fragmented(w, h->fragmented);
+    page_put_memory_held_uses(w);
+    put_uses(w, set, &h->now);
+    put_segments(w, set, pool);
+    json_write_end(w);
+}
+
 void page_json_memory(struct json_writer *w, const struct page_set *set)
 {
     const struct memory_pool *pool = next_pool(set->memory, NULL);
@@ -131,14 +242,9 @@ void page_json_memory(struct json_writer *w, const struct page_set *set)
         page_put_memory_pool_at(w, page_time(set, pool->peak_at));
         page_put_memory_pool_before(w, pool->before);
         page_put_memory_pool_uses(w);
-        for (size_t i = 0; i < pool->ops.n && i < USE_MOST; i++) {
-            json_write_object(w);
-            page_put_memory_use_name(w, page_name(set, pool->ops.at[i].name));
-            page_put_memory_use_bytes(w, pool->ops.at[i].bytes);
-            page_put_memory_use_n(w, pool->ops.at[i].n);
-            json_write_end(w);
-        }
-        json_write_end(w);
+        put_uses(w, set, pool->snapshot != NULL ? &pool->stacks : &pool->ops);
+        if (pool->held != NULL)
+            put_held(w, set, pool);
         json_write_end(w);
         pool = next_pool(set->memory, pool);
     }

@@ -165,6 +165,24 @@ export interface MemoryUse {
     n: number; // blocks
 }
 
+// Memory that an allocator reserved at once.
+export interface MemorySegment {
+    bytes: number;
+    blocks: [number, number][]; // bytes and place in uses of the snapshot; -1: not in use, -2: used by what is not listed
+}
+
+// The allocator at the end, of a memory snapshot; bytes.
+export interface MemoryHeld {
+    reserved: number;
+    requested: number;
+    rounding: number;
+    inactive: number;
+    fragmented: number;
+    uses: MemoryUse[];
+    segments_total: number;
+    segments: MemorySegment[]; // the largest first, as many as 4000 blocks allow
+}
+
 // Memory of one allocator.
 export interface MemoryPool {
     name: string;
@@ -172,7 +190,8 @@ export interface MemoryPool {
     peak: number; // bytes
     at: number; // time of the peak
     before: number; // bytes of the peak that lived before the recording
-    uses: MemoryUse[];
+    uses: MemoryUse[]; // what lived at the peak
+    held?: MemoryHeld;
 }
 
 // Collectives of one name and group; null where not recorded.
