@@ -26,60 +26,65 @@ size_t memory_snapshot_pools(struct study *st, struct memory_pool *out)
 
 /* ---- steps ---- */
 
-/* Ranges of one name. */
+/* Ranges of one name, but for a number at its end: "ProfilerStep#3", "train step". */
 struct range_name {
-    strid name;
+    struct str stem;
     size_t n;
 };
 
-/* The name that most ranges of a device have; 0 when there are none. */
-static strid commonest_range(const struct memory_pool *p, struct study *st)
+static struct str stem_of(const struct study *st, const struct snapshot_range *r)
 {
+    struct str name = capture_text(st->cap, r->name);
+
+    return str_part(name, 0, name.n - str_last_digits(name));
+}
+
+/* The name that most ranges of a device have; empty when none comes twice. */
+static struct str commonest_range(struct study *st, const struct memory_pool *p)
+{
+    enum { NAMES_MOST = 256 };
     const struct snapshot *s = p->snapshot;
-    struct range_name *names = ARENA_ARRAY(&st->scratch, struct range_name, s->ranges.n);
+    struct range_name names[NAMES_MOST];
     size_t n = 0, best = 0;
 
     for (size_t i = 0; i < s->ranges.n; i++) {
+        struct str stem = stem_of(st, &s->ranges.at[i]);
         size_t k = 0;
         if (s->ranges.at[i].device != p->trace->device)
             continue;
-        while (k < n && names[k].name != s->ranges.at[i].name && k < 256)
+        while (k < n && !str_equal(names[k].stem, stem))
             k++;
-        if (k == 256)
+        if (k == NAMES_MOST)
             continue;
         if (k == n)
-            names[n++] = (struct range_name){s->ranges.at[i].name, 0};
+            names[n++] = (struct range_name){stem, 0};
         names[k].n++;
         best = names[k].n > names[best].n ? k : best;
     }
-    return n > 0 && names[best].n > 1 ? names[best].name : 0;
+    return n > 0 && names[best].n > 1 ? names[best].stem : S("");
 }
 
 ORDER_BY(by_begin, struct memory_window, ORDER(x->begin, y->begin) ?: str_compare(x->id, y->id));
 
-/* Ranges named as steps are; else those of the name that comes most often. */
+/* Ranges of that name; those without a number get one. */
 size_t memory_snapshot_windows(struct study *st, const struct memory_pool *p,
                                struct memory_window **out)
 {
     const struct snapshot *s = p->snapshot;
-    strid name = st->cap->marks.n > 1 ? 0 : commonest_range(p, st);
+    struct str stem = commonest_range(st, p);
     size_t n = 0;
 
-    *out = ARENA_ARRAY(&st->scratch, struct memory_window, s->ranges.n + st->cap->marks.n);
-    for (size_t i = 0; st->cap->marks.n > 1 && i < st->cap->marks.n; i++) {
-        const struct mark *m = &st->cap->marks.at[i];
-        (*out)[n++] = (struct memory_window){capture_text(st->cap, m->name), m->begin};
-    }
-    for (size_t i = 0; name != 0 && i < s->ranges.n; i++) {
+    *out = ARENA_ARRAY(&st->scratch, struct memory_window, s->ranges.n);
+    for (size_t i = 0; stem.n > 0 && i < s->ranges.n; i++) {
         const struct snapshot_range *r = &s->ranges.at[i];
-        if (r->name == name && r->device == p->trace->device)
-            (*out)[n++] = (struct memory_window){capture_text(st->cap, name), r->begin};
+        if (r->device == p->trace->device && str_equal(stem_of(st, r), stem))
+            (*out)[n++] = (struct memory_window){capture_text(st->cap, r->name), r->begin};
     }
     if (n > 1)
         qsort(*out, n, sizeof(**out), by_begin);
-    for (size_t i = 0; name != 0 && i < n; i++)
-        (*out)[i].id =
-            arena_format(&st->scratch, "%.*s %zu", STR_ARGS(capture_text(st->cap, name)), i);
+    for (size_t i = 0; i < n; i++)
+        if ((*out)[i].id.n == stem.n)
+            (*out)[i].id = arena_format(&st->scratch, "%.*s %zu", STR_ARGS(stem), i);
     return n;
 }
 
