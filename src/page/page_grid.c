@@ -226,6 +226,7 @@ static void put_spans(struct json_writer *w, const struct page_span *at, size_t 
     json_write_end(w);
 }
 
+/* Rows over time: names once, spans by their places. */
 void page_lanes_json(struct json_writer *w, struct page_file *page, const struct page_lanes *l)
 {
     page_put_lanes_part_type(w, "lanes");

@@ -12,7 +12,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 STRATA = str(pathlib.Path(sys.argv[1]).resolve())
-PAGES = [["examples/kineto-small"], ["examples/ascend-moe"], ["examples/ascend-small"], ["examples/memory/inference.json.gz"], ["examples/snapshot/fails.pickle"],
+PAGES = [["examples/kineto-small"], ["examples/ascend-moe"], ["examples/ascend-small"], ["examples/memory/inference.json.gz"],
+         ["examples/snapshot/fails.pickle"],
          ["examples/unpinned/before.pt.trace.json.gz", "examples/unpinned/after.pt.trace.json.gz"], ["examples/ranks"],
          ["examples/perfdb/db"], ["examples/perfdb-compare/predicted.json", "examples/perfdb-compare/measured.csv"],
          ["examples/gpu-rules/run"], ["examples/incore/visualize_data.bin"], ["examples/pto/matmul.pto"], ["examples/nsys"]]
