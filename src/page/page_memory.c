@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "page/page_json.h"
+#include "page/page_data.h"
 
 enum { COUNTER_POINTS = 2000, COUNTER_MOST = 64, POOL_MOST = 16, USE_MOST = 5 };
 
@@ -46,12 +46,12 @@ static void put_samples(struct json_writer *w, const struct page_set *set,
     const struct sample *points[COUNTER_POINTS];
     size_t kept = thin_counter(samples, n, points);
 
-    json_put_u64(w, "n", n);
-    json_put_array(w, "t");
+    page_put_counter_n(w, n);
+    page_put_counter_t(w);
     for (size_t i = 0; i < kept; i++)
         json_write_i64(w, page_time(set, points[i]->at));
     json_write_end(w);
-    json_put_array(w, "v");
+    page_put_counter_v(w);
     for (size_t i = 0; i < kept; i++)
         json_write_f64(w, points[i]->value);
     json_write_end(w);
@@ -59,15 +59,15 @@ static void put_samples(struct json_writer *w, const struct page_set *set,
 
 void page_json_counters(struct json_writer *w, const struct page_set *set)
 {
-    json_put_array(w, "counters");
+    page_put_set_counters(w);
     for (size_t i = 0; i < set->cap->series.n && i < COUNTER_MOST; i++) {
         const struct series *series = &set->cap->series.at[i];
         struct str name = capture_text(set->cap, series->name);
         json_write_object(w);
-        json_put_str(w, "name", page_name(set, name));
-        json_put_text(w, "role", counter_role(name));
-        json_put_str(w, "process", page_name(set, capture_text(set->cap, series->process)));
-        json_put_str(w, "unit", capture_text(set->cap, series->unit));
+        page_put_counter_name(w, page_name(set, name));
+        page_put_counter_role(w, counter_role(name));
+        page_put_counter_process(w, page_name(set, capture_text(set->cap, series->process)));
+        page_put_counter_unit(w, capture_text(set->cap, series->unit));
         put_samples(w, set, series->samples.at, series->samples.n);
         json_write_end(w);
     }
@@ -92,10 +92,10 @@ static void put_curve(struct json_writer *w, const struct page_set *set,
     }
     if (n > 0) {
         json_write_object(w);
-        json_put_text(w, "name", role);
-        json_put_text(w, "role", role);
-        json_put_str(w, "process", page_name(set, pool->name));
-        json_put_text(w, "unit", "B");
+        page_put_counter_name(w, str_of(role));
+        page_put_counter_role(w, role);
+        page_put_counter_process(w, page_name(set, pool->name));
+        page_put_counter_unit(w, S("B"));
         put_samples(w, set, samples, n);
         json_write_end(w);
     }
@@ -152,7 +152,7 @@ static size_t put_blocks(struct json_writer *w, const struct page_set *set,
     size_t n = 0;
     int use = NOT_USED;
 
-    json_put_array(w, "blocks");
+    page_put_memory_segment_blocks(w);
     for (size_t k = segment->first; k < segment->first + segment->n; k++) {
         const struct snapshot_block *b = &pool->snapshot->blocks.at[k];
         int own = b->state == SNAPSHOT_INACTIVE ? NOT_USED
@@ -183,11 +183,11 @@ static void put_segments(struct json_writer *w, const struct page_set *set,
             vec_push(&own, s->segments.at[i]);
     if (own.n > 1)
         qsort(own.at, own.n, sizeof(*own.at), largest_segment_first);
-    json_put_u64(w, "segments_total", own.n);
-    json_put_array(w, "segments");
+    page_put_memory_held_segments_total(w, (int64_t)own.n);
+    page_put_memory_held_segments(w);
     for (size_t i = 0; i < own.n && i < SEGMENT_MOST && blocks < BLOCK_MOST; i++) {
         json_write_object(w);
-        json_put_f64(w, "bytes", (double)own.at[i].bytes);
+        page_put_memory_segment_bytes(w, (double)own.at[i].bytes);
         blocks += put_blocks(w, set, pool, &own.at[i]);
         json_write_end(w);
     }
@@ -195,15 +195,15 @@ static void put_segments(struct json_writer *w, const struct page_set *set,
     vec_free(&own);
 }
 
-static void put_uses(struct json_writer *w, const struct page_set *set, const char *key,
+/* Ends the list. */
+static void put_uses(struct json_writer *w, const struct page_set *set,
                      const struct memory_uses *uses)
 {
-    json_put_array(w, key);
     for (size_t i = 0; i < uses->n && i < USE_MOST; i++) {
         json_write_object(w);
-        json_put_str(w, "name", page_name(set, uses->at[i].name));
-        json_put_f64(w, "bytes", uses->at[i].bytes);
-        json_put_u64(w, "n", uses->at[i].n);
+        page_put_memory_use_name(w, page_name(set, uses->at[i].name));
+        page_put_memory_use_bytes(w, uses->at[i].bytes);
+        page_put_memory_use_n(w, uses->at[i].n);
         json_write_end(w);
     }
     json_write_end(w);
@@ -214,13 +214,14 @@ static void put_held(struct json_writer *w, const struct page_set *set,
 {
     const struct memory_snapshot *h = pool->held;
 
-    json_put_object(w, "held");
-    json_put_f64(w, "reserved", h->reserved);
-    json_put_f64(w, "requested", h->requested);
-    json_put_f64(w, "rounding", h->rounding);
-    json_put_f64(w, "inactive", h->inactive);
-    json_put_f64(w, "fragmented", h->fragmented);
-    put_uses(w, set, "uses", &h->now);
+    page_put_memory_pool_held(w);
+    page_put_memory_held_reserved(w, h->reserved);
+    page_put_memory_held_requested(w, h->requested);
+    page_put_memory_held_rounding(w, h->rounding);
+    page_put_memory_held_inactive(w, h->inactive);
+    page_put_memory_held_fragmented(w, h->fragmented);
+    page_put_memory_held_uses(w);
+    put_uses(w, set, &h->now);
     put_segments(w, set, pool);
     json_write_end(w);
 }
@@ -229,18 +230,19 @@ void page_json_memory(struct json_writer *w, const struct page_set *set)
 {
     const struct memory_pool *pool = next_pool(set->memory, NULL);
 
-    json_put_array(w, "memory");
+    page_put_set_memory(w);
     for (size_t n = 0; pool != NULL && n < POOL_MOST; n++) {
         json_write_object(w);
-        json_put_str(w, "name", page_name(set, pool->name));
-        json_put_array(w, "curves");
+        page_put_memory_pool_name(w, page_name(set, pool->name));
+        page_put_memory_pool_curves(w);
         put_curve(w, set, pool, "allocated");
         put_curve(w, set, pool, "reserved");
         json_write_end(w);
-        json_put_f64(w, "peak", pool->peak);
-        json_put_i64(w, "at", page_time(set, pool->peak_at));
-        json_put_f64(w, "before", pool->before);
-        put_uses(w, set, "uses", pool->snapshot != NULL ? &pool->stacks : &pool->ops);
+        page_put_memory_pool_peak(w, pool->peak);
+        page_put_memory_pool_at(w, page_time(set, pool->peak_at));
+        page_put_memory_pool_before(w, pool->before);
+        page_put_memory_pool_uses(w);
+        put_uses(w, set, pool->snapshot != NULL ? &pool->stacks : &pool->ops);
         if (pool->held != NULL)
             put_held(w, set, pool);
         json_write_end(w);
