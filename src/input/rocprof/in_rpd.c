@@ -43,6 +43,7 @@ static enum slice_kind rpd_kind(struct str type, struct str name)
     return classify_kernel(VENDOR_AMD, S(""), name, S(""));
 }
 
+/* An operation without a name is known by its type. */
 static void read_operations(struct rpd *r)
 {
     struct op_row {
@@ -158,6 +159,7 @@ static void read_monitor(struct rpd *r)
     }
 }
 
+/* All tables; those that are missing are empty. */
 static enum status read_rpd(struct import *i)
 {
     struct rpd r = {.i = i, .cap = i->cap};
