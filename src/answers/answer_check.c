@@ -82,7 +82,7 @@ static void check_idle(const struct checking *c)
     }
     double share = (double)idle / (double)time;
     decide(c, gate, share <= c->job->max_idle,
-           arena_format(c->arena, "idle for %.1f %% of %s in all steps (limit %g %%)", 100 * share,
+           arena_format(c->arena, "idle for %.1f %% of %s in all steps, from mark to mark (limit %g %%)", 100 * share,
                         quantity_text(c->arena, (double)time, UNIT_NS), 100 * c->job->max_idle));
 }
 
@@ -103,7 +103,7 @@ static void check_step(const struct checking *c)
         return;
     }
     decide(c, gate, over == 0,
-           arena_format(c->arena, "longest step %.*s: %s; %zu of %zu steps above %s",
+           arena_format(c->arena, "longest step %.*s: %s from mark to mark; %zu of %zu steps above %s",
                         STR_ARGS(steps->at[worst].id),
                         quantity_text(c->arena, (double)m[worst].service, UNIT_NS), over, steps->n,
                         limit));

@@ -103,8 +103,7 @@ static int anomaly_run(struct session *s, const void *given)
             if (job.markdown != NULL)
                 session_wrote(s, job.markdown);
         }
-        status = page_answer_view(
-            s, &a, (struct page_view){result.fleet->ranks.at, result.n, job.study, "timeline"});
+        status = page_answer_view(s, &a, &result.ranks, "timeline");
     }
     bool is_shut = status == ST_OK && result.gates_reached > 0;
     anomaly_result_free(&result);

@@ -195,6 +195,8 @@ static bool has_workers(const struct capture *cap)
 /* Advice for what was seen goes before that for the cause in general. */
 static const struct message *action_of(const struct cause_words *t, const struct found_cause *c)
 {
+    if (c->is_share && c->cause == ROOT_COMM_EXPOSED)
+        return &diagnosis_text.do_comm_share;
     if (c->is_share && c->cause == ROOT_COPY_EXPOSED)
         return &diagnosis_text.do_copy_bytes;
     if (waits_in_system(c))
@@ -220,8 +222,8 @@ static struct diagnosis_cause diagnosis_tell(struct cause_words *t, const struct
     const struct root_cause_kind *kind = &root_causes[c->cause];
     double score = root_confidence(&t->f, c);
     enum saving_base base = kind->flags & ROOT_OF_STEP            ? BASE_RUN
-                            : c->is_share || !t->d->is_calibrated ? BASE_RECORDED
-                                                                  : BASE_BARE;
+                            : t->d->is_calibrated ? BASE_BARE
+                                                  : BASE_RECORDED;
     nanos step = base == BASE_BARE ? t->d->bare : t->d->device_period;
     struct diagnosis_cause out = {
         .id = kind->id,
@@ -241,7 +243,7 @@ static struct diagnosis_cause diagnosis_tell(struct cause_words *t, const struct
         .action = cause_plain(t->arena, action_of(t, c)),
         .against = cause_plain(t->arena, kind->against),
         .record = cause_plain(t->arena, kind->record),
-        .whatif = c->is_share ? NULL : kind->whatif, /* else the accounting values it */
+        .whatif = c->is_share ? kind->gone : kind->whatif, /* NULL: the accounting values it */
         .found = *c,
     };
 

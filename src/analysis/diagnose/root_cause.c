@@ -144,6 +144,7 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .against = &diagnosis_text.not_copy,
                 .record = &diagnosis_text.record_copy,
                 .whatif = "overlap_copies",
+                .gone = "no_transfers",
                 .flags = ROOT_BETWEEN_STREAMS | ROOT_UPPER_BOUND | ROOT_WEAK,
             },
         [ROOT_COPY_UNNEEDED] =
@@ -175,6 +176,7 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .record = &diagnosis_text.record_comm,
                 .actions[FRAMEWORK_XLA] = &diagnosis_text.do_comm_xla,
                 .whatif = "overlap_comm",
+                .gone = "no_comm",
                 .flags = ROOT_BETWEEN_STREAMS | ROOT_UPPER_BOUND,
             },
         [ROOT_NO_TENSOR_CORE] =

@@ -75,6 +75,7 @@ struct root_cause_kind {
     const struct message *actions[FRAMEWORKS]; /* NULL: as for PyTorch */
     const struct message *against, *record;    /* may be NULL */
     const char *whatif; /* changes that value it, parted by blanks; NULL: the accounting */
+    const char *gone;   /* what the accounting values where no change does; NULL: none */
     unsigned flags;
 };
 

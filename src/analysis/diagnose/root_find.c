@@ -288,10 +288,15 @@ static void value_copies(struct root_finder *f)
     }
 }
 
-/* What runs alone for long, though no change hides it: an upper bound. */
+/* What runs alone for long, though no change hides it: an upper bound. The profiler has no part in
+ * its time. */
 static void value_share(struct root_finder *f, enum root_cause cause, double share)
 {
     const struct found_cause *before = root_found(f, cause);
+    bool is_bare = profiler_cost_is_known(f->w->cost) && f->w->bare > 0;
+    double step = f->units < f->steps ? (double)f->w->profiled
+                                      : (double)f->window / (double)f->units;
+    double more = is_bare ? step / (double)f->w->bare : 1;
 
     if (share < root_least(f, cause, ROOT_NOT_HEALTHY) ||
         (before != NULL && before->saving >= root_least(f, cause, ROOT_NAMED)))
@@ -300,7 +305,8 @@ static void value_share(struct root_finder *f, enum root_cause cause, double sha
         before != NULL ? &f->found[before - f->found] : find_keep(f, cause, share, share);
     if (c == NULL)
         return;
-    c->saving = c->profiled_saving = share;
+    c->profiled_saving = share;
+    c->saving = at_most(share * more, 1);
     c->is_share = true;
 }
 

@@ -29,6 +29,7 @@ enum saving_bound {
 enum { SAVING_BOUNDS = SAVING_IN_RECORDING + 1 };
 
 const char *saving_bound_name(enum saving_bound bound);
+const char *saving_bound_word(enum saving_bound bound); /* for people */
 
 /* One step that is slower than the others. */
 struct slow_step {

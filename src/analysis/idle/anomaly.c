@@ -30,7 +30,7 @@ enum {
 };
 
 static const struct column step_columns[] = {
-    {"step", COLUMN_TEXT, UNIT_PLAIN},           {"time ms", COLUMN_NUMBER, UNIT_MS},
+    {"step", COLUMN_TEXT, UNIT_PLAIN},           {"by marks ms", COLUMN_NUMBER, UNIT_MS},
     {"busy ms", COLUMN_NUMBER, UNIT_MS},         {"idle %", COLUMN_NUMBER, UNIT_RATIO},
     {"before first ms", COLUMN_NUMBER, UNIT_MS}, {"between ms", COLUMN_NUMBER, UNIT_MS},
     {"largest gap ms", COLUMN_NUMBER, UNIT_MS},  {"after last ms", COLUMN_NUMBER, UNIT_MS},
@@ -39,7 +39,7 @@ static const struct column step_columns[] = {
 
 static const struct column group_columns[] = {
     {"group", COLUMN_TEXT, UNIT_PLAIN},     {"steps", COLUMN_NUMBER, UNIT_COUNT},
-    {"time ms", COLUMN_NUMBER, UNIT_MS},    {"idle %", COLUMN_NUMBER, UNIT_RATIO},
+    {"by marks ms", COLUMN_NUMBER, UNIT_MS},    {"idle %", COLUMN_NUMBER, UNIT_RATIO},
     {"idle", COLUMN_TEXT, UNIT_PLAIN},      {"severity", COLUMN_TEXT, UNIT_PLAIN},
     {"host risk", COLUMN_TEXT, UNIT_PLAIN},
 };
@@ -149,7 +149,7 @@ static void tell_verdict(struct teller *t)
     report_text(t->r,
                 REPORT_MESSAGE(t->r, &anomaly_text.verdict,
                                PLACE("severity", anomaly_word(t, severity_level_name(j->severity))),
-                               PLACE("n", g->n), PLACE("all", t->steps->n),
+                               PLACE("n", g->counted), PLACE("all", t->steps->n),
                                place_quantity("share", g->underfeed_of_sums, UNIT_RATIO),
                                place_quantity("time", g->metrics[GROUP_SERVICE].avg, UNIT_NS),
                                PLACE("pattern", pattern_text(t, g->pattern)),

@@ -85,7 +85,7 @@ static const struct record stat_record = RECORD(struct op_stat, stat_fields);
 
 static const struct field step_fields[] = {
     FIELD(struct op_step, id, "step", .head = "step"),
-    FIELD(struct op_step, duration, "duration_ns", .head = "time ms", .unit = UNIT_MS),
+    FIELD(struct op_step, duration, "duration_ns", .head = "by marks ms", .unit = UNIT_MS),
     FIELD(struct op_step, flops, "flops", .missing = MISSING_ZERO),
     FIELD(struct op_step, bytes, "bytes", .missing = MISSING_ZERO),
     FIELD(struct op_step, mfu, "mfu", .missing = MISSING_ZERO, .head = "MFU %", .unit = UNIT_RATIO),

@@ -34,7 +34,7 @@ const struct exposed *exposed_find(struct study *st)
 
 static const struct field step_fields[] = {
     FIELD(struct exposed_step, id, "step_id", .head = "step"),
-    FIELD(struct exposed_step, service, "service_ns", .head = "time ms", .unit = UNIT_MS),
+    FIELD(struct exposed_step, service, "service_ns", .head = "by marks ms", .unit = UNIT_MS),
     FIELD(struct exposed_step, comm, "communication_ns", .head = "comm ms", .unit = UNIT_MS),
     FIELD(struct exposed_step, exposed, "exposed_ns", .head = "exposed ms", .unit = UNIT_MS),
     FIELD(struct exposed_step, share, "exposed_share", .head = "exposed %", .unit = UNIT_RATIO),
