@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "ops/dtype.h"
 #include "report/record.h"
 
 enum peak {
@@ -66,6 +67,14 @@ const char *peak_name(enum peak peak);
 
 /* "TFLOP/s", or "TOP/s" for integers. */
 const char *peak_unit(enum peak peak);
+
+/* The peak that is named after a type of elements; false when none is. */
+bool peak_of_dtype(enum dtype type, enum peak *out);
+
+/* The peak that products of this type run at on a device, or would where it is not known (NULL):
+ * floats on tensor cores as TF32, and what else there is where a device has no such units. A type
+ * that is not known counts as a float. */
+enum peak device_product_peak(const struct device *d, enum dtype type);
 
 /* The device whose name is the longest prefix of `name`; NULL when none is. Letter case, blanks,
  * '-' and '_' do not count, nor do the vendor's words in front ("NVIDIA GeForce RTX 4090"). */

@@ -47,12 +47,7 @@ static double roof_tflops(const struct device *d, enum peak peak)
 
 static enum peak half_peak(const struct device *d)
 {
-    return roof_tflops(d, PEAK_BF16) > 0 || roof_tflops(d, PEAK_FP16) <= 0 ? PEAK_BF16 : PEAK_FP16;
-}
-
-enum peak roof_peak(const struct device *d, struct tensor_type type)
-{
-    return type.is_float8 ? PEAK_FP8 : type.is_half ? half_peak(d) : PEAK_TF32;
+    return device_product_peak(d, DTYPE_BF16);
 }
 
 bool roof_has_tf32(const struct device *d)

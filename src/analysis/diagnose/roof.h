@@ -6,7 +6,6 @@
 #define STRATA_ANALYSIS_DIAGNOSE_ROOF_H
 
 #include "device/device.h"
-#include "ops/tensor_shapes.h"
 
 enum roof_kind { ROOF_PRODUCT, ROOF_CONVOLUTION, ROOF_ATTENTION };
 
@@ -18,9 +17,6 @@ const struct device *roof_device(struct study *st);
 /* Nanoseconds at `percent` of a peak, or of the bandwidth; 0 when it is not known. */
 double roof_flops_time(const struct device *d, double flops, enum peak peak, int percent);
 double roof_bytes_time(const struct device *d, double bytes, int percent);
-
-/* The peak of tensor cores for inputs of this type; doubles count as floats. */
-enum peak roof_peak(const struct device *d, struct tensor_type type);
 
 /* Whether TF32 makes products of floats faster: parts before Ampere have none, and on GeForce parts
  * it is as fast as fp32. */

@@ -7,6 +7,7 @@
 #include "analysis/idle/host_threads.h"
 #include "analysis/ops/op_tree.h"
 #include "analysis/study.h"
+#include "ops/dtype.h"
 
 enum { DEPTH = 256, THREADS = 16 };
 
@@ -295,8 +296,8 @@ static void look_at_types(const struct walk *w, const struct reader *r, struct h
         for (bool is_first = true; types.n > 0 && str_split(&types, ';', &type); is_first = false) {
             if (shapes.n > 0)
                 str_split(&shapes, ';', &shape);
-            call->is_fp64 |= str_trim(shape).n > 0 && str_equal(str_trim(type), S("double"));
-            call->is_float |= is_first && str_equal(str_trim(type), S("float"));
+            call->is_fp64 |= str_trim(shape).n > 0 && dtype_of(type) == DTYPE_F64;
+            call->is_float |= is_first && dtype_of(type) == DTYPE_F32;
             shape = S("");
         }
         return;

@@ -108,7 +108,7 @@ static struct str shape_text(const struct slot *s, struct arena *arena)
     return out;
 }
 
-static struct str element_of(const struct dtype *dtype)
+static struct str element_of(const struct slot_type *dtype)
 {
     if (!dtype->is_float)
         return S("Integer");

@@ -38,9 +38,6 @@ struct work_lengths {
     int64_t sparse;
 };
 
-/* One letter for each type: bf16 and fp16 differ. '?' for an unknown one, 0 for none. */
-char work_dtype(struct str name);
-
 bool work_is_attention(struct str kernel);
 
 /* `formats` may be NULL; `lengths` is needed for attention alone; `extra` is hashed into the regime
