@@ -70,13 +70,11 @@ static void whatif_find(struct study *st, const void *ctx, struct rank_answer *o
     if (best == NULL)
         out->summary = wording_of(&st->scratch, phrase_plain(&whatif_text.of_rank_none));
     else
-        out->summary =
-            WORDING(&st->scratch,
-                    best->reading == SAVING_AT_MOST ? &whatif_text.of_rank_most
-                                                    : &whatif_text.of_rank,
-                    PLACE("change", best->change), place_quantity("share", saving, UNIT_RATIO),
-                    place_quantity("base", (double)(is_bare ? answer->bare : answer->profiled),
-                                   UNIT_NS));
+        out->summary = WORDING(
+            &st->scratch,
+            best->reading == SAVING_AT_MOST ? &whatif_text.of_rank_most : &whatif_text.of_rank,
+            PLACE("change", best->change), place_quantity("share", saving, UNIT_RATIO),
+            place_quantity("base", (double)(is_bare ? answer->bare : answer->recorded), UNIT_NS));
     out->weight = saving;
 }
 

@@ -91,10 +91,10 @@ struct page_diff {
 
 /* Several ranks; places in the sets. */
 struct page_ranks {
-    bool is_one_run;         /* they do the same work */
-    size_t usual;            /* with compute nearest to the median */
+    bool is_one_run;                      /* they do the same work */
+    size_t usual;                         /* with compute nearest to the median */
     const struct rank_verdicts *verdicts; /* NULL: not asked for */
-    double ratio[PAGE_SETS]; /* compute against the median rank */
+    double ratio[PAGE_SETS];              /* compute against the median rank */
     struct account_mean mean[PAGE_SETS];
 };
 

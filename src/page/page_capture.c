@@ -143,7 +143,7 @@ struct greedy {
     struct whatif_change changes[CHANGES];
     size_t n;
     nanos start, now; /* step time, or of all steps that differ */
-    double scale;     /* from the mean that the replay has */
+    double scale;     /* from the step that the replay has */
 };
 
 static nanos left_saving_of(struct greedy *g, const struct diagnosis *d,
@@ -193,7 +193,7 @@ static void add_actions(struct page_file *page, const struct diagnosis *d)
         return;
     whatif_init(&g.w, set->st, set->a);
     g.start = g.now = d->is_calibrated ? d->bare : d->device_period;
-    g.scale = d->is_mixed && g.w.profiled > 0 ? (double)d->device_period / (double)g.w.profiled : 1;
+    g.scale = g.w.profiled > 0 ? (double)d->device_period / (double)g.w.profiled : 1;
     for (size_t i = 0; i < d->n_causes && page->n_actions < PAGE_ACTIONS; i++) {
         const struct diagnosis_cause *c = &d->causes[i];
         if (c->confidence == CONFIDENCE_UNKNOWN)

@@ -102,8 +102,8 @@ static void cluster_describe_page(struct cluster_page *p)
                                   PLACE("time", page_time_text(arena, c->times.median_ns)),
                                   PLACE("residual", page_time_text(arena, worst_residual(c))),
                                   PLACE("error", page_share_text(arena, c->replay_error))),
-            .confidence = wording_plain(
-                str_of(c->n_culprits > 0 ? culprit_confidence_name(c->culprits[0].confidence) : "")),
+            .confidence = wording_plain(str_of(
+                c->n_culprits > 0 ? culprit_confidence_name(c->culprits[0].confidence) : "")),
             .replay_error = c->replay_error,
         };
     if (c->n_culprits == 0)

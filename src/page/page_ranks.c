@@ -12,12 +12,12 @@
 #include "text/page.h"
 
 enum {
-    LABEL = 12,       /* percent of the width */
-    COLUMNS = 48,     /* of the heat map; more steps share one */
-    FEW = 16,         /* ranks that get high rows */
-    HIGH = 24,        /* pixels of a row */
-    LOW = 12,         /* of many */
-    WARM = 5,         /* percent above the median that get the full colour at least */
+    LABEL = 12,   /* percent of the width */
+    COLUMNS = 48, /* of the heat map; more steps share one */
+    FEW = 16,     /* ranks that get high rows */
+    HIGH = 24,    /* pixels of a row */
+    LOW = 12,     /* of many */
+    WARM = 5,     /* percent above the median that get the full colour at least */
 };
 
 /* ---- each against the median ---- */
@@ -149,7 +149,8 @@ void page_put_ranks(struct page_file *page)
 
     page->verdict.text = v->what;
     page->verdict.evidence =
-        PAGE_TELL(page, &page_text.ranks_shown, place_wording("name", wording_keep(arena, rank_wording(page, page->lead))),
+        PAGE_TELL(page, &page_text.ranks_shown,
+                  place_wording("name", wording_keep(arena, rank_wording(page, page->lead))),
                   place_wording("what", what), place_wording("evidence", evidence));
 }
 

@@ -3,6 +3,7 @@
  */
 #include "view/view_answers.h"
 
+#include "analysis/diagnose/diagnosis.h"
 #include "analysis/diagnose/whatif_answer.h"
 #include "analysis/diagnose/whatif_changes.h"
 #include "analysis/study.h"
@@ -59,19 +60,16 @@ static void put_kinds(struct json_writer *w)
 }
 
 /* As `strata whatif` values these changes, at least one, together. */
-static void put_result(struct json_writer *w, const struct view_whatif *v,
-                       const struct whatif_answer *a)
+static void put_result(struct json_writer *w, const struct whatif_answer *a)
 {
     const struct whatif_result *all = &a->together[a->n - 1];
 
     json_put_bool(w, "is_calibrated", a->is_calibrated);
-    json_put_i64(w, "recorded_ns", v->w.profiled);
+    json_put_i64(w, "recorded_ns", a->recorded);
     json_put_i64(w, "changed_ns", all->profiled);
-    json_put_i64(w, "changed_ns",
-                 v->w.profiled - nanos_of(a->profiled_saving * (double)v->w.profiled));
     json_put_f64(w, "saving", a->profiled_saving);
     if (a->is_calibrated) {
-        json_put_i64(w, "bare_ns", v->w.bare);
+        json_put_i64(w, "bare_ns", a->bare);
         json_put_i64(w, "changed_bare_ns", all->bare);
         json_put_i64(w, "low_ns", all->bare_low);
         json_put_i64(w, "high_ns", all->bare_high);
@@ -240,10 +238,10 @@ bool view_whatif_answer(struct view_whatif *v, const struct view_call *call, str
         json_put_text(&w, "error", v->has_work ? "no such change" : "no device work to replay");
     } else if (n == 0) {
         put_kinds(&w);
-        json_put_i64(&w, "recorded_ns", v->w.profiled);
+        json_put_i64(&w, "recorded_ns", study_diagnosis(&v->study)->device_period);
     } else {
         struct arena_mark mark = arena_mark(&v->study.scratch);
-        put_result(&w, v, whatif_answer_find(&v->study, &v->w, changes, n));
+        put_result(&w, whatif_answer_find(&v->study, &v->w, changes, n));
         put_timelines(&w, v, changes, n, (size_t)step);
         arena_rewind(&v->study.scratch, mark);
     }

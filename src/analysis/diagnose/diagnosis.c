@@ -221,9 +221,9 @@ static struct diagnosis_cause diagnosis_tell(struct cause_words *t, const struct
 {
     const struct root_cause_kind *kind = &root_causes[c->cause];
     double score = root_confidence(&t->f, c);
-    enum saving_base base = kind->flags & ROOT_OF_STEP            ? BASE_RUN
-                            : t->d->is_calibrated ? BASE_BARE
-                                                  : BASE_RECORDED;
+    enum saving_base base = kind->flags & ROOT_OF_STEP ? BASE_RUN
+                            : t->d->is_calibrated      ? BASE_BARE
+                                                       : BASE_RECORDED;
     nanos step = base == BASE_BARE ? t->d->bare : t->d->device_period;
     struct diagnosis_cause out = {
         .id = kind->id,
@@ -560,9 +560,9 @@ const struct diagnosis *diagnosis_find(struct study *st)
         .is_mixed = t.f.units < t.f.steps,
         /* The replay has a mean over all steps. */
         .profiled = t.f.units < t.f.steps ? t.f.window : w.profiled,
-        .bare = t.f.units < t.f.steps && w.profiled > 0
-                    ? nanos_of((double)t.f.window * ((double)w.bare / (double)w.profiled))
-                    : w.bare,
+        /* From the step as recorded: how far the replay is off has no part in it. */
+        .bare = nanos_of((double)(t.f.window / (nanos)t.f.units) *
+                         (w.profiled > 0 ? (double)w.bare / (double)w.profiled : 1)),
         .identity_error = w.replay->identity_error,
         .nodes = w.replay->n,
         .edges = w.replay->edges,

@@ -25,9 +25,9 @@ static const struct column group_columns[] = {
 };
 
 static const struct column cause_columns[] = {
-    {"cause", COLUMN_TEXT, UNIT_PLAIN},      {"saves ms", COLUMN_NUMBER, UNIT_MS},
-    {"saves %", COLUMN_NUMBER, UNIT_RATIO},  {"of ms", COLUMN_NUMBER, UNIT_MS},
-    {"saving is", COLUMN_TEXT, UNIT_PLAIN},  {"confidence", COLUMN_TEXT, UNIT_PLAIN},
+    {"cause", COLUMN_TEXT, UNIT_PLAIN},     {"saves ms", COLUMN_NUMBER, UNIT_MS},
+    {"saves %", COLUMN_NUMBER, UNIT_RATIO}, {"of ms", COLUMN_NUMBER, UNIT_MS},
+    {"saving is", COLUMN_TEXT, UNIT_PLAIN}, {"confidence", COLUMN_TEXT, UNIT_PLAIN},
     {"where", COLUMN_TEXT, UNIT_PLAIN},
 };
 
@@ -67,8 +67,7 @@ static void tell_time(const struct diagnosis *d, struct report *r)
     else if (d->is_pseudo)
         report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.whole_time,
                                            place_quantity("time", time, UNIT_NS)));
-    else if (d->is_calibrated && d->identity_error <= ROOT_POOR_REPLAY / 100.0 &&
-             d->bare <= d->device_period)
+    else if (d->is_calibrated && d->identity_error <= ROOT_POOR_REPLAY / 100.0)
         report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.step_time_bare, PLACE("count", count),
                                            PLACE("range", range),
                                            place_quantity("time", time, UNIT_NS),

@@ -294,9 +294,7 @@ static void value_share(struct root_finder *f, enum root_cause cause, double sha
 {
     const struct found_cause *before = root_found(f, cause);
     bool is_bare = profiler_cost_is_known(f->w->cost) && f->w->bare > 0;
-    double step = f->units < f->steps ? (double)f->w->profiled
-                                      : (double)f->window / (double)f->units;
-    double more = is_bare ? step / (double)f->w->bare : 1;
+    double more = is_bare ? (double)f->w->profiled / (double)f->w->bare : 1;
 
     if (share < root_least(f, cause, ROOT_NOT_HEALTHY) ||
         (before != NULL && before->saving >= root_least(f, cause, ROOT_NAMED)))

@@ -48,14 +48,14 @@ static void set_times(const struct whatif *w, struct whatif_result *r, double sa
 static void take_savings(const struct whatif *w, struct whatif_result *r,
                          const struct diagnosis_cause *c)
 {
-    bool is_share = c->found.is_share, is_less = r->saving <= c->saving_share &&
-                                                 r->profiled_saving <= c->profiled_saving_share;
+    bool is_share = c->found.is_share,
+         is_less = r->saving <= c->saving_share && r->profiled_saving <= c->profiled_saving_share;
 
     if (!is_share && is_less)
         return;
     r->saving = is_share ? c->saving_share : fmin(r->saving, c->saving_share);
-    r->profiled_saving = is_share ? c->profiled_saving_share
-                                  : fmin(r->profiled_saving, c->profiled_saving_share);
+    r->profiled_saving =
+        is_share ? c->profiled_saving_share : fmin(r->profiled_saving, c->profiled_saving_share);
     set_times(w, r, r->saving, r->profiled_saving);
 }
 
@@ -199,7 +199,8 @@ static const char *missing_of(const struct whatif *w, struct arena *arena)
                       : NULL;
 }
 
-/* Of all steps together, where they differ too much for a mean. */
+/* From the replay's step to the recorded one, or to all of them together where they differ too much
+ * for a mean. */
 static void scale_results(struct whatif_result *at, size_t n, double scale)
 {
     for (size_t i = 0; i < n; i++) {
@@ -239,19 +240,16 @@ const struct whatif_answer *whatif_answer_find(struct study *st, struct whatif *
         .together = ARENA_ARRAY(&st->scratch, struct whatif_result, room),
         .missing = missing_of(w, &st->scratch),
     };
-    if (d->is_mixed && w->profiled > 0) { /* the replay has a mean over all steps */
-        double scale = (double)d->device_period / (double)w->profiled;
-        out->profiled = d->device_period;
-        out->bare = d->bare;
-        out->bare_low = nanos_of((double)out->bare_low * scale);
-        out->bare_high = nanos_of((double)out->bare_high * scale);
-    }
     if (n > 0)
         run_asked(w, d, changes, n, out);
     else
         run_all(w, d, out);
-    if (d->is_mixed && w->profiled > 0) {
-        double scale = (double)d->device_period / (double)w->profiled;
+    if (w->profiled > 0) {
+        double scale = (double)out->recorded / (double)w->profiled;
+        out->profiled = d->is_mixed ? out->recorded : out->profiled;
+        out->bare = nanos_of((double)out->bare * scale);
+        out->bare_low = nanos_of((double)out->bare_low * scale);
+        out->bare_high = nanos_of((double)out->bare_high * scale);
         scale_results(out->single, out->singles, scale);
         scale_results(out->together, out->n, scale);
     }
@@ -386,10 +384,14 @@ static void describe_head(const struct whatif_answer *a, struct report *r)
 }
 
 static const struct column bare_columns[] = {
-    {"change", COLUMN_TEXT, UNIT_PLAIN},     {"site", COLUMN_TEXT, UNIT_PLAIN},
-    {"step ms", COLUMN_NUMBER, UNIT_MS},     {"from", COLUMN_NUMBER, UNIT_MS},
-    {"to", COLUMN_NUMBER, UNIT_MS},          {"saves %", COLUMN_NUMBER, UNIT_RATIO},
-    {"saving is", COLUMN_TEXT, UNIT_PLAIN},  {"confidence", COLUMN_TEXT, UNIT_PLAIN},
+    {"change", COLUMN_TEXT, UNIT_PLAIN},
+    {"site", COLUMN_TEXT, UNIT_PLAIN},
+    {"step ms", COLUMN_NUMBER, UNIT_MS},
+    {"from", COLUMN_NUMBER, UNIT_MS},
+    {"to", COLUMN_NUMBER, UNIT_MS},
+    {"saves %", COLUMN_NUMBER, UNIT_RATIO},
+    {"saving is", COLUMN_TEXT, UNIT_PLAIN},
+    {"confidence", COLUMN_TEXT, UNIT_PLAIN},
     {"recorded saves %", COLUMN_NUMBER, UNIT_RATIO},
 };
 /* Where the profiler's cost is unknown. */
@@ -431,11 +433,11 @@ void whatif_answer_describe(const struct whatif_answer *a, struct report *r)
         report_say(r, "No change saves %d %% or more.", LIMIT_WORTH);
         return;
     }
-    report_heading(r, arena_format(&r->arena, "Each change by itself: shares of %s%s",
-                                   quantity_text(&r->arena,
-                                                 (double)(a->is_calibrated ? a->bare : a->profiled),
-                                                 UNIT_NS),
-                                   a->is_calibrated ? " without the profiler" : ""));
+    report_heading(
+        r, arena_format(&r->arena, "Each change by itself: shares of %s%s",
+                        quantity_text(&r->arena, (double)(a->is_calibrated ? a->bare : a->recorded),
+                                      UNIT_NS),
+                        a->is_calibrated ? " without the profiler" : ""));
     describe_results(a, a->single, a->singles, r);
     for (size_t i = 0; i < a->singles; i++) {
         is_unlisted |= a->single[i].cause == NULL;

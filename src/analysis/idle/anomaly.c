@@ -38,9 +38,9 @@ static const struct column step_columns[] = {
 };
 
 static const struct column group_columns[] = {
-    {"group", COLUMN_TEXT, UNIT_PLAIN},     {"steps", COLUMN_NUMBER, UNIT_COUNT},
-    {"by marks ms", COLUMN_NUMBER, UNIT_MS},    {"idle %", COLUMN_NUMBER, UNIT_RATIO},
-    {"idle", COLUMN_TEXT, UNIT_PLAIN},      {"severity", COLUMN_TEXT, UNIT_PLAIN},
+    {"group", COLUMN_TEXT, UNIT_PLAIN},      {"steps", COLUMN_NUMBER, UNIT_COUNT},
+    {"by marks ms", COLUMN_NUMBER, UNIT_MS}, {"idle %", COLUMN_NUMBER, UNIT_RATIO},
+    {"idle", COLUMN_TEXT, UNIT_PLAIN},       {"severity", COLUMN_TEXT, UNIT_PLAIN},
     {"host risk", COLUMN_TEXT, UNIT_PLAIN},
 };
 
@@ -131,6 +131,16 @@ static enum root_cause root_of(const struct teller *t)
     return t->diagnosis->verdict.found.cause;
 }
 
+/* Where steps are marked, that a time is of the marks is said. */
+static struct str by_marks(struct teller *t, double time)
+{
+    const char *text = quantity_text(&t->r->arena, time, UNIT_NS);
+
+    return t->steps->source == STEPS_PSEUDO
+               ? str_of(text)
+               : REPORT_MESSAGE(t->r, &anomaly_text.by_marks, PLACE("time", text));
+}
+
 /* Paragraphs that can stand alone: what limits the run, and how much of it is idle time. */
 static void tell_verdict(struct teller *t)
 {
@@ -151,7 +161,7 @@ static void tell_verdict(struct teller *t)
                                PLACE("severity", anomaly_word(t, severity_level_name(j->severity))),
                                PLACE("n", g->counted), PLACE("all", t->steps->n),
                                place_quantity("share", g->underfeed_of_sums, UNIT_RATIO),
-                               place_quantity("time", g->metrics[GROUP_SERVICE].avg, UNIT_NS),
+                               PLACE("time", by_marks(t, g->metrics[GROUP_SERVICE].avg)),
                                PLACE("pattern", pattern_text(t, g->pattern)),
                                PLACE("worst", worst_step(t, g)),
                                PLACE("confidence", anomaly_word(t, grade_name(j->confidence)))));

@@ -50,9 +50,9 @@ static struct str who_of(struct report *r, const struct culprit *c)
 static void describe_culprits(const struct cluster *c, struct report *r)
 {
     static const struct column columns[] = {
-        {"who", COLUMN_TEXT, UNIT_COUNT},       {"what", COLUMN_TEXT, UNIT_COUNT},
-        {"steps", COLUMN_TEXT, UNIT_COUNT},     {"saves ms", COLUMN_NUMBER, UNIT_PLAIN},
-        {"share %", COLUMN_NUMBER, UNIT_RATIO}, {"of ms", COLUMN_NUMBER, UNIT_PLAIN},
+        {"who", COLUMN_TEXT, UNIT_COUNT},        {"what", COLUMN_TEXT, UNIT_COUNT},
+        {"steps", COLUMN_TEXT, UNIT_COUNT},      {"saves ms", COLUMN_NUMBER, UNIT_PLAIN},
+        {"share %", COLUMN_NUMBER, UNIT_RATIO},  {"of ms", COLUMN_NUMBER, UNIT_PLAIN},
         {"confidence", COLUMN_TEXT, UNIT_COUNT},
     };
 
@@ -103,8 +103,8 @@ static void describe_facts(const struct cluster *c, struct report *r)
     struct str layout = cluster_layout_text(&c->layout, a);
     report_fact(r, "layout", layout.n > 0 ? layout : S("unknown"));
     report_fact(r, "steps",
-                arena_format(a, "%zu from mark to mark; median %s, 95 %% within %s, longest %s", t->n,
-                             ms_text(r, t->median_ns), ms_text(r, t->p95_ns),
+                arena_format(a, "%zu from mark to mark; median %s, 95 %% within %s, longest %s",
+                             t->n, ms_text(r, t->median_ns), ms_text(r, t->p95_ns),
                              ms_text(r, t->max_ns)));
     report_fact(r, "clocks",
                 arena_format(a, "%zu of %zu aligned, residual at most %.3g us", known, c->n_ranks,

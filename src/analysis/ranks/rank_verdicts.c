@@ -177,8 +177,7 @@ static const struct field rank_fields[] = {
     FIELD(struct rank_verdict, device, "device", .missing = MISSING_NEGATIVE),
     FIELD(struct rank_verdict, name, "name"),
     FIELD(struct rank_verdict, steps, "steps"),
-    FIELD(struct rank_verdict, time, "step_ms", .form = FORM_MS,
-          .about = "median, of the device"),
+    FIELD(struct rank_verdict, time, "step_ms", .form = FORM_MS, .about = "median, of the device"),
     FIELD(struct rank_verdict, mean, "mean_step_ms", .form = FORM_MS,
           .about = "mean, of the device"),
     FIELD(struct rank_verdict, idle_share, "idle_share", .form = FORM_POINT, .decimals = 4,
@@ -229,9 +228,9 @@ static struct str label_of(struct report *r, const struct rank_verdict *v)
 static void describe_table(const struct rank_verdicts *v, struct report *r)
 {
     static const struct column columns[] = {
-        {"rank", COLUMN_NUMBER, UNIT_COUNT},     {"name", COLUMN_TEXT, UNIT_COUNT},
-        {"steps", COLUMN_NUMBER, UNIT_COUNT},    {"step ms", COLUMN_NUMBER, UNIT_MS},
-        {"idle %", COLUMN_NUMBER, UNIT_RATIO},   {"cause", COLUMN_TEXT, UNIT_COUNT},
+        {"rank", COLUMN_NUMBER, UNIT_COUNT},         {"name", COLUMN_TEXT, UNIT_COUNT},
+        {"steps", COLUMN_NUMBER, UNIT_COUNT},        {"step ms", COLUMN_NUMBER, UNIT_MS},
+        {"idle %", COLUMN_NUMBER, UNIT_RATIO},       {"cause", COLUMN_TEXT, UNIT_COUNT},
         {"run saves ms", COLUMN_NUMBER, UNIT_PLAIN},
     };
     struct table *t = report_table(r, columns, ARRAY_LEN(columns));

@@ -210,7 +210,7 @@ static void timeline_add_op(struct gather *g, uint32_t stream, size_t i)
     else if (s->kind[i] == SLICE_COPY)
         op.class = (says & NAME_MEMSET) != 0 ? TIMELINE_MEMSET : TIMELINE_MEMCPY;
     else
-        op.class = (says & NAME_COMM) != 0 ? TIMELINE_COMM : TIMELINE_COMPUTE;
+        op.class = slice_is_comm((enum slice_kind)s->kind[i]) ? TIMELINE_COMM : TIMELINE_COMPUTE;
     g->t->ops[g->n++] = op;
 }
 

@@ -16,7 +16,6 @@
  */
 
 enum {
-    NAME_COMM = 1,     /* a kernel that communicates */
     NAME_MEMSET = 2,   /* a fill */
     NAME_GRAPH = 4,    /* a call that launches a graph */
     NAME_BLOCKING = 8, /* a call that waits for a stream, the device or a copy */

@@ -1,7 +1,6 @@
 /*
  * What names of kernels, copies and calls say. See timeline_in.h.
  */
-#include "capture/classify.h"
 #include "gpu/timeline/timeline_in.h"
 
 static const struct {
@@ -25,9 +24,8 @@ static const struct str waiting[] = {
 
 uint8_t timeline_name_says(struct str name)
 {
-    bool is_comm = classify_kernel(VENDOR_NVIDIA, S(""), name, S("")) == SLICE_COMM;
     bool is_copy = str_starts(name, S("cudaMemcpy")) || str_starts(name, S("cuMemcpy"));
-    uint8_t says = is_comm ? NAME_COMM : 0;
+    uint8_t says = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         if (str_contains_nocase(name, words[i].word))
