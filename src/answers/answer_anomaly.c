@@ -5,7 +5,6 @@
 
 #include "analysis/arch/arch.h"
 #include "analysis/idle/anomaly.h"
-#include "analysis/steps/steps.h"
 #include "analysis/study.h"
 #include "answers/results.h"
 #include "base/files/fs.h"
@@ -51,7 +50,7 @@ static struct interval_set find_passes(const struct capture *cap, const struct a
 {
     struct study st;
 
-    study_begin(&st, cap, study_defaults());
+    study_begin(&st, cap, study_contract());
     const struct arch_layers *layers = arch_find(&st, name)->layers;
     struct interval_set passes = {ARENA_ARRAY(arena, struct interval, layers->n_passes),
                                   layers->n_passes};
@@ -59,18 +58,6 @@ static struct interval_set find_passes(const struct capture *cap, const struct a
         passes.at[i] = layers->passes[i].at;
     study_end(&st);
     return passes;
-}
-
-/* Without step marks the document has one step, by its contract; what limits the run is judged as
- * everywhere else, by what repeats. */
-static void judge_as_elsewhere(const struct anomaly_job *job, struct anomaly_finding *finding)
-{
-    if (job->study.step_choice != STEP_CHOICE_AUTO ||
-        study_steps(finding->study)->source != STEPS_PSEUDO)
-        return;
-    study_begin(&finding->judged, finding->study->cap, study_with_passes());
-    finding->is_judged_apart = true;
-    finding->study->diagnosis = study_diagnosis(&finding->judged);
 }
 
 /* One capture, and its architecture with the facts at hand. */
@@ -84,7 +71,6 @@ static void analyse(const struct anomaly_job *job, size_t i, struct arena *arena
     if (job->study.step_choice == STEP_CHOICE_PASSES)
         finding->study->options.passes = find_passes(finding->study->cap, &name, arena);
     out->n = i + 1;
-    judge_as_elsewhere(job, finding);
     if (!job->without_arch)
         finding->arch = arch_find(finding->study, &name);
     if (finding->arch != NULL && job->out != NULL)
@@ -172,9 +158,6 @@ enum status answer_anomaly(const struct anomaly_job *job, struct arena *arena, s
 
 void anomaly_result_free(struct anomaly_result *result)
 {
-    for (size_t i = 0; i < result->n; i++)
-        if (result->at[i].is_judged_apart)
-            study_end(&result->at[i].judged);
     if (result->ranks.n > 0)
         fleet_study_end(&result->ranks);
     arch_result_free(&result->arch);

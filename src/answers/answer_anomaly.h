@@ -30,8 +30,6 @@ struct anomaly_job {
 /* What was found in one capture. */
 struct anomaly_finding {
     struct study *study;
-    struct study judged; /* of another cut into steps, that the verdict is about */
-    bool is_judged_apart;
     const struct arch *arch; /* NULL: not asked for */
     const char *json_path;   /* where the document was, or would be, written; or NULL */
 };

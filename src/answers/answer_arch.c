@@ -132,7 +132,7 @@ enum status answer_arch(const struct arch_job *job, struct arena *arena, struct 
                                    .name = str_of(arch_words(arena, job->paths[0]))};
     out->at = ARENA_ARRAY(arena, struct arch_document, out->fleet->ranks.n);
     out->n = out->fleet->ranks.n;
-    fleet_study_begin(&out->ranks, out->fleet, study_with_passes());
+    fleet_study_begin(&out->ranks, out->fleet, study_contract());
     for (size_t i = 0; i < out->n; i++) {
         struct study *st = &out->ranks.ranks[i];
         arch_document_fill(st, arch_find(st, &options), job->lang, arena, &out->at[i]);

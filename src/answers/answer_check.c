@@ -122,7 +122,7 @@ static void check_capture(struct checking *c, const struct capture *cap)
 
     c->st = &st; /* cppcheck-suppress autoVariables ; until the end of this function */
     c->capture = arena_cstr(c->arena, str_of(cap->name));
-    study_begin(&st, cap, study_defaults());
+    study_begin(&st, cap, study_contract());
     if (!isnan(c->job->max_idle))
         check_idle(c);
     if (c->job->max_step > 0)
@@ -189,7 +189,7 @@ static const struct profile *profile_of(const struct capture *cap, bool is_unmar
 {
     struct study st;
 
-    study_begin(&st, cap, study_defaults());
+    study_begin(&st, cap, study_contract());
     const struct profile *out = profile_make(&st, is_unmarked, arena);
     study_end(&st);
     return out;

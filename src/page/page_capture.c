@@ -154,7 +154,7 @@ static nanos left_saving_of(struct greedy *g, const struct diagnosis *d,
 
     while (n < CHANGES && left.n > 0 && str_split(&left, ' ', &one))
         n += whatif_parse(one, &g->changes[n]);
-    if (n == g->n) /* no change values it: what is left at most */
+    if (n == g->n || c->found.is_share) /* no replay values it: what is left at most */
         return c->saving < g->now ? c->saving : g->now;
     struct whatif_result r = whatif_run(&g->w, g->changes, n);
     nanos after = d->is_calibrated ? nanos_of((double)r.bare * g->scale)

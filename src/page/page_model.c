@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "analysis/arch/arch.h"
+#include "analysis/steps/steps.h"
 #include "page/page_encode.h"
 #include "page/page_json.h"
 #include "page/page_panel.h"
@@ -228,16 +229,19 @@ static void put_by(struct json_writer *w, const struct accounting *a, const nano
 
 enum { STEPS_IN_FULL = 4000 };
 
-static void put_step(struct json_writer *w, const struct page_set *set,
-                     const struct account_step *s)
+/* With its time on the device, and from its mark to the next. */
+static void put_step(struct json_writer *w, const struct page_set *set, size_t place)
 {
+    const struct account_step *s = &set->a->steps[place];
+    struct interval marks = study_steps(set->st)->at[place].window;
+
     json_write_object(w);
     json_put_str(w, "id", set->aliases != NULL ? S("") : s->id);
     json_put_i64(w, "from", page_time(set, s->window.begin));
     json_put_i64(w, "to", page_time(set, s->window.end));
     if (set->a->n <= STEPS_IN_FULL) { /* more of them could fill the file */
-        if (s->host.end > s->host.begin) {
-            const int64_t host[] = {page_time(set, s->host.begin), page_time(set, s->host.end)};
+        if (marks.end > marks.begin) {
+            const int64_t host[] = {page_time(set, marks.begin), page_time(set, marks.end)};
             page_json_numbers(w, "host", host, ARRAY_LEN(host));
         } else
             json_put_null(w, "host");
@@ -260,7 +264,7 @@ static void put_steps(struct json_writer *w, const struct page_set *set)
     json_write_end(w);
     json_put_array(w, "steps");
     for (size_t i = 0; i < a->n; i++)
-        put_step(w, set, &a->steps[i]);
+        put_step(w, set, i);
     json_write_end(w);
     json_put_object(w, "step_mean");
     json_put_u64(w, "n", a->tasks.n > 0 ? mean.steps : 0);

@@ -69,8 +69,7 @@ struct root_finder {
     size_t units;        /* that times are told of: those steps, or 1 where they differ in work */
     nanos window;        /* of those */
     nanos by[ACCOUNT_CLASSES];
-    nanos waits;            /* of queued work inside those, longer than a queue's latency */
-    bool is_device_assumed; /* the capture does not name it */
+    nanos waits; /* of queued work inside those, longer than a queue's latency */
     struct slow_step slow;
     struct slow_step clock; /* the worst step in which nearly all kernels are slow; excess of all */
     struct found_cause found[ROOT_CAUSES];

@@ -62,6 +62,7 @@ struct whatif {
     const struct trace_replay *replay;
     const struct profiler_cost *cost;
     const struct device *device; /* NULL: not in the table */
+    bool is_device_assumed;      /* the capture does not name it */
     struct replay_times times;   /* and the change of the run that was made last */
     struct replay_change change;
     nanos *ends;

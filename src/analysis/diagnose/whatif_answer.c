@@ -194,6 +194,11 @@ static const char *missing_of(const struct whatif *w, struct arena *arena)
         askers += !a->host.at[i].is_queue;
     if (w->device == NULL)
         return "the device is not named, so what kernels could reach is unknown (--chip)";
+    if (w->is_device_assumed)
+        return arena_printf(arena,
+                            "the device is not named, so kernels are compared with the "
+                            "roofs of %s (--chip)",
+                            w->device->name);
     return askers > 1 ? "several threads launch at once; what one waits for on another is "
                         "not recorded"
                       : NULL;

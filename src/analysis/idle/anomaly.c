@@ -167,6 +167,24 @@ static void tell_verdict(struct teller *t)
                                PLACE("confidence", anomaly_word(t, grade_name(j->confidence)))));
 }
 
+/* Copies of a device that the contract has as idle time, which others call copies. */
+static void tell_idle_copies(struct teller *t)
+{
+    const struct slices *s = &t->st->cap->slices;
+    nanos time = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (s->kind[i] == SLICE_COPY && !study_is_kernel(t->st, i)) {
+            time = nanos_add(time, s->dur[i]);
+            n++;
+        }
+    if (n > 0)
+        report_fact(t->r, "copies",
+                    REPORT_MESSAGE(t->r, &anomaly_text.idle_copies, PLACE("n", n),
+                                   place_quantity("time", (double)time, UNIT_NS)));
+}
+
 /* The five questions: whether, where, when, by whose fault, and whether that is known. */
 static void tell_answers(struct teller *t)
 {
@@ -182,6 +200,7 @@ static void tell_answers(struct teller *t)
                     place_quantity("share", all->gap_ratio, UNIT_RATIO),
                     place_quantity("span", (double)all->length, UNIT_NS), PLACE("n", t->bubbles->n),
                     place_quantity("least", (double)t->st->options.min_bubble, UNIT_NS)));
+    tell_idle_copies(t);
     if (g == NULL)
         return;
     report_fact(t->r, "steps",
