@@ -11,6 +11,7 @@ is not in it fails the test, and so does a line whose disagreement is gone.
 --list prints what was asked and what differs, --update rewrites the list. --self changes one digit of what one door
 prints, for each of the mutations below, and sees that the fact is found to differ.
 """
+import concurrent.futures
 import os
 import pathlib
 import re
@@ -44,23 +45,27 @@ def below(root, patterns):
     return [str(p.relative_to(ROOT) if root == ROOT else p) for pattern in patterns for p in sorted(root.glob(pattern))]
 
 
+def of_one(s, path):
+    for of in facts.ALONE if facts.has_diagnosis(s, path) else []:
+        yield from of(s, path)
+
+
+def of_ranks(s, path):
+    for of in facts.RANKS:
+        yield from of(s, path)
+
+
 def questions(s):
     """(name, function that asks) of each capture or pair."""
     shared = pathlib.Path(os.environ.get("STRATA_SHARED") or "/nonexistent")
-    for path in dict.fromkeys(below(ROOT, ALONE) + below(shared, OTHERS)):
-        if facts.has_diagnosis(s, path):
-            for of in facts.ALONE:
-                yield path, lambda of=of, path=path: of(s, path)
-    for path in below(ROOT, RANKS) + below(shared, OTHER_RANKS):
-        for of in facts.RANKS:
+    for of, paths in ((of_one, dict.fromkeys(below(ROOT, ALONE) + below(shared, OTHERS))),
+                      (of_ranks, below(ROOT, RANKS) + below(shared, OTHER_RANKS)),
+                      (facts.cores, below(ROOT, CORES) + below(shared, OTHER_CORES)),
+                      (facts.libraries, ("examples/ascend-moe", UNPINNED[0], "examples/ranks"))):
+        for path in paths:
             yield path, lambda of=of, path=path: of(s, path)
-    for path in below(ROOT, CORES) + below(shared, OTHER_CORES):
-        yield path, lambda path=path: facts.cores(s, path)
     for a, b in PAIRS:
-        if (ROOT / a).exists() and (ROOT / b).exists():
-            yield a + " " + b, lambda a=a, b=b: facts.pairs(s, a, b)
-    for path in ("examples/ascend-moe", UNPINNED[0], "examples/ranks"):
-        yield path, lambda path=path: facts.libraries(s, path)
+        yield a + " " + b, lambda a=a, b=b: facts.pairs(s, a, b)
 
 
 def compared(asked):
@@ -160,9 +165,12 @@ def main():
     listed = set(re.findall(r"`([a-z]+(?:\.\w+)?)`", "".join(
         l.split("|")[1] for l in FACTS.read_text().split("\n") if l.startswith("| `"))))
     found, asked, seen, places = {}, 0, set(), set()
-    for name, ask in questions(s):
-        places.add(name)
-        for fact, wrong, given in compared(ask):
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        answers = list(pool.map(lambda question: (question[0], list(compared(question[1]))), questions(s)))
+    for name, answered in answers:
+        if answered:
+            places.add(name)
+        for fact, wrong, given in answered:
             asked += len(given) - 1
             seen.add(fact.split()[0])
             for door in wrong:

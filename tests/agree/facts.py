@@ -88,7 +88,7 @@ def causes(s, path):
                                           "text": Shown.of_text(cells["of ms"]) if cells else None}
         yield "cause.confidence" + name, {"json": cause["confidence"], "text": cells.get("confidence"),
                                           "whatif": change and change["confidence"]}
-        yield "cause.bound" + name, {"json": cause["saving_bound"],
+        yield "verdict.bound of" + name, {"json": cause["saving_bound"],
                                      "text": {"at most": "at_most", "at least": "at_least", "once": "in_recording"}.get(
                                          cells["saving is"], cells["saving is"]) if cells else None,
                                      "whatif": change and change["saving_bound"]}
@@ -242,7 +242,7 @@ def memory(s, path):
 
 def marks(s, path):
     """Steps from mark to mark: the anomaly document, SQL, operators, exposed communication, the page."""
-    document, (model, _) = s.json("anomaly", path), s.page("anomaly", path)
+    document, (model, _) = s.json("anomaly", path), s.page(path)
     rows = s.sql(path, "SELECT dur, name FROM steps ORDER BY ts")
     ops, exposed = s.json("ops", path).get("steps") or [], s.json("analyze", "exposed", path).get("steps") or []
     shown, lead = table(s.text("anomaly", path), "step"), lead_set(model)
