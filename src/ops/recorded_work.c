@@ -18,9 +18,6 @@ static struct recorded_tensors read_tensors(struct str shapes, struct str types)
 
     for (size_t i = 0; i < o.shapes.n && types.n > 0 && str_split(&types, ';', &one); i++)
         o.types[i] = dtype_of(one);
-    for (size_t i = 0; i < o.shapes.n; i++)
-        if (o.shapes.at[i].list > 1)
-            o.shapes.at[i].n = 0; /* several tensors have no shape */
     return o;
 }
 
@@ -376,6 +373,7 @@ static struct work_args table(const struct work_call *c)
 
 /* ---- the rules ---- */
 
+/* What a rule comes to; without any work it is not known. */
 static struct recorded_work work_made(enum recorded_work_kind kind, const struct work_args *a,
                                       double flops, double bytes)
 {

@@ -48,6 +48,7 @@ static void shape_add(struct tensor_shapes *out, struct str text)
         s.n = 0;
         out->is_damaged = true;
     }
+    s.n = s.list > 1 ? 0 : s.n;
     out->at[out->n++] = s;
 }
 

@@ -17,7 +17,7 @@ enum { SHAPE_DIMS = 8, SHAPE_INPUTS = 8 };
 
 struct tensor_shape {
     int64_t dim[SHAPE_DIMS];
-    size_t n;    /* 0: a scalar, no tensor, or more dimensions than fit */
+    size_t n;    /* 0: a scalar, no tensor, several, or more dimensions than fit */
     size_t list; /* tensors of an input that is a list; 0: it is none */
 };
 

@@ -30,18 +30,18 @@ TEST(pytorch_prints_lists)
     assert_int_equal(tensor_shapes_read(S("[]")).n, 0);
 }
 
-TEST(a_list_of_tensors_has_the_dimensions_of_its_first)
+TEST(a_list_of_one_tensor_is_that_tensor_and_of_several_none)
 {
     static const char *const texts[] = {"[[[4, 1], [4, 512]], [7]]", "[4,1],[4,512];7"};
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         struct tensor_shapes s = tensor_shapes_read(str_of(texts[i]));
         assert_int_equal(s.n, 2);
-        assert_int_equal(s.at[0].n, 2);
-        assert_int_equal(s.at[0].dim[1], 1);
+        assert_int_equal(s.at[0].n, 0);
         assert_int_equal(s.at[0].list, 2);
         assert_int_equal(s.at[1].dim[0], 7);
         assert_int_equal(s.at[1].list, 0);
+        assert_false(s.is_damaged);
     }
     assert_int_equal(tensor_shapes_read(S("32,512;[7]")).at[1].list, 1);
     assert_int_equal(tensor_shapes_read(S("32,512;[7]")).at[1].dim[0], 7);
@@ -83,6 +83,6 @@ TEST(dimensions_count_from_the_end)
 }
 
 TEST_MAIN("ops/shape", T(shapes_are_read_with_scalars_between_them), T(pytorch_prints_lists),
-          T(a_list_of_tensors_has_the_dimensions_of_its_first),
+          T(a_list_of_one_tensor_is_that_tensor_and_of_several_none),
           T(what_is_no_number_is_damaged_and_no_tensor), T(inputs_beyond_the_eighth_are_left_out),
           T(dimensions_count_from_the_end))

@@ -225,6 +225,21 @@ def communication(s, path):
                                 "text": time_in(text[3]) if text else None}
 
 
+def gaps(s, path):
+    """Idle time by cause; the timeline begins with the first work of the device (gaps.py has bubbles, too)."""
+    pieces = s.sql(path, "SELECT coalesce(device, -1), cause, ts, end_ts FROM gaps")
+    for device in s.json("gpu", "timeline", path).get("devices") or []:
+        (begin, end), listed = device["window_ns"], {}
+        for number, cause, since, until in pieces:
+            length = min(until, end) - max(since, begin)
+            if number == device["device"] and length > 0:
+                listed[cause] = listed.get(cause, 0) + length
+        told = {c["cause"]: c["total_ns"] for c in device["gap_causes"]}
+        yield "gap.ms all", {"causes": ms(sum(told.values()) / 1e6), "idle time": ms(device["idle_ns"] / 1e6)}
+        for cause in sorted((set(told) | set(listed)) - {"outside_steps"}):
+            yield "gap.ms " + cause, {"timeline": ms(told.get(cause, 0) / 1e6), "sql": ms(listed.get(cause, 0) / 1e6)}
+
+
 def memory(s, path):
     document, (model, _) = s.json("memory", path), s.page(path)
     lead, text = lead_set(model), s.text("memory", path)
@@ -352,7 +367,7 @@ def ranks(s, path):
     shown = {r.get("rank"): r for r in table(text, "rank")}
     for capture in d.get("captures", []):
         cells = shown.get(str(capture["rank"]), {})
-        yield "rank.step_ms %s" % capture["rank"], {
+        yield "step.device_ms of rank %s" % capture["rank"], {
             "json": ms(capture["mean_step_ms"]), "text": Shown.of_text(cells["step ms"]) if cells else None,
             "page": rank_step(model, capture["rank"])}
         yield "ranks.saving of %s" % capture["rank"], {"json": ms(capture["saving_total_ms"]),
@@ -361,7 +376,7 @@ def ranks(s, path):
     for one in cluster.get("ranks", []):
         cells = means.get(str(one["rank"]), {})
         for key, head in (("step_ns", "step ms"), ("exposed_ns", "exposed ms"), ("awaited_ns", "awaited ms")):
-            yield "rank.%s_ms %s" % (key[:-3], one["rank"]) if key == "step_ns" else "comm.exposed %s of %s" % (key, one["rank"]), {
+            yield ("step.service_ms of rank %s" if key == "step_ns" else "comm.exposed " + key + " of rank %s") % one["rank"], {
                 "cluster json": ms(one[key] / 1e6), "cluster text": Shown.of_text(cells[head]) if cells else None}
 
 
@@ -423,5 +438,5 @@ def cores(s, path):
                                   "page": int(re.sub(r"\D", "", evidence[1])) if evidence else None}
 
 
-ALONE = [verdicts, causes, changes, steps, classes, kernels, communication, memory, marks, gates, itself, follow_ups]
+ALONE = [verdicts, causes, changes, steps, classes, kernels, communication, gaps, memory, marks, gates, itself, follow_ups]
 RANKS = [ranks, follow_ups]

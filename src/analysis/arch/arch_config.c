@@ -267,26 +267,26 @@ static void take_kernel(struct finder *f, const struct arch_op *op, const struct
     const struct tensor_shape *a = &s->at[0];
 
     switch (op->family) {
-    case ARCH_FAMILY_ATTENTION:
+    case KERNEL_ROLE_ATTENTION:
         if (op->marker == MARKER_NONE)
             return;
         take_attention(f, s, from);
         if (a->n == 3 && s->n > 1 && s->at[1].n == 3 && !take_folded(f, s, out, from))
             take_packed(f, s, from);
         break;
-    case ARCH_FAMILY_NORM:
+    case KERNEL_ROLE_NORM:
         if (a->n >= 2)
             vote(&f->hidden, last_dim(a), from);
         break;
-    case ARCH_FAMILY_EMBEDDING:
+    case KERNEL_ROLE_EMBEDDING:
         if (a->n == 2 && s->n > 1)
             vote(&f->vocab, a->dim[0], from);
         break;
-    case ARCH_FAMILY_ACTIVATION:
+    case KERNEL_ROLE_ACTIVATION:
         if (out->n > 0 && out->at[0].n > 0)
             vote(&f->ffn, last_dim(&out->at[0]), from);
         break;
-    case ARCH_FAMILY_MOE_GATE:
+    case KERNEL_ROLE_MOE_GATE:
         if (str_contains_nocase(op->name, S("MoeGatingTopK")) && a->n == 2) {
             vote(&f->experts, a->dim[1], from);
             if (out->n > 0 && out->at[0].n == 2)
@@ -310,7 +310,7 @@ static void read_kernels(struct finder *f)
     for (size_t i = 0; i < kernels.n && read < KERNELS_READ; i++) {
         const struct arch_op *op = &f->ops->at[f->ops->of_kernel[i]];
         struct str text;
-        if (op->family == ARCH_FAMILY_OTHER || op->family == ARCH_FAMILY_ELEMENTWISE)
+        if (op->family == KERNEL_ROLE_OTHER || op->family == KERNEL_ROLE_ELEMENTWISE)
             continue;
         text = capture_slice_text(cap, kernels.at[i], KEY_INPUT_SHAPES);
         if (text.n == 0 || !arch_shapes_read(text, &in) || in.n == 0)
@@ -328,7 +328,7 @@ static void find_dtype(struct finder *f)
     struct str found = {0}, op = {0};
 
     for (size_t i = 0; i < kernels.n && i < KERNELS_READ && found.n == 0; i++) {
-        if (f->ops->at[f->ops->of_kernel[i]].family != ARCH_FAMILY_MATMUL)
+        if (f->ops->at[f->ops->of_kernel[i]].family != KERNEL_ROLE_MATMUL)
             continue;
         struct str types = capture_slice_text(cap, kernels.at[i], KEY_INPUT_DTYPES);
         if (types.n > 0 && str_split(&types, ';', &found))

@@ -93,7 +93,7 @@ int64_t arch_rows_between(struct study *st, const struct arch_ops *ops, size_t f
     struct tensor_shapes shapes;
 
     for (size_t i = from; i < to; i++)
-        if (ops->at[ops->of_kernel[i]].family == ARCH_FAMILY_MATMUL &&
+        if (ops->at[ops->of_kernel[i]].family == KERNEL_ROLE_MATMUL &&
             arch_shapes_read(capture_slice_text(st->cap, kernels.at[i], KEY_INPUT_SHAPES),
                              &shapes) &&
             shapes.at[0].n >= 2)
@@ -111,7 +111,7 @@ int64_t arch_matmul_rows(struct study *st, const struct arch_ops *ops)
     struct tensor_shapes shapes;
 
     for (size_t i = 0; i < kernels.n && rows.n < ROWS_SEEN; i++)
-        if (ops->at[ops->of_kernel[i]].family == ARCH_FAMILY_MATMUL &&
+        if (ops->at[ops->of_kernel[i]].family == KERNEL_ROLE_MATMUL &&
             arch_shapes_read(capture_slice_text(cap, kernels.at[i], KEY_INPUT_SHAPES), &shapes) &&
             shapes.at[0].n >= 2)
             vec_push(&rows, shapes.at[0].dim[shapes.at[0].n - 2]);
