@@ -77,17 +77,14 @@ static void ratios_of_ranks(const struct page_file *page, double *out)
 /* Ranks of one job that have about as many kernels each: their work can be compared. */
 static bool is_one_run(struct page_file *page)
 {
-    const struct capture **caps = ARENA_ARRAY(&page->arena, const struct capture *, page->n_sets);
     size_t least = SIZE_MAX, most = 0;
 
     for (size_t i = 0; i < page->n_sets; i++) {
         size_t n = page->sets[i]->a->tasks.n;
-        caps[i] = page->sets[i]->cap;
         least = n < least ? n : least;
         most = n > most ? n : most;
     }
-    return least > 0 && most <= least + least / 5 &&
-           rank_jobs_find(&page->arena, caps, page->n_sets).n < 2;
+    return least > 0 && most <= least + least / 5 && fleet_study_jobs(page->fleet)->n < 2;
 }
 
 void page_ranks_find(struct page_file *page)

@@ -42,7 +42,8 @@ OTHER_CORES = ["data/incore/pto/*.pto"]
 
 
 def below(root, patterns):
-    return [str(p.relative_to(ROOT) if root == ROOT else p) for pattern in patterns for p in sorted(root.glob(pattern))]
+    return [str(p.relative_to(ROOT) if root == ROOT else p) for pattern in patterns for p in sorted(root.glob(pattern))
+            if p.parent.name != "hostile"]
 
 
 def of_one(s, path):

@@ -14,7 +14,9 @@ def flat(text):
 
 
 def first_line(text):
-    return next((l for l in text.split("\n")[1:] if l.strip()), "")
+    """The first sentence of a report, behind one that says that the recording is not whole."""
+    lines = [l for l in text.split("\n")[1:] if l.strip()]
+    return next((l for l in lines if not l.startswith("The recording is not whole")), "")
 
 
 def lead_set(model):

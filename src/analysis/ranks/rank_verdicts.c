@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/ranks/rank_jobs.h"
 #include "base/text/shell_word.h"
 #include "report/report.h"
 #include "text/cluster.h"
