@@ -39,14 +39,14 @@ def verdicts(s, path):
     d, text, (model, _) = s.json("diagnose", path), s.text(path), s.page(path)
     anomaly, alone = s.json("anomaly", path).get("diagnosis") or {}, s.json("analyze", "diagnosis", path)
     v, first, headline = d["verdict"], (d["causes"] or [None])[0], first_line(text)
-    shown = model["verdict"] if model else None
+    shown = model["verdict"] if model and model["kind"] == "capture" and model["verdict"]["id"] != "report" else None
     elsewhere = {"anomaly": anomaly.get("verdict") or {}, "analyze": alone.get("verdict") or {}}
     yield "verdict.cause", dict({"json": v["cause"], "page": shown and shown["id"]},
                                 **{door: o.get("cause") for door, o in elsewhere.items()})
     # The page has the first sentence, and the rest in its cards.
     said = shown and shown["text"]["en"].rstrip(".").replace("µs", "us")
     yield "verdict.text", dict({"json": v["text"], "text": headline if d["accounting"] else None,
-                                "report": reported(s, path, v["text"]) if d["accounting"] else None,
+                                "report": reported(s, path, v["text"]) if d["accounting"] and shown else None,
                                 "page": v["text"] if said is None or said in v["text"] else said},
                                **{door: o.get("text") for door, o in elsewhere.items()})
     told = re.search(r"Saves (up to|at least|about) ([^(]*?)(?: once[^(]*)? ?\(([\d.]+) % of (?:the )?(\S+ \w+)", headline)
@@ -317,12 +317,17 @@ def follow_ups(s, path):
         words = [w.replace("$P", path) for w in line.split("#")[0].split()]
         if words[:1] != ["strata"] or any("=" in w or w in ("|", ">") for w in words):
             continue
+        if "-o" in words:  # writes
+            words[words.index("-o") + 1] = "/dev/null"
+            words += ["--to", "html"]
         code, out, _ = s.run(*words[1:])
         yield "next " + words[1], {"exit code": code, "of a command that works": 0}
         heads = {"ops": "name", "anomaly": "step", "whatif": "change"}
         rows = [r for head in (heads.get(words[1], "name"), "rank") for r in table(out, head)]
         numbers = [c for r in rows for c in r.values() if re.fullmatch(r"\d[\d.,]*", c) and float(c.replace(",", "")) != 0]
-        says_none = re.search(r"^No |No change saves|Nothing to group|no such|missing  ", out, re.M) is not None
+        if words[1] not in heads and "-o" not in words:
+            numbers = re.findall(r"[1-9]", "".join(out.split("\n")[1:]))
+        says_none = "-o" in words or re.search(r"^No |No change saves|Nothing to group|no such|missing  ", out, re.M) is not None
         yield "next rows of " + words[1], {"rows with numbers": bool(numbers) or says_none, "of a command that helps": True}
         if words[1] == "ops":
             yield "next device time", {"rows with device time": not rows or "device ms" not in rows[0] or any(

@@ -407,6 +407,7 @@ static const struct column recorded_columns[] = {
     {"saving is", COLUMN_TEXT, UNIT_PLAIN}, {"confidence", COLUMN_TEXT, UNIT_PLAIN},
 };
 
+/* Without the profiler where its cost is known, beside what the recording itself would save. */
 static void describe_results(const struct whatif_answer *a, const struct whatif_result *at,
                              size_t n, struct report *r)
 {
