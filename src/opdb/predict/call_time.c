@@ -138,14 +138,15 @@ static bool experts_work(const struct call_times *t, const struct model_call *c,
     static const struct str spreads[] = {S_INIT("power_law_1.2"), S_INIT("balanced"),
                                          S_INIT("power_law_1.01")};
     const struct model_experts_call *e = &c->experts;
+    const struct quant *type = c->type;
     double width = (double)e->inter / (double)e->expert_tp;
 
     for (size_t i = 0; i <= ARRAY_LEN(spreads); i++) {
         struct inputs in = {.n = 0};
         struct str spread = i == 0 && t->spread.n > 0 ? t->spread : spreads[i > 0 ? i - 1 : 0];
-        ADD_INPUT(&in, c->type->input, e->tokens, (double)e->hidden);
-        ADD_INPUT(&in, c->type->weight, e->held, (double)e->hidden, (e->is_gated ? 2 : 1) * width);
-        ADD_INPUT(&in, c->type->weight, e->held, width, (double)e->hidden);
+        ADD_INPUT(&in, type->input, e->tokens, (double)e->hidden);
+        ADD_INPUT(&in, type->weight, e->held, (double)e->hidden, (e->is_gated ? 2 : 1) * width);
+        ADD_INPUT(&in, type->weight, e->held, width, (double)e->hidden);
         ADD_INPUT(&in, DTYPE_F32, e->tokens, (double)e->experts);
         ADD_INPUT(&in, DTYPE_I32, e->tokens, (double)e->top_k);
         struct str extra =
