@@ -71,7 +71,8 @@ static uint64_t curve_key(const struct model_call *c)
         return hash_mix(key, (uint64_t)a->window);
     }
     if (c->op == MODEL_COMM)
-        return hash_mix(hash_mix(key, c->comm), (uint64_t)c->devices);
+        return key_real(hash_mix(hash_mix(key, c->comm), (uint64_t)c->devices),
+                        c->sent > 0 ? c->gathered / c->sent : 0);
     if (c->op == MODEL_MODULE) {
         const struct model_experts_call *e = &c->experts;
         key = hash_mix(hash_mix(key, (uint64_t)e->hidden), (uint64_t)e->inter);
@@ -111,14 +112,13 @@ static struct model_call call_at(const struct model_call *c, double x, double y)
     double grown = x / was_x;
     if (is_attention_call(c)) {
         struct model_attention_call *a = &out.attention;
-        double kept = c->op == MODEL_LATENT_DECODE ? a->size
-                                                   : a->key_heads * (a->size + a->out_size);
+        double kept =
+            c->op == MODEL_LATENT_DECODE ? a->size : a->key_heads * (a->size + a->out_size);
         a->seqs = x;
         a->queries = is_decode_call(c) ? a->queries : y;
         a->context = is_decode_call(c) ? y : 0;
         double seen = a->window > 0 ? fmin(y, (double)a->window) : y;
-        double pairs = is_decode_call(c) ? x * a->queries * seen
-                                         : model_pairs(x, y, 0, a->window);
+        double pairs = is_decode_call(c) ? x * a->queries * seen : model_pairs(x, y, 0, a->window);
         out.flops = 2 * pairs * a->heads * (a->size + a->out_size);
         out.bytes = x * (is_decode_call(c) ? seen : y) * kept * c->type->weight_bytes +
                     2 * x * a->queries * a->heads * (a->size + a->out_size);
@@ -127,12 +127,13 @@ static struct model_call call_at(const struct model_call *c, double x, double y)
     out.flops *= grown;
     if (c->op == MODEL_COMM) {
         out.sent = x;
+        out.gathered *= grown;
         return out;
     }
     if (c->op == MODEL_MODULE) {
         const struct model_experts_call *e = &c->experts;
-        double one = (e->is_gated ? 3.0 : 2.0) * (double)e->hidden * (double)e->inter /
-                     (double)e->expert_tp;
+        double one =
+            (e->is_gated ? 3.0 : 2.0) * (double)e->hidden * (double)e->inter / (double)e->expert_tp;
         double all = (double)e->experts;
         double touched = fmin(e->held, model_touched(all, (double)e->top_k, x) * e->held / all);
         out.experts.tokens = x;
@@ -341,15 +342,15 @@ static double quantising_us(const struct curves *cs, const struct model_call *c,
 }
 
 /* A row by itself, else what the database answers. */
-static bool fill_knot(struct curves *cs, const struct curve *v, const struct model_call *c, size_t i,
-                      size_t j)
+static bool fill_knot(struct curves *cs, const struct curve *v, const struct model_call *c,
+                      size_t i, size_t j)
 {
     size_t at = j * v->nx + i;
     struct model_call one = call_at(c, exp(v->x[i]), exp(v->y[j]));
     struct call_time t;
     double us;
 
-    double quantising = getenv("NOQ")?0:quantising_us(cs, c, exp(v->x[i]));
+    double quantising = getenv("NOQ") ? 0 : quantising_us(cs, c, exp(v->x[i]));
     double least = call_floor_us(cs->times.db->device, &one);
     if (ask_row(cs, &one, &us)) {
         v->us[at] = log(fmax(us - quantising, fmin(us, least)));
@@ -557,7 +558,8 @@ static enum query_source source_at(const struct curve *v, size_t i, size_t j, do
 
     for (size_t b = 0; b < (v->ny > 1 ? 2U : 1U); b++)
         for (size_t a = 0; a < (v->nx > 1 ? 2U : 1U); a++) {
-            if ((a == 1 && u == 0) || (a == 0 && u == 1) || (b == 1 && w == 0) || (b == 0 && w == 1))
+            if ((a == 1 && u == 0) || (a == 0 && u == 1) || (b == 1 && w == 0) ||
+                (b == 0 && w == 1))
                 continue;
             unsigned one = v->source[(j + b) * v->nx + i + a];
             worst = one > worst ? one : worst;

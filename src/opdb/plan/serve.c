@@ -256,7 +256,8 @@ static struct serve_state by_chain(const struct serve_load *l, double clients)
         of_prompt = (of_prompt + 1) / 2;
     w.u = units_of(l, of_prompt);
     double mean = clients / w.iterations;
-    int top = (int)fmin(STATES - 1, fmin(of_prompt * all, 3 * of_prompt * (mean + 4 * sqrt(mean) + 2)));
+    int top =
+        (int)fmin(STATES - 1, fmin(of_prompt * all, 3 * of_prompt * (mean + 4 * sqrt(mean) + 2)));
     double *law = mem_grow(NULL, sizeof(*law), STATES);
     w.prompts = mem_grow(NULL, sizeof(*w.prompts), STATES);
     for (;;) {
@@ -283,9 +284,9 @@ static struct serve_state by_chain(const struct serve_load *l, double clients)
 
 /* Groups of sequences that began in one step; they end in one step and are replaced by one. */
 struct groups {
-    double time, n;    /* of all of them, steps */
-    double first;      /* to a first token, mean */
-    double steps;      /* with prompts, of a round */
+    double time, n; /* of all of them, steps */
+    double first;   /* to a first token, mean */
+    double steps;   /* with prompts, of a round */
 };
 
 /* A prompt takes several steps, the next one fills the last. */
@@ -392,8 +393,8 @@ struct grid {
 
 static void grid_fill(struct grid *g, const struct serve_load *l, double slots)
 {
-    static const double steps[] = {1,  2,  3,  4,  6,  8,   12,  16,  24,  32,  48,
-                                   64, 96, 128, 192, 256, 384, 512, 768, 1024};
+    static const double steps[] = {1,  2,  3,  4,   6,   8,   12,  16,  24,  32,
+                                   48, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
 
     g->n = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(*steps) && steps[i] < slots; i++)
@@ -448,6 +449,12 @@ static void inside_add(struct inside *s, const struct serve_load *l, const struc
     s->left += share * c->left;
 }
 
+/* The time of a prompt varies more than its length: attention grows with the square. */
+static double prompt_time_vary(const struct serve_load *l)
+{
+    return 1.4 * l->vary_prompt;
+}
+
 /* Slots are held for nearly equal times: M/G/c by what Cosmetatos found for M/D/c. */
 static double slot_factor(double slots, double load, double vary)
 {
@@ -485,14 +492,15 @@ bool serve_open(const struct serve_load *l, double rate, double slots, struct se
     double room = fmax(1, l->budget - s.decoding);
     double service = l->prompt / room * step_of(l, s.decoding, room);
     double load = fmin(0.99, rate * service);
-    double line = load * service * (1 + l->vary_prompt * l->vary_prompt) / (2 * (1 - load));
+    double vary = prompt_time_vary(l);
+    double line = load * service * (1 + vary * vary) / (2 * (1 - load));
     double held = slot_factor(slots, fmin(0.999, rate / most), l->vary_prompt);
-    *out = (struct serve_state){
-        .rate = rate,
-        .first = s.queue * held / rate + fmax(s.wait / rate, line) + s.own / rate + s.left,
-        .token = s.decoding > 0 ? s.token / s.decoding : 0,
-        .decoding = s.decoding,
-        .left = s.left};
+    *out = (struct serve_state){.rate = rate,
+                                .first = s.queue * held / rate + fmax(s.wait / rate, line) +
+                                         s.own / rate + s.left,
+                                .token = s.decoding > 0 ? s.token / s.decoding : 0,
+                                .decoding = s.decoding,
+                                .left = s.left};
     return true;
 }
 
@@ -535,7 +543,7 @@ bool serve_disaggregated(const struct serve_split *s, double rate, struct serve_
 
     if (offered >= 0.98 * s->prefills)
         return false;
-    double vary = 1.4 * p->vary_prompt; /* of the time: attention grows with the square */
+    double vary = prompt_time_vary(p);
     double wait = erlang(s->prefills, offered) / (s->prefills / t - rate) * (1 + vary * vary) / 2;
     for (int round = 0; round < 200; round++) {
         step = step_of(d, 1 + n, 0);

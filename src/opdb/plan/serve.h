@@ -24,7 +24,7 @@ struct serve_load {
     double each;           /* tokens of a sequence in a step: 1 and what drafts add */
     double budget;         /* tokens of a step at most */
     double vary_prompt, vary_output; /* standard deviation over mean */
-    bool is_equal; /* all requests have exactly these lengths */
+    bool is_equal;                   /* all requests have exactly these lengths */
 };
 
 struct serve_state {

@@ -63,7 +63,8 @@ static void cost_call(void *ctx, const struct model_call *c)
     if (c->op != MODEL_COMM)
         out->floor_us += times * call_floor_us(x->curves->times.db->device, c);
     if (x->list != NULL)
-        vec_push(&x->list->parts, ((struct step_part){c->part, c->what, c->op, times, us, p.source}));
+        vec_push(&x->list->parts,
+                 ((struct step_part){c->part, c->what, c->op, times, us, p.source}));
 }
 
 static void cost_stage(struct curves *cs, const struct step_setup *s, const struct model_load *load,

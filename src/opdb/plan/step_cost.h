@@ -29,8 +29,8 @@ struct step_setup {
 };
 
 struct step_cost {
-    double us;                  /* of the longest stage, the engine's part included */
-    double floor_us;            /* no device is faster */
+    double us;       /* of the longest stage, the engine's part included */
+    double floor_us; /* no device is faster */
     double regime_us[STEP_REGIMES];
     double regime_sigma[STEP_REGIMES]; /* of ln, over the calls of the regime */
     double source_us[QUERY_SOURCES];

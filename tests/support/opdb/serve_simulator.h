@@ -46,6 +46,7 @@ static inline double machine_step(const struct machine *m, double tokens, double
 struct sim_request {
     double arrive, first, end;
     int prompt, output, done, out; /* tokens: of both; computed, put out */
+    int part;                      /* of the prompt, in this step */
 };
 
 struct simulator {
@@ -79,53 +80,44 @@ static inline int sim_length(struct dice *d, int mean, double spread)
 static inline int sim_step(struct simulator *s, size_t *ended)
 {
     double tokens = 0, keys = 0, pairs = 0;
-    int left = s->budget;
-    size_t kept = 0;
+    size_t kept = 0, decoding = s->n_running;
 
+    *ended = 0;
     for (size_t i = 0; i < s->n_running; i++) {
         struct sim_request *r = &s->all[s->running[i]];
-        if (r->done < r->prompt)
-            continue;
-        left--;
+        r->part = 0;
+        if (r->done < r->prompt) {
+            decoding = i; /* prompts are behind those that decode */
+            break;
+        }
         tokens++;
         keys += r->prompt + s->cached + r->out;
     }
-    size_t decoding = (size_t)tokens, first_new = s->n_running;
-    int *parts = calloc(s->n_running + s->n - s->started + 1, sizeof(*parts));
-    for (size_t i = 0; left > 0; i++) {
+    double left = s->budget - tokens;
+    for (size_t i = decoding; left > 0; i++) {
         if (i == s->n_running) {
-            bool is_waiting = s->started < s->n && s->all[s->started].arrive <= s->now;
-            if (!is_waiting || (int)s->n_running >= s->slots)
+            if (s->started == s->n || s->all[s->started].arrive > s->now ||
+                (int)s->n_running >= s->slots)
                 break;
             s->running[s->n_running++] = s->started++;
         }
         struct sim_request *r = &s->all[s->running[i]];
-        int part = r->prompt - r->done;
-        if (part <= 0)
-            continue;
-        part = part < left ? part : left;
-        parts[i] = part;
-        pairs += part * (s->cached + r->done + (part + 1) / 2.0);
-        tokens += part;
-        left -= part;
+        r->part = (int)fmin(r->prompt - r->done, left);
+        pairs += r->part * (s->cached + r->done + (r->part + 1) / 2.0);
+        tokens += r->part;
+        left -= r->part;
     }
-    (void)first_new;
-    (void)decoding;
-    *ended = 0;
-    if (tokens == 0) {
-        free(parts);
+    if (tokens == 0)
         return 0;
-    }
     s->now += machine_step(&s->machine, tokens, keys, pairs);
     for (size_t i = 0; i < s->n_running; i++) {
         struct sim_request *r = &s->all[s->running[i]];
-        bool was_decoding = r->done >= r->prompt;
-        r->done += parts[i];
-        if (was_decoding || r->done >= r->prompt) {
+        r->done += r->part;
+        if (i < decoding || (r->part > 0 && r->done >= r->prompt))
             r->out++;
-            if (r->out == 1)
-                r->first = s->now;
-        }
+        if (r->out == 1 && r->first == 0)
+            r->first = s->now;
+        r->part = 0;
         if (r->out >= r->output) {
             r->end = s->now;
             (*ended)++;
@@ -134,7 +126,6 @@ static inline int sim_step(struct simulator *s, size_t *ended)
         }
     }
     s->n_running = kept;
-    free(parts);
     return 1;
 }
 
