@@ -8,6 +8,7 @@
 
 #include "analysis/diagnose/accounting.h"
 #include "analysis/diagnose/diagnosis.h"
+#include "analysis/diagnose/kernel_families.h"
 #include "analysis/idle/aicpu.h"
 #include "analysis/idle/bubbles.h"
 #include "analysis/idle/evidence.h"

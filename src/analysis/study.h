@@ -25,6 +25,7 @@ struct structures;
     FACT(aicpu)                                                                                    \
     FACT(judgement)                                                                                \
     FACT(accounting)                                                                               \
+    FACT(kernel_families)                                                                          \
     FACT(diagnosis)                                                                                \
     FACT(op_tree)                                                                                  \
     FACT(module_tree)

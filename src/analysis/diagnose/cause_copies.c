@@ -109,6 +109,29 @@ void copy_exposed_evidence(const struct root_finder *f, struct found_cause *c)
     find_in_copies(f, c);
 }
 
+/* ---- fills ---- */
+
+static double fills_share(const struct root_finder *f)
+{
+    return root_share(f, f->by[ACCOUNT_COPY + COPY_MEMSET]);
+}
+
+/* Beside kernels, that is: what only fills memory does nothing else. */
+struct found_cause *fills_value(struct root_finder *f, enum root_cause cause)
+{
+    nanos kernels = 0;
+
+    for (int i = ACCOUNT_COMPUTE; i < ACCOUNT_COMM; i++)
+        kernels = nanos_add(kernels, f->by[i]);
+    return kernels > 0 ? root_keep(f, cause, fills_share(f), fills_share(f)) : NULL;
+}
+
+void fills_evidence(const struct root_finder *f, struct found_cause *c)
+{
+    root_evidence_tasks(f, c, &(struct root_tasks){.copies = ROOT_BIT(COPY_MEMSET)});
+    c->told = fills_share(f);
+}
+
 /* ---- collectives ---- */
 
 struct found_cause *comm_exposed_value(struct root_finder *f, enum root_cause cause)

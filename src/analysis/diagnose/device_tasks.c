@@ -9,6 +9,11 @@
 #include "base/tables/radix.h"
 #include "ops/name_tokens.h"
 
+bool device_task_is_migration(struct str name)
+{
+    return str_contains(name, S("Memcpy UM "));
+}
+
 enum copy_kind copy_kind_of(struct str name)
 {
     char buf[NAME_TOKENS_MOST];
@@ -19,6 +24,8 @@ enum copy_kind copy_kind_of(struct str name)
 
     if (name_tokens_any(low, "memset"))
         return COPY_MEMSET;
+    if (device_task_is_migration(name))
+        return COPY_OTHER; /* asked for by whoever touches a page, not by the program */
     if (name_tokens_any(low, "htod h2d host-to-device host_to_device hosttodevice"))
         return is_pageable ? COPY_H2D_PAGEABLE : is_pinned ? COPY_H2D_PINNED : COPY_H2D;
     if (name_tokens_any(low, "dtoh d2h device-to-host device_to_host devicetohost"))

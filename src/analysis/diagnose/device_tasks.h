@@ -64,6 +64,9 @@ struct device_tasks {
 
 enum copy_kind copy_kind_of(struct str name);
 
+/* Whether a copy of that name moves pages of managed memory, because somebody touched them. */
+bool device_task_is_migration(struct str name);
+
 static inline bool copy_is_pageable(enum copy_kind kind)
 {
     return kind == COPY_H2D_PAGEABLE || kind == COPY_D2H_PAGEABLE;

@@ -136,8 +136,7 @@ static void lack_marks(struct cause_words *t)
 static bool names_untraced(const struct diagnosis *d)
 {
     for (size_t i = 0; i < d->n_causes; i++)
-        if (d->causes[i].found.cause == ROOT_HOST_UNTRACED &&
-            !cause_waits_in_system(&d->causes[i].found))
+        if (d->causes[i].found.cause == ROOT_HOST_UNTRACED && d->causes[i].found.what == NULL)
             return true;
     return false;
 }

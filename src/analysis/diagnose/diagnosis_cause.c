@@ -32,11 +32,6 @@ struct wording cause_plain(struct arena *arena, const struct message *m)
     return m != NULL ? wording_of(arena, phrase_plain(m)) : (struct wording){0};
 }
 
-bool cause_waits_in_system(const struct found_cause *c)
-{
-    return c->n_sites > 0 && c->sites[0].is_os;
-}
-
 const struct wording *cause_class_label(struct arena *arena, int class)
 {
     return wording_keep(arena, cause_plain(arena, account_class_label(class)));

@@ -154,7 +154,7 @@ bool root_rank(struct root_finder *f)
                  ROOT_OF_TASKS)) /* kernels slow in some steps alone are no matter of kernels */
         prefer(f, ROOT_CLOCK_DROP, named);
     prefer_trusted(f);
-    bool is_hidden = first->is_share &&
+    bool is_hidden = first->is_share && !root_has(first, ROOT_WHILE_IDLE) &&
                      num_share((double)f->by[ACCOUNT_IDLE + CAUSE_UNKNOWN], (double)f->window) >
                          first->saving; /* most of the time cannot be explained */
     return first->saving >= root_least(f, first->cause, ROOT_NAMED) && !is_hidden;

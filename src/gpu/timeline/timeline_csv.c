@@ -371,6 +371,7 @@ static const struct field gap_fields[] = {
     TEXT("host_api", name),
 };
 
+/* A row for each piece; the call or activity that filled it is the host's part. */
 static void put_all_gaps(const struct timeline *t, struct timeline_csv *out)
 {
     for (const struct timeline_device *d = t->devices; d < t->devices + t->n_devices; d++)

@@ -94,6 +94,7 @@ static void gaps_count(struct timeline_gaps *gaps)
     mem_free(list);
 }
 
+/* Before the first step, in the steps, behind the last one. */
 void timeline_take_gaps(struct timeline *t, struct timeline_device *d)
 {
     const struct accounting *a = d->account;

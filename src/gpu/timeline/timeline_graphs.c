@@ -15,6 +15,7 @@ struct finder {
     nanos rows_end; /* of the union of rows so far */
 };
 
+/* The launch that a node or row is of, which reaches to its end now. */
 static struct timeline_graph *launch_of(struct finder *f, const struct device_task *op)
 {
     struct timeline_graphs *g = &f->d->graphs;
@@ -61,6 +62,7 @@ static void graphs_add_row(struct finder *f, const struct device_task *op)
     }
 }
 
+/* A node widens its launch by what it adds to the union of nodes. */
 static void graphs_add(struct finder *f, size_t i)
 {
     const struct device_task *op = &f->d->tasks[i];
