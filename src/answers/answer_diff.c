@@ -119,10 +119,10 @@ static struct str how_much(struct arena *arena, const struct noise_change *m)
         return arena_format(arena, "%.*s; %zu and %zu units: too few to judge noise",
                             STR_ARGS(change_of(arena, m)), m->units[SIDE_A], m->units[SIDE_B]);
     if (m->is_typical)
-        return arena_format(arena,
-                            "%.*s; a typical one %+.1f %%, 99.5 %% interval %+.1f to %+.1f %%",
-                            STR_ARGS(change_of(arena, m)), 100 * m->typical_relative,
-                            100 * m->typical_low, 100 * m->typical_high);
+        return arena_format(arena, "%.*s; the %s %+.1f %%, %g %% interval %+.1f to %+.1f %%",
+                            STR_ARGS(change_of(arena, m)), noise_part_name(m->part),
+                            100 * m->typical_relative, 100 * m->typical_sure, 100 * m->typical_low,
+                            100 * m->typical_high);
     return arena_format(arena, "%.*s, 99 %% interval %+.1f to %+.1f %%",
                         STR_ARGS(change_of(arena, m)), 100 * m->low, 100 * m->high);
 }

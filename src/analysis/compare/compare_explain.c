@@ -112,15 +112,21 @@ static struct wording told(struct arena *arena, const struct comparison *c,
         return WORDING(arena, &diff_text.same_recording, t.label);
     if (isnan(n->low))
         return tell_few(arena, n, &t);
-    if (n->verdict == NOISE_NOTHING)
-        return WORDING(arena, &diff_text.nothing, t.label, t.a, t.b, t.change, t.low, t.high);
+    if (n->verdict == NOISE_NOTHING || n->verdict == NOISE_UNKNOWN)
+        return WORDING(arena,
+                       n->verdict == NOISE_NOTHING ? &diff_text.nothing : &diff_text.scattered,
+                       t.label, t.a, t.b, t.change, t.low, t.high);
     struct wording head =
         wording_of(arena, phrase_plain(n->verdict == NOISE_SLOWER ? &diff_text.head_slower
                                                                   : &diff_text.head_faster));
     struct message_place what = place_wording("head", wording_keep(arena, head));
     if (n->is_typical)
-        return WORDING(arena, &diff_text.typical, what, t.label, t.a, t.b, t.change, t.low, t.high,
-                       PLACE("mean", signed_share(arena, n->relative)));
+        return WORDING(
+            arena, &diff_text.typical, what, t.label, t.a, t.b, t.change, t.low, t.high,
+            place_quantity("sure", n->typical_sure, UNIT_RATIO),
+            place_wording("part",
+                          wording_keep(arena, wording_plain(str_of(noise_part_name(n->part))))),
+            PLACE("mean", signed_share(arena, n->relative)));
     return WORDING(arena, &diff_text.changed, what, t.label, t.a, t.b, t.change, t.low, t.high);
 }
 

@@ -65,9 +65,9 @@ static void tell_reason(const struct compare_kind *k, struct report *r)
     struct str label = message_word(r->lang, k->label);
 
     if (k->reason.english.n > 0)
-        report_text(r,
-                    REPORT_MESSAGE(r, &diff_text.because,
-                                   PLACE("reason", wording_text(r->lang, &r->arena, k->reason))));
+        report_text(r, REPORT_MESSAGE(
+                           r, n->verdict == NOISE_UNKNOWN ? &diff_text.mostly : &diff_text.because,
+                           PLACE("reason", wording_text(r->lang, &r->arena, k->reason))));
     if (isfinite(n->probability))
         report_text(r, REPORT_MESSAGE(
                            r, &diff_text.probability, PLACE("label", label),
