@@ -6,7 +6,6 @@
 #define STRATA_ANALYSIS_DIAGNOSE_ROOF_H
 
 #include "device/device.h"
-#include "ops/tensor_shapes.h"
 
 enum roof_kind { ROOF_PRODUCT, ROOF_CONVOLUTION, ROOF_ATTENTION };
 
@@ -19,9 +18,6 @@ const struct device *roof_device(struct study *st);
 double roof_flops_time(const struct device *d, double flops, enum peak peak, int percent);
 double roof_bytes_time(const struct device *d, double bytes, int percent);
 
-/* The peak of tensor cores for inputs of this type; doubles count as floats. */
-enum peak roof_peak(const struct device *d, struct tensor_type type);
-
 /* Whether TF32 makes products of floats faster: parts before Ampere have none, and on GeForce parts
  * it is as fast as fp32. */
 bool roof_has_tf32(const struct device *d);
@@ -31,7 +27,8 @@ bool roof_has_tf32(const struct device *d);
 enum peak roof_float_peak(const struct device *d);
 double roof_float_gain(const struct device *d);
 
-/* Percent of that peak that good kernels reach. `head` is the size of a head of attention. */
-int roof_percent(enum roof_kind kind, enum peak peak, double head);
+/* Percent of that peak that good kernels reach on a device. `head` is the size of a head of
+ * attention. */
+int roof_percent(const struct device *d, enum roof_kind kind, enum peak peak, double head);
 
 #endif

@@ -127,9 +127,9 @@ static enum saving_bound bound_of_launches(const struct root_finder *f)
         const struct operator_work *work =
             operator_work_of(&f->w->works, whatif_operator(f->w, call));
         all += call->tasks;
-        if (work->flops <= 0 || work->key != run.key) {
+        if (work->is.flops <= 0 || work->key != run.key) {
             equal += tasks_of_run(&run);
-            run = (struct product_run){.key = work->flops > 0 ? work->key : 0};
+            run = (struct product_run){.key = work->is.flops > 0 ? work->key : 0};
             op = NO_SLICE;
         }
         run.calls += call->op != op;

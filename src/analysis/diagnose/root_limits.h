@@ -24,6 +24,8 @@ enum {
     ROOT_COPY_SHARE = 2, /* percent of exposed copies that make them a cause */
     ROOT_PAGEABLE = 10,  /* percent of them that may be pageable where streams are to blame */
 
+    ROOT_MIGRATIONS = 10, /* gaps before pages that move to the host: fewer are chance */
+
     /* Shapes. */
     ROOT_SHAPE_SETS = 3,  /* among */
     ROOT_SHAPE_STEPS = 6, /* steps */
