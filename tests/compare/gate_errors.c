@@ -188,6 +188,7 @@ static const struct set_up set_ups[] = {
     {"one run, allowance 1 %", 1, 30, 0, 0, 0.01, 0.01, 0.01, 0, 0.90, 0, 0.12},
     {"one run, runs differ by 1 %", 1, 30, 0, 0.01, 0.01, 0.01, 0.01, 0, 0.90, 0, 0.12},
     {"one run, correlated 0.6", 1, 30, 0.6, 0, 0.01, 0.01, 0.01, 0, 0.90, 0, 0.04},
+    {"correlated, runs differ too", 1, 30, 0.6, 0.01, 0.01, 0.015, 0.01, 0, 0.80, 0, 0.04},
     {"one run, --noise 0", 1, 30, 0, 0, 0, 0.01, 0.01, 0.95, 0.95, 0.04, 0.12},
     {"four runs that differ by 1 %", 4, 30, 0, 0.01, 0.01, 0.01, 0.01, 0.95, 0.95, 0.04, 0.12},
     {"six units, allowance 1 %", 1, 6, 0, 0, 0.01, 0.01, 0.01, 0, 0, 0, 0},
@@ -310,7 +311,7 @@ static bool try_one(const struct set_up *u, const char *name, const struct densi
 
 int main(int argc, char **argv)
 {
-    enum { FIRST_OF_FEW = 2, SET_UPS_OF_FEW = 5 };
+    enum { FIRST_OF_FEW = 2, SET_UPS_OF_FEW = 6 };
     size_t trials = argc > 1 ? (size_t)atol(argv[1]) : 0, broken = 0;
     uint64_t seed = argc > 2 ? (uint64_t)strtoull(argv[2], NULL, 10) : 20261118;
     static struct density density;

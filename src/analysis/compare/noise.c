@@ -14,6 +14,7 @@
 #define FAIL_SHARE  0.5       /* of the limit: a change that fails is at least as much */
 #define PASS_CHANCE 0.005     /* of a slowdown by the limit in spite of a pass */
 #define SLOW_UNIT   1.5       /* of the median */
+#define OFF_BY      0.75      /* of the standard error of a correlation, to be safe */
 #define CORRELATED  0.1       /* less is taken for none */
 
 enum { LONG_BLOCKS = 64, LONG_SERIES = 8 };
@@ -121,7 +122,7 @@ static void describe_side(struct arena *arena, const struct noise_side *s, int s
 }
 
 /* Of neighbours, over all runs of both sides, each about its own mean. What short series hide of it
- * is put back, and half of its standard error on top: too little makes false alarms. From 0 to 0.9.
+ * is put back, and most of its standard error on top: too little makes false alarms. From 0 to 0.9.
  */
 static double autocorrelation_of(const struct noise_side *sides)
 {
@@ -150,7 +151,7 @@ static double autocorrelation_of(const struct noise_side *sides)
     if (n >= LONG_SERIES)
         rho = (rho + 1 / n) / (1 - 3 / n);
     if (rho > CORRELATED && rho < 1)
-        rho += (1 - rho * rho) / sqrt(lengths) / 2;
+        rho += OFF_BY * (1 - rho * rho) / sqrt(lengths);
     return rho < 0 ? 0 : rho > 0.9 ? 0.9 : rho;
 }
 
@@ -274,20 +275,25 @@ static double deviation_of(const struct noise_side *s)
     return mean > 0 ? sqrt(sum / (double)(s->first[1] - 1)) / mean : 0;
 }
 
-/* Variance of the mean of independent units of a side, relative. */
-static double variance_of(const struct noise_side *s)
+/* Variances of the mean of a side, relative: if its units are independent, and of its draws. */
+static void add_variances(const struct noise_side *s, const struct noise_drawn *drawn,
+                          double *independent, double *of_draws)
 {
-    double n = (double)s->first[s->runs], mean = mean_of(s->at, s->first[s->runs]), sum = 0;
+    double n = (double)s->first[s->runs], mean = mean_of(s->at, s->first[s->runs]);
+    double whole = n * n * mean * mean;
 
-    for (size_t r = 0; r < s->runs; r++) {
-        const double *x = s->at + s->first[r];
-        size_t many = s->first[r + 1] - s->first[r];
-        double centre = mean_of(x, many), square = 0;
-        for (size_t i = 0; i < many; i++)
-            square += (x[i] - centre) * (x[i] - centre);
-        sum += many > 1 ? square * (double)many / (double)(many - 1) : 0;
+    for (size_t r = 0; r < drawn->n; r++) {
+        const struct noise_series *x = &drawn->at[r];
+        double many = (double)x->n, centre = x->before[x->n] / many, units = 0, blocks = 0;
+        for (size_t i = 0; i < x->n; i++) {
+            double unit = x->before[i + 1] - x->before[i] - centre;
+            double sum = x->before[i + x->block] - x->before[i] - (double)x->block * centre;
+            units += unit * unit;
+            blocks += sum * sum / (double)x->block;
+        }
+        *independent += many > 1 ? units * many / (many - 1) / whole : 0;
+        *of_draws += blocks / whole;
     }
-    return sum / (n * n * mean * mean);
 }
 
 /* Logarithms of the ratio of the means in each draw, ascending. Their distances from that of the
@@ -299,19 +305,18 @@ static double *draw_ratios(struct arena *arena, const struct noise_side *sides,
     struct draws d = draws_of(sides);
     struct noise_drawn a = drawn_of(arena, &sides[0], rho, &out->block),
                        b = drawn_of(arena, &sides[1], rho, &out->block);
-    double n_a = a.samples, n_b = b.samples, square = 0;
+    double n_a = a.samples, n_b = b.samples, independent = 0, of_draws = 0;
     double centre = log(mean_of(sides[1].at, sides[1].first[sides[1].runs]) /
                         mean_of(sides[0].at, sides[0].first[sides[0].runs]));
 
-    for (size_t i = 0; i < NOISE_DRAWS; i++) {
-        list[i] = log(drawn_mean(&b, &d) / drawn_mean(&a, &d)) - centre;
-        square += list[i] * list[i] / NOISE_DRAWS;
-    }
-    double scatter = inflation(rho) * (variance_of(&sides[0]) + variance_of(&sides[1]));
-    double stretch = square > 0 ? sqrt(scatter / square) : 1;
+    add_variances(&sides[0], &a, &independent, &of_draws);
+    add_variances(&sides[1], &b, &independent, &of_draws);
+    double stretch = of_draws > 0 ? sqrt(fmax(1, inflation(rho) * independent / of_draws)) : 1;
     stretch *= student_of(Z_SURE, freedom_of(n_a, n_b, rho, n_a + n_b)) / Z_SURE;
-    for (size_t i = 0; i < NOISE_DRAWS; i++)
-        list[i] = centre + stretch * list[i] + between * draws_normal(&d);
+    for (size_t i = 0; i < NOISE_DRAWS; i++) {
+        double ratio = log(drawn_mean(&b, &d) / drawn_mean(&a, &d));
+        list[i] = centre + stretch * (ratio - centre) + between * draws_normal(&d);
+    }
     ranked_sort(list, NOISE_DRAWS);
     return list;
 }
@@ -534,6 +539,7 @@ struct noise_change noise_judge(struct arena *arena, struct noise_side a, struct
         .typical_relative = NAN,
         .typical_low = NAN,
         .typical_high = NAN,
+        .typical_sure = NAN,
     };
 
     for (int side = 0; side < 2; side++)
