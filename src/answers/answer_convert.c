@@ -223,7 +223,8 @@ static enum status convert_save(const struct convert_job *job, const struct conv
 }
 
 /* Writes it with its tables at hand. */
-static enum status save_with_tables(const struct convert_job *job, const struct convert_parts *parts,
+static enum status save_with_tables(const struct convert_job *job,
+                                    const struct convert_parts *parts,
                                     const struct timeline_options *options, struct diag *d,
                                     struct convert_result *result)
 {
@@ -255,8 +256,8 @@ static enum status cut_parts(const struct convert_job *job, struct timeline_opti
                              struct convert_result *result)
 {
     nanos start = parts_span(parts).begin;
-    enum status st = ST_OK;
     bool is_first = true;
+    enum status st = ST_OK;
 
     for (size_t i = 0; i < parts->n && st == ST_OK; i++) {
         struct cut_options where = {
@@ -283,6 +284,7 @@ static enum status cut_parts(const struct convert_job *job, struct timeline_opti
     return st;
 }
 
+/* Cuts out of each capture what is wanted and has it written. */
 static enum status write_parts(const struct convert_job *job, struct capture *const *caps, size_t n,
                                struct arena *arena, struct diag *d, struct convert_result *result)
 {
@@ -338,11 +340,12 @@ static enum status find_clocks(const struct convert_job *job, struct fleet_study
                          "one with --rank",
                          (unsigned long long)slices);
     *out = fleet_study_clocks(fs);
-    if (out->of == NULL && fleet_study_jobs(fs)->n > 1)
-        return diag_fail(d, ST_UNSUPPORTED, "convert.several-jobs", where,
-                         "%zu captures of %zu jobs; name the folder of one, or choose one with "
-                         "--rank",
-                         fs->n, fleet_study_jobs(fs)->n);
+    size_t jobs = fleet_study_jobs(fs)->n;
+    if (jobs > 1)
+        return diag_fail(
+            d, ST_UNSUPPORTED, "convert.several-jobs", where,
+            "%zu captures of %zu jobs; name the folder of one, or choose one with --rank", fs->n,
+            jobs);
     if (out->of == NULL)
         return diag_fail(d, ST_UNSUPPORTED, "convert.clocks", where,
                          "the clocks of %zu captures cannot be compared; choose one with --rank",
@@ -360,7 +363,7 @@ static enum status join_ranks(const struct convert_job *job, const struct timeli
                               const struct fleet *fleet, struct diag *d, struct fleet *out)
 {
     struct fleet_study fs;
-    struct fleet_clocks clocks;
+    struct fleet_clocks clocks = {0};
 
     fleet_study_begin(&fs, fleet, study_with_passes());
     enum status st = find_clocks(job, &fs, d, &clocks);
@@ -381,20 +384,6 @@ static enum status join_ranks(const struct convert_job *job, const struct timeli
     fleet_study_end(&fs);
     return st;
 }
-
-static enum status write_ranks(const struct convert_job *job, const struct fleet *fleet,
-                               struct arena *arena, struct diag *d, struct convert_result *result)
-{
-    struct fleet *joined = fleet_new();
-    enum status st = join_ranks(job, result->format, fleet, d, joined);
-
-    if (st == ST_OK)
-        st = write_parts(job, joined->ranks.at, joined->ranks.n, arena, d, result);
-    fleet_free(joined);
-    return st;
-}
-
-/* ---- one or all ---- */
 
 /* All ranks below a path; a trace of several devices is one capture. */
 static enum status load_ranks(const struct convert_job *job, struct diag *d, struct fleet **out)
@@ -421,16 +410,17 @@ static enum status load_ranks(const struct convert_job *job, struct diag *d, str
 static void warn_of_devices(const struct convert_job *job, const struct capture *cap,
                             struct diag *d)
 {
-    int32_t least = INT32_MAX, most = INT32_MIN;
+    int32_t first = -1;
+    bool is_several = false;
 
     for (size_t i = 0; i < cap->lanes.n; i++) {
-        int32_t device = cap->lanes.at[i].key.device;
-        if (cap->lanes.at[i].key.kind != LANE_STREAM || device < 0)
+        const struct lane_key *key = &cap->lanes.at[i].key;
+        if (key->kind != LANE_STREAM || key->device < 0)
             continue;
-        least = device < least ? device : least;
-        most = device > most ? device : most;
+        is_several |= first >= 0 && key->device != first;
+        first = key->device;
     }
-    if (least < most)
+    if (is_several)
         diag_add(d, SEV_WARN, "convert.devices", (struct where){.path = job->path},
                  "several devices in one table; strata query has a rank for each");
 }
@@ -449,9 +439,15 @@ enum status answer_convert(const struct convert_job *job, struct diag *d,
         for (size_t i = 0; i < fleet->ranks.n; i++)
             warn_of_devices(job, fleet->ranks.at[i], d);
     arena_init(&arena);
-    enum status st = fleet->ranks.n > 1
-                         ? write_ranks(job, fleet, &arena, d, result)
-                         : write_parts(job, fleet->ranks.at, 1, &arena, d, result);
+    struct fleet *joined = fleet_new();
+    enum status st = ST_OK;
+    if (fleet->ranks.n > 1) {
+        st = join_ranks(job, result->format, fleet, d, joined);
+        fleet = joined;
+    }
+    if (st == ST_OK)
+        st = write_parts(job, fleet->ranks.at, fleet->ranks.n, &arena, d, result);
+    fleet_free(joined);
     arena_free(&arena);
     return st;
 }

@@ -112,8 +112,8 @@ static void copy_series(struct copying *c)
             continue;
         strid process = has_label(c) ? label_process(c, capture_text(c->from, series->process))
                                      : copy_text(c, series->process);
-        series_id id = capture_series(c->to, process, copy_text(c, series->name),
-                                      copy_text(c, series->unit));
+        series_id id =
+            capture_series(c->to, process, copy_text(c, series->name), copy_text(c, series->unit));
         for (size_t k = 0; k < series->samples.n; k++)
             if (cut_has_sample(c->cut, series->samples.at[k].at))
                 capture_sample(c->to, id, copy_time(c, series->samples.at[k].at),

@@ -116,8 +116,8 @@ TEST(ranks_are_joined_on_one_clock)
                                                            : S("Rank 1 Ascend Hardware"))
                                         : (lane->rank == 0 ? S("Rank 0 py") : S("Rank 1 py"))));
         /* 1200 to 1300, and 898 to 997; 1000, and 700 */
-        assert_int_equal(second, lane->rank == 0 ? (is_stream ? 1200 : 1000)
-                                                 : (is_stream ? 898 : 700));
+        assert_int_equal(second,
+                         lane->rank == 0 ? (is_stream ? 1200 : 1000) : (is_stream ? 898 : 700));
         assert_int_equal(length, lane->rank == 0 ? (is_stream ? 100 : 50) : (is_stream ? 99 : 50));
     }
     assert_true(str_equal(capture_text(all, all->facts.device_name), S("chip")));
@@ -144,5 +144,5 @@ TEST(one_joined_capture_keeps_its_names_and_facts)
 }
 
 TEST_MAIN("capture/part", T(a_window_becomes_a_capture_that_stands_alone),
-          T(an_empty_cut_is_an_empty_capture),
-          T(ranks_are_joined_on_one_clock), T(one_joined_capture_keeps_its_names_and_facts))
+          T(an_empty_cut_is_an_empty_capture), T(ranks_are_joined_on_one_clock),
+          T(one_joined_capture_keeps_its_names_and_facts))

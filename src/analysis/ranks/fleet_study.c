@@ -92,7 +92,8 @@ struct fleet_clocks fleet_study_clocks(struct fleet_study *fs)
         uint32_t place = m != NULL ? cluster_place(m, caps[i]->facts.rank) : CLUSTER_NONE;
         if (place != CLUSTER_NONE && cluster_is_aligned(m, place)) {
             const struct cluster_clock *k = &m->clocks[place];
-            of[i] = (struct clock_shift){nanos_add(m->base, k->coarse), k->coarse, k->fine, k->drift};
+            of[i] =
+                (struct clock_shift){nanos_add(m->base, k->coarse), k->coarse, k->fine, k->drift};
             continue;
         }
         if (!shift_by_wall(&caps[i]->clock, &out.clock, &of[i]))
