@@ -7,7 +7,7 @@
 
 #include "analysis/sql/sql.h"
 #include "base/files/embedded.h"
-#include "text/table.h"
+#include "text/sql_table.h"
 
 static const struct {
     struct str name;
@@ -119,7 +119,9 @@ const struct sql_table_rows *sql_table_find(struct study *st, const char *name)
         out->rows = (struct value_rows){STUDY_KEEP(&st->scratch, taker.cells),
                                         taker.cells.n / taker.width, taker.width};
     else
-        out->problem = said.at.n > 0 ? arena_str(&st->scratch, str_of(said.at.at[0].text)) : S("SQL");
+        out->problem = arena_str(&st->scratch, said.entries.n > 0
+                                                   ? str_of(said.entries.at[0].first[0].text)
+                                                   : S("columns without a unit"));
     vec_free(&taker.cells);
     diag_fini(&said);
     return out;
@@ -184,14 +186,14 @@ void sql_table_describe(struct study *st, const char *name, struct report *r)
                                      is_text ? COLUMN_TEXT : COLUMN_NUMBER, unit};
     }
     if (rows->problem.n > 0) {
-        report_text(r, REPORT_MESSAGE(r, &table_text.failed, PLACE("why", rows->problem)));
+        report_text(r, REPORT_MESSAGE(r, &sql_table_text.failed, PLACE("why", rows->problem)));
         return;
     }
     struct table *t = report_table(r, columns, rows->n);
     for (size_t i = 0; i < shown * rows->n; i++)
         put_value(r, t, columns[i % rows->n].type, rows->rows.cells[i]);
     if (shown < rows->rows.n)
-        report_text(r, REPORT_MESSAGE(r, &table_text.more, PLACE("n", rows->rows.n - shown)));
+        report_text(r, REPORT_MESSAGE(r, &sql_table_text.more, PLACE("n", rows->rows.n - shown)));
 }
 
 #define SQL_TABLE(sym, needs_, summary_)                                                           \

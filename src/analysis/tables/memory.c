@@ -438,11 +438,17 @@ static void add_pool(struct study *st, struct memory_curves *m, struct memory_ev
 {
     struct memory_pool *p = &m->at[m->n++];
     double allocated = -1, reserved = -1;
+    bool has_totals = false;
 
     *p = (struct memory_pool){.name = events[0].pool, .events = events, .n_events = n};
-    /* A total that is not known at an event is that of the one before. */
+    for (size_t i = 0; i < n; i++)
+        has_totals = has_totals || events[i].allocated >= 0 || events[i].reserved >= 0;
+    /* A total that is not known at an event is that of the one before; where none is known it is
+     * the sum of what was taken. */
     for (size_t i = 0; i < n; i++) {
         struct memory_event *e = &events[i];
+        if (!has_totals)
+            e->allocated = (i == 0 ? 0 : allocated) + e->bytes;
         e->allocated = e->allocated >= 0 ? e->allocated : allocated;
         e->reserved = e->reserved >= 0 ? e->reserved : reserved;
         allocated = e->allocated;

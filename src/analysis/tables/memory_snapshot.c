@@ -90,6 +90,7 @@ size_t memory_snapshot_windows(struct study *st, const struct memory_pool *p,
 
 /* ---- the allocator at the end ---- */
 
+/* A segment is in use when one of its blocks is. */
 static void hold_segment(const struct snapshot *s, const struct snapshot_segment *segment,
                          struct memory_snapshot *h)
 {

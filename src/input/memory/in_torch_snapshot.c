@@ -88,6 +88,7 @@ static uint64_t snapshot_byte(const struct snapshot_reader *r)
     return r->base - (uint64_t)(r->end - r->at);
 }
 
+/* The snapshot, its totals as counters, its ranges as annotations. */
 static void fill_capture(struct snapshot_reader *r)
 {
     struct capture *cap = r->cap;

@@ -180,6 +180,7 @@ static int64_t records_history(struct snapshot_reader *r, const struct snapshot_
     return (int64_t)r->histories.n - 1;
 }
 
+/* Its blocks have become records before it. */
 static int64_t records_segment(struct snapshot_reader *r, const struct snapshot_items *items)
 {
     const struct pickle_value *blocks = items_get(items, SNAP_BLOCKS, PICKLE_BLOCKS);
