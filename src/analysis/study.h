@@ -83,7 +83,7 @@ struct study {
     STUDY_FACTS(STUDY_MEMBER)
 #undef STUDY_MEMBER
     bool has_kernels, has_busy;
-    struct study *judged;               /* that the diagnosis is of, where the contract has other steps */
+    struct study *judged; /* that the diagnosis is of, where the contract has other steps */
     struct study_account *accounts;     /* of each device that was asked for */
     const struct sql_table_rows *table; /* of data/tables, the one that was asked for last */
 };

@@ -119,9 +119,9 @@ const struct sql_table_rows *sql_table_find(struct study *st, const char *name)
         out->rows = (struct value_rows){STUDY_KEEP(&st->scratch, taker.cells),
                                         taker.cells.n / taker.width, taker.width};
     else
-        out->problem = arena_str(&st->scratch, said.entries.n > 0
-                                                   ? str_of(said.entries.at[0].first[0].text)
-                                                   : S("columns without a unit"));
+        out->problem =
+            arena_str(&st->scratch, said.entries.n > 0 ? str_of(said.entries.at[0].first[0].text)
+                                                       : S("columns without a unit"));
     vec_free(&taker.cells);
     diag_fini(&said);
     return out;
