@@ -23,17 +23,9 @@ void id_map_put(struct id_map *map, int64_t id, uint32_t place)
         hash_put(&map->sparse, (uint64_t)id, place);
         return;
     }
-    if ((uint64_t)id >= map->dense.n) {
-        vec_reserve(&map->dense, (size_t)id + 1);
-        memset(map->dense.at + map->dense.n, 0,
-               ((size_t)id + 1 - map->dense.n) * sizeof(*map->dense.at));
-        map->dense.n = (size_t)id + 1;
-        if (map->sparse.n > 0) /* ids that lay beyond its end before */
-            for (size_t i = 0; i < map->dense.n; i++) {
-                uint32_t before;
-                if (map->dense.at[i] == 0 && hash_get(&map->sparse, i, &before))
-                    map->dense.at[i] = before + 1;
-            }
+    for (uint32_t before; map->dense.n <= (uint64_t)id;) { /* ids that lay beyond its end, too */
+        bool is_there = map->sparse.n > 0 && hash_get(&map->sparse, map->dense.n, &before);
+        vec_push(&map->dense, is_there ? before + 1 : 0);
     }
     map->dense.at[id] = place + 1;
 }
