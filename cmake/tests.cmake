@@ -221,6 +221,7 @@ if(TARGET strata)
     # Every fact that two doors can give, asked at each.
     add_test(NAME agree.doors COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/agree/agree.py ${run_strata})
+    set_tests_properties(agree.doors PROPERTIES TIMEOUT 600) # some 5 000 runs of the program
     if(EXISTS ${STRATA_SHARED})
         set_tests_properties(agree.doors PROPERTIES ENVIRONMENT STRATA_SHARED=${STRATA_SHARED} LABELS shared)
     endif()

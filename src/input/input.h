@@ -41,7 +41,6 @@ struct input_options {
     const char *format;              /* name of an input format; NULL: find out */
     enum input_source source;        /* which of several descriptions of one run to believe */
     int64_t rank, device;            /* only this one; -1: all */
-    bool busy_copies;                /* copies of an Ascend device count as work */
     bool pmu;                        /* keep the counter columns of kernel tables */
     bool joins_devices;              /* a trace of several devices is one capture */
     double mhz;                      /* of logs that count cycles; 0: not known */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "analysis/arch/arch.h"
+#include "analysis/steps/steps.h"
 #include "page/page_data.h"
 #include "page/page_encode.h"
 #include "page/page_panel.h"
@@ -232,16 +233,19 @@ static void put_by(struct json_writer *w, const struct accounting *a, const nano
 
 enum { STEPS_IN_FULL = 4000 };
 
-static void put_step(struct json_writer *w, const struct page_set *set,
-                     const struct account_step *s)
+/* With its time on the device, and from its mark to the next. */
+static void put_step(struct json_writer *w, const struct page_set *set, size_t place)
 {
+    const struct account_step *s = &set->a->steps[place];
+    struct interval marks = study_steps(set->st)->at[place].window;
+
     json_write_object(w);
     page_put_step_id(w, set->aliases != NULL ? S("") : s->id);
     page_put_step_from(w, page_time(set, s->window.begin));
     page_put_step_to(w, page_time(set, s->window.end));
     if (set->a->n <= STEPS_IN_FULL) { /* more of them could fill the file */
-        if (s->host.end > s->host.begin) {
-            const int64_t host[] = {page_time(set, s->host.begin), page_time(set, s->host.end)};
+        if (marks.end > marks.begin) {
+            const int64_t host[] = {page_time(set, marks.begin), page_time(set, marks.end)};
             page_put_step_host(w, host, ARRAY_LEN(host));
         } else
             page_null_step_host(w);
@@ -265,7 +269,7 @@ static void put_steps(struct json_writer *w, const struct page_set *set)
     json_write_end(w);
     page_put_set_steps(w);
     for (size_t i = 0; i < a->n; i++)
-        put_step(w, set, &a->steps[i]);
+        put_step(w, set, i);
     json_write_end(w);
     page_put_set_step_mean(w);
     page_put_step_mean_n(w, a->tasks.n > 0 ? mean.steps : 0);

@@ -27,7 +27,7 @@ static void accounts_add(struct sql_accounts *a, const struct accounting *one)
 static void accounts_begin(struct sql_accounts *a, const struct capture *cap)
 {
     if (!a->has_study)
-        study_begin(&a->study, cap, study_defaults());
+        study_begin(&a->study, cap, study_with_passes());
     a->has_study = true;
 }
 
