@@ -6,8 +6,6 @@
  * counted. Device work is what says so: a kernel of rocprofv3, a stage of a GPU, a lane of strata.
  * Format reference: docs/formats/perfetto.md
  */
-#include "base/files/gz.h"
-#include "base/files/mapfile.h"
 #include "input/perfetto/perfetto.h"
 
 enum { PERFETTO_MOST = INT32_MAX };
@@ -71,7 +69,7 @@ static void perfetto_facts(struct perfetto *p)
     struct capture *cap = p->cap;
 
     /* Times without a snapshot that count from 1970. */
-    if (!p->has_snapshot && cap->slices.n > 0 && cap->slices.begin[0] > year_2001) {
+    if (!p->has_snapshot && !p->is_own && cap->slices.n > 0 && cap->slices.begin[0] > year_2001) {
         cap->clock.to_unix = 0;
         cap->clock.has_unix = true;
     }
@@ -81,14 +79,14 @@ static void perfetto_facts(struct perfetto *p)
         cap->facts.kind = capture_intern(cap, p->has_rocprof ? S("rocprof") : S("perfetto"));
     if (p->skipped > 0)
         import_lose(p->i, import_file(p->i), "perfetto.skipped",
-                    "%llu packets skipped: what they refer to is not in the trace",
+                    "packets skipped, as what they refer to is not in the trace: %llu",
                     (unsigned long long)p->skipped);
     if (p->unmatched > 0)
-        import_report(p->i, SEV_WARN, "perfetto.unmatched", "%llu ends without a begin",
+        import_report(p->i, SEV_WARN, "perfetto.unmatched", "ends of slices without a begin: %llu",
                       (unsigned long long)p->unmatched);
     if (p->lost_kinds > 0)
         import_report(p->i, SEV_NOTE, "perfetto.old-event",
-                      "%llu events of kinds that are not read (old asynchronous steps and flows)",
+                      "events of kinds that are not read (old asynchronous steps and flows): %llu",
                       (unsigned long long)p->lost_kinds);
 }
 
@@ -147,23 +145,7 @@ static enum status read_text(struct import *i, struct str text)
 
 static enum status read_perfetto(struct import *i)
 {
-    struct arena scratch;
-    struct mapfile map;
-    struct str text;
-
-    if (i->in->text.at != NULL)
-        return read_text(i, i->in->text);
-    TRY(mapfile_open(&map, i->in->path, i->in->diag));
-    arena_init(&scratch);
-    text = map.text;
-    enum status st = ST_OK;
-    if (gz_is(text))
-        st = gz_read_all(map.text, PERFETTO_MOST, i->in->path, i->in->diag, &scratch, &text);
-    if (st == ST_OK)
-        st = read_text(i, text);
-    arena_free(&scratch);
-    mapfile_close(&map);
-    return st;
+    return import_whole(i, PERFETTO_MOST, read_text);
 }
 
 const struct input_format input_perfetto = {

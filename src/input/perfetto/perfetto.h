@@ -56,6 +56,18 @@ struct perfetto_record {
     uint16_t generation; /* of the counter's sums */
 };
 
+enum { PERFETTO_NOTES = 64 };
+
+/* The annotations of an event as attributes; what rocprofv3 says in them apart. */
+struct perfetto_notes {
+    struct attr set[PERFETTO_NOTES], own[PERFETTO_NOTES];
+    size_t n_set, n_own;
+    nanos begin, end;
+    int64_t agent, to, from;
+    strid stream;
+    bool has_begin, has_end, has_agent, has_copy;
+};
+
 /* Times and place that a profiler told besides: rocprofv3's annotations. */
 struct perfetto_told {
     uint32_t record;
@@ -114,12 +126,14 @@ struct perfetto_sequence {
     struct id_map lists[PERFETTO_LISTS];
     struct perfetto_clock clocks[PERFETTO_CLOCKS];
     size_t n_clocks;
-    bool has_clock, has_track, has_thread; /* defaults */
+    bool has_clock, has_track; /* defaults */
+    bool has_thread, has_thread_track;
     uint32_t clock;
     uint64_t track;
     uint64_t extra[PERFETTO_EXTRA], extra_real[PERFETTO_EXTRA]; /* default counter tracks */
     size_t n_extra, n_extra_real;
     int64_t pid, tid, thread_us; /* of the old thread descriptor */
+    uint64_t thread_track;       /* of a track's, when has_thread_track */
 };
 
 /* What a clock showed when the trace's own one showed another time. */
@@ -195,7 +209,8 @@ struct perfetto {
     VEC_OF(struct perfetto_last) lasts;
 
     uint64_t packets, skipped, unmatched, lost_kinds;
-    bool is_own, has_rocprof, has_warps;
+    bool is_own, has_rocprof;
+    nanos shift; /* what strata has added to all times */
     strid key_begin, key_end, key_agent, key_to, key_from, key_stream; /* of rocprofv3 */
     strid key_block, key_grid, key_bytes, key_link;
 };
@@ -207,12 +222,17 @@ void perfetto_read_packets(struct perfetto *p, struct str text);
 bool perfetto_time(struct perfetto *p, struct perfetto_sequence *s, uint64_t at, uint32_t clock,
                    nanos *out);
 
+/* An entry of an interned list: 1 number, 2 text. False: damaged. */
+bool perfetto_entry(struct str message, uint64_t *id, struct str *text);
+
 /* The text that a sequence has interned; 0: none. */
 strid perfetto_text(const struct perfetto_sequence *s, enum perfetto_list list, uint64_t id);
 
 /* An event of a track; a stage, or a sample of counters, of a GPU. */
 void perfetto_take_event(struct perfetto *p, struct perfetto_sequence *s, struct str message,
                          uint64_t at, bool has_time, uint32_t clock);
+void perfetto_take_notes(struct perfetto *p, const struct perfetto_sequence *s,
+                         const struct str *messages, size_t count, struct perfetto_notes *notes);
 void perfetto_take_stage(struct perfetto *p, struct perfetto_sequence *s, struct str message,
                          nanos at);
 void perfetto_take_gpu_counters(struct perfetto *p, struct perfetto_sequence *s, struct str message,
@@ -223,10 +243,13 @@ void perfetto_gpu_info(struct perfetto *p, struct str message);
 
 /* The track with this number; of a thread, a sequence, an asynchronous event or a queue. */
 uint32_t perfetto_track(struct perfetto *p, enum perfetto_track_kind kind, uint64_t a, uint64_t b);
-void perfetto_describe_track(struct perfetto *p, struct str message);
+void perfetto_describe_track(struct perfetto *p, struct perfetto_sequence *s, struct str message);
 
 /* The lane, or the counter, that a track is. All descriptions are there. */
 lane_id perfetto_lane(struct perfetto *p, uint32_t track);
+
+/* A track of tools inside a kernel: a group of warps of a block. */
+bool perfetto_is_warp(struct perfetto *p, uint32_t track);
 series_id perfetto_series(struct perfetto *p, uint32_t track);
 
 /* Makes slices, samples and arrows of all records. */

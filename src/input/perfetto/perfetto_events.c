@@ -2,10 +2,9 @@
  * Events of tracks: slices, instants, counters, in the form of today and in that of old traces.
  */
 #include "input/perfetto/perfetto.h"
-#include "input/rocprof/rocprof.h"
 #include "input/trace/trace_words.h"
 
-enum { NOTES_MOST = 64, FLOWS_MOST = 64, COUNTS_MOST = 8, CLOCK_MONOTONIC = 3 };
+enum { COUNTS_MOST = 8, CLOCK_MONOTONIC = 3 };
 
 /* The types of events. */
 enum { EVENT_BEGIN = 1, EVENT_END = 2, EVENT_INSTANT = 3, EVENT_COUNTER = 4, EVENT_WHOLE = 6 };
@@ -16,22 +15,15 @@ struct numbers {
     size_t n;
 };
 
-struct flow_ids {
-    uint64_t at[FLOWS_MOST];
-    bool is_last[FLOWS_MOST];
-    size_t n;
-};
-
 /* An event as it lies in the file. */
 struct event {
     uint64_t type, track, name_id, category_id, count, delta_us, absolute_us;
-    struct str name, categories[2], old, gpu, notes[NOTES_MOST];
+    struct str name, categories[2], old, gpu, notes[PERFETTO_NOTES];
     double real;
     size_t n_notes, n_categories;
     bool has_track, has_name_id, has_category_id, has_count, has_real, has_delta, has_absolute,
-        has_old, has_gpu;
+        has_old, has_gpu, has_flows;
     struct numbers extra, extra_tracks, extra_real, extra_real_tracks;
-    struct flow_ids flows;
 };
 
 static void add_number(struct numbers *list, uint64_t value)
@@ -53,35 +45,12 @@ static void add_numbers(struct numbers *list, const struct proto_field *f)
         add_number(list, value);
 }
 
-static void add_flow(struct flow_ids *list, uint64_t id, bool is_last)
-{
-    if (list->n < FLOWS_MOST) {
-        list->is_last[list->n] = is_last;
-        list->at[list->n++] = id;
-    }
-}
-
-/* Eight bytes each, or numbers in old traces; packed or not. */
-static void add_flows(struct flow_ids *list, const struct proto_field *f, bool is_fixed,
-                      bool is_last)
-{
-    struct proto in = proto_of(f->bytes);
-    uint64_t value;
-
-    if (f->wire != PROTO_BYTES) {
-        add_flow(list, f->value, is_last);
-        return;
-    }
-    while (in.at < in.end &&
-           (is_fixed ? proto_fixed(&in, sizeof(value), &value) : proto_varint(&in, &value)))
-        add_flow(list, value, is_last);
-}
-
+/* Members that are texts or messages. */
 static void event_bytes(struct event *e, const struct proto_field *f)
 {
     switch (f->number) {
     case 4:
-        if (e->n_notes < NOTES_MOST)
+        if (e->n_notes < PERFETTO_NOTES)
             e->notes[e->n_notes++] = f->bytes;
         return;
     case 6:
@@ -104,6 +73,7 @@ static void event_bytes(struct event *e, const struct proto_field *f)
     }
 }
 
+/* Members that are numbers. */
 static void event_number(struct event *e, const struct proto_field *f)
 {
     switch (f->number) {
@@ -169,7 +139,7 @@ static void event_other(struct event *e, const struct proto_field *f)
     case 42:
     case 47:
     case 48:
-        add_flows(&e->flows, f, f->number >= 47, f->number == 42 || f->number == 48);
+        e->has_flows = true;
         return;
     default:
         return;
@@ -198,9 +168,10 @@ static bool read_event(struct str message, struct event *e)
 /* The part of an event that is in the form of old traces. */
 struct old_event {
     uint64_t phase, dur_us, id, bind, direction, name_id;
-    bool has_bind, has_dur;
+    bool has_bind;
 };
 
+/* Numbers of 6, 10 and 11 are one identity in three spellings. */
 static void read_old(struct str message, struct old_event *o)
 {
     struct proto in = proto_of(message);
@@ -220,7 +191,6 @@ static void read_old(struct str message, struct old_event *o)
             o->id = f.value;
         else if (f.number == 13)
             o->direction = f.value;
-        o->has_dur = o->has_dur || f.number == 3;
         if (f.number == 8) {
             o->bind = f.value;
             o->has_bind = true;
@@ -228,184 +198,9 @@ static void read_old(struct str message, struct old_event *o)
     }
 }
 
-/* ---- annotations ---- */
-
-struct notes {
-    struct attr set[NOTES_MOST], own[NOTES_MOST];
-    size_t n_set, n_own;
-    nanos begin, end;
-    int64_t agent, to, from;
-    strid stream;
-    bool has_begin, has_end, has_agent, has_copy;
-};
-
-/* An annotation: 1 or 10 key; 2 bool, 3 unsigned, 4 whole, 5 real, 6 text, 7 address, 9 JSON, 17
- * interned text, 11 members, 12 elements. */
-struct note {
-    struct str key, text;
-    uint64_t key_id, value;
-    uint32_t field; /* of the value; 0: none */
-};
-
-static bool read_note(struct str message, struct note *n)
-{
-    struct proto in = proto_of(message);
-    struct proto_field f;
-
-    *n = (struct note){.key = S(""), .text = S("")};
-    while (proto_next(&in, &f)) {
-        if (f.number == 1 && f.wire == PROTO_VARINT)
-            n->key_id = f.value;
-        else if (f.number == 10 && f.wire == PROTO_BYTES)
-            n->key = f.bytes;
-        else if (f.number == 6 || f.number == 9 || f.number == 17 ||
-                 (f.number >= 2 && f.number <= 5) || f.number == 7) {
-            n->field = f.number;
-            n->value = f.value;
-            n->text = f.wire == PROTO_BYTES ? f.bytes : S("");
-        }
-    }
-    return !in.is_bad;
-}
-
-static void put_set(struct notes *notes, struct attr attr)
-{
-    if (notes->n_set < NOTES_MOST)
-        notes->set[notes->n_set++] = attr;
-}
-
-static void put_own(struct notes *notes, struct attr attr)
-{
-    if (notes->n_own < NOTES_MOST)
-        notes->own[notes->n_own++] = attr;
-}
-
-/* What rocprofv3 says of times, devices and streams; true when it was that. */
-static bool take_rocprof(struct perfetto *p, struct notes *notes, strid key, int64_t number,
-                         struct str text)
-{
-    if (key == p->key_begin) {
-        notes->begin = number;
-        notes->has_begin = true;
-    } else if (key == p->key_end) {
-        notes->end = number;
-        notes->has_end = true;
-    } else if (key == p->key_agent) {
-        notes->agent = rocprof_device(text);
-        notes->has_agent = true;
-    } else if (key == p->key_to) {
-        notes->to = rocprof_device(text);
-        notes->has_copy = true;
-    } else if (key == p->key_from) {
-        notes->from = rocprof_device(text);
-        notes->has_copy = true;
-    } else if (key == p->key_stream) {
-        notes->stream = capture_intern_format(p->cap, "%lld", (long long)number);
-    } else {
-        return false;
-    }
-    return true;
-}
-
-/* Names that other readers have for the same things. */
-static strid note_key(const struct perfetto *p, strid key)
-{
-    struct str name = capture_text(p->cap, key);
-
-    if (p->is_own)
-        return key;
-    if (str_equal(name, S("corr_id")) || str_equal(name, S("correlation")) ||
-        str_equal(name, S("correlation_id")))
-        return capture_key(p->cap, KEY_LINK);
-    if (str_equal(name, S("copy_bytes")))
-        return p->key_bytes;
-    return key;
-}
-
-/* strata writes times as numbers whose names end in _ns. */
-static struct attr number_attr(const struct perfetto *p, strid key, int64_t number)
-{
-    struct str name = capture_text(p->cap, key);
-
-    if (!p->is_own || !str_ends(name, S("_ns")))
-        return attr_int(key, number);
-    strid plain = capture_intern(p->cap, str_part(name, 0, name.n - 3));
-    return attr_time(plain, number);
-}
-
-static void put_note(struct perfetto *p, const struct perfetto_sequence *s, const struct note *n,
-                     strid key, struct notes *notes)
-{
-    struct str text = n->text;
-    strid interned = n->field == 17 ? perfetto_text(s, LIST_TEXTS, n->value) : 0;
-
-    if (interned != 0)
-        text = capture_text(p->cap, interned);
-    if (take_rocprof(p, notes, key, (int64_t)n->value, text))
-        return;
-    key = note_key(p, key);
-    if (n->field == 2)
-        put_set(notes, attr_int(key, n->value != 0));
-    else if (n->field == 5)
-        put_own(notes, attr_real(key, proto_real(n->value)));
-    else if (n->field == 6 || n->field == 9)
-        put_set(notes, attr_text(key, capture_intern(p->cap, text)));
-    else if (n->field == 17 && interned != 0)
-        put_set(notes, attr_text(key, interned));
-    else if (n->field == 3 && n->value > INT64_MAX)
-        put_set(notes, attr_text(key, capture_intern_format(p->cap, "%llu",
-                                                            (unsigned long long)n->value)));
-    else if (n->field == 3 || n->field == 4 || n->field == 7)
-        put_own(notes, number_attr(p, key, (int64_t)n->value));
-}
-
-static strid key_of_note(struct perfetto *p, const struct perfetto_sequence *s,
-                         const struct note *n)
-{
-    return n->key.n > 0 ? capture_intern(p->cap, n->key) : perfetto_text(s, LIST_KEYS, n->key_id);
-}
-
-/* Members of an annotation that is a dictionary, as "key.member"; deeper ones are left out. */
-static void put_members(struct perfetto *p, const struct perfetto_sequence *s, struct str message,
-                        strid key, struct notes *notes)
-{
-    struct proto in = proto_of(message);
-    struct proto_field f;
-    struct note n;
-
-    while (proto_next(&in, &f)) {
-        if (f.number != 11 || f.wire != PROTO_BYTES || !read_note(f.bytes, &n) || n.field == 0)
-            continue;
-        strid member = key_of_note(p, s, &n);
-        struct str outer = capture_text(p->cap, key), inner = capture_text(p->cap, member);
-        strid whole = capture_intern_format(p->cap, "%.*s.%.*s", STR_ARGS(outer), STR_ARGS(inner));
-        put_note(p, s, &n, whole, notes);
-    }
-}
-
-static void take_notes(struct perfetto *p, const struct perfetto_sequence *s, const struct event *e,
-                       struct notes *notes)
-{
-    struct note n;
-
-    notes->n_set = notes->n_own = 0;
-    notes->has_begin = notes->has_end = notes->has_agent = notes->has_copy = false;
-    notes->agent = notes->to = notes->from = -1;
-    notes->stream = 0;
-    for (size_t i = 0; i < e->n_notes; i++) {
-        if (!read_note(e->notes[i], &n))
-            continue;
-        strid key = key_of_note(p, s, &n);
-        if (n.field != 0 && key != 0)
-            put_note(p, s, &n, key, notes);
-        else if (key != 0)
-            put_members(p, s, e->notes[i], key, notes);
-    }
-}
-
 /* ---- what an event is ---- */
 
-/* strata writes the kind of a slice as its second category. */
+/* strata writes the kind of a slice as its last category. */
 static bool own_kind(struct str name, uint8_t *kind)
 {
     for (uint8_t k = 0; k < SLICE_KINDS; k++)
@@ -421,7 +216,7 @@ static uint8_t kind_of_event(const struct perfetto *p, const struct event *e, st
     struct str text = capture_text(p->cap, category);
     uint8_t kind = SLICE_HOST_OP;
 
-    if (p->is_own && e->n_categories > 1 && own_kind(e->categories[1], &kind))
+    if (p->is_own && e->n_categories > 0 && own_kind(e->categories[e->n_categories - 1], &kind))
         return kind;
     if (str_equal(text, S("kernel_dispatch")))
         return SLICE_COMPUTE; /* or communication, by its name: settled later */
@@ -469,6 +264,28 @@ static void add_extra(struct perfetto *p, const struct perfetto_sequence *s, con
                   proto_real(e->extra_real.at[i]));
 }
 
+/* Flows that a record is part of: eight bytes each (47, 48), or numbers in old traces (36, 42);
+ * packed or not. The second of each ends there. */
+static void add_uses(struct perfetto *p, struct str message, uint32_t record)
+{
+    struct proto in = proto_of(message);
+    struct proto_field f;
+
+    while (proto_next(&in, &f)) {
+        bool is_fixed = f.number == 47 || f.number == 48,
+             is_last = f.number == 42 || f.number == 48;
+        struct proto list = proto_of(f.bytes);
+        uint64_t id = f.value;
+        if (!is_fixed && f.number != 36 && f.number != 42)
+            continue;
+        if (f.wire != PROTO_BYTES)
+            vec_push(&p->uses, ((struct perfetto_use){id, record, is_last}));
+        while (f.wire == PROTO_BYTES && list.at < list.end &&
+               (is_fixed ? proto_fixed(&list, sizeof(id), &id) : proto_varint(&list, &id)))
+            vec_push(&p->uses, ((struct perfetto_use){id, record, is_last}));
+    }
+}
+
 /* Work that an event has submitted to a GPU, and work that it has waited for: 1 and 2. */
 static void add_gpu_arrows(struct perfetto *p, struct str message, uint32_t record)
 {
@@ -503,7 +320,7 @@ static void add_old_arrow(struct perfetto *p, const struct old_event *o, uint32_
         hash_put(&p->open_arrows, o->bind, record);
 }
 
-static void add_told(struct perfetto *p, const struct notes *notes, uint32_t record)
+static void add_told(struct perfetto *p, const struct perfetto_notes *notes, uint32_t record)
 {
     struct perfetto_told told = {.record = record,
                                  .has_times = notes->has_begin && notes->has_end,
@@ -527,6 +344,8 @@ static uint32_t track_of(struct perfetto *p, const struct perfetto_sequence *s,
 {
     if (e->has_track || s->has_track)
         return perfetto_track(p, TRACK_NAMED, e->has_track ? e->track : s->track, 0);
+    if (s->has_thread_track)
+        return perfetto_track(p, TRACK_NAMED, s->thread_track, 0);
     if (s->has_thread)
         return perfetto_track(p, TRACK_THREAD, (uint64_t)s->pid, (uint64_t)s->tid);
     return perfetto_track(p, TRACK_SEQUENCE, s->id, 0);
@@ -566,7 +385,7 @@ static bool time_of(struct perfetto *p, struct perfetto_sequence *s, const struc
 /* A record of the event's own type; false for one that is not kept. */
 static bool add_record(struct perfetto *p, struct perfetto_sequence *s, const struct event *e,
                        const struct old_event *old, struct perfetto_record *record,
-                       struct notes *notes)
+                       struct perfetto_notes *notes)
 {
     static const uint8_t whats[] = {[EVENT_BEGIN] = RECORD_BEGIN,
                                     [EVENT_END] = RECORD_END,
@@ -591,7 +410,10 @@ static bool add_record(struct perfetto *p, struct perfetto_sequence *s, const st
         return true;
     record->category = category_of(p, s, e);
     record->kind = kind_of_event(p, e, record->category);
-    take_notes(p, s, e, notes);
+    perfetto_take_notes(p, s, e->notes, e->n_notes, notes);
+    if (record->category != 0 && (!p->is_own || e->n_categories > 1) &&
+        notes->n_set < PERFETTO_NOTES)
+        notes->set[notes->n_set++] = attr_text(capture_key(p->cap, KEY_CAT), record->category);
     record->set = attrs_set(&p->cap->attrs, notes->set, notes->n_set);
     record->own = attrs_own(&p->cap->attrs, notes->own, notes->n_own);
     return true;
@@ -602,7 +424,7 @@ void perfetto_take_event(struct perfetto *p, struct perfetto_sequence *s, struct
 {
     struct perfetto_record record = {0};
     struct old_event old = {0};
-    struct notes notes;
+    struct perfetto_notes notes;
     struct event e;
 
     if (!read_event(message, &e)) {
@@ -628,8 +450,8 @@ void perfetto_take_event(struct perfetto *p, struct perfetto_sequence *s, struct
     if (!add_record(p, s, &e, &old, &record, &notes))
         return;
     uint32_t number = perfetto_record(p, &record);
-    for (size_t i = 0; i < e.flows.n; i++)
-        vec_push(&p->uses, ((struct perfetto_use){e.flows.at[i], number, e.flows.is_last[i]}));
+    if (e.has_flows)
+        add_uses(p, message, number);
     if (record.what != RECORD_END)
         add_told(p, &notes, number);
     if (e.has_gpu)

@@ -23,16 +23,14 @@ static void add_counter(struct perfetto *p, struct perfetto_gpu_table *t, int64_
     struct perfetto_gpu_counter c = {.gpu = gpu};
     struct proto in = proto_of(message);
     struct proto_field f;
-    uint64_t id = 0;
+    struct str name;
+    uint64_t id;
 
-    while (proto_next(&in, &f)) {
-        if (f.number == 1 && f.wire == PROTO_VARINT)
-            id = f.value;
-        else if (f.number == 2 && f.wire == PROTO_BYTES)
-            c.name = capture_intern(p->cap, f.bytes);
-        else if (f.number == 11 && f.wire == PROTO_VARINT)
+    perfetto_entry(message, &id, &name);
+    c.name = capture_intern(p->cap, name);
+    while (proto_next(&in, &f))
+        if (f.number == 11 && f.wire == PROTO_VARINT)
             c.is_forward = f.value == FORWARD;
-    }
     if (id_map_get(&t->ids, (int64_t)id) != ID_MAP_NONE)
         return;
     id_map_put(&t->ids, (int64_t)id, (uint32_t)t->list.n);
@@ -98,7 +96,7 @@ static void take_value(struct perfetto *p, const struct perfetto_gpu_table *t, s
             value = proto_real(f.value);
     }
     uint32_t place = id_map_get(&t->ids, (int64_t)id);
-    if (place != ID_MAP_NONE)
+    if (place != ID_MAP_NONE && !import_is_other_device(p->i, t->list.at[place].gpu))
         add_value(p, &t->list.at[place], at, value);
 }
 
@@ -134,23 +132,17 @@ void perfetto_take_gpu_counters(struct perfetto *p, struct perfetto_sequence *s,
 
 /* ---- what sequences intern ---- */
 
-/* Fields: 1 number, 2 name. */
 static void intern_stage(struct perfetto *p, struct perfetto_sequence *s, struct str message)
 {
-    struct proto in = proto_of(message);
-    struct perfetto_stage stage = {0};
-    struct proto_field f;
-    uint64_t id = 0;
+    struct str name;
+    uint64_t id;
 
-    while (proto_next(&in, &f)) {
-        if (f.number == 1 && f.wire == PROTO_VARINT)
-            id = f.value;
-        else if (f.number == 2 && f.wire == PROTO_BYTES)
-            stage.name = capture_intern(p->cap, f.bytes);
-    }
+    perfetto_entry(message, &id, &name);
     id_map_put(&s->lists[LIST_STAGES], (int64_t)id, (uint32_t)p->stages.n);
-    vec_push(&p->stages, stage);
+    vec_push(&p->stages, ((struct perfetto_stage){capture_intern(p->cap, name)}));
 }
+
+enum { API_CUDA = 4, API_HIP = 5 };
 
 /* Fields: 1 number, 2 process, 3 interface. */
 static void intern_context(struct perfetto *p, struct perfetto_sequence *s, struct str message)
@@ -170,6 +162,9 @@ static void intern_context(struct perfetto *p, struct perfetto_sequence *s, stru
         else if (f.number == 3)
             context.api = (int64_t)f.value;
     }
+    if (p->cap->facts.vendor == VENDOR_UNKNOWN &&
+        (context.api == API_CUDA || context.api == API_HIP))
+        p->cap->facts.vendor = context.api == API_CUDA ? VENDOR_NVIDIA : VENDOR_AMD;
     id_map_put(&s->lists[LIST_CONTEXTS], (int64_t)id, (uint32_t)p->contexts.n);
     vec_push(&p->contexts, context);
 }
@@ -220,12 +215,12 @@ static void intern_counters(struct perfetto *p, struct perfetto_sequence *s, str
     vec_push(&p->gpu_tables, table);
 }
 
+/* Lists of a sequence that only packets of GPUs use. */
 void perfetto_intern_gpu(struct perfetto *p, struct perfetto_sequence *s, uint32_t field,
                          struct str message)
 {
-    struct proto in = proto_of(message);
-    struct proto_field f;
-    uint64_t id = 0;
+    struct str text;
+    uint64_t id;
 
     switch (field) {
     case INTERN_CONTEXT:
@@ -241,12 +236,8 @@ void perfetto_intern_gpu(struct perfetto *p, struct perfetto_sequence *s, uint32
         intern_kernel(p, s, message);
         return;
     case INTERN_ARGUMENT:
-        while (proto_next(&in, &f)) {
-            if (f.number == 1 && f.wire == PROTO_VARINT)
-                id = f.value;
-            else if (f.number == 2 && f.wire == PROTO_BYTES)
-                id_map_put(&s->lists[LIST_ARGUMENTS], (int64_t)id, capture_intern(p->cap, f.bytes));
-        }
+        if (perfetto_entry(message, &id, &text))
+            id_map_put(&s->lists[LIST_ARGUMENTS], (int64_t)id, capture_intern(p->cap, text));
         return;
     default:
         return;
@@ -262,6 +253,7 @@ struct stage {
     bool has_dur, has_queue, has_number, has_old, has_kernel, has_name_id, has_context;
 };
 
+/* Members that are numbers. */
 static void stage_number(struct stage *g, const struct proto_field *f)
 {
     switch (f->number) {
@@ -429,10 +421,12 @@ static strid stage_name(struct perfetto *p, const struct perfetto_sequence *s,
                                  (unsigned long long)(g->has_number ? g->number : g->old_number));
 }
 
+/* What is known of it besides its name and times. */
 static attr_run stage_attrs(struct perfetto *p, const struct perfetto_sequence *s,
                             const struct stage *g, const struct perfetto_kernel *kernel, strid name)
 {
-    static const char *const apis[] = {[2] = "Vulkan", [3] = "OpenCL", [4] = "CUDA", [5] = "HIP"};
+    static const char *const apis[] = {
+        [2] = "Vulkan", [3] = "OpenCL", [API_CUDA] = "CUDA", [API_HIP] = "HIP"};
     enum { MOST = 24 };
     struct attr set[MOST];
     size_t n = 0;
@@ -456,6 +450,7 @@ static attr_run stage_attrs(struct perfetto *p, const struct perfetto_sequence *
     return attrs_set(&p->cap->attrs, set, n);
 }
 
+/* Work on the stream that its queue is. */
 static void add_stage(struct perfetto *p, const struct perfetto_sequence *s, const struct stage *g,
                       nanos at, struct str message)
 {

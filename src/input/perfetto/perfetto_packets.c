@@ -38,6 +38,7 @@ struct packet {
         has_zlib, has_zstd, has_gpu_counters, has_stage, has_defaults, has_track, has_gpu_info;
 };
 
+/* Members that are messages. */
 static void packet_bytes(struct packet *k, const struct proto_field *f)
 {
 #define PACKET_MEMBER(number_, member_)                                                            \
@@ -63,6 +64,7 @@ static void packet_bytes(struct packet *k, const struct proto_field *f)
 #undef PACKET_MEMBER
 }
 
+/* Members that are numbers. */
 static void packet_number(struct packet *k, const struct proto_field *f)
 {
     switch (f->number) {
@@ -113,12 +115,11 @@ static struct perfetto_sequence *sequence_of(struct perfetto *p, uint64_t machin
     return &p->sequences.at[place];
 }
 
-/* All that it has interned, its defaults and its clocks count no longer. */
+/* All that it has interned, and its defaults, count no longer. */
 static void sequence_clear(struct perfetto_sequence *s)
 {
     for (size_t i = 0; i < PERFETTO_LISTS; i++)
         id_map_clear(&s->lists[i]);
-    s->n_clocks = 0;
     s->has_clock = s->has_track = false;
     s->n_extra = s->n_extra_real = 0;
     s->thread_us = 0;
@@ -133,21 +134,28 @@ strid perfetto_text(const struct perfetto_sequence *s, enum perfetto_list list, 
     return place != ID_MAP_NONE ? place : 0;
 }
 
-/* An entry of a list: 1 number, 2 text. */
-static void intern_text(struct perfetto *p, struct id_map *list, struct str message)
+bool perfetto_entry(struct str message, uint64_t *id, struct str *text)
 {
     struct proto in = proto_of(message);
-    struct str text = S("");
     struct proto_field f;
-    uint64_t id = 0;
 
+    *id = 0;
+    *text = S("");
     while (proto_next(&in, &f)) {
         if (f.number == 1 && f.wire == PROTO_VARINT)
-            id = f.value;
+            *id = f.value;
         else if (f.number == 2 && f.wire == PROTO_BYTES)
-            text = f.bytes;
+            *text = f.bytes;
     }
-    if (!in.is_bad)
+    return !in.is_bad;
+}
+
+static void intern_text(struct perfetto *p, struct id_map *list, struct str message)
+{
+    struct str text;
+    uint64_t id;
+
+    if (perfetto_entry(message, &id, &text))
         id_map_put(list, (int64_t)id, capture_intern(p->cap, text));
 }
 
@@ -222,6 +230,7 @@ static void take_thread(struct perfetto *p, struct perfetto_sequence *s, struct 
     struct proto_field f;
 
     s->has_thread = true;
+    s->has_thread_track = false;
     while (proto_next(&in, &f)) {
         if (f.number == 1 && f.wire == PROTO_VARINT)
             s->pid = (int32_t)f.value;
@@ -430,6 +439,7 @@ static void take_data(struct perfetto *p, struct perfetto_sequence *s, const str
     p->skipped += k->has_stage && !has_time;
 }
 
+/* State first, then descriptions, then data. */
 static void take_packet(struct perfetto *p, const struct packet *k)
 {
     struct perfetto_sequence *s;
@@ -457,7 +467,7 @@ static void take_packet(struct perfetto *p, const struct packet *k)
         return;
     }
     if (k->has_track)
-        perfetto_describe_track(p, k->track);
+        perfetto_describe_track(p, s, k->track);
     if (k->has_thread)
         take_thread(p, s, k->thread);
     if (k->has_gpu_info)

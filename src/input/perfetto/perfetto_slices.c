@@ -25,6 +25,7 @@ struct by_track {
 ORDER_BY(by_track_and_time, struct by_track,
          ORDER(x->track, y->track) ?: ORDER(x->at, y->at) ?: ORDER(x->record, y->record));
 
+/* Counted by track first: writers mostly keep each in order. */
 static struct by_track *order_records(const struct perfetto *p)
 {
     size_t n = p->records.n, *first = mem_grow(NULL, sizeof(*first), p->tracks.n + 1);
@@ -48,6 +49,27 @@ static struct by_track *order_records(const struct perfetto *p)
     return order;
 }
 
+/* Times of tools inside kernels are the low 32 bits of nanoseconds: on a track of warps a fall by
+ * more than half of that is an overflow. */
+static void unwrap_warps(struct perfetto *p)
+{
+    static const nanos wrap = (nanos)1 << 32;
+    nanos *last = mem_grow(NULL, sizeof(*last), p->tracks.n + 1);
+
+    for (size_t i = 0; i < p->tracks.n; i++)
+        last[i] = INT64_MIN;
+    for (size_t i = 0; i < p->records.n; i++) {
+        struct perfetto_record *r = &p->records.at[i];
+        if (!p->tracks.at[r->track].is_warp)
+            continue;
+        nanos before = last[r->track];
+        if (before > r->at && before < INT64_MAX / 2 && r->at >= 0 && r->at < wrap)
+            r->at += (before - r->at + wrap / 2) / wrap * wrap;
+        last[r->track] = r->at;
+    }
+    mem_free(last);
+}
+
 /* ---- slices ---- */
 
 struct slicer {
@@ -55,9 +77,8 @@ struct slicer {
     uint32_t *slice_of;    /* by record: the slice it has made, or ended; NO_SLICE */
     VEC_OF(uint32_t) open; /* records that have begun on the track */
     size_t next_told;
-    uint64_t bad, wraps;
+    uint64_t bad;
     struct hash agents; /* that ran kernels: processors are none */
-    bool *is_told;
     double sum;
     uint16_t generation;
 };
@@ -98,11 +119,16 @@ static void place_rocprof(struct slicer *s, const struct perfetto_told *told, st
         p->cap, (struct lane_key){.kind = LANE_STREAM, .device = device, .name = stream});
 }
 
-/* Names decide between kernels and collectives. */
+/* Names decide between kernels, copies and collectives. */
 static enum slice_kind settle_kind(const struct perfetto *p, const struct perfetto_record *r)
 {
+    static const struct str copies[] = {S_INIT("memcpy"), S_INIT("memset"), S_INIT("[CUDA mem"),
+                                        S_INIT("hipMemcpy"), S_INIT("MEMORY_COPY")};
+
     if (r->kind != SLICE_COMPUTE || p->is_own)
         return (enum slice_kind)r->kind;
+    if (STR_ANY(str_starts_nocase, capture_text(p->cap, r->name), copies))
+        return SLICE_COPY;
     return classify_kernel(VENDOR_NVIDIA, S(""), capture_text(p->cap, r->name), S(""));
 }
 
@@ -129,11 +155,9 @@ static void make_slice(struct slicer *s, uint32_t record, nanos dur)
         s->bad++;
         return;
     }
-    if (p->tracks.at[r->track].is_warp) {
+    if (p->tracks.at[r->track].is_warp)
         slice.kind = SLICE_COMPUTE;
-        p->has_warps = true;
-    }
-    if (slice.name == 0)
+    if (slice.name == 0 && !p->is_own)
         slice.name = capture_intern(p->cap, S("unnamed"));
     bool is_range = slice.kind == SLICE_HOST_OP || slice.kind == SLICE_ANNOTATION;
     if (is_range && !p->is_own)
@@ -181,6 +205,7 @@ static void close_track(struct slicer *s, nanos last)
     }
 }
 
+/* Becomes a slice, ends one, or is a sample. */
 static void take_record(struct slicer *s, uint32_t record)
 {
     const struct perfetto_record *r = &s->p->records.at[record];
@@ -204,6 +229,7 @@ static void take_record(struct slicer *s, uint32_t record)
     }
 }
 
+/* Track by track; an open slice lasts to the last event of the trace. */
 static void make_all(struct slicer *s)
 {
     struct perfetto *p = s->p;
@@ -314,6 +340,14 @@ void perfetto_make_slices(struct perfetto *p)
     for (size_t i = 0; i < p->told.n; i++)
         if (p->told.at[i].is_device && !p->told.at[i].is_copy)
             hash_put(&s.agents, (uint64_t)p->told.at[i].device, 1);
+    bool has_warps = false;
+    for (size_t i = 0, n = p->tracks.n; i < n; i++)
+        has_warps = perfetto_is_warp(p, (uint32_t)i) || has_warps;
+    if (has_warps)
+        unwrap_warps(p);
+    if (p->shift != 0)
+        for (size_t i = 0; i < p->records.n; i++)
+            p->records.at[i].at = nanos_sub(p->records.at[i].at, p->shift);
     make_all(&s);
     join_uses(&s);
     join_arrows(&s);

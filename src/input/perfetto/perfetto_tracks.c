@@ -2,6 +2,7 @@
  * Tracks: what is said of them, and which lane or counter each is.
  */
 #include "base/formats/json_read.h"
+#include "capture/facts_json.h"
 #include "input/perfetto/perfetto.h"
 
 enum { DEPTH_MOST = 64 };
@@ -114,13 +115,18 @@ static enum lane_kind lane_kind_of(struct str text)
     return LANE_OTHER;
 }
 
-/* "strata: {…}": the lane that a track is part of, exactly. */
+/* "strata: {...}": the lane that a track is part of, exactly. "strata capture: {...}": facts. */
 static void describe_own(struct perfetto *p, struct perfetto_track *t, struct str text)
 {
     struct str key, value;
     struct json j;
     int64_t number;
 
+    if (str_skip(&text, S("strata capture: "))) {
+        p->is_own = true;
+        p->shift = facts_json_read(p->cap, text);
+        return;
+    }
     if (!str_skip(&text, S("strata: ")))
         return;
     json_open(&j, text, JSON_LENIENT);
@@ -149,8 +155,9 @@ static void describe_own(struct perfetto *p, struct perfetto_track *t, struct st
 }
 
 /* Fields: 1 uuid, 2, 10 and 13 name, 3 process, 4 thread, 5 parent, 8 counter, 14 description. A
- * later description adds to an earlier one. */
-void perfetto_describe_track(struct perfetto *p, struct str message)
+ * later description adds to an earlier one. Events that name no track are on the thread that their
+ * sequence has described last. */
+void perfetto_describe_track(struct perfetto *p, struct perfetto_sequence *s, struct str message)
 {
     struct str process = S(""), thread = S(""), counter = S(""), note = S("");
     bool has_process = false, has_thread = false, has_counter = false, has_parent = false;
@@ -172,24 +179,33 @@ void perfetto_describe_track(struct perfetto *p, struct str message)
                 name = capture_intern(p->cap, f.bytes);
             else if (f.number == 14)
                 note = f.bytes;
-            has_process = has_process || f.number == 3;
-            has_thread = has_thread || f.number == 4;
-            has_counter = has_counter || f.number == 8;
-            *(f.number == 3   ? &process
-              : f.number == 4 ? &thread
-                              : &counter) =
-                f.number == 3 || f.number == 4 || f.number == 8 ? f.bytes : counter;
+            else if (f.number == 3) {
+                process = f.bytes;
+                has_process = true;
+            } else if (f.number == 4) {
+                thread = f.bytes;
+                has_thread = true;
+            } else if (f.number == 8) {
+                counter = f.bytes;
+                has_counter = true;
+            }
         }
     }
-    struct perfetto_track *t = &p->tracks.at[perfetto_track(p, TRACK_NAMED, uuid, 0)];
+    uint32_t track = perfetto_track(p, TRACK_NAMED, uuid, 0);
+    struct perfetto_track *t = &p->tracks.at[track];
     if (name != 0)
         t->name = name;
     if (has_parent)
         t->parent = parent;
     if (has_process)
         describe_process(p, t, process);
-    if (has_thread)
+    if (has_thread) {
         describe_thread(p, t, thread);
+        if (s->is_valid) {
+            s->thread_track = uuid;
+            s->has_thread_track = true;
+        }
+    }
     if (has_counter)
         describe_counter(p, t, counter);
     if (note.n > 0)
@@ -305,6 +321,12 @@ static void resolve(struct perfetto *p, uint32_t track)
         t->key.process = capture_intern_format(p->cap, "process %lld", (long long)t->pid);
 }
 
+bool perfetto_is_warp(struct perfetto *p, uint32_t track)
+{
+    resolve(p, track);
+    return p->tracks.at[track].is_warp;
+}
+
 lane_id perfetto_lane(struct perfetto *p, uint32_t track)
 {
     resolve(p, track);
@@ -321,7 +343,8 @@ series_id perfetto_series(struct perfetto *p, uint32_t track)
     struct perfetto_track *t = &p->tracks.at[track];
 
     if (t->series == 0) {
-        strid name = own_name(p, t), process = path_above(p, track);
+        strid name = t->is_own ? t->key.name : own_name(p, t);
+        strid process = t->is_own ? t->key.process : path_above(p, track);
         series_id series = capture_series(p->cap, process, name, p->tracks.at[track].unit);
         t = &p->tracks.at[track];
         t->series = series + 1;
