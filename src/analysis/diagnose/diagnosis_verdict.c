@@ -98,11 +98,23 @@ static struct diagnosis_cause nothing_found(struct cause_words *t, enum root_cau
     };
 }
 
+/* Whether the device idles for long in the recording, if not in what it would be without it. */
+static bool is_idle_as_recorded(const struct root_finder *f)
+{
+    nanos idle = 0;
+
+    for (int cause = 0; cause < IDLE_CAUSES; cause++)
+        idle = nanos_add(idle, cause != CAUSE_DEVICE_LATENCY ? f->by[ACCOUNT_IDLE + cause] : 0);
+    return root_share(f, idle) >= ROOT_NOT_HEALTHY / 100.0;
+}
+
 static struct diagnosis_cause healthy(struct cause_words *t)
 {
     struct wording bound = bound_of(t);
     struct found_cause none = {.cause = ROOT_HEALTHY};
-    double score = root_confidence(&t->f, &none);
+    double score = root_confidence(&t->f, &none), most = (ROOT_SURE - 1) / 100.0;
+    if (is_idle_as_recorded(&t->f) && score > most)
+        score = most; /* what recording costs is an estimate */
     bool is_weak = cause_confidence(score) <= CONFIDENCE_POSSIBLE;
 
     return nothing_found(
