@@ -99,8 +99,10 @@ struct found_cause *copy_exposed_value(struct root_finder *f, enum root_cause ca
     if (has_copies(f) && !is_between_streams(f))
         root_value_changes(f, cause);
     struct found_cause *c = root_value_share(f, cause, root_copies_alone(f));
-    if (c != NULL && c->is_share)
+    if (c != NULL && c->is_share) {
         c->action = &cause_text.copy_exposed_do_bytes;
+        c->whatif = "no_transfers";
+    }
     return c;
 }
 
@@ -141,7 +143,12 @@ struct found_cause *comm_exposed_value(struct root_finder *f, enum root_cause ca
     if (share < root_least(f, cause, ROOT_NOT_HEALTHY))
         return NULL;
     root_value_changes(f, cause);
-    return root_value_share(f, cause, share);
+    struct found_cause *c = root_value_share(f, cause, share);
+    if (c != NULL && c->is_share) {
+        c->action = &cause_text.comm_exposed_do_share;
+        c->whatif = "no_comm";
+    }
+    return c;
 }
 
 void comm_exposed_evidence(const struct root_finder *f, struct found_cause *c)

@@ -76,9 +76,6 @@ static inline bool copy_is_pageable(enum copy_kind kind)
 struct device_tasks device_tasks_find(const struct capture *cap, int32_t device,
                                       struct arena *arena);
 
-/* Whether a slice is work of a device: a kernel, a collective or a copy. */
-bool device_task_is(const struct capture *cap, size_t slice);
-
 /* A short copy to the host: a value that is read. */
 bool device_task_is_value(const struct device_task *t);
 

@@ -5,8 +5,6 @@
 #ifndef STRATA_ANALYSIS_DIAGNOSE_ROOT_LIMITS_H
 #define STRATA_ANALYSIS_DIAGNOSE_ROOT_LIMITS_H
 
-#define ROOT_ASSUMED_DEVICE "910B3" /* for Ascend captures that do not name theirs */
-
 enum {
     /* Ranking. */
     ROOT_LISTED = 3,       /* percent of the step: savings from here on are listed, */

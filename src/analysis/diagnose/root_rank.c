@@ -198,7 +198,7 @@ static double evidence_of(const struct root_finder *f, const struct found_cause 
     if (f->steps < 3)
         score *= 0.4;
     bool uses_device = root_has(c, ROOT_OF_TASKS) || c->cause == ROOT_HEALTHY;
-    return uses_device && (f->is_device_assumed || f->w->device == NULL) ? score * 0.7 : score;
+    return uses_device && (f->w->is_device_assumed || f->w->device == NULL) ? score * 0.7 : score;
 }
 
 double root_confidence(const struct root_finder *f, const struct found_cause *c)
