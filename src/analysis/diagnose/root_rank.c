@@ -193,7 +193,12 @@ static double evidence_of(const struct root_finder *f, const struct found_cause 
         return score;
 
     bool has_shapes = (f->cap->has & HAS_SHAPES) != 0 && c->graph_share < 0.5;
-    if (root_has(c, ROOT_NEEDS_SHAPES) && !has_shapes)
+    /* Without shapes most that is wrong with kernels cannot be seen. */
+    if ((root_has(c, ROOT_NEEDS_SHAPES) || c->cause == ROOT_HEALTHY) && !has_shapes)
+        score *= 0.5;
+    /* Work that nobody is seen to launch belongs to the step in whose time it runs, which may be
+     * another. */
+    if (root_has(c, ROOT_OF_STEP) && score < 1)
         score *= 0.5;
     if (f->steps < 3)
         score *= 0.4;
