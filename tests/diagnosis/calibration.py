@@ -22,7 +22,7 @@ from edited import HEALTHY  # noqa: E402
 from field import judge, verdict_of  # noqa: E402
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
-SETS = ("planted", "planted/later", "planted/third", "planted/fourth", "diagnosis")
+SETS = ("planted", "planted/later", "planted/third", "planted/fourth", "planted/fifth", "diagnosis")
 BARS = {"sure": 95, "likely": 80, "possible": 50, "unknown": 0}
 # Causes that kernels alone do not show: nothing is right then but to say so.
 OF_HOST = {"input_pipeline", "cpu_operator", "host_untraced", "python_overhead", "compilation", "allocator", "launch_bound", "start_up"}

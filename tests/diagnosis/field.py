@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 VAGUE_MOST = 2
+SKIPPED = 77
 
 
 def asked(strata, path, *words):
@@ -38,6 +39,9 @@ def judge(truth, cause, text):
 
 def main():
     strata, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    if not (folder / "truth.tsv").exists():
+        print("%s is not here" % folder)
+        return SKIPPED
     count = {"right": 0, "vague": 0, "WRONG": 0}
     for row in csv.DictReader(open(folder / "truth.tsv"), delimiter="\t"):
         file, truth = list(row.values())[:2]

@@ -179,6 +179,14 @@ static struct diagnosis_cause no_roof(struct cause_words *t)
                          0);
 }
 
+static struct diagnosis_cause too_few(struct cause_words *t)
+{
+    return nothing_found(t, ROOT_UNKNOWN, &diagnosis_text.do_few,
+                         WORDING(t->arena, &diagnosis_text.what_few,
+                                 place_wording("window", wording_keep(t->arena, t->window))),
+                         0);
+}
+
 static struct diagnosis_cause unjudged(struct cause_words *t, enum kernel_family family,
                                        double share)
 {
@@ -320,5 +328,6 @@ struct diagnosis_cause cause_none(struct cause_words *t, bool is_doubtful)
     if (simt >= most || attention >= most)
         return unjudged(t, simt >= attention ? FAMILY_GEMM_SIMT : FAMILY_ATTENTION,
                         simt >= attention ? simt : attention);
-    return healthy(t);
+    struct diagnosis_cause fine = healthy(t);
+    return fine.confidence == CONFIDENCE_UNKNOWN ? too_few(t) : fine;
 }
