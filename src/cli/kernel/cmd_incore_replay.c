@@ -23,6 +23,7 @@ static const struct args defaults = {
             .platform = "a2a3",
             .runtime = "tensormap_and_ringbuffer",
             .choice = {.func_id = -1},
+            .records = true,
             .launch_count = 1,
             .timeout_s = 120,
             .blocks = 1,
@@ -47,7 +48,12 @@ static const struct opt options[] = {
     OPT_STRING(0, "write-arg-spec", "FILE", struct args, job.write_arg_spec,
                "write the arguments, guessed where unknown, and stop"),
     OPT_STRING(0, "dump-dir", "DIR", struct args, job.dump_dir, "folder of dumped tensors"),
-    OPT_STRING(0, "task-id", "ID", struct args, job.task_id, "use only the tensors of this task"),
+    OPT_STRING(0, "task-id", "ID", struct args, job.task_id,
+               "this task of the scene, or of the dump"),
+    OPT_FLAG(0, "record", struct args, job.records,
+             "run the scene's orchestration for them (default: on)"),
+    OPT_STRING(0, "graph", "FILE", struct args, job.write_graph,
+               "write all tasks that the scene submits, as JSON"),
     OPT_LIST(0, "set-arg", "SLOT=VALUE", struct args, job.set_args,
              "override one argument; repeatable"),
     OPT_STRING(0, "dispatch-id", "ID", struct args, dispatch_id, "ignored, for compatibility"),
@@ -135,6 +141,7 @@ static void incore_replay_describe(const void *result, struct report *r)
         report_line(r, "%s  func_id %" PRId64 " · %s · %" PRId64 " block%s",
                     out_clean(&r->arena, x->kernel.incore.name), x->kernel.incore.func_id,
                     shape_name(x->kernel.shape), x->ws.blocks, x->ws.blocks == 1 ? "" : "s");
+        report_line(r, "  arguments: %s", x->args_from);
         for (size_t i = 0; i < x->slots.n; i++)
             add_slot(r, &x->slots.at[i]);
     }

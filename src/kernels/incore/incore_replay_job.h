@@ -8,6 +8,7 @@
 #ifndef STRATA_KERNELS_INCORE_INCORE_REPLAY_JOB_H
 #define STRATA_KERNELS_INCORE_INCORE_REPLAY_JOB_H
 
+#include "kernels/graph/graph.h"
 #include "kernels/replay/workspace.h"
 
 enum replay_backend { REPLAY_AUTO, REPLAY_SIM, REPLAY_MSPROF };
@@ -20,6 +21,8 @@ struct incore_replay_job {
     const char *cann_home, *pto_isa_root, *soc;
     const char *arg_spec, *dump_dir, *task_id, *pto;
     const char *write_arg_spec; /* only writes the arguments there; NULL: a replay */
+    const char *write_graph;    /* also writes what the scene submits; NULL: no */
+    bool records;               /* may run the scene's orchestration for the arguments */
     struct words set_args;      /* SLOT=VALUE */
     int64_t device, launch_count, timeout_s, sim_minutes, blocks;
     enum replay_backend backend;
@@ -42,6 +45,12 @@ struct incore_replay_result {
     struct workspace ws;
     bool has_kernel; /* of the scene; a case of PTOAS has none */
     struct words wrote;
+    struct task_graph graph; /* what the scene submits; freed with this */
+    bool has_graph;
+    const char *args_from; /* in words */
+    int64_t task;          /* of the graph; -1: the arguments are not of one */
+    size_t n_tasks;        /* of this kernel */
+    struct words includes; /* folders that the kernel's source needs */
 };
 
 extern const struct schema incore_replay_schema;
@@ -52,6 +61,8 @@ enum status incore_replay_run(const struct incore_replay_job *job, struct diag *
 void incore_replay_result_free(struct incore_replay_result *r);
 
 /* Parts in files of their own. */
+enum status incore_replay_record(const struct incore_replay_job *job,
+                                 struct incore_replay_result *r, struct diag *d);
 enum status incore_replay_sim(const struct incore_replay_job *job, struct incore_replay_result *r,
                               struct diag *d);
 enum status incore_replay_msprof(const struct incore_replay_job *job,

@@ -175,12 +175,21 @@ static enum status simulate_cpp(const struct incore_replay_job *job, struct inco
                 : str_equal(core, S("aiv")) ? (int)SHAPE_AIV
                                             : -1,
         .slots = &r->slots,
+        .includes = r->includes,
         .blocks = r->ws.blocks,
         .limit_ms = job->timeout_s * 1000,
         .is_trusted = job->is_trusted,
         .seed = 19,
     };
 
+    if (r->ws.has_cores) { /* the whole task */
+        const struct workspace_cores *cores = &r->ws.cores;
+        cpp.source = cores->cube != NULL ? cores->cube : cores->vector;
+        cpp.vector_source = cores->cube != NULL ? cores->vector : NULL;
+        cpp.second_source = cores->second;
+        cpp.has_no_cube = cores->cube == NULL && r->kernel.shape == SHAPE_MIX;
+        cpp.side = (int)r->kernel.shape;
+    }
     TRY(pto_cpp_run(&cpp, run, d));
     struct pto_setup setup = {.path = cpp.source,
                               .text = text_view(&run->text),

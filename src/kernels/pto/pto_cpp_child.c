@@ -150,22 +150,19 @@ static void load_core(struct pto_host *h, size_t file, uint32_t core)
 
 /* From here on the process can only compute: loading runs code of the kernel already. */
 static void load_cores(const struct pto_cpp_job *job, struct pto_host *h,
-                       const struct pto_cpp_run *r, const struct pto_cpp_objects *l,
-                       struct sandbox *box)
+                       const struct pto_cpp_objects *l, struct sandbox *box)
 {
-    const bool wanted[PTO_CORES] = {l->object[0] != NULL, l->object[1] != NULL,
-                                    l->object[1] != NULL && r->side == SHAPE_MIX};
     size_t n = 0;
 
     for (uint32_t i = 0; i < PTO_CORES; i++)
-        if (wanted[i])
-            box->files[box->n_files++] = copy_object(l->object[i != PTO_AIC]);
+        if (l->object[i] != NULL)
+            box->files[box->n_files++] = copy_object(l->object[i]);
     if (!sandbox_enter(box) && !job->is_trusted)
         cpp_fail(
             NULL, "pto-cpp.no-sandbox", (struct strata_pto_place){"", 0},
             "this system has no filter of system calls, so a kernel could do whatever you can");
     for (uint32_t i = 0; i < PTO_CORES; i++)
-        if (wanted[i])
+        if (l->object[i] != NULL)
             load_core(h, n++, i);
 }
 
@@ -178,12 +175,13 @@ void pto_cpp_child(const struct pto_cpp_job *job, struct pto_cpp_run *r,
                           .seconds = limit_ms / 1000 + 1,
                           .bytes = PTO_CPP_MOST_DATA,
                           .told = on_refused};
-    struct pto_host_buffer *buffers = ARENA_ARRAY(&r->arena, struct pto_host_buffer, SLOT_COUNT);
+    struct pto_host_buffer *buffers =
+        ARENA_ARRAY(&r->arena, struct pto_host_buffer, PTO_CPP_PARTS);
     struct pto_host_setup setup = {.arch = job->arch,
                                    .block = (int32_t)job->block,
                                    .blocks = (int32_t)job->blocks,
                                    .buffers = buffers,
-                                   .n_buffers = r->buffers.n,
+                                   .n_buffers = r->parts.n,
                                    .max_calls = MOST_CALLS,
                                    .fail = cpp_fail};
     struct pto_host_lines lines = {0};
@@ -191,16 +189,16 @@ void pto_cpp_child(const struct pto_cpp_job *job, struct pto_cpp_run *r,
 
     ours = r->memory;
     setup.mark = &ours->mark;
-    for (size_t i = 0; i < r->buffers.n; i++)
-        buffers[i] = (struct pto_host_buffer){r->buffers.at[i].slot->name, r->buffers.at[i].data,
-                                              r->buffers.at[i].size, r->buffers.at[i].dtype, 0};
+    for (size_t i = 0; i < r->parts.n; i++)
+        buffers[i] = (struct pto_host_buffer){r->parts.at[i].name, r->parts.at[i].data,
+                                              r->parts.at[i].size, r->parts.at[i].dtype, 0};
     struct pto_host *h = pto_host_new(&setup);
     host = h;
     catch_crashes();
-    load_cores(job, h, r, l, &box);
+    load_cores(job, h, l, &box);
     pto_host_run(h);
     pto_host_text(h, r->name, str_of(job->source), &text, &lines);
-    for (size_t i = 0; i < r->buffers.n; i++)
+    for (size_t i = 0; i < r->parts.n; i++)
         ours->reached[i] = buffers[i].reached;
     uint64_t sizes[2] = {text.n, lines.at.n};
     if (write_all(out, sizes, sizeof(sizes)) != 0 || write_all(out, text.at, text.n) != 0 ||

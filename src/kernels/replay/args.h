@@ -13,8 +13,10 @@ enum status args_read(struct arena *arena, const char *path, struct slots *out, 
 enum status args_parse(struct arena *arena, struct str text, const char *path, struct slots *out,
                        struct diag *d);
 
-/* Writes a file that args_read() takes. */
-enum status args_save(const char *path, const struct slots *slots, struct diag *d);
+/* Writes a file that args_read() takes, and beside it the values of memory that are known:
+ * PATH.NAME.bin. */
+enum status args_save(const char *path, const struct slots *slots, struct arena *arena,
+                      struct words *wrote, struct diag *d);
 
 /* SLOT=VALUE of a command line: replaces a value, or adds one. Floats are packed. */
 enum status args_set(struct arena *arena, const char *text, struct slots *out, struct diag *d);
