@@ -65,6 +65,7 @@ add_test(NAME arch.layers COMMAND ${CMAKE_SOURCE_DIR}/tools/check-layers)
 add_test(NAME arch.house COMMAND ${CMAKE_SOURCE_DIR}/tools/house --check)
 add_test(NAME arch.diagnostics COMMAND ${CMAKE_SOURCE_DIR}/tools/check-diagnostics)
 add_test(NAME arch.texts COMMAND ${CMAKE_SOURCE_DIR}/tools/check-texts)
+add_test(NAME docs.causes COMMAND ${CMAKE_SOURCE_DIR}/tools/gen-causes --check)
 add_test(NAME arch.abi COMMAND ${CMAKE_SOURCE_DIR}/tools/check-abi $<TARGET_FILE:strata_api>)
 set_tests_properties(arch.abi PROPERTIES SKIP_RETURN_CODE 77)
 add_test(NAME arch.new COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/new/check.py ${CMAKE_C_COMPILER}
@@ -224,6 +225,8 @@ if(TARGET strata)
     endif()
     add_test(NAME agree.operators COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/agree/operators.py ${run_strata})
+    add_test(NAME agree.gaps COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/agree/gaps.py ${run_strata})
     add_test(NAME agree.mixed COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/agree/mixed.py ${run_strata})
     add_test(NAME agree.self COMMAND Python3::Interpreter

@@ -8,6 +8,7 @@
 
 #include "analysis/diagnose/accounting.h"
 #include "analysis/diagnose/diagnosis.h"
+#include "analysis/diagnose/kernel_families.h"
 #include "analysis/idle/aicpu.h"
 #include "analysis/idle/bubbles.h"
 #include "analysis/idle/evidence.h"
@@ -48,6 +49,27 @@ void *study_keep(struct arena *arena, const void *at, size_t size, size_t n)
     void *kept = arena_array(arena, size, n);
 
     return n > 0 ? memcpy(kept, at, size * n) : kept;
+}
+
+struct study_account {
+    int32_t device;
+    const struct accounting *is;
+    struct study_account *next;
+};
+
+const struct accounting *study_account(struct study *st, int32_t device)
+{
+    struct study_account *a = st->accounts;
+
+    while (a != NULL && a->device != device)
+        a = a->next;
+    if (a == NULL) {
+        a = ARENA_NEW(&st->scratch, struct study_account);
+        *a = (struct study_account){device, accounting_of_device(st, device, &st->scratch),
+                                    st->accounts};
+        st->accounts = a;
+    }
+    return a->is;
 }
 
 struct attr study_attr(const struct capture *cap, size_t slice, strid key)

@@ -25,6 +25,7 @@ struct structures;
     FACT(aicpu)                                                                                    \
     FACT(judgement)                                                                                \
     FACT(accounting)                                                                               \
+    FACT(kernel_families)                                                                          \
     FACT(diagnosis)                                                                                \
     FACT(op_tree)                                                                                  \
     FACT(module_tree)
@@ -78,6 +79,7 @@ struct study {
     STUDY_FACTS(STUDY_MEMBER)
 #undef STUDY_MEMBER
     bool has_kernels, has_busy;
+    struct study_account *accounts; /* of each device that was asked for */
 };
 
 /* The listing rules of the anomaly report: from 100 us on, at most 200. */
@@ -90,6 +92,10 @@ struct study_options study_with_passes(void);
 /* `cap` is sealed and outlives the study. */
 void study_begin(struct study *st, const struct capture *cap, struct study_options options);
 void study_end(struct study *st);
+
+/* The accounting of one of several devices, computed once each; study_accounting() is that of the
+ * first. */
+const struct accounting *study_account(struct study *st, int32_t device);
 
 /* A copy of the elements of a vec that lives in an arena. */
 #define STUDY_KEEP(arena, vec) study_keep((arena), (vec).at, sizeof(*(vec).at), (vec).n)

@@ -166,12 +166,29 @@ static struct str without_vendor(struct str name)
     return name;
 }
 
+/* Names of boards that do not begin as the driver's names do. */
+static struct str without_alias(struct str name)
+{
+    static const struct {
+        struct str alias, name;
+    } aliases[] = {{S_INIT("H100 SXM"), S_INIT("H100 80GB HBM3")},
+                   {S_INIT("H100 80GB SXM"), S_INIT("H100 80GB HBM3")},
+                   {S_INIT("A100 SXM"), S_INIT("A100-SXM4-80GB")},
+                   {S_INIT("A100 PCIe"), S_INIT("A100 80GB PCIe")}};
+
+    for (size_t i = 0; i < ARRAY_LEN(aliases); i++)
+        if (prefix_length(name, aliases[i].alias) > 0 &&
+            prefix_length(name, S("A100 PCIE 40GB")) < 0 && prefix_length(name, S("A100 SXM4")) < 0)
+            return aliases[i].name;
+    return name;
+}
+
 const struct device *device_find(const struct device_table *t, struct str name)
 {
     const struct device *best = NULL;
     int best_length = 0;
 
-    name = without_vendor(name);
+    name = without_alias(without_vendor(name));
     for (size_t i = 0; i < t->n; i++) {
         int length = prefix_length(name, str_of(t->at[i].name));
         if (length > best_length && !is_other_part(&t->at[i], name)) {

@@ -49,6 +49,7 @@ struct device {
     double l2_gbps;
     double memory_gb;
     double link_gbps; /* to other devices of the machine, all links together, one direction */
+    uint32_t reached; /* percent of the 16-bit peak that the vendor's best products reach */
     double other_gbps, other_l2_gbps; /* the same part with its second memory type ("CJ") */
     const char *source;
     uint32_t unsure; /* bit per enum peak: found in one place only, not confirmed */

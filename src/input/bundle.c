@@ -522,12 +522,51 @@ static struct bundle_group drop_repeated(struct finder *f, struct bundle_group g
     return (struct bundle_group){kept, n};
 }
 
+/* The name of a profile of XLA without what tells its form: "host" of "host.xplane.pb" and of
+ * "host.trace.json.gz". */
+static struct str xla_stem(const struct bundle_file *file)
+{
+    static const struct str ends[] = {S_INIT(".gz"), S_INIT(".json"), S_INIT(".pb"),
+                                      S_INIT(".trace"), S_INIT(".xplane")};
+    struct str name = str_basename(str_of(file->path));
+
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+        if (str_ends(name, ends[i]))
+            name.n -= ends[i].n;
+    return name;
+}
+
+/* Whether a timeline in JSON repeats a profile of XLA beside it, and no more than its first million
+ * events. */
+static bool repeats_xplane(struct bundle_group g, const struct bundle_file *file)
+{
+    if (file->format != &input_xla_trace || file->is_named)
+        return false;
+    for (size_t i = 0; i < g.n; i++)
+        if (g.at[i].format == &input_xplane && str_equal(folder_of(&g.at[i]), folder_of(file)) &&
+            (str_equal(xla_stem(&g.at[i]), xla_stem(file)) ||
+             str_equal(xla_stem(file), S("perfetto_trace"))))
+            return true;
+    return false;
+}
+
+static struct bundle_group drop_xla_json(struct finder *f, struct bundle_group g)
+{
+    struct bundle_file *kept = ARENA_ARRAY(f->arena, struct bundle_file, g.n);
+    size_t n = 0;
+
+    for (size_t i = 0; i < g.n; i++)
+        if (!repeats_xplane(g, &g.at[i]))
+            kept[n++] = g.at[i];
+    return (struct bundle_group){kept, n};
+}
+
 static void arrange(struct finder *f, struct bundle_group g)
 {
     size_t wholes = 0, rest = 0;
     bool has_data = false;
 
-    g = drop_repeated(f, arrange_incore(f, g));
+    g = drop_xla_json(f, drop_repeated(f, arrange_incore(f, g)));
     for (size_t i = 0; i < g.n; i++) {
         struct draft draft = {0};
         /* How a run was recorded is no data, unless that is what was asked for. */

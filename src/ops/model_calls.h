@@ -92,7 +92,8 @@ struct model_attention_call {
 struct model_experts_call {
     double tokens; /* of all groups */
     int64_t hidden, inter, top_k, experts, expert_tp, ep;
-    double held; /* experts of this card */
+    double held;   /* experts of this card */
+    bool is_gated; /* two first matrices */
 };
 
 struct model_call {

@@ -55,7 +55,8 @@ static void call_routed(struct calling *x)
                                    .experts = m->experts,
                                    .expert_tp = l->expert_tp,
                                    .ep = l->ep,
-                                   .held = held};
+                                   .held = held,
+                                   .is_gated = m->is_gated};
     double matrices = (first + 1) * hidden * i, inter = (double)m->expert_inter;
 
     x->n_modules++;

@@ -373,6 +373,7 @@ static struct work_args table(const struct work_call *c)
 
 /* ---- the rules ---- */
 
+/* What a rule comes to; without any work it is not known. */
 static struct recorded_work work_made(enum recorded_work_kind kind, const struct work_args *a,
                                       double flops, double bytes)
 {

@@ -95,26 +95,6 @@ static void add_verdict(struct page_file *page, const struct diagnosis *d)
 
 /* ---- what to look at ---- */
 
-/* The cause of idle time that a root cause shows as; -1: it is about tasks. */
-static int idle_cause_of(enum root_cause cause)
-{
-    static const struct {
-        enum root_cause root;
-        enum idle_cause idle;
-    } of[] = {
-        {ROOT_LAUNCH_BOUND, CAUSE_LAUNCH},    {ROOT_HOST_SYNC, CAUSE_SYNC},
-        {ROOT_INPUT_PIPELINE, CAUSE_INPUT},   {ROOT_CPU_OPERATOR, CAUSE_OPERATOR},
-        {ROOT_HOST_UNTRACED, CAUSE_UNTRACED}, {ROOT_PYTHON_OVERHEAD, CAUSE_PYTHON},
-        {ROOT_ALLOCATOR, CAUSE_ALLOCATOR},    {ROOT_COMPILATION, CAUSE_COMPILE},
-        {ROOT_START_UP, CAUSE_START_UP},      {ROOT_DEVICE_DEPENDENCY, CAUSE_DEVICE_DEPENDENCY},
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(of); i++)
-        if (of[i].root == cause)
-            return (int)of[i].idle;
-    return -1;
-}
-
 static bool is_found(const struct page_focus *focus)
 {
     return focus->at.end > focus->at.begin;
@@ -123,7 +103,7 @@ static bool is_found(const struct page_focus *focus)
 static struct page_focus focus_of(const struct page_file *page, const struct diagnosis_cause *c)
 {
     const struct page_set *set = page->sets[page->lead];
-    int cause = idle_cause_of(c->found.cause);
+    int cause = root_causes[c->found.cause].idle;
     struct page_focus focus = {.slice = NO_SLICE, .step = TASK_NO_STEP};
 
     if (cause >= 0)
@@ -141,7 +121,7 @@ struct greedy {
     struct whatif_change changes[CHANGES];
     size_t n;
     nanos start, now; /* step time, or of all steps that differ */
-    double scale;     /* from the mean that the replay has */
+    double scale;     /* from times of the replay to those of the recording */
 };
 
 static nanos left_saving_of(struct greedy *g, const struct diagnosis *d,
@@ -191,7 +171,7 @@ static void add_actions(struct page_file *page, const struct diagnosis *d)
         return;
     whatif_init(&g.w, set->st, set->a);
     g.start = g.now = d->is_calibrated ? d->bare : d->device_period;
-    g.scale = d->is_mixed && g.w.profiled > 0 ? (double)d->device_period / (double)g.w.profiled : 1;
+    g.scale = d->replay_scale;
     for (size_t i = 0; i < d->n_causes && page->n_actions < PAGE_ACTIONS; i++) {
         const struct diagnosis_cause *c = &d->causes[i];
         if (c->confidence == CONFIDENCE_UNKNOWN)

@@ -4,6 +4,7 @@
 #include "analysis/diagnose/device_tasks.h"
 
 #include "analysis/diagnose/limits.h"
+#include "analysis/ops/op_tree.h"
 #include "analysis/study.h"
 #include "base/tables/radix.h"
 #include "ops/name_tokens.h"
@@ -106,6 +107,48 @@ static void set_copies(const struct capture *cap, struct device_tasks *t)
     hash_free(&kinds);
 }
 
+/* What the work of one launch has in common: the call, else the number that links both. */
+static uint64_t launch_key(const struct capture *cap, const uint32_t *launch, uint32_t slice)
+{
+    struct attr link = capture_slice_attr(cap, slice, KEY_LINK);
+
+    if (launch[slice] != UINT32_MAX)
+        return hash_mix(launch[slice], 1);
+    return link.type == ATTR_INT ? hash_mix((uint64_t)link.number, 2) : 0;
+}
+
+/* Takes rows of whole graphs out of the tasks where these have the graph's kernels. */
+static void set_rows(const struct capture *cap, struct device_tasks *t, struct arena *arena)
+{
+    strid level = intern_find(&cap->strings, S("graph_level"));
+    struct hash launches = {0};
+    size_t rows = 0, kept = 0;
+
+    for (size_t i = 0; level != 0 && i < t->n; i++) {
+        t->at[i].is_row = study_attr(cap, t->at[i].slice, level).type != ATTR_NONE;
+        rows += t->at[i].is_row;
+    }
+    if (rows == 0)
+        return;
+    uint32_t *launch = op_tree_launches(cap);
+    for (size_t i = 0; i < t->n; i++)
+        if (!t->at[i].is_row)
+            hash_put(&launches, launch_key(cap, launch, t->at[i].slice), 1);
+    t->rows = ARENA_ARRAY(arena, struct device_task, rows);
+    for (size_t i = 0; i < t->n; i++) {
+        struct device_task task = t->at[i];
+        uint64_t key = task.is_row ? launch_key(cap, launch, task.slice) : 0;
+        uint32_t there;
+        if (key != 0 && hash_get(&launches, key, &there))
+            t->rows[t->n_rows++] = task;
+        else
+            t->at[kept++] = task;
+    }
+    t->n = kept;
+    hash_free(&launches);
+    mem_free(launch);
+}
+
 struct device_tasks device_tasks_find(const struct capture *cap, int32_t device,
                                       struct arena *arena)
 {
@@ -136,6 +179,7 @@ struct device_tasks device_tasks_find(const struct capture *cap, int32_t device,
         out.at = sorted;
     }
     set_copies(cap, &out);
+    set_rows(cap, &out, arena);
     return out;
 }
 

@@ -1,5 +1,9 @@
 /*
  * device_tasks - what ran on one device, by begin: its class, its stream, what kind of copy it is.
+ *
+ * The one list of device work: accounting, gaps, what-ifs and the timeline of a GPU read it. A
+ * launch of a whole graph that was recorded as one row is a task only where the kernels inside were
+ * not recorded too.
  */
 #ifndef STRATA_ANALYSIS_DIAGNOSE_DEVICE_TASKS_H
 #define STRATA_ANALYSIS_DIAGNOSE_DEVICE_TASKS_H
@@ -46,12 +50,15 @@ struct device_task {
     bool is_fp64;    /* its operator takes doubles */
     bool is_simt;    /* a product or convolution without tensor cores */
     bool is_graph;   /* node of a graph */
+    bool is_row;     /* a whole graph as one row */
     bool is_aicpu;
 };
 
 struct device_tasks {
     struct device_task *at; /* by begin, then by slice */
     size_t n, streams;
+    struct device_task *rows; /* of graphs whose kernels are tasks too, by begin */
+    size_t n_rows;
     int32_t device; /* -1: unknown */
 };
 

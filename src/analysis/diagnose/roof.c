@@ -63,7 +63,7 @@ enum peak roof_float_peak(const struct device *d)
 double roof_float_gain(const struct device *d)
 {
     enum peak peak = roof_float_peak(d);
-    double gain = num_share(roof_tflops(d, peak) * roof_percent(ROOF_PRODUCT, peak, 0),
+    double gain = num_share(roof_tflops(d, peak) * roof_percent(d, ROOF_PRODUCT, peak, 0),
                             roof_tflops(d, PEAK_FP32) * LIMIT_SIMT_ROOF);
 
     return gain > 0 && gain < LIMIT_UNSHAPED_PRODUCT ? gain : LIMIT_UNSHAPED_PRODUCT;
@@ -74,7 +74,8 @@ static bool is_wide(enum peak peak)
     return peak == PEAK_TF32 || peak == PEAK_FP32 || peak == PEAK_FP64 || peak == PEAK_FP64_TENSOR;
 }
 
-int roof_percent(enum roof_kind kind, enum peak peak, double head)
+/* The same for a device whose peak nobody measured. */
+static int usual_percent(enum roof_kind kind, enum peak peak, double head)
 {
     switch (kind) {
     case ROOF_CONVOLUTION:
@@ -86,4 +87,12 @@ int roof_percent(enum roof_kind kind, enum peak peak, double head)
     default:
         return is_wide(peak) ? LIMIT_TENSOR_ROOF : LIMIT_GEMM_ROOF;
     }
+}
+
+int roof_percent(const struct device *d, enum roof_kind kind, enum peak peak, double head)
+{
+    int usual = usual_percent(kind, peak, head);
+    bool is_known = d != NULL && d->reached > 0 && peak != PEAK_FP32;
+
+    return is_known ? usual * (int)d->reached / LIMIT_GEMM_ROOF : usual;
 }

@@ -27,7 +27,8 @@ bool roof_has_tf32(const struct device *d);
 enum peak roof_float_peak(const struct device *d);
 double roof_float_gain(const struct device *d);
 
-/* Percent of that peak that good kernels reach. `head` is the size of a head of attention. */
-int roof_percent(enum roof_kind kind, enum peak peak, double head);
+/* Percent of that peak that good kernels reach on a device. `head` is the size of a head of
+ * attention. */
+int roof_percent(const struct device *d, enum roof_kind kind, enum peak peak, double head);
 
 #endif

@@ -9,7 +9,8 @@
 #include "analysis/diagnose/root_limits.h"
 #include "base/tables/ranked.h"
 
-ORDER_BY(by_saving, struct found_cause, ORDER(y->saving, x->saving) ?: ORDER(x->cause, y->cause));
+ORDER_BY(by_saving, struct found_cause,
+         ORDER(y->saving, x->saving) ?: strcmp(root_causes[x->cause].id, root_causes[y->cause].id));
 
 bool root_may_be_profiler(const struct found_cause *c)
 {
@@ -46,7 +47,7 @@ static bool is_specific(const struct found_cause *c, const struct found_cause *g
         return false;
     if (c->cause == ROOT_HOST_UNTRACED) /* nothing that could be acted on has a name */
         return false;
-    if (c->cause == ROOT_START_UP) /* has nothing to do with any of the others */
+    if (c->cause == ROOT_START_UP && !generic->is_share) /* is no part of any of the others */
         return false;
     if (is_chain && c->cause == ROOT_FP64_USED) /* wrong in every kernel of it */
         return c->share >= ROOT_SPECIFIC / 100.0 * generic->share;
@@ -112,6 +113,20 @@ static void prefer_step(struct root_finder *f)
             lead(f, i);
 }
 
+/* What nobody would believe gives way to what is seen and saves half of it. */
+static void prefer_trusted(struct root_finder *f)
+{
+    if (f->w == NULL || root_confidence(f, &f->found[0]) >= ROOT_POSSIBLE / 100.0)
+        return;
+    for (size_t i = 1; i < f->n; i++)
+        if (f->found[i].saving >= root_least(f, f->found[i].cause, ROOT_NAMED) &&
+            f->found[i].saving >= ROOT_SPECIFIC / 100.0 * f->found[0].saving &&
+            root_confidence(f, &f->found[i]) >= ROOT_POSSIBLE / 100.0) {
+            lead(f, i);
+            return;
+        }
+}
+
 bool root_rank(struct root_finder *f)
 {
     const struct found_cause *first = &f->found[0];
@@ -138,6 +153,7 @@ bool root_rank(struct root_finder *f)
     if (root_has(first,
                  ROOT_OF_TASKS)) /* kernels slow in some steps alone are no matter of kernels */
         prefer(f, ROOT_CLOCK_DROP, named);
+    prefer_trusted(f);
     bool is_hidden = first->is_share &&
                      num_share((double)f->by[ACCOUNT_IDLE + CAUSE_UNKNOWN], (double)f->window) >
                          first->saving; /* most of the time cannot be explained */

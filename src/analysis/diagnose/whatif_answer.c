@@ -132,7 +132,7 @@ static const char *missing_of(const struct whatif *w, struct arena *arena)
                       : NULL;
 }
 
-/* Of all steps together, where they differ too much for a mean. */
+/* Of all steps together, where they differ too much for a mean, and as long as the recording. */
 static void scale_results(struct whatif_result *at, size_t n, double scale)
 {
     for (size_t i = 0; i < n; i++) {
@@ -150,6 +150,7 @@ const struct whatif_answer *whatif_answer_find(struct study *st, struct whatif *
     size_t room = n > WHATIF_CANDIDATES ? n : WHATIF_CANDIDATES;
     struct whatif_result base = whatif_run_bounded(w, NULL, 0);
     const struct diagnosis *d = study_diagnosis(st);
+    bool is_scaled = d->replay_scale > 0 && d->replay_scale != 1;
 
     *out = (struct whatif_answer){
         .steps = d->steps > 0 ? d->steps : w->a->n,
@@ -172,21 +173,19 @@ const struct whatif_answer *whatif_answer_find(struct study *st, struct whatif *
         .together = ARENA_ARRAY(&st->scratch, struct whatif_result, room),
         .missing = missing_of(w, &st->scratch),
     };
-    if (d->is_mixed && w->profiled > 0) { /* the replay has a mean over all steps */
-        double scale = (double)d->device_period / (double)w->profiled;
-        out->profiled = d->device_period;
+    if (is_scaled) {
+        out->profiled = d->profiled;
         out->bare = d->bare;
-        out->bare_low = nanos_of((double)out->bare_low * scale);
-        out->bare_high = nanos_of((double)out->bare_high * scale);
+        out->bare_low = nanos_of((double)out->bare_low * d->replay_scale);
+        out->bare_high = nanos_of((double)out->bare_high * d->replay_scale);
     }
     if (n > 0)
         run_asked(w, d, changes, n, out);
     else
         run_all(w, d, out);
-    if (d->is_mixed && w->profiled > 0) {
-        double scale = (double)d->device_period / (double)w->profiled;
-        scale_results(out->single, out->singles, scale);
-        scale_results(out->together, out->n, scale);
+    if (is_scaled) {
+        scale_results(out->single, out->singles, d->replay_scale);
+        scale_results(out->together, out->n, d->replay_scale);
     }
     for (size_t i = 0; i < out->n; i++) {
         out->saving += out->together[i].saving;

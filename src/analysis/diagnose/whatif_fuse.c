@@ -357,7 +357,7 @@ static void add_scores(struct whatif *w, struct attention *out, const struct par
         bool is_float = p->type == DTYPE_F32 || p->type == DTYPE_F64;
         enum peak peak = is_float ? PEAK_FP32 : PEAK_BF16;
         double time = roof_flops_time(w->device, 2 * p->flops, peak,
-                                      roof_percent(ROOF_ATTENTION, peak, p->depth));
+                                      roof_percent(w->device, ROOF_ATTENTION, peak, p->depth));
         if (time > 0)
             vec_push(&out->at, ((struct scores){p->output, time > LIMIT_ATTENTION_LEAST
                                                                ? nanos_of(time)

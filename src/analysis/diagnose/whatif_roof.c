@@ -31,8 +31,8 @@ static double output_share(const struct whatif *w, const struct host_call *call)
 static double tensor_time(struct whatif *w, const struct host_call *call, enum peak peak)
 {
     struct recorded_work work = operator_work_of(&w->works, whatif_operator(w, call))->is;
-    int percent =
-        roof_percent(call->family == FAMILY_CONV ? ROOF_CONVOLUTION : ROOF_PRODUCT, peak, 0);
+    int percent = roof_percent(
+        w->device, call->family == FAMILY_CONV ? ROOF_CONVOLUTION : ROOF_PRODUCT, peak, 0);
     bool is_narrowed =
         work.type == DTYPE_F64 || dtype_bits(work.type) == 0; /* doubles become floats */
     double bytes = work.moved * (is_narrowed ? 4 : dtype_bytes(work.type));

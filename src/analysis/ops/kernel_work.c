@@ -104,7 +104,7 @@ static double roof_of(const struct device *d, const struct recorded_work *w, nan
         enum peak peak = device_product_peak(d, w->type);
         double flops = w->is_causal ? w->flops / 2 : w->flops;
         double compute =
-            roof_flops_time(d, flops, peak, roof_percent(roof_kinds[w->kind], peak, w->head));
+            roof_flops_time(d, flops, peak, roof_percent(d, roof_kinds[w->kind], peak, w->head));
         if (compute <= 0)
             return 0;
         time = compute > memory ? compute : memory;

@@ -33,7 +33,7 @@ static struct rank_verdict verdict_alone(struct study *st)
         .own_saving = d->verdict.saving,
         .text = d->text,
     };
-    bool is_once = (root_causes[d->verdict.found.cause].flags & ROOT_OF_STEP) != 0;
+    bool is_once = d->verdict.base == BASE_RUN;
 
     v.total_ms = (double)v.saving / 1e6 * (is_once ? 1 : (double)d->steps);
     for (size_t i = 0; i < d->n_classes; i++)

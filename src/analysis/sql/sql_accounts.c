@@ -112,7 +112,7 @@ void sql_accounts_build(struct sql_accounts *a, const struct capture *cap)
     accounts_begin(a, cap);
     size_t n = device_tasks_devices(cap, devices, DEVICES);
     for (size_t i = 0; i < n; i++)
-        accounts_add(a, accounting_of_device(&a->study, devices[i], &a->study.scratch));
+        accounts_add(a, study_account(&a->study, devices[i]));
 }
 
 /* Why a node of a replay began when it did. */

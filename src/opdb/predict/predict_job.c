@@ -19,6 +19,7 @@ struct predicting {
     struct call_times times;
     const struct predict_job *job;
     enum status status;
+    unsigned module;                     /* that its own rows answered */
     VEC_OF(struct predict_error) errors; /* by operator */
 };
 
@@ -74,10 +75,12 @@ static void predict_call(void *ctx, const struct model_call *c)
     struct predicting *x = ctx;
     struct call_time t;
 
-    if (x->status != ST_OK || c->op == MODEL_MODULE)
+    if (x->status != ST_OK || (c->module > 0 && c->module == x->module))
         return;
-    x->status = call_time(&x->times, c, &t);
-    if (x->status == ST_OK)
+    x->status = call_time(&x->times, c, true, &t);
+    if (c->op == MODEL_MODULE && t.miss == NULL)
+        x->module = c->module;
+    if (x->status == ST_OK && (c->op != MODEL_MODULE || t.miss == NULL))
         job_add_row(x, c, &t);
 }
 

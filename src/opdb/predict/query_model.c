@@ -265,8 +265,12 @@ enum status query_models(struct query_db *db, const struct query *q, const struc
 void query_comm_work(const struct opset *set, const struct comm_query *q, struct call_work *out)
 {
     double bytes = (double)q->bytes;
-    uint64_t regime =
-        q->tier < 0 && set->regimes.n > 0 ? set->regimes.at[0].key : work_comm_regime(q->tier);
+    uint64_t regime = work_comm_regime(q->tier, S(""));
+    uint32_t plain;
+
+    /* Of any tier: the first row's, but rather one that is no variant. */
+    if (q->tier < 0 && set->regimes.n > 0 && !hash_get(&set->regime_of, regime, &plain))
+        regime = set->regimes.at[0].key;
 
     /* A reduce-scatter is asked for by its input; tables know the share of one rank. */
     if (str_equal(set->kernel, S("hcom_reduceScatter_")))

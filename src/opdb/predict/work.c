@@ -86,7 +86,9 @@ static void set_effort(struct str kernel, struct query_inputs in, struct call_wo
     struct recorded_work known = recorded_work_of_tensors(kernel, &o, S(""));
     w->flops = known.kind == RECORDED_WORK_PRODUCT ? known.flops : 0;
     w->bytes = known.bytes;
-    if (known.kind != RECORDED_WORK_UNKNOWN && known.bytes > 0)
+    bool is_mixed = in.n > 1 && element_bytes(in.at[0].dtype) != element_bytes(in.at[1].dtype);
+    if (known.kind != RECORDED_WORK_UNKNOWN && known.bytes > 0 &&
+        !(is_mixed && known.kind == RECORDED_WORK_PRODUCT))
         return;
     w->bytes = size_of(&in.at[0]);
     for (size_t i = 0; i < in.n; i++)
@@ -99,6 +101,20 @@ static struct tensor_shape matrix_of(struct cell_dims d)
     struct cell_dims bare = without_ones(d);
 
     return shape_of(bare.n == 1 && d.n >= 2 ? (struct cell_dims){d.at + d.n - 2, 2} : bare);
+}
+
+/* Inputs of two types count by their own; of the experts of a grouped product only those are read
+ * that get a row. */
+static void set_bytes(struct query_inputs in, const struct recorded_product *p, bool is_batched,
+                      struct call_work *w)
+{
+    double a = size_of(&in.at[0]), b = size_of(&in.at[1]);
+    double out = p->rows * p->columns * fmax(2, element_bytes(in.at[0].dtype));
+
+    if (element_bytes(in.at[0].dtype) != element_bytes(in.at[1].dtype))
+        w->bytes = a + b + out;
+    if (p->units > 1 && !is_batched)
+        w->bytes = a + b * (1 - pow(1 - 1 / p->units, p->rows)) + out;
 }
 
 /* M, K, N and how many such products; false when the shapes are none. */
@@ -119,6 +135,7 @@ static bool place_matmul(struct query_inputs in, struct call_work *w)
     w->rows = is_batched || p.units == 1 ? per_unit : fmax(1, p.rows / p.units);
     w->columns = p.columns;
     w->units = p.units;
+    set_bytes(in, &p, is_batched, w);
     for (unsigned i = 0; i < 4; i++)
         w->exact = hash_mix(w->exact, num_u64_of(w->axis[i]));
     for (size_t i = 2; i < in.n; i++)
@@ -156,6 +173,24 @@ static void place_plain(struct query_inputs in, struct call_work *w)
     set_axes(w, 3, (const double[]){all / width, width, others});
 }
 
+/* Values may be narrower than keys, whose last part, rotated, may stand apart as two further inputs
+ * of four dimensions. */
+static double value_size(struct query_inputs in, double size)
+{
+    struct cell_dims v = in.n > 2 ? in.at[2].dims : (struct cell_dims){0};
+    struct cell_dims k = in.n > 1 ? in.at[1].dims : (struct cell_dims){0};
+
+    return v.n == k.n && v.n >= 3 && v.at[v.n - 1] < k.at[k.n - 1] ? (double)v.at[v.n - 1] : size;
+}
+
+static double rotated_size(struct query_inputs in)
+{
+    if (in.n < 5)
+        return 0;
+    struct cell_dims q = in.at[in.n - 2].dims, k = in.at[in.n - 1].dims;
+    return q.n == 4 && k.n == 4 && q.at[3] == k.at[3] ? (double)q.at[3] : 0;
+}
+
 /* FLOP: Q K' and P V, two a multiply-add, for each pair that the mask leaves. Bytes: Q and the
  * result of all heads, K and V of the heads that keys have. */
 static bool place_attention(struct query_inputs in, const struct work_lengths *len,
@@ -175,10 +210,18 @@ static bool place_attention(struct query_inputs in, const struct work_lengths *l
     }
     double kv_heads = len->kv_heads > 0 ? (double)len->kv_heads : heads;
     double each = len->queries / len->seqs, keys = len->keys / len->seqs;
+    double out = value_size(in, size), rotated = rotated_size(in);
+    double cached = in.n > 1 ? element_bytes(in.at[1].dtype) : bytes;
+    double kept = rotated > 0 && kv_heads == 1 ? size + rotated : size + out; /* latent: once */
+    size += rotated;
     w->kind = WORK_ATTENTION;
     set_axes(w, 6, (const double[]){len->seqs, each, keys, heads, kv_heads, size});
-    w->flops = 4 * heads * size * len->pairs;
-    w->bytes = 2 * bytes * size * (len->queries * heads + len->keys * kv_heads);
+    w->flops = 2 * heads * (size + out) * len->pairs;
+    w->bytes = bytes * (size + out) * len->queries * heads + cached * kept * len->keys * kv_heads;
+    if (in.n > 1 && query_type(in.at[1].dtype) != query_type(in.at[0].dtype)) {
+        w->regime = hash_mix(w->regime, query_type(in.at[1].dtype));
+        w->exact = hash_mix(w->exact, w->regime);
+    }
     w->rows = each * heads / kv_heads;
     w->columns = keys;
     w->peak = len->queries * keys / fmax(len->pairs, 1);
@@ -188,6 +231,30 @@ static bool place_attention(struct query_inputs in, const struct work_lengths *l
     w->exact = hash_mix(w->exact, num_u64_of(len->keys));
     for (unsigned i = 0; i < 6; i++)
         w->exact = hash_mix(w->exact, num_u64_of(w->axis[i] * 16));
+    return true;
+}
+
+/* T tokens of H values; e experts of H x N and W x H; T x all experts; T x k chosen ones. */
+static bool place_experts(struct query_inputs in, struct call_work *w)
+{
+    if (in.n < 5 || in.at[0].dims.n != 2 || in.at[1].dims.n != 3 || in.at[2].dims.n != 3 ||
+        in.at[3].dims.n != 2 || in.at[4].dims.n != 2)
+        return false;
+    double t = (double)in.at[0].dims.at[0], h = (double)in.at[0].dims.at[1];
+    double held = (double)in.at[1].dims.at[0], n = (double)in.at[1].dims.at[2];
+    double wide = (double)in.at[2].dims.at[1], all = (double)in.at[3].dims.at[1];
+    double k = (double)in.at[4].dims.at[1], slots = t * k * fmin(1, held / all);
+    double touched = held * (1 - pow(1 - fmin(1, k / all), t));
+
+    w->kind = WORK_EXPERTS;
+    set_axes(w, 6, (const double[]){t, h, wide, k, held, all});
+    w->flops = 2 * slots * h * (n + wide);
+    w->bytes = touched * h * (n + wide) * element_bytes(in.at[1].dtype) +
+               2 * t * h * element_bytes(in.at[0].dtype);
+    w->regime = hash_mix(hash_mix(w->regime, WORK_EXPERTS), n > wide);
+    for (unsigned i = 0; i < 6; i++)
+        w->exact = hash_mix(w->exact, num_u64_of(w->axis[i]));
+    w->exact = hash_mix(w->exact, w->regime);
     return true;
 }
 
@@ -229,6 +296,8 @@ bool work_of(struct arena *arena, struct str kernel, struct query_inputs in,
     out->exact = out->regime;
     if (is_attention)
         return place_attention(in, lengths, out);
+    if (str_equal(kernel, S("FusedMoe")))
+        return place_experts(in, out);
     set_effort(kernel, in, out);
     if (query_is_matmul(kernel) && place_matmul(in, out)) {
         out->regime = hash_mix(out->regime, WORK_MATMUL);
@@ -246,9 +315,9 @@ bool work_of(struct arena *arena, struct str kernel, struct query_inputs in,
     return true;
 }
 
-uint64_t work_comm_regime(int64_t tier)
+uint64_t work_comm_regime(int64_t tier, struct str variant)
 {
-    return hash_mix(WORK_COMM, (uint64_t)tier);
+    return hash_mix(WORK_COMM, (uint64_t)tier) ^ (variant.n > 0 ? hash_bytes(variant) : 0);
 }
 
 void work_of_comm(double bytes, double devices, uint64_t regime, struct call_work *out)

@@ -16,6 +16,7 @@ enum work_kind {
     WORK_ATTENTION, /* sequences, queries and keys of each, heads, key/value heads, head size */
     WORK_PICK,      /* elements picked, width: of the source only that is read */
     WORK_COMM,      /* bytes, devices */
+    WORK_EXPERTS,   /* tokens, hidden, width, experts of a token, of this card, of all */
 };
 
 enum { WORK_AXES = 6 };
@@ -41,14 +42,14 @@ struct work_lengths {
 bool work_is_attention(struct str kernel);
 
 /* `formats` may be NULL; `lengths` is needed for attention alone; `extra` is hashed into the regime
- * (EP size and the like). False for what cannot be placed: no inputs, dimensions below 1. */
+ * (EP size, a variant). False for what cannot be placed: no inputs, dimensions below 1. */
 bool work_of(struct arena *arena, struct str kernel, struct query_inputs in,
              const struct str *formats, const struct work_lengths *lengths, struct str extra,
              struct call_work *out);
 
 /* A collective, and the regime of a tier of the network; a negative one stands for none. */
 void work_of_comm(double bytes, double devices, uint64_t regime, struct call_work *out);
-uint64_t work_comm_regime(int64_t tier);
+uint64_t work_comm_regime(int64_t tier, struct str variant);
 
 /* Lengths of `seqs` equal sequences: `queries` and `keys` of each; `is_causal` halves the square.
  */

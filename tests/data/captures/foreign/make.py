@@ -6,9 +6,13 @@ times, so that tests can compare what is read from them; the traces of serving e
 make.py FOLDER (the folder of this file).
 """
 import csv
+import gzip
 import json
 import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from proto import message, number, real  # noqa: E402
 
 KERNELS = (("ck::gemm_bf16", 40_250), ("rms_norm_kernel", 6_125), ("flash_fwd_kernel", 31_500),
            ("ck::gemm_bf16", 38_750), ("silu_and_mul_kernel", 5_375), ("ck::gemm_bf16", 44_000))
@@ -225,6 +229,127 @@ def jax_tpu(folder):
     t.write(folder / "tpu.trace.json")
 
 
+class Plane:
+    """A plane of an XSpace: rows of events, then the tables of their names, as the profiler writes them."""
+
+    def __init__(self, name):
+        self.name, self.lines, self.events, self.stats, self.own = name, {}, {}, {}, b""
+
+    def stat(self, name, value, field=4):
+        """A whole number, a real, or a text by its place in the table of names."""
+        known = self.stats.setdefault(name, len(self.stats) + 1)
+        if isinstance(value, str):
+            text = self.stats.setdefault(value, len(self.stats) + 1)
+            return message(field, number(1, known), number(7, text))
+        return message(field, number(1, known), real(2, value) if isinstance(value, float) else number(4, value))
+
+    def line(self, line, name, timestamp=0):
+        self.lines[line] = [number(1, line), message(2, name), number(3, timestamp)]
+
+    def add(self, line, name, begin, end, timestamp=0, /, shared=(), **stats):
+        """An event from `begin` to `end`, nanoseconds; offsets count from the time stamp of its row."""
+        display, hlo = name if isinstance(name, tuple) else ("", name)
+        known = self.events.setdefault(hlo, (len(self.events) + 1, display, shared))[0]
+        body = number(1, known), number(2, (begin - timestamp) * 1000), number(3, (end - begin) * 1000)
+        self.lines[line].append(message(4, *body, *(self.stat(k, v) for k, v in stats.items())))
+
+    def build(self):
+        maps = [message(4, number(1, n), message(2, number(1, n), message(2, name), message(4, display) if display
+                                                 else b"", *(self.stat(k, v, 5) for k, v in shared)))
+                for name, (n, display, shared) in self.events.items()]
+        maps += [message(5, number(1, n), message(2, number(1, n), message(2, name)))
+                 for name, n in self.stats.items()]
+        return message(1, message(2, self.name), *(message(3, *line) for line in self.lines.values()), *maps, self.own)
+
+
+def space(*planes):
+    return b"".join(p.build() for p in planes) + message(4, "node1")
+
+
+def task(start):
+    plane = Plane("Task Environment")
+    known = plane.stats.setdefault("profile_start_time", 1)
+    plane.own = message(6, number(1, known), number(3, start))
+    return plane
+
+
+def jax_xplane(folder):
+    """The run of jax_gpu as its profiler writes it, and a JSON timeline made from its front: it must not be read."""
+    rows = {1: "Stream #1(Kernel)", 2: "Stream #2(MemcpyH2D)", 3: "Stream #3(Kernel)"}
+    derived = {-559038737: "Steps", -559038736: "XLA Modules", -559038735: "XLA Ops"}
+    planes = []
+    host = Plane("/host:CPU")
+    host.line(-5, "python", 1000)
+    host.line(77, "Host Threads/77")
+    for device in (0, 1):
+        plane = Plane("/device:GPU:%d" % device)
+        planes.append(plane)
+        for line, name in {**rows, **derived}.items():
+            plane.line(line, name, 500)
+        plane.own = b"".join(plane.stat(k, v, 6) for k, v in (
+            ("device_vendor", "Nvidia"), ("gpu_device_name", "NVIDIA H100 80GB HBM3"), ("clock_rate", 1_980_000),
+            ("core_count", 132), ("memory_size", 85_000_000_000), ("memory_bandwidth", 3_352_320_000_000),
+            ("compute_cap_major", 9), ("compute_cap_minor", 0)))
+        work, calls, steps = run(device)
+        for n, (sort, name, begin, end, stream, link) in enumerate(work):
+            begin, end = begin - BEGIN, end - BEGIN
+            hlo = "all-reduce.%d" % n if sort == "comm" else "fusion.%d" % n
+            if sort == "copy":
+                plane.add(stream, "MemcpyH2D", begin, end, 500, correlation_id=link, memcpy_details="kind:pinned "
+                          "size:65536 dest:0 async:1")
+                continue
+            plane.add(stream, name, begin, end, 500, correlation_id=link,
+                      kernel_details="regs:96 static_shared:0 dynamic_shared:1024 grid:256,2,1 block:256,1,1 occ_pct:50",
+                      tf_op="XlaModule:", name="jit(step)/" + hlo, hlo_op=hlo, hlo_module="jit_step", program_id=7)
+            plane.add(-559038735, hlo, begin, end, 500)
+        for name, begin, end, link in calls:
+            host.add(77, "cuMemcpyHtoDAsync" if "Memcpy" in name else "cuLaunchKernel", begin - BEGIN, end - BEGIN,
+                     correlation_id=link)
+        for n, begin, end in steps:
+            plane.add(-559038737, str(n + 5), begin - BEGIN, end - BEGIN, 500, step_name=str(n + 5), group_id=n)
+            plane.add(-559038736, "jit_step(77)", begin - BEGIN + 9_000, end - BEGIN, 500, run_id=n)
+            if device == 0:
+                host.add(-5, "$train.py:12 step", begin - BEGIN + 1000, begin - BEGIN + 301_000, 1000)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "node1.xplane.pb").write_bytes(space(*planes, host, task(1_750_000_000_000_000_000)))
+    front = Xla()
+    front.name(1, "/device:GPU:0", rows)
+    front.add(1, 1, "ck::gemm_bf16", BEGIN, BEGIN + 40_250)
+    with gzip.GzipFile(folder / "node1.trace.json.gz", "wb", mtime=0) as out:
+        out.write(json.dumps({"traceEvents": front.events}).encode())
+
+
+def tpu_xplane(folder):
+    """The run of jax_tpu: names are whole operations, arrows lead from the host to runs of modules."""
+    plane, host = Plane("/device:TPU:0"), Plane("/host:CPU")
+    for line, name in {2: "XLA Modules", 3: "XLA Ops", 4: "Async XLA Ops", 6: "XLA TraceMe",
+                       9: "_counters_"}.items():
+        plane.line(line, name)
+    host.line(20, "python")
+    plane.own = b"".join(plane.stat(k, v, 6) for k, v in (
+        ("device_type_string", "TPU v5 lite"), ("peak_hbm_bw_gigabytes_per_second", 819.2)))
+    work, _, steps = run(0)
+    for n, begin, end in steps:
+        begin, end = begin - BEGIN, end - BEGIN
+        host.add(20, "PjRtLoadedExecutable::Execute", begin, begin + 2_000, _pt=12, _p=900 + n)
+        plane.add(2, "jit_prepare(5)", begin, begin + 4_000)
+        plane.add(2, "jit_train_step(9)", begin + 8_000, end, _ct=12, _c=900 + n)
+        inside = [w for w in work if w[0] == "kernel" and begin <= w[2] - BEGIN < end]
+        plane.add(3, ("while.3", "%while.3 = (s32[]) while((s32[]) %tuple)"), inside[0][2] - BEGIN - 500,
+                  inside[-1][3] - BEGIN + 500, shared=(("hlo_category", "while"),))
+        plane.add(6, "dependency-wait", begin, begin + 300)
+        plane.add(9, "hbm bytes", begin, begin, value=1e9 * (n + 1))
+    for n, (sort, _, begin, end, _, _) in enumerate(work):
+        line, word = (4, "copy-start.%d") if sort == "copy" else (3, "all-reduce.%d" if sort == "comm" else "fusion.%d")
+        display = "async-copy" if sort == "copy" else word % n
+        name = display, "%%%s = bf16[128,4096]{1,0} fusion(bf16[128,4096]{1,0} %%p)" % (word % n)
+        plane.add(line, name, begin - BEGIN, end - BEGIN, shared=(
+            ("hlo_category", "convolution fusion"), ("flops", 2 * 128 * 4096 * 4096), ("bytes_accessed", 35_651_584),
+            ("source", "train.py:12"), ("tf_op", "jit(train_step)/dot_general:")))
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "tpu.xplane.pb").write_bytes(space(plane, host))
+
+
 def tensorflow1(folder):
     """A timeline of one session's run: a process for each row."""
     names = {1: "/job:localhost/replica:0/task:0/device:GPU:0 Compute", 3: "/device:GPU:0/stream:all Compute",
@@ -288,6 +413,8 @@ def main(folder):
     jax_gpu(folder / "jax_gpu")
     jax_tpu(folder / "jax_tpu")
     tensorflow1(folder / "tensorflow1")
+    jax_xplane(folder / "jax_xplane")
+    tpu_xplane(folder / "tpu_xplane")
     engines(pathlib.Path(__file__).resolve().parents[4] / "examples" / "serving")
 
 
