@@ -114,6 +114,14 @@ struct TensorCreateInfo {
     void copy(const TensorCreateInfo &other) { *this = other; }
 };
 
+// A tensor of that shape in memory that is there already.
+inline void init_tensor_from_create_info(ChipTensor &out, const TensorCreateInfo &info, void *at,
+                                         uint64_t bytes)
+{
+    out = make_tensor_external(at, info.shapes, info.ndims, info.dtype, info.manual_dep);
+    out.buffer.size = bytes;
+}
+
 enum class TensorArgType : int32_t { INPUT, OUTPUT, INOUT, OUTPUT_EXISTING, NO_DEP };
 
 // ---- what a task is given ----

@@ -393,8 +393,33 @@ def scene_test(*args, **kwargs):
 
     def decorator(cls):
         cls.strata_level, cls.strata_runtime = int(level), str(runtime)
+        spec, folder = getattr(cls, "CALLABLE", None), os.path.dirname(os.path.abspath(inspect.getfile(cls)))
+        if isinstance(spec, dict):  # another class may take it over, in another folder
+            spec.update(placed(spec, folder))
+            if "callables" in spec:
+                spec["callables"] = [placed(one, folder) for one in spec["callables"]]
         return cls
     return decorator
+
+
+def placed(spec, folder):
+    """The same callable, with absolute paths."""
+    def absolute(path):
+        return str(path) if os.path.isabs(str(path)) or "$" in str(path) else os.path.join(folder, str(path))
+
+    def whole(one):
+        one = dict(one)
+        if one.get("source"):
+            one["source"] = absolute(one["source"])
+        if one.get("extra_include_dirs"):
+            one["extra_include_dirs"] = [absolute(d) for d in one["extra_include_dirs"]]
+        return one
+    made = dict(spec)
+    if isinstance(spec.get("orchestration"), dict):
+        made["orchestration"] = whole(spec["orchestration"])
+    if "incores" in spec:
+        made["incores"] = [whole(one) for one in spec["incores"]]
+    return made
 
 
 class SceneTestLevel(enum.IntEnum):
@@ -517,20 +542,18 @@ def scenes_of(loaded, wanted):
 
 
 def entry_of(callable_spec, number, folder):
-    def absolute(source):
-        return str(source) if os.path.isabs(str(source)) else os.path.join(folder, str(source))
+    callable_spec = placed(callable_spec, folder)
     orchestration = callable_spec.get("orchestration")
     orchestration = orchestration if isinstance(orchestration, dict) else {}
     incores = []
     for one in callable_spec.get("incores", []):
-        source = absolute(one["source"])
+        source = str(one["source"])
         incores.append({"func_id": int(one.get("func_id", -1)), "source": source,
                         "name": str(one.get("name") or pathlib.Path(source).stem),
                         "core_type": str(one.get("core_type", "")),
-                        "include_dirs": [absolute(d) if "$" not in str(d) else str(d)
-                                         for d in one.get("extra_include_dirs") or []]})
+                        "include_dirs": one.get("extra_include_dirs") or []})
     return {"name": str(callable_spec.get("name", "callable_%d" % number)),
-            "source": absolute(orchestration["source"]) if orchestration.get("source") else "",
+            "source": str(orchestration.get("source") or ""),
             "function": str(orchestration.get("function_name") or "aicpu_orchestration_entry"),
             "incores": incores}
 
@@ -541,7 +564,11 @@ def record(path, wanted, root):
     found = scenes_of(loaded, wanted)
     if not found:
         raise NotHere("no class here has CALLABLE and the case %s" % wanted)
-    cls, case = next(((c, k) for c, k in found if getattr(c, "strata_level", 2) == 2), found[0])
+    found = [(c, k) for c, k in found if getattr(c, "strata_level", 2) == 2] or found
+    if len(found) > 1:
+        raise NotHere("several classes here have the case %s: %s; CLASS::CASE names one"
+                      % (wanted, ", ".join(c.__name__ for c, _ in found)))
+    cls, case = found[0]
     params, scene = case.get("params", {}), cls()
     folder = os.path.dirname(os.path.abspath(path))
     specs = cls.CALLABLE.get("callables")

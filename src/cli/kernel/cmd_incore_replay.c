@@ -47,7 +47,10 @@ static const struct opt options[] = {
     OPT_STRING(0, "arg-spec", "FILE", struct args, job.arg_spec, "all arguments, as JSON"),
     OPT_STRING(0, "write-arg-spec", "FILE", struct args, job.write_arg_spec,
                "write the arguments, guessed where unknown, and stop"),
-    OPT_STRING(0, "dump-dir", "DIR", struct args, job.dump_dir, "folder of dumped tensors"),
+    OPT_STRING(0, "dump-dir", "DIR", struct args, job.dump_dir, "folder of dumped arguments"),
+    OPT_LIST(0, "restore-arg", "SLOT", struct args, job.restore_args,
+             "slots whose values the dump gives: a number, all or none; repeatable "
+             "(default: all, none on a5)"),
     OPT_STRING(0, "task-id", "ID", struct args, job.task_id,
                "this task of the scene, or of the dump"),
     OPT_FLAG(0, "record", struct args, job.records,
@@ -73,7 +76,8 @@ static const struct opt options[] = {
     OPT_INT(0, "timeout", "N", struct args, job.timeout_s, 1, 1000000,
             "time limit in seconds (default: 120)"),
     OPT_INT(0, "sim-minutes", "N", struct args, job.sim_minutes, 1, 2880,
-            "msprof's limit in minutes (default: --timeout, rounded up)"),
+            "msprof's limit in minutes (default: --timeout, rounded up)",
+            .alias = "msprof-timeout"),
     OPT_GROUP("Folders"),
     OPT_STRING(0, "output-dir", "DIR", struct args, output_dir, "same as --out"),
     OPT_STRING(0, "cann-home", "DIR", struct args, job.cann_home,
@@ -114,23 +118,48 @@ static struct incore_replay_job replay_job_of(const struct session *s, const str
     return job;
 }
 
-static void add_slot(struct report *r, const struct slot *slot)
+static struct str dims_text(struct arena *arena, const int64_t *dims, size_t n)
 {
-    struct str shape = {"", 0};
+    struct str text = {"", 0};
+
+    for (size_t i = 0; i < n; i++)
+        text = arena_format(arena, "%.*s%s%" PRId64, STR_ARGS(text), i > 0 ? "x" : "", dims[i]);
+    return text;
+}
+
+/* "16x1, 32 bytes, strides 16x1 from 64 on, in query, given" */
+static struct str tensor_text(struct arena *arena, const struct slot *s)
+{
+    struct str text = dims_text(arena, s->shape, s->rank), fill = slot_filling(s);
     int64_t bytes = 0;
 
-    for (size_t i = 0; i < slot->rank; i++)
-        shape = arena_format(&r->arena, "%.*s%s%" PRId64, STR_ARGS(shape), i > 0 ? "x" : "",
-                             slot->shape[i]);
-    if (slot->is_tensor) {
-        slot_bytes(slot, &bytes);
-        report_line(r, "  %2" PRId64 "  %-24.*s %-12.*s %.*s, %" PRId64 " bytes, %.*s", slot->index,
-                    STR_ARGS(slot->name), STR_ARGS(slot->dtype->name), STR_ARGS(shape), bytes,
-                    STR_ARGS(slot->fill));
-    } else {
-        report_line(r, "  %2" PRId64 "  %-24.*s %-12.*s %" PRId64, slot->index,
-                    STR_ARGS(slot->name), STR_ARGS(slot->dtype->name), slot->value);
-    }
+    (void)slot_bytes(s, &bytes);
+    text = arena_format(arena, "%.*s, %" PRId64 " bytes", STR_ARGS(text), bytes);
+    if (!slot_is_plain(s) && s->strides != NULL)
+        text = arena_format(arena, "%.*s, strides %.*s", STR_ARGS(text),
+                            STR_ARGS(dims_text(arena, s->strides, s->rank)));
+    if (s->start > 0)
+        text = arena_format(arena, "%.*s from element %" PRId64, STR_ARGS(text), s->start);
+    if (s->memory != NULL && !str_equal(s->memory->name, s->name))
+        text = arena_format(arena, "%.*s, in %.*s", STR_ARGS(text), STR_ARGS(s->memory->name));
+    return arena_format(arena, "%.*s, %.*s", STR_ARGS(text), STR_ARGS(fill));
+}
+
+static void add_slot(struct report *r, const struct slot *slot)
+{
+    struct str text;
+
+    if (slot->is_tensor)
+        text = tensor_text(&r->arena, slot);
+    else if (slot->context != NULL)
+        text = arena_format(&r->arena, "windows of %zu ranks, of which it is %" PRId64,
+                            slot->context->n, slot->context->rank);
+    else if (slot->is_unsigned)
+        text = arena_format(&r->arena, "%" PRIu64, (uint64_t)slot->value);
+    else
+        text = arena_format(&r->arena, "%" PRId64, slot->value);
+    report_line(r, "  %2" PRId64 "  %-24.*s %-12.*s %.*s", slot->index, STR_ARGS(slot->name),
+                STR_ARGS(slot->dtype->name), STR_ARGS(text));
 }
 
 static void incore_replay_describe(const void *result, struct report *r)

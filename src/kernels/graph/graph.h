@@ -136,10 +136,12 @@ struct task_graph {
     struct arena arena;
     struct str runtime, case_name, scene; /* the class; empty: of a scene file */
     int64_t level;
+    struct str *platforms; /* that the case is for; none: any */
+    size_t n_platforms;
     struct graph_callable *callables;
     size_t n_callables;
     struct graph_buffer *buffers;
-    size_t n_buffers;
+    size_t n_buffers, n_given; /* the scene's are first, then those that tasks made */
     VEC_OF(struct graph_run) runs;
     VEC_OF(struct graph_task) tasks;
     VEC_OF(struct graph_tensor) tensors;

@@ -115,8 +115,8 @@ static void make_buffers(struct child_scene *s)
 {
     const struct task_graph *g = s->g;
 
-    s->buffers = mem_grow(NULL, sizeof(*s->buffers), g->n_buffers + 1);
-    for (size_t i = 0; i < g->n_buffers; i++) {
+    s->buffers = mem_grow(NULL, sizeof(*s->buffers), g->n_given + 1);
+    for (size_t i = 0; i < g->n_given; i++) {
         s->buffers[i] = (struct child_buffer){reserve(g->buffers[i].bytes), g->buffers[i].bytes};
         if (s->buffers[i].at == NULL)
             child_fail("no memory to reserve for the tensors of the scene", "", 0);
@@ -125,7 +125,7 @@ static void make_buffers(struct child_scene *s)
         else if (g->buffers[i].fill != 0 && g->buffers[i].bytes <= MOST_FILLED)
             graph_fill(&g->buffers[i], s->buffers[i].at);
     }
-    for (size_t i = 0; i < g->n_buffers; i++)
+    for (size_t i = 0; i < g->n_given; i++)
         if (g->buffers[i].kind == GRAPH_CONTEXT)
             fill_context(s, i);
     for (s->heap_bytes = MOST_MADE; s->heap == NULL && s->heap_bytes >= LEAST_MADE;
@@ -158,11 +158,11 @@ static bool locate(const struct child_scene *s, uint64_t address, int64_t *buffe
 
     if (s->made.n > 0 && at - (uintptr_t)s->heap < s->used) {
         size_t i = made_at(s, at);
-        *buffer = (int64_t)(s->g->n_buffers + i);
+        *buffer = (int64_t)(s->g->n_given + i);
         *offset = at - (uintptr_t)s->made.at[i].at;
         return true;
     }
-    for (size_t i = 0; i < s->g->n_buffers; i++)
+    for (size_t i = 0; i < s->g->n_given; i++)
         if (at - (uintptr_t)s->buffers[i].at < s->buffers[i].bytes + (s->buffers[i].bytes == 0)) {
             *buffer = (int64_t)i;
             *offset = at - (uintptr_t)s->buffers[i].at;
@@ -276,7 +276,7 @@ static void put_task(struct child_scene *s, const struct strata_scene_task *t)
     for (int32_t i = 0; i < t->n_scalars; i++) {
         int64_t context = GRAPH_NONE;
         bool is_context = locate(s, t->scalars[i], &context, &offset) && offset == 0 &&
-                          (size_t)context < s->g->n_buffers &&
+                          (size_t)context < s->g->n_given &&
                           s->g->buffers[context].kind == GRAPH_CONTEXT;
         put_word(s, t->scalars[i]);
         put_word(s, (uint64_t)(is_context ? context : GRAPH_NONE));

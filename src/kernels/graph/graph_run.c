@@ -20,7 +20,6 @@ struct taker {
     struct str rest;
     const struct graph_callable *callable;
     int64_t run, first;   /* the run and its first task */
-    size_t n_scene;       /* buffers of the scene */
     VEC_OF(struct graph_buffer) made; /* by its tasks */
 };
 
@@ -51,7 +50,7 @@ static bool take_made(struct taker *t, const uint64_t *w, struct graph_tensor *o
                              .maker = (int64_t)t->g->tasks.n,
                              .is_known = w[TENSOR_INITIAL] != 0};
 
-    if (w[TENSOR_BUFFER] != t->n_scene + t->made.n)
+    if (w[TENSOR_BUFFER] != t->g->n_given + t->made.n)
         return false;
     b.name = arena_format(&t->g->arena, "t%zu_%zu", t->g->tasks.n, t->made.n);
     b.data = S("");
@@ -92,11 +91,11 @@ static bool take_tensor(struct taker *t, struct graph_tensor *out)
         return false;
     if (out->buffer == GRAPH_NONE)
         return true;
-    if (out->buffer < 0 || (uint64_t)out->buffer >= t->n_scene + t->made.n)
+    if (out->buffer < 0 || (uint64_t)out->buffer >= t->g->n_given + t->made.n)
         return false;
-    uint64_t bytes = (uint64_t)out->buffer < t->n_scene
+    uint64_t bytes = (uint64_t)out->buffer < t->g->n_given
                          ? t->g->buffers[out->buffer].bytes
-                         : t->made.at[(size_t)out->buffer - t->n_scene].bytes;
+                         : t->made.at[(size_t)out->buffer - t->g->n_given].bytes;
     return out->offset <= bytes && out->bytes <= ((uint64_t)1 << 46) &&
            out->start <= ((uint64_t)1 << 46);
 }
@@ -109,7 +108,7 @@ static bool take_task(struct taker *t)
 
     if (!take_words(t, w, TASK_WORDS) || w[WORD_KIND] > GRAPH_ALLOC ||
         w[WORD_TENSORS] > SLOT_LOCAL || w[WORD_SCALARS] > SLOT_LOCAL ||
-        w[WORD_AFTER] > g->tasks.n || w[WORD_FILE] > 4096 || w[WORD_CONDITION] > 6 ||
+        w[WORD_AFTER] > t->rest.n || w[WORD_FILE] > 4096 || w[WORD_CONDITION] > 6 ||
         w[WORD_LINE] > INT32_MAX || (int64_t)w[WORD_BLOCKS] > INT32_MAX)
         return false;
     task.kind = (enum graph_kind)w[WORD_KIND];
@@ -139,7 +138,7 @@ static bool take_task(struct taker *t)
         if (!take_words(t, word, SCALAR_WORDS))
             return false;
         int64_t context = (int64_t)word[SCALAR_CONTEXT];
-        bool is_context = context >= 0 && (uint64_t)context < t->n_scene &&
+        bool is_context = context >= 0 && (uint64_t)context < t->g->n_given &&
                           g->buffers[context].kind == GRAPH_CONTEXT;
         vec_push(&g->scalars, ((struct graph_scalar){is_context ? 0 : word[SCALAR_BITS],
                                                      is_context ? context : GRAPH_NONE}));
@@ -152,7 +151,8 @@ static bool take_task(struct taker *t)
             task.after.n++;
         }
     }
-    if (t->rest.n < w[WORD_FILE])
+    if (t->rest.n < w[WORD_FILE] || task.condition_buffer < GRAPH_NONE ||
+        task.condition_buffer >= (int64_t)(g->n_given + t->made.n))
         return false;
     task.file = arena_str(&g->arena, str_part(t->rest, 0, (size_t)w[WORD_FILE]));
     t->rest = str_part(t->rest, (size_t)w[WORD_FILE], t->rest.n);
@@ -166,7 +166,7 @@ static void add_made(struct taker *t)
     struct task_graph *g = t->g;
     struct graph_buffer *all =
         ARENA_ARRAY(&g->arena, struct graph_buffer, g->n_buffers + t->made.n);
-    int64_t more = (int64_t)(g->n_buffers - t->n_scene);
+    int64_t more = (int64_t)(g->n_buffers - g->n_given);
 
     if (g->n_buffers > 0)
         memcpy(all, g->buffers, g->n_buffers * sizeof(*all));
@@ -178,9 +178,9 @@ static void add_made(struct taker *t)
         struct graph_task *task = &g->tasks.at[i];
         for (size_t k = 0; k < task->tensors.n; k++) {
             int64_t *buffer = &g->tensors.at[task->tensors.first + k].buffer;
-            *buffer += *buffer >= (int64_t)t->n_scene ? more : 0;
+            *buffer += *buffer >= (int64_t)g->n_given ? more : 0;
         }
-        task->condition_buffer += task->condition_buffer >= (int64_t)t->n_scene ? more : 0;
+        task->condition_buffer += task->condition_buffer >= (int64_t)g->n_given ? more : 0;
     }
 }
 
@@ -194,8 +194,6 @@ static enum status take_all(struct task_graph *g, const struct graph_call *call,
                       .first = (int64_t)g->tasks.n};
     bool is_fine = true;
 
-    while (t.n_scene < g->n_buffers && g->buffers[t.n_scene].kind != GRAPH_MADE)
-        t.n_scene++;
     while (is_fine && t.rest.n > 0)
         is_fine = take_task(&t);
     if (is_fine)

@@ -240,6 +240,10 @@ static enum status read_document(struct scene_reader *r, const struct tree *doc,
     g->scene = text_in(&g->arena, doc, S("class"));
     g->case_name = text_in(&g->arena, tree_get(doc, S("case")), S("name"));
     (void)tree_int(tree_get(doc, S("level")), &g->level);
+    const struct tree *platforms = tree_get(tree_get(doc, S("case")), S("platforms"));
+    g->platforms = ARENA_ARRAY(&g->arena, struct str, platforms != NULL ? platforms->n : 0);
+    for (const struct tree *one = tree_items(platforms); one != NULL; one = one->next)
+        g->platforms[g->n_platforms++] = arena_str(&g->arena, tree_text(one));
     if (callables == NULL || callables->kind != TREE_LIST || runs == NULL ||
         runs->kind != TREE_LIST || runs->n > MOST_CALLS)
         return wrong(r, "the list of callables or runs", d);
@@ -382,6 +386,7 @@ enum status graph_scene(const struct graph_job *job, struct task_graph *g, struc
     *out = (struct graph_calls){0};
     enum status status =
         str_ends(str_of(job->module), S(".json")) ? read_file(&r, d) : run_python(&r, d);
+    g->n_given = g->n_buffers;
     g->python_ms = (double)(now_ns() - begin) / 1e6;
     return status;
 }

@@ -9,7 +9,9 @@
 #include "base/files/fs.h"
 #include "base/files/mapfile.h"
 #include "kernels/incore/incore_run.h"
+#include "base/text/num.h"
 #include "kernels/replay/args.h"
+#include "kernels/replay/args_dump.h"
 #include "kernels/replay/draft.h"
 #include "kernels/replay/paths.h"
 
@@ -61,13 +63,10 @@ static bool try_record(const struct incore_replay_job *job, struct incore_replay
 
     diag_init(&own);
     *status = incore_replay_record(job, r, &own);
-    if (*status == ST_OK || is_needed || *status == ST_CANCELLED) {
+    if (*status == ST_OK || is_needed || *status == ST_CANCELLED)
         diag_merge(d, &own);
-    } else {
-        const struct diag_entry *e = own.entries.n > 0 ? &own.entries.at[own.entries.n - 1] : NULL;
-        diag_add(d, SEV_NOTE, "replay.not-recorded", (struct where){.path = r->scene.file},
-                 "the orchestration was not recorded: %s", e != NULL ? e->first[0].text : "");
-    }
+    else
+        incore_replay_not_recorded(r, &own, SEV_NOTE, d);
     diag_fini(&own);
     return *status == ST_OK;
 }
@@ -78,6 +77,46 @@ static bool is_recordable(const struct incore_replay_job *job, const struct inco
     return job->records &&
            (r->scene.doc == NULL ||
             tree_get(tree_get(r->scene.doc, S("orchestration")), S("source")) != NULL);
+}
+
+/* The slots whose values are wanted; NULL in `out` when nothing was said. */
+static enum status read_restores(const struct incore_replay_job *job, bool *slots, const bool **out,
+                                 struct diag *d)
+{
+    *out = job->restore_args.n > 0 ? slots : NULL;
+    for (size_t i = 0; i < job->restore_args.n; i++) {
+        struct str word = str_of(job->restore_args.at[i]);
+        int64_t slot = -1;
+        if (str_equal(word, S("all")) || str_equal(word, S("none")))
+            memset(slots, word.at[0] == 'a', SLOT_COUNT * sizeof(*slots));
+        else if (num_i64(word, &slot) && slot >= 0 && slot < SLOT_LOCAL)
+            slots[slot] = true;
+        else
+            return diag_fail(d, ST_FORMAT, "replay.bad-index", (struct where){0},
+                             "--restore-arg %s: neither a slot from 0 to %d nor all or none",
+                             job->restore_args.at[i], SLOT_LOCAL - 1);
+    }
+    return ST_OK;
+}
+
+/* The task's arguments from a dump; its other cores run what the dump says. */
+static enum status take_dump(const struct incore_replay_job *job, struct incore_replay_result *r,
+                             struct diag *d)
+{
+    bool restores[SLOT_COUNT] = {false};
+    struct args_dump_job dump = {.folder = job->dump_dir,
+                                 .task_id = job->task_id,
+                                 .func_id = r->kernel.incore.func_id,
+                                 .is_reliable = strcmp(job->platform, "a5") != 0};
+    struct args_dump task;
+
+    TRY(read_restores(job, restores, &dump.restores, d));
+    TRY(args_dump(&r->arena, &dump, &task, &r->slots, d));
+    if (task.task.n > 0)
+        r->args_from = arena_printf(&r->arena, "task %.*s of %s", STR_ARGS(task.task), task.path);
+    if (task.n_kernels > 1)
+        incore_replay_cores(r, task.kernels, task.n_kernels);
+    return ST_OK;
 }
 
 /* Where the arguments come from, in order of priority. */
@@ -97,7 +136,7 @@ static enum status find_slots(const struct incore_replay_job *job, struct incore
     } else if (job->dump_dir != NULL) {
         from = job->dump_dir;
         r->args_from = from;
-        TRY(args_dump(&r->arena, from, job->task_id, &r->slots, d));
+        TRY(take_dump(job, r, d));
     } else if (is_recordable(job, r) && try_record(job, r, !has_other, &status, d)) {
         ;
     } else if (status == ST_CANCELLED || (status != ST_OK && !has_other)) {
@@ -220,7 +259,7 @@ static enum status make_workspace(const struct incore_replay_job *job,
     if (r->ws.platform == NULL)
         return diag_fail(d, ST_UNSUPPORTED, "replay.platform", (struct where){0},
                          "Unknown platform family: '%s'", job->platform);
-    TRY(scene_read(&r->arena, job->module, str_of(job->case_name), &r->scene, d));
+    TRY(incore_replay_scene(job, r, d));
     TRY(kernel_select(&r->scene, &job->choice, &r->kernel, d));
     TRY(find_slots(job, r, d));
     if (job->write_arg_spec != NULL) {

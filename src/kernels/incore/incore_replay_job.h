@@ -24,6 +24,7 @@ struct incore_replay_job {
     const char *write_graph;    /* also writes what the scene submits; NULL: no */
     bool records;               /* may run the scene's orchestration for the arguments */
     struct words set_args;      /* SLOT=VALUE */
+    struct words restore_args;  /* SLOT, "all" or "none": whose values a dump gives */
     int64_t device, launch_count, timeout_s, sim_minutes, blocks;
     enum replay_backend backend;
     bool is_dry;
@@ -61,8 +62,15 @@ enum status incore_replay_run(const struct incore_replay_job *job, struct diag *
 void incore_replay_result_free(struct incore_replay_result *r);
 
 /* Parts in files of their own. */
+enum status incore_replay_scene(const struct incore_replay_job *job,
+                                struct incore_replay_result *r, struct diag *d);
+/* The task runs these kernels of the scene, the first of them on the cube core if it is for one. */
+void incore_replay_cores(struct incore_replay_result *r, const int64_t *func_ids, size_t n);
 enum status incore_replay_record(const struct incore_replay_job *job,
                                  struct incore_replay_result *r, struct diag *d);
+/* Tells why the scene was not recorded, where it may do without. */
+void incore_replay_not_recorded(const struct incore_replay_result *r, const struct diag *why,
+                                enum severity severity, struct diag *d);
 enum status incore_replay_sim(const struct incore_replay_job *job, struct incore_replay_result *r,
                               struct diag *d);
 enum status incore_replay_msprof(const struct incore_replay_job *job,

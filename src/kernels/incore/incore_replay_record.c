@@ -62,40 +62,144 @@ static void add_includes(struct incore_replay_result *r, const struct graph_inco
 }
 
 /* The sources of the task: it may be more than the kernel that was asked for. */
-static void take_cores(struct incore_replay_result *r)
+static void take_cores(struct incore_replay_result *r, const char *cube, const char *vector,
+                       const char *second)
+{
+    struct workspace_cores *cores = &r->ws.cores;
+    bool is_pair = vector != NULL && second != NULL;
+
+    r->ws.has_cores = true;
+    *cores = (struct workspace_cores){.cube = cube, .vector = vector != NULL ? vector : second};
+    if (is_pair && strcmp(vector, second) != 0)
+        cores->second = second;
+    r->kernel.shape = cube == NULL && second == NULL ? SHAPE_AIV
+                      : cores->vector == NULL        ? SHAPE_AIC
+                                                     : SHAPE_MIX;
+}
+
+static void take_task(struct incore_replay_result *r)
 {
     const struct task_graph *g = &r->graph;
     const struct graph_task *t = &g->tasks.at[r->task];
-    const struct graph_incore *of[GRAPH_CORES];
-    struct workspace_cores *cores = &r->ws.cores;
+    const char *sources[GRAPH_CORES];
 
     for (size_t i = 0; i < GRAPH_CORES; i++) {
-        of[i] = incore_of(g, t, i);
-        add_includes(r, of[i]);
+        const struct graph_incore *one = incore_of(g, t, i);
+        add_includes(r, one);
+        sources[i] = one != NULL ? one->source : NULL;
     }
-    r->ws.has_cores = true;
-    *cores = (struct workspace_cores){.cube = of[0] != NULL ? of[0]->source : NULL,
-                                      .vector = of[1] != NULL ? of[1]->source : NULL};
-    if (of[2] != NULL && of[1] == NULL)
-        cores->vector = of[2]->source;
-    else if (of[2] != NULL && strcmp(of[2]->source, of[1]->source) != 0)
-        cores->second = of[2]->source;
-    r->kernel.shape = cores->cube == NULL && of[2] == NULL     ? SHAPE_AIV
-                      : cores->vector == NULL                  ? SHAPE_AIC
-                                                               : SHAPE_MIX;
+    take_cores(r, sources[0], sources[1], sources[2]);
+}
+
+void incore_replay_cores(struct incore_replay_result *r, const int64_t *func_ids, size_t n)
+{
+    const char *sources[GRAPH_CORES] = {NULL};
+    size_t used = 1;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct scene_incore *one = NULL;
+        for (size_t k = 0; k < r->scene.n_incores && one == NULL; k++)
+            if (r->scene.incores[k].func_id == func_ids[i])
+                one = &r->scene.incores[k];
+        if (one == NULL)
+            continue;
+        if (i == 0 && str_equal(one->core_type, S("aic")))
+            sources[0] = one->path;
+        else if (used < GRAPH_CORES)
+            sources[used++] = one->path;
+    }
+    take_cores(r, sources[0], sources[1], sources[2]);
+}
+
+static enum status record_once(const struct incore_replay_job *job, struct incore_replay_result *r,
+                               struct diag *d)
+{
+    struct graph_job graph = {.module = job->module,
+                              .case_name = str_of(job->case_name),
+                              .arch = str_of(job->platform),
+                              .is_trusted = job->is_trusted};
+
+    if (r->has_graph)
+        return ST_OK;
+    r->has_graph = true;
+    return graph_record(&graph, &r->graph, d);
+}
+
+/* The scene of a module that computes what it has: its kernels are those of the record. */
+static void scene_of(const struct incore_replay_job *job, struct incore_replay_result *r)
+{
+    const struct task_graph *g = &r->graph;
+    struct scene *scene = &r->scene;
+    struct arena *a = &r->arena;
+    size_t n = 0;
+
+    *scene = (struct scene){.file = job->module,
+                            .module = paths_absolute(a, job->module),
+                            .runtime = g->runtime,
+                            .class_name = g->scene,
+                            .case_name = g->case_name,
+                            .platforms = g->platforms,
+                            .n_platforms = g->n_platforms};
+    scene->folder = paths_folder(a, scene->module);
+    for (size_t i = 0; i < g->n_callables; i++)
+        n += g->callables[i].n_incores;
+    scene->incores = ARENA_ARRAY(a, struct scene_incore, n);
+    for (size_t i = 0; i < g->n_callables; i++)
+        for (size_t k = 0; k < g->callables[i].n_incores; k++) {
+            const struct graph_incore *one = &g->callables[i].incores[k];
+            scene->incores[scene->n_incores++] =
+                (struct scene_incore){.func_id = one->func_id,
+                                      .name = one->name,
+                                      .source = str_of(one->source),
+                                      .path = paths_absolute(a, one->source),
+                                      .core_type = one->core_type};
+        }
+}
+
+void incore_replay_not_recorded(const struct incore_replay_result *r, const struct diag *why,
+                                enum severity severity, struct diag *d)
+{
+    const struct diag_entry *e = NULL;
+
+    for (size_t i = 0; i < why->entries.n; i++)
+        if (why->entries.at[i].severity == SEV_ERROR)
+            e = &why->entries.at[i];
+    diag_add(d, severity, "replay.not-recorded", (struct where){.path = r->scene.file},
+             "the scene could not be run for its arguments: %s",
+             e != NULL ? e->first[0].text : "");
+}
+
+enum status incore_replay_scene(const struct incore_replay_job *job,
+                                struct incore_replay_result *r, struct diag *d)
+{
+    struct diag own, other;
+
+    diag_init(&own);
+    diag_init(&other);
+    enum status status =
+        scene_read(&r->arena, job->module, str_of(job->case_name), &r->scene, &own);
+    if (status != ST_OK && status != ST_IO && status != ST_LIMIT && job->records &&
+        !str_ends(str_of(job->module), S(".json"))) {
+        enum status recorded = record_once(job, r, &other);
+        if (recorded == ST_OK)
+            scene_of(job, r);
+        else if (status == ST_UNSUPPORTED) /* what is missing here helps as well as a scene file */
+            incore_replay_not_recorded(r, &other, SEV_WARN, d);
+        status = recorded == ST_OK || recorded == ST_CANCELLED ? recorded : status;
+    }
+    if (status != ST_OK || !r->has_graph)
+        diag_merge(d, &own);
+    diag_fini(&own);
+    diag_fini(&other);
+    return status;
 }
 
 enum status incore_replay_record(const struct incore_replay_job *job,
                                  struct incore_replay_result *r, struct diag *d)
 {
-    struct graph_job graph = {.module = job->module,
-                              .case_name = r->scene.case_name,
-                              .arch = str_of(job->platform),
-                              .is_trusted = job->is_trusted};
     int64_t *tasks;
 
-    r->has_graph = true;
-    TRY(graph_record(&graph, &r->graph, d));
+    TRY(record_once(job, r, d));
     if (job->write_graph != NULL) {
         TRY(record_save(job->write_graph, graph_schema.record, &r->graph, d));
         vec_push(&r->wrote, job->write_graph);
@@ -110,7 +214,7 @@ enum status incore_replay_record(const struct incore_replay_job *job,
     TRY(choose_task(job, r, tasks, r->n_tasks, d));
     const struct graph_task *t = &r->graph.tasks.at[r->task];
     graph_slots(&r->graph, r->task, &r->graph.arena, &r->slots);
-    take_cores(r);
+    take_task(r);
     r->ws.blocks = t->blocks;
     r->args_from = arena_printf(
         &r->arena, "task %lld of %zu that the scene submits, one of %zu of this kernel (%s:%u)",

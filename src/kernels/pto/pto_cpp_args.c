@@ -173,9 +173,10 @@ static enum status make_tensor(const struct pto_cpp_job *job, struct pto_cpp_run
                                const struct slot *s, struct diag *d)
 {
     struct pto_cpp_buffer b = {.slot = s, .dtype = element_of(s->dtype)};
-    int64_t room;
+    int64_t room, elements;
 
-    if (!slot_room(s, &room) || (size_t)room > MOST_BYTES ||
+    if (!slot_room(s, &room) || (size_t)room > MOST_SHARED || !slot_bytes(s, &elements) ||
+        (size_t)elements > MOST_BYTES ||
         (s->memory != NULL && (s->memory->bytes < s->offset ||
                                (size_t)s->memory->bytes > MOST_SHARED)))
         return diag_fail(d, ST_LIMIT, "pto-cpp.memory", (struct where){.path = job->source},

@@ -21,12 +21,6 @@ enum status args_save(const char *path, const struct slots *slots, struct arena 
 /* SLOT=VALUE of a command line: replaces a value, or adds one. Floats are packed. */
 enum status args_set(struct arena *arena, const char *text, struct slots *out, struct diag *d);
 
-/* Adds the tensors of tensor_dump.json in `folder` or its subfolder tensor_dump that were there
- * before the dispatch; of one task unless `task_id` is NULL, and the first one of each slot. Dumps
- * hold no values: slots of scalars are told in a warning, since they must be given. */
-enum status args_dump(struct arena *arena, const char *folder, const char *task_id,
-                      struct slots *out, struct diag *d);
-
 /* Is there a built-in recipe for the scene's module? Its arguments; every slot that the kernel
  * reads must be covered. */
 bool args_has_recipe(const struct scene *scene);

@@ -32,7 +32,8 @@ bool shape_classify(struct str path, struct str text, struct str core_type, enum
     return is_vector || str_contains(path, S("/kernels/aiv/"));
 }
 
-static bool is_chosen(const struct scene_incore *k, const struct kernel_choice *choice)
+static bool is_chosen(const struct scene_incore *k, const struct kernel_choice *choice,
+                      bool is_exact)
 {
     struct str wanted = str_of(choice->source);
 
@@ -42,6 +43,8 @@ static bool is_chosen(const struct scene_incore *k, const struct kernel_choice *
         return k->func_id == choice->func_id;
     while (str_starts(wanted, S("./")))
         wanted = str_part(wanted, 2, wanted.n);
+    if (is_exact)
+        return str_equal(str_of(k->path), wanted);
     /* Equal, of the same file name, or the end of the path; nothing is the end of every one. */
     return wanted.n > 0 && (str_equal(str_basename(k->source), str_basename(wanted)) ||
                             str_ends(k->source, wanted));
@@ -80,14 +83,17 @@ enum status kernel_select(const struct scene *scene, const struct kernel_choice 
     struct where where = {.path = scene->file};
     const struct scene_incore *hit = NULL;
     struct mapfile map;
+    bool is_exact = false;
     size_t n = 0;
 
     *out = (struct kernel){0};
     if ((choice->name != NULL) + (choice->source != NULL) + choice->has_func_id != 1)
         return diag_fail(d, ST_NOT_FOUND, "replay.selector", where,
                          "Exactly one of --kernel, --func-id, or --kernel-source is required");
+    for (size_t i = 0; choice->source != NULL && i < scene->n_incores; i++)
+        is_exact = is_exact || is_chosen(&scene->incores[i], choice, true);
     for (size_t i = 0; i < scene->n_incores; i++) {
-        if (!is_chosen(&scene->incores[i], choice))
+        if (!is_chosen(&scene->incores[i], choice, is_exact))
             continue;
         hit = hit != NULL ? hit : &scene->incores[i];
         n++;

@@ -78,6 +78,13 @@ bool slot_is_plain(const struct slot *s)
     return is_plain;
 }
 
+struct str slot_filling(const struct slot *s)
+{
+    if (s->memory != NULL)
+        return s->memory->data.n > 0 ? S("given") : s->memory->fill;
+    return s->fill;
+}
+
 bool slot_f32_bits(double value, int64_t *out)
 {
     /* What rounds to FLT_MAX still fits: half a unit of its last place. */
@@ -333,6 +340,14 @@ static struct field_value pack_mode(const void *record, const struct record_env 
     return s->is_tensor ? value_none() : value_text(s->is_packed ? S("bits") : S("value"));
 }
 
+static struct field_value fill_told(const void *record, const struct record_env *env)
+{
+    const struct slot *s = record;
+
+    (void)env;
+    return s->is_tensor ? value_text(slot_filling(s)) : value_none();
+}
+
 static const struct field context_fields[] = {
     FIELD(struct slot_context, rank, "rank"),
     FIELD_VALUES(struct slot_context, names, n, "windows"),
@@ -368,7 +383,7 @@ static const struct field told_fields[] = {
                  WHEN(struct slot, is_tensor)),
     FIELD_OF_ENUM(struct slot, role, "role", role_name, 3, .is_optional = true,
                   WHEN(struct slot, is_tensor)),
-    FIELD(struct slot, fill, "fill", .is_optional = true, WHEN(struct slot, is_tensor)),
+    FIELD_CALC(FIELD_STR, "fill", fill_told, .is_optional = true),
     FIELD_CALC(FIELD_I64, "bytes", bytes_of, .is_optional = true),
     FIELD_MADE(FIELD_I64, "strides", strides_of, NULL, .is_optional = true,
                .missing = MISSING_EMPTY),

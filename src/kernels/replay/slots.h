@@ -87,6 +87,9 @@ bool slot_room(const struct slot *s, int64_t *out);
 /* Do its elements lie row by row from the start of its memory on? */
 bool slot_is_plain(const struct slot *s);
 
+/* What its elements are before the kernel runs: a rule, or "given". */
+struct str slot_filling(const struct slot *s);
+
 /* The bits of a float32; false when the value is finite and the float is not. */
 bool slot_f32_bits(double value, int64_t *out);
 
