@@ -44,8 +44,9 @@ inline void stop_at(const char *file, int line, const char *format, ...)
 } // namespace strata_scene
 
 #define always_assert(condition)                                                                   \
-    ((condition) ? (void)0 : strata_scene::stop("the orchestration asserts: " #condition,          \
-                                                __FILE__, __LINE__))
+    ((condition)                                                                                   \
+         ? (void)0                                                                                 \
+         : strata_scene::stop("the orchestration asserts: " #condition, __FILE__, __LINE__))
 #define debug_assert(condition) ((void)sizeof(condition))
 #ifndef likely
 #define likely(x)   __builtin_expect(!!(x), 1)
@@ -136,16 +137,37 @@ class PTO2LaunchSpec
 {
   public:
 #ifndef STRATA_SCENE_CORE_NUM // a source that looks which of the two there is finds one
-    template <class N> void set_block_num(N n) { blocks_ = static_cast<int32_t>(n); }
-    int32_t block_num() const { return blocks_; }
+    template <class N> void set_block_num(N n)
+    {
+        blocks_ = static_cast<int32_t>(n);
+    }
+    int32_t block_num() const
+    {
+        return blocks_;
+    }
 #endif
 #ifndef STRATA_SCENE_BLOCK_NUM
-    template <class N> void set_core_num(N n) { blocks_ = static_cast<int32_t>(n); }
-    int32_t core_num() const { return blocks_; }
+    template <class N> void set_core_num(N n)
+    {
+        blocks_ = static_cast<int32_t>(n);
+    }
+    int32_t core_num() const
+    {
+        return blocks_;
+    }
 #endif
-    int32_t blocks() const { return blocks_; }
-    void set_require_sync_start(bool on = true) { is_sync_start_ = on; }
-    bool require_sync_start() const { return is_sync_start_; }
+    int32_t blocks() const
+    {
+        return blocks_;
+    }
+    void set_require_sync_start(bool on = true)
+    {
+        is_sync_start_ = on;
+    }
+    bool require_sync_start() const
+    {
+        return is_sync_start_;
+    }
 
   private:
     int32_t blocks_ = 1;
@@ -569,7 +591,10 @@ class PTO2ScopeGuard
 #define STRATA_SCENE_JOIN_(a, b) a##b
 #define STRATA_SCENE_JOIN(a, b)  STRATA_SCENE_JOIN_(a, b)
 #define PTO2_SCOPE_GUARD(...)                                                                      \
-    [[maybe_unused]] PTO2ScopeGuard STRATA_SCENE_JOIN(strata_scope_, __COUNTER__) { __VA_ARGS__ }
+    [[maybe_unused]] PTO2ScopeGuard STRATA_SCENE_JOIN(strata_scope_, __COUNTER__)                  \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
 #define PTO2_SCOPE(...)                                                                            \
     if (PTO2ScopeGuard STRATA_SCENE_JOIN(strata_scope_, __COUNTER__){__VA_ARGS__}; true)
 
@@ -619,8 +644,7 @@ enum {
     PTO2_ERROR_SCHEDULER_TIMEOUT,
     PTO2_ERROR_REQUIRE_SYNC_START_INVALID,
 };
-#define rt_report_fatal(code, ...)                                                                 \
-    strata_scene::stop_at(__FILE__, __LINE__, "" __VA_ARGS__)
+#define rt_report_fatal(code, ...) strata_scene::stop_at(__FILE__, __LINE__, "" __VA_ARGS__)
 
 #define LOG_ERROR(...)  ((void)0)
 #define LOG_WARN(...)   ((void)0)

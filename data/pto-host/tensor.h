@@ -51,9 +51,9 @@ struct data_type {
     uint64_t bytes;
 };
 constexpr data_type data_types[] = {
-    {"FLOAT32", 4}, {"FLOAT16", 2},   {"INT32", 4},   {"INT16", 2},   {"INT8", 1},
-    {"UINT8", 1},   {"BFLOAT16", 2},  {"INT64", 8},   {"UINT64", 8},  {"UINT16", 2},
-    {"UINT32", 4},  {"BOOL", 1},      {"FP8E4M3FN", 1}, {"FP8E8M0", 1}, {"FP4E2M1", 1},
+    {"FLOAT32", 4}, {"FLOAT16", 2},  {"INT32", 4},     {"INT16", 2},   {"INT8", 1},
+    {"UINT8", 1},   {"BFLOAT16", 2}, {"INT64", 8},     {"UINT64", 8},  {"UINT16", 2},
+    {"UINT32", 4},  {"BOOL", 1},     {"FP8E4M3FN", 1}, {"FP8E8M0", 1}, {"FP4E2M1", 1},
 };
 } // namespace strata_pto
 
@@ -82,7 +82,7 @@ struct alignas(64) ChipTensor {
     bool manual_dep, is_contiguous;
     AddressSpace address_space;
     uint32_t shapes[MAX_TENSOR_DIMS];
-    uint64_t extent_elem_cache; // from the first element to behind the last
+    uint64_t extent_elem_cache;        // from the first element to behind the last
     uint32_t strides[MAX_TENSOR_DIMS]; // in elements
 
     uint64_t numel() const
@@ -154,7 +154,8 @@ struct alignas(64) ChipTensor {
         return t.derived(manual);
     }
 
-    // For the functions that make tensors: a row-major shape, and what follows from shape and strides.
+    // For the functions that make tensors: a row-major shape, and what follows from shape and
+    // strides.
     void set_shape(const uint32_t shape[], uint32_t n)
     {
         uint32_t step = 1;

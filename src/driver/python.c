@@ -30,9 +30,8 @@ static enum status find_python(const struct python_job *job, struct arena *arena
 
     diag_init(&quiet);
     bool is_there =
-        found.state == PROBE_FOUND &&
-        proc_run(&(struct proc_spec){.argv = argv, .limit_ms = 10000}, arena, &done, &quiet) ==
-            ST_OK;
+        found.state == PROBE_FOUND && proc_run(&(struct proc_spec){.argv = argv, .limit_ms = 10000},
+                                               arena, &done, &quiet) == ST_OK;
     diag_fini(&quiet);
     said = is_there ? done.out : S("");
     if (!str_split(&said, '\n', &line) || line.n == 0 || line.at[0] != '/') {

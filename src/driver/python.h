@@ -11,9 +11,9 @@
 struct python_job {
     const char *part, *program; /* of ours: a folder below data/ and a file in it */
     const char *source;         /* somebody's */
-    const char *const *args;    /* of the program, ends with NULL; the folder it writes to follows */
-    int64_t limit_ms;           /* 0: a minute */
-    bool is_trusted;            /* it may do what we may */
+    const char *const *args; /* of the program, ends with NULL; the folder it writes to follows */
+    int64_t limit_ms;        /* 0: a minute */
+    bool is_trusted;         /* it may do what we may */
     /* The folder with what it wrote; the files are gone afterwards. */
     enum status (*take)(void *ctx, const char *folder, struct diag *d);
     void *ctx;

@@ -63,8 +63,8 @@ int sandbox_filter(void)
         PUT(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)allowed[i], 0, 1));
         RETURN(SECCOMP_RET_ALLOW);
     }
-    /* Libraries ask for threads the old way where the new one is not there: its flags are in memory,
-     * where nobody can look. */
+    /* Libraries ask for threads the old way where the new one is not there: its flags are in
+     * memory, where nobody can look. */
     PUT(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1));
     RETURN(SECCOMP_RET_ERRNO | ENOSYS);
     PUT(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3));

@@ -103,8 +103,7 @@ static enum status write_spec(struct session *s, const struct args *a, struct pt
             slot->shape[0] = (n + dim - 1) / dim;
     }
     struct words wrote = {0};
-    enum status status =
-        args_save(a->write_arg_spec, &r->slots, &s->arena, &wrote, &s->diag);
+    enum status status = args_save(a->write_arg_spec, &r->slots, &s->arena, &wrote, &s->diag);
     for (size_t i = 0; i < wrote.n; i++)
         session_wrote(s, wrote.at[i]);
     vec_free(&wrote);

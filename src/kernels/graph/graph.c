@@ -13,8 +13,8 @@
 #include "kernels/replay/paths.h"
 
 /* In the order of the runtime's DataType. */
-static const char *const dtypes[] = {"FLOAT32", "FLOAT16",  "INT32",  "INT16",     "INT8",
-                                     "UINT8",   "BFLOAT16", "INT64",  "UINT64",    "UINT16",
+static const char *const dtypes[] = {"FLOAT32", "FLOAT16",  "INT32",     "INT16",   "INT8",
+                                     "UINT8",   "BFLOAT16", "INT64",     "UINT64",  "UINT16",
                                      "UINT32",  "BOOL",     "FP8E4M3FN", "FP8E8M0", "FP4E2M1"};
 
 const struct slot_type *graph_dtype(uint64_t number)
@@ -50,8 +50,8 @@ static bool has_both(const char *source)
 
     if (mapfile_open(&map, source, NULL) != ST_OK)
         return false;
-    bool has = str_contains(map.text, S("set_block_num")) &&
-               str_contains(map.text, S("set_core_num"));
+    bool has =
+        str_contains(map.text, S("set_block_num")) && str_contains(map.text, S("set_core_num"));
     mapfile_close(&map);
     return has;
 }
@@ -71,8 +71,8 @@ static enum status compile(const struct graph_job *job, struct task_graph *g, si
                          (struct where){.path = job->module},
                          "%.*s names no source of its orchestration", STR_ARGS(c->name));
     /* Each runtime has one of the two, and sources look which. */
-    bool is_core = str_equal(job->arch, S("a5")) &&
-                   str_equal(g->runtime, S("tensormap_and_ringbuffer"));
+    bool is_core =
+        str_equal(job->arch, S("a5")) && str_equal(g->runtime, S("tensormap_and_ringbuffer"));
     if (has_both(c->source))
         vec_push(&cxx.defines, is_core ? "STRATA_SCENE_CORE_NUM" : "STRATA_SCENE_BLOCK_NUM");
     enum status status = cxx_compile(&cxx, &g->arena, &made, d);

@@ -53,12 +53,12 @@ struct graph_buffer {
     enum graph_memory kind;
     uint64_t bytes;
     const struct slot_type *dtype; /* of its elements, as it was made */
-    int64_t maker;             /* the task; GRAPH_NONE */
-    struct str data;           /* its first bytes; empty: those of `fill` */
-    double fill;               /* every element, 0 unless it is known */
-    bool is_known;             /* its values are those of the scene, not zeros in their place */
-    int64_t rank;              /* of a context */
-    const int64_t *windows;    /* of a context: the buffer of each rank */
+    int64_t maker;                 /* the task; GRAPH_NONE */
+    struct str data;               /* its first bytes; empty: those of `fill` */
+    double fill;                   /* every element, 0 unless it is known */
+    bool is_known;                 /* its values are those of the scene, not zeros in their place */
+    int64_t rank;                  /* of a context */
+    const int64_t *windows;        /* of a context: the buffer of each rank */
     size_t n_windows;
 };
 
@@ -153,7 +153,7 @@ struct task_graph {
 struct graph_job {
     const char *module; /* the scene: Python, or a scene file in JSON with the tensors */
     struct str case_name;
-    struct str arch; /* "a2a3" or "a5" */
+    struct str arch;  /* "a2a3" or "a5" */
     int64_t limit_ms; /* for each part; 0: a minute */
     bool is_trusted;
 };

@@ -19,8 +19,8 @@
 
 enum { GRAPH_ALIGN = 1024, FLUSH_BYTES = 1 << 20, MOST_TASKS = 1 << 20 };
 enum { A2A3_CLUSTERS = 24, A5_CLUSTERS = 32 }; /* where the table of chips does not tell */
-#define MOST_MEMORY ((int64_t)1 << 30) /* of the orchestration's own */
-#define MOST_MADE   ((uint64_t)1 << 40) /* bytes of tensors that tasks make: reserved */
+#define MOST_MEMORY ((int64_t)1 << 30)         /* of the orchestration's own */
+#define MOST_MADE   ((uint64_t)1 << 40)        /* bytes of tensors that tasks make: reserved */
 #define LEAST_MADE  ((uint64_t)1 << 32)
 #define MOST_FILLED ((uint64_t)64 << 20) /* bytes of memory that is written before it is read */
 
@@ -207,8 +207,8 @@ static void note_written(struct child_scene *s, const struct strata_scene_task *
 {
     for (int32_t i = 0; i < task->n_tensors; i++) {
         const struct strata_scene_tensor *t = &task->tensors[i];
-        bool is_known = s->written.n > 0 && (uint64_t)(uintptr_t)s->written.at[s->written.n - 1].at ==
-                                                t->address;
+        bool is_known = s->written.n > 0 &&
+                        (uint64_t)(uintptr_t)s->written.at[s->written.n - 1].at == t->address;
         if (task->kind == STRATA_SCENE_TASK && t->role != STRATA_SCENE_INPUT &&
             t->role != STRATA_SCENE_NO_DEP && !is_known)
             vec_push(&s->written,
@@ -226,13 +226,14 @@ static void put_tensor(struct child_scene *s, const struct strata_scene_task *ta
     for (uint32_t i = 0; i < t->rank && i < GRAPH_DIMS; i++)
         is_empty = is_empty || t->shape[i] == 0;
     if (!locate(s, t->address, &buffer, &offset) && !is_empty)
-        child_fail("a task gets a tensor in memory that is not the scene's", task->file, task->line);
+        child_fail("a task gets a tensor in memory that is not the scene's", task->file,
+                   task->line);
     const uint64_t words[TENSOR_SHAPE] = {
-        [TENSOR_BUFFER] = (uint64_t)buffer,  [TENSOR_OFFSET] = offset,
-        [TENSOR_BYTES] = t->bytes,           [TENSOR_START] = t->start,
-        [TENSOR_ROLE] = (uint64_t)t->role,   [TENSOR_DTYPE] = t->dtype,
-        [TENSOR_CREATOR] = t->creator,       [TENSOR_MANUAL] = t->is_manual,
-        [TENSOR_INITIAL] = t->initial,       [TENSOR_RANK] = t->rank,
+        [TENSOR_BUFFER] = (uint64_t)buffer, [TENSOR_OFFSET] = offset,
+        [TENSOR_BYTES] = t->bytes,          [TENSOR_START] = t->start,
+        [TENSOR_ROLE] = (uint64_t)t->role,  [TENSOR_DTYPE] = t->dtype,
+        [TENSOR_CREATOR] = t->creator,      [TENSOR_MANUAL] = t->is_manual,
+        [TENSOR_INITIAL] = t->initial,      [TENSOR_RANK] = t->rank,
     };
     for (size_t i = 0; i < TENSOR_SHAPE; i++)
         put_word(s, words[i]);
@@ -362,8 +363,7 @@ static int copy_of(const char *object)
 static void call_entry(struct child_scene *s, const struct graph_call *call, const char *function,
                        const struct strata_scene_host *host)
 {
-    struct strata_scene_tensor *tensors =
-        mem_grow(NULL, sizeof(*tensors), call->n_tensors + 1);
+    struct strata_scene_tensor *tensors = mem_grow(NULL, sizeof(*tensors), call->n_tensors + 1);
     uint64_t *scalars = mem_grow(NULL, sizeof(*scalars), call->n_scalars + 1);
     void *attach, *enter, *entry = load("/sandbox/0", function, &attach, &enter);
 
@@ -427,8 +427,7 @@ void graph_child(const struct graph_job *job, const struct task_graph *g,
                    "whatever you can; --trust if you know what it does",
                    "", 0);
     char function[256];
-    snprintf(function, sizeof(function), "%.*s",
-             STR_ARGS(g->callables[call->callable].function));
+    snprintf(function, sizeof(function), "%.*s", STR_ARGS(g->callables[call->callable].function));
     call_entry(&s, call, function, &host);
     flush(&s);
     failure->is_done = true;

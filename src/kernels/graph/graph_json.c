@@ -4,17 +4,19 @@
 #include "kernels/graph/graph.h"
 #include "report/record.h"
 
-static ENUM_NAMES(memory_name, enum graph_memory, "argument", "window", "context", "made")
-static ENUM_NAMES(role_name, enum graph_role, "input", "output", "inout", "written", "no_dep")
-static ENUM_NAMES(kind_name, enum graph_kind, "task", "dummy", "alloc")
+static ENUM_NAMES(memory_name, enum graph_memory, "argument", "window", "context",
+                  "made") static ENUM_NAMES(role_name, enum graph_role, "input", "output", "inout",
+                                            "written",
+                                            "no_dep") static ENUM_NAMES(kind_name, enum graph_kind,
+                                                                        "task", "dummy", "alloc")
 
-/* ---- kernels ---- */
+    /* ---- kernels ---- */
 
-static const struct field incore_fields[] = {
-    FIELD(struct graph_incore, func_id, "func_id"),
-    FIELD(struct graph_incore, name, "name"),
-    FIELD(struct graph_incore, core_type, "core_type"),
-    FIELD(struct graph_incore, source, "source"),
+    static const struct field incore_fields[] = {
+        FIELD(struct graph_incore, func_id, "func_id"),
+        FIELD(struct graph_incore, name, "name"),
+        FIELD(struct graph_incore, core_type, "core_type"),
+        FIELD(struct graph_incore, source, "source"),
 };
 static const struct record incore_record = RECORD(struct graph_incore, incore_fields);
 
@@ -89,7 +91,7 @@ static const struct field dep_fields[] = {
 static const struct record dep_record = RECORD(struct graph_dep, dep_fields);
 
 #define PART_OF(name, list)                                                                        \
-    static struct field_items name(const void *record, const struct record_env *env)              \
+    static struct field_items name(const void *record, const struct record_env *env)               \
     {                                                                                              \
         const struct task_graph *g = env->user;                                                    \
         const struct graph_task *t = record;                                                       \
@@ -137,7 +139,15 @@ static void write_tasks(struct json_writer *w, const void *record, const struct 
     json_write_end(w);
 }
 
+static struct field_value form_of(const void *record, const struct record_env *env)
+{
+    (void)record;
+    (void)env;
+    return value_text(str_of(graph_schema.name));
+}
+
 static const struct field graph_fields[] = {
+    FIELD_CALC(FIELD_STR, "schema", form_of),
     FIELD(struct task_graph, scene, "scene"),
     FIELD(struct task_graph, case_name, "case"),
     FIELD(struct task_graph, runtime, "runtime"),

@@ -14,7 +14,7 @@ struct writer {
 struct order {
     struct task_graph *g;
     VEC_OF(struct writer) writers;
-    struct hash first; /* memory -> its last writer */
+    struct hash first;              /* memory -> its last writer */
     VEC_OF(struct graph_dep) found; /* of the task at hand */
     VEC_OF(struct graph_dep) all;
 };
@@ -53,8 +53,8 @@ static uint64_t extent_of(const struct graph_tensor *t)
 /* Are both boxes of one row-major tensor? Then its dimensions are those that the strides tell. */
 static bool is_box(const struct graph_tensor *a, const struct graph_tensor *b)
 {
-    bool is_one = a->rank == b->rank && a->rank > 0 && a->dtype == b->dtype &&
-                  a->strides[a->rank - 1] == 1;
+    bool is_one =
+        a->rank == b->rank && a->rank > 0 && a->dtype == b->dtype && a->strides[a->rank - 1] == 1;
 
     for (size_t i = 0; is_one && i < a->rank; i++)
         is_one = a->strides[i] == b->strides[i] && a->strides[i] > 0 &&

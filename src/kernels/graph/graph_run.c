@@ -10,16 +10,16 @@
 #include "base/run/child.h"
 #include "kernels/graph/graph_in.h"
 
-#define MOST_SENT  ((size_t)1 << 30)
-#define MOST_SAID  ((size_t)1 << 16)
-#define MOST_USED  ((int64_t)4 << 30) /* bytes: values of the scene, and what is written to them */
+#define MOST_SENT ((size_t)1 << 30)
+#define MOST_SAID ((size_t)1 << 16)
+#define MOST_USED ((int64_t)4 << 30) /* bytes: values of the scene, and what is written to them */
 enum { RUN_LIMIT_MS = 60000 };
 
 struct taker {
     struct task_graph *g;
     struct str rest;
     const struct graph_callable *callable;
-    int64_t run, first;   /* the run and its first task */
+    int64_t run, first;               /* the run and its first task */
     VEC_OF(struct graph_buffer) made; /* by its tasks */
 };
 
@@ -57,7 +57,8 @@ static bool take_made(struct taker *t, const uint64_t *w, struct graph_tensor *o
     if (w[TENSOR_INITIAL] != 0) {
         unsigned char bytes[8];
         memcpy(bytes, &w[TENSOR_INITIAL], sizeof(bytes));
-        b.data = arena_str(&t->g->arena, (struct str){(const char *)bytes, (size_t)out->dtype->bytes});
+        b.data =
+            arena_str(&t->g->arena, (struct str){(const char *)bytes, (size_t)out->dtype->bytes});
     }
     vec_push(&t->made, b);
     return true;
@@ -107,14 +108,14 @@ static bool take_task(struct taker *t)
     struct graph_task task = {.run = t->run};
 
     if (!take_words(t, w, TASK_WORDS) || w[WORD_KIND] > GRAPH_ALLOC ||
-        w[WORD_TENSORS] > SLOT_LOCAL || w[WORD_SCALARS] > SLOT_LOCAL ||
-        w[WORD_AFTER] > t->rest.n || w[WORD_FILE] > 4096 || w[WORD_CONDITION] > 6 ||
-        w[WORD_LINE] > INT32_MAX || (int64_t)w[WORD_BLOCKS] > INT32_MAX)
+        w[WORD_TENSORS] > SLOT_LOCAL || w[WORD_SCALARS] > SLOT_LOCAL || w[WORD_AFTER] > t->rest.n ||
+        w[WORD_FILE] > 4096 || w[WORD_CONDITION] > 6 || w[WORD_LINE] > INT32_MAX ||
+        (int64_t)w[WORD_BLOCKS] > INT32_MAX)
         return false;
     task.kind = (enum graph_kind)w[WORD_KIND];
     for (size_t i = 0; i < GRAPH_CORES; i++)
-        task.kernels[i] = task.kind == GRAPH_TASK ? incore_of(t->callable, w[WORD_KERNEL + i])
-                                                  : GRAPH_NONE;
+        task.kernels[i] =
+            task.kind == GRAPH_TASK ? incore_of(t->callable, w[WORD_KERNEL + i]) : GRAPH_NONE;
     task.blocks = (int64_t)w[WORD_BLOCKS] > 0 ? (int64_t)w[WORD_BLOCKS] : 1;
     task.is_early = (w[WORD_FLAGS] & FLAG_EARLY) != 0;
     task.is_sync_start = (w[WORD_FLAGS] & FLAG_SYNC) != 0;
@@ -200,12 +201,13 @@ static enum status take_all(struct task_graph *g, const struct graph_call *call,
         add_made(&t);
     vec_free(&t.made);
     if (!is_fine)
-        return diag_fail(d, ST_IO, "replay.orchestration", (struct where){.path = t.callable->source},
+        return diag_fail(d, ST_IO, "replay.orchestration",
+                         (struct where){.path = t.callable->source},
                          "the record of the orchestration is damaged");
-    vec_push(&g->runs, ((struct graph_run){
-                           .callable = call->callable,
-                           .worker = call->worker,
-                           .tasks = {(size_t)t.first, g->tasks.n - (size_t)t.first}}));
+    vec_push(&g->runs,
+             ((struct graph_run){.callable = call->callable,
+                                 .worker = call->worker,
+                                 .tasks = {(size_t)t.first, g->tasks.n - (size_t)t.first}}));
     return ST_OK;
 }
 
@@ -226,18 +228,21 @@ static enum status describe_end(const struct graph_call *call, struct task_graph
         return diag_fail(d, ST_LIMIT, "replay.orchestration", where,
                          "the orchestration takes more memory, or submits more, than it may here");
     if (f->has_failed) {
-        struct str text = arena_str(&g->arena, (struct str){f->text, strnlen(f->text, sizeof(f->text))});
-        struct str file = arena_str(&g->arena, (struct str){f->file, strnlen(f->file, sizeof(f->file))});
+        struct str text =
+            arena_str(&g->arena, (struct str){f->text, strnlen(f->text, sizeof(f->text))});
+        struct str file =
+            arena_str(&g->arena, (struct str){f->file, strnlen(f->file, sizeof(f->file))});
         if (file.n > 0)
             where.path = arena_cstr(&g->arena, file);
         where.line = f->line > 0 ? (uint64_t)f->line : 0;
         return diag_fail(d, ST_FORMAT, "replay.orchestration", where, "%.*s", STR_ARGS(text));
     }
     if (number == SIGSYS)
-        return diag_fail(d, ST_FORMAT, "replay.orchestration", where,
-                         "the orchestration starts a thread or a process, which it may not do here");
-    return diag_fail(d, ST_TOOL, "replay.orchestration", where, "the orchestration ended with %s %d",
-                     number > 0 ? "signal" : "exit code",
+        return diag_fail(
+            d, ST_FORMAT, "replay.orchestration", where,
+            "the orchestration starts a thread or a process, which it may not do here");
+    return diag_fail(d, ST_TOOL, "replay.orchestration", where,
+                     "the orchestration ended with %s %d", number > 0 ? "signal" : "exit code",
                      number > 0 ? number : WEXITSTATUS(c->status));
 }
 
@@ -254,8 +259,8 @@ enum status graph_run_call(const struct graph_job *job, struct task_graph *g,
                            const struct graph_call *call, const char *object, struct diag *d)
 {
     struct where where = {.path = g->callables[call->callable].source};
-    struct graph_failure *failure = mmap(NULL, sizeof(*failure), PROT_READ | PROT_WRITE,
-                                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct graph_failure *failure =
+        mmap(NULL, sizeof(*failure), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     struct child c = {.limit_ms = job->limit_ms > 0 ? job->limit_ms : RUN_LIMIT_MS,
                       .most_bytes = MOST_USED + known_bytes(g),
                       .most_sent = MOST_SENT,

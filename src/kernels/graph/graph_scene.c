@@ -80,8 +80,8 @@ static enum status read_callable(struct scene_reader *r, const struct tree *one,
 
     out->name = text_in(a, one, S("name"));
     out->function = text_in(a, one, S("function"));
-    out->source = source.n > 0 && memchr(source.at, '\0', source.n) == NULL ? arena_cstr(a, source)
-                                                                            : NULL;
+    out->source =
+        source.n > 0 && memchr(source.at, '\0', source.n) == NULL ? arena_cstr(a, source) : NULL;
     out->incores = ARENA_ARRAY(a, struct graph_incore, incores != NULL ? incores->n : 0);
     for (const struct tree *i = tree_items(incores); i != NULL; i = i->next)
         TRY(read_incore(r, i, &out->incores[out->n_incores++], d));
@@ -115,8 +115,7 @@ static enum status read_buffer(struct scene_reader *r, const struct tree *one,
             (uint64_t)part[0] > r->data.n || (uint64_t)part[1] > r->data.n - (uint64_t)part[0] ||
             part[1] > bytes)
             return wrong(r, "the data of a buffer", d);
-        out->data = arena_str(&r->g->arena,
-                              str_part(r->data, (size_t)part[0], (size_t)part[1]));
+        out->data = arena_str(&r->g->arena, str_part(r->data, (size_t)part[0], (size_t)part[1]));
         out->is_known = true;
     }
     return ST_OK;
@@ -213,7 +212,8 @@ static enum status read_scalar(struct scene_reader *r, const struct tree *one, s
 static enum status read_call(struct scene_reader *r, const struct tree *one, size_t n_contexts,
                              struct graph_call *out, struct diag *d)
 {
-    const struct tree *tensors = tree_get(one, S("tensors")), *scalars = tree_get(one, S("scalars"));
+    const struct tree *tensors = tree_get(one, S("tensors")),
+                      *scalars = tree_get(one, S("scalars"));
     struct arena *a = &r->g->arena;
 
     if (!tree_int(tree_get(one, S("callable")), &out->callable) || out->callable < 0 ||
@@ -367,10 +367,8 @@ static enum status read_file(struct scene_reader *r, struct diag *d)
             t->shape[k] = s->shape[k];
             t->strides[k] = step;
         }
-        g->buffers[g->n_buffers++] = (struct graph_buffer){.name = s->name,
-                                                           .bytes = (uint64_t)bytes,
-                                                           .dtype = s->dtype,
-                                                           .maker = GRAPH_NONE};
+        g->buffers[g->n_buffers++] = (struct graph_buffer){
+            .name = s->name, .bytes = (uint64_t)bytes, .dtype = s->dtype, .maker = GRAPH_NONE};
     }
     vec_free(&slots);
     *r->out = (struct graph_calls){call, 1};

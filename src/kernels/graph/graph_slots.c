@@ -7,7 +7,6 @@
 #include "kernels/graph/graph.h"
 #include "kernels/replay/paths.h"
 
-
 size_t graph_tasks_of(const struct task_graph *g, const char *source, int64_t func_id,
                       struct arena *arena, int64_t **out)
 {
@@ -144,8 +143,8 @@ static void add_tensor(struct slot_maker *m, const struct graph_tensor *t, int64
     s.shape = shape;
     s.rank = t->rank;
     s.role = t->role == GRAPH_INOUT || t->role == GRAPH_NO_DEP ? ROLE_INOUT
-             : t->role == GRAPH_INPUT                           ? ROLE_INPUT
-                                                                : ROLE_OUTPUT;
+             : t->role == GRAPH_INPUT                          ? ROLE_INPUT
+                                                               : ROLE_OUTPUT;
     s.fill = S("zero");
     s.strides = strides;
     s.start = (int64_t)t->start;
@@ -157,7 +156,8 @@ static void add_tensor(struct slot_maker *m, const struct graph_tensor *t, int64
         if (s.bytes > s.memory->bytes - s.offset)
             s.bytes = s.memory->bytes - s.offset;
     }
-    s.name = arena_format(m->arena, "%.*s", STR_ARGS(s.memory != NULL ? s.memory->name : S("none")));
+    s.name =
+        arena_format(m->arena, "%.*s", STR_ARGS(s.memory != NULL ? s.memory->name : S("none")));
     for (size_t i = 0; i < m->out->n; i++)
         if (str_equal(m->out->at[i].name, s.name)) {
             s.name = arena_format(m->arena, "%.*s_%lld", STR_ARGS(s.name), (long long)index);

@@ -8,8 +8,8 @@
 
 #include "base/files/fs.h"
 #include "base/files/mapfile.h"
-#include "kernels/incore/incore_run.h"
 #include "base/text/num.h"
+#include "kernels/incore/incore_run.h"
 #include "kernels/replay/args.h"
 #include "kernels/replay/args_dump.h"
 #include "kernels/replay/draft.h"
@@ -169,7 +169,8 @@ static void note_control(const struct incore_replay_result *r, struct diag *d)
         const struct slot *s = &r->slots.at[i];
         if (s->is_tensor && !s->dtype->is_float && s->role == ROLE_INPUT &&
             str_equal(s->fill, S("zero")) &&
-            (s->memory == NULL || (s->memory->data.n == 0 && str_equal(s->memory->fill, S("zero")))))
+            (s->memory == NULL ||
+             (s->memory->data.n == 0 && str_equal(s->memory->fill, S("zero")))))
             diag_add(d, SEV_NOTE, "replay.zero-control", (struct where){.path = r->scene.file},
                      "%.*s is all zeros: loops and addresses that depend on it collapse",
                      STR_ARGS(s->name));
@@ -230,8 +231,8 @@ static void fill_workspace(const struct incore_replay_job *job, struct incore_re
     if (ws->repo_root == NULL)
         ws->repo_root = r->scene.folder;
     if (r->task < 0)
-        ws->blocks = is_of_recipe(r) ? spmd_blocks(&r->kernel, ws->platform, job->blocks)
-                                     : job->blocks;
+        ws->blocks =
+            is_of_recipe(r) ? spmd_blocks(&r->kernel, ws->platform, job->blocks) : job->blocks;
     ws->device = job->device;
     ws->launch_count = job->launch_count;
     ws->timeout_s = job->timeout_s;

@@ -62,8 +62,8 @@ enum status incore_replay_run(const struct incore_replay_job *job, struct diag *
 void incore_replay_result_free(struct incore_replay_result *r);
 
 /* Parts in files of their own. */
-enum status incore_replay_scene(const struct incore_replay_job *job,
-                                struct incore_replay_result *r, struct diag *d);
+enum status incore_replay_scene(const struct incore_replay_job *job, struct incore_replay_result *r,
+                                struct diag *d);
 /* The task runs these kernels of the scene, the first of them on the cube core if it is for one. */
 void incore_replay_cores(struct incore_replay_result *r, const int64_t *func_ids, size_t n);
 enum status incore_replay_record(const struct incore_replay_job *job,

@@ -165,12 +165,11 @@ void incore_replay_not_recorded(const struct incore_replay_result *r, const stru
         if (why->entries.at[i].severity == SEV_ERROR)
             e = &why->entries.at[i];
     diag_add(d, severity, "replay.not-recorded", (struct where){.path = r->scene.file},
-             "the scene could not be run for its arguments: %s",
-             e != NULL ? e->first[0].text : "");
+             "the scene could not be run for its arguments: %s", e != NULL ? e->first[0].text : "");
 }
 
-enum status incore_replay_scene(const struct incore_replay_job *job,
-                                struct incore_replay_result *r, struct diag *d)
+enum status incore_replay_scene(const struct incore_replay_job *job, struct incore_replay_result *r,
+                                struct diag *d)
 {
     struct diag own, other;
 

@@ -123,28 +123,23 @@ static enum pto_arch arch_of(const struct incore_replay_result *r)
 /* Runs the kernel and writes what MindStudio Insight opens. */
 static enum status export(struct incore_replay_result *r, struct pto_kernel *kernel,
                           const struct pto_costs *costs, const struct pto_setup *setup,
-                          struct diag *d)
-{
-    TRY(pto_kernel_load(kernel, setup, d));
-    TRY(pto_kernel_bind(kernel, setup, d));
-    TRY(pto_kernel_run(kernel, costs, setup, d));
-    r->backend = "sim";
-    r->cycles = kernel->outcome.total;
-    if (kernel->outcome.instructions == 0) {
+                          struct diag *d) {
+    TRY(pto_kernel_load(kernel, setup, d)); TRY(pto_kernel_bind(kernel, setup, d));
+    TRY(pto_kernel_run(kernel, costs, setup, d)); r->backend = "sim";
+    r->cycles = kernel->outcome.total; if (kernel->outcome.instructions == 0){
         diag_add(d, SEV_WARN, "replay.nothing-ran", (struct where){.path = r->kernel.incore.path},
                  "with these arguments the kernel runs no instruction: there is no trace of it");
-        return ST_OK;
-    }
-    const char *root = fs_join(&r->arena, r->workspace, "insight_export");
-    TRY(fs_mkdir_own(root, d));
-    chmod(root, 0700);
-    TRY(pto_sim_export(kernel, costs, setup, root,
-                       arena_format(&r->arena, "%016llx",
-                                    (unsigned long long)hash_stable_bytes(kernel->text)),
-                       &r->arena, d, &r->wrote));
-    /* One block is exported: a mixed kernel leaves as many tables as it has cores. */
-    TRY(workspace_find_export(&r->arena, r->workspace, NULL, SHAPE_AIC, &r->simulator, d));
-    return ST_OK;
+        return ST_OK;}
+const char *root = fs_join(&r->arena, r->workspace, "insight_export");
+TRY(fs_mkdir_own(root, d));
+chmod(root, 0700);
+TRY(pto_sim_export(kernel, costs, setup, root,
+                   arena_format(&r->arena, "%016llx",
+                                (unsigned long long)hash_stable_bytes(kernel->text)),
+                   &r->arena, d, &r->wrote));
+/* One block is exported: a mixed kernel leaves as many tables as it has cores. */
+TRY(workspace_find_export(&r->arena, r->workspace, NULL, SHAPE_AIC, &r->simulator, d));
+return ST_OK;
 }
 
 static enum status simulate(const struct incore_replay_job *job, struct incore_replay_result *r,

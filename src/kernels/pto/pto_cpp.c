@@ -63,9 +63,8 @@ static enum status adapt(void *ctx, struct str text, const char *headers, struct
     return ST_OK;
 }
 
-static enum status compile_side(const struct pto_cpp_job *job, struct pto_cpp_run *r,
-                                uint32_t core, struct pto_cpp_objects *l,
-                                struct diag *d)
+static enum status compile_side(const struct pto_cpp_job *job, struct pto_cpp_run *r, uint32_t core,
+                                struct pto_cpp_objects *l, struct diag *d)
 {
     bool is_cube = core == PTO_AIC;
     const char *source = is_cube || !job->vector_source ? job->source : job->vector_source;

@@ -45,8 +45,7 @@ static unsigned char *guarded(size_t size)
 void pto_cpp_forget(struct pto_cpp_run *r)
 {
     for (size_t i = 0; i < r->parts.n; i++) {
-        size_t room = whole_pages(r->parts.at[i].size),
-               used = (r->parts.at[i].size + 63) / 64 * 64;
+        size_t room = whole_pages(r->parts.at[i].size), used = (r->parts.at[i].size + 63) / 64 * 64;
         munmap(r->parts.at[i].data - (room - used) - GUARD, room + 2 * GUARD);
     }
     r->parts.n = 0;
@@ -81,9 +80,9 @@ static enum pto_dtype element_of(const struct slot_type *t)
 static unsigned char type_number(enum pto_dtype t)
 {
     static const unsigned char numbers[PTO_DTYPE_COUNT] = {
-        [PTO_F32] = 0,     [PTO_F16] = 1,     [PTO_I32] = 2,      [PTO_I16] = 3, [PTO_I8] = 4,
-        [PTO_U8] = 5,      [PTO_BF16] = 6,    [PTO_I64] = 7,      [PTO_U64] = 8, [PTO_U16] = 9,
-        [PTO_U32] = 10,    [PTO_F8E4M3] = 12, [PTO_F8E8M0] = 13,  [PTO_F4E2M1X2] = 14,
+        [PTO_F32] = 0,  [PTO_F16] = 1,     [PTO_I32] = 2,     [PTO_I16] = 3,       [PTO_I8] = 4,
+        [PTO_U8] = 5,   [PTO_BF16] = 6,    [PTO_I64] = 7,     [PTO_U64] = 8,       [PTO_U16] = 9,
+        [PTO_U32] = 10, [PTO_F8E4M3] = 12, [PTO_F8E8M0] = 13, [PTO_F4E2M1X2] = 14,
     };
 
     return numbers[t];
@@ -177,8 +176,8 @@ static enum status make_tensor(const struct pto_cpp_job *job, struct pto_cpp_run
 
     if (!slot_room(s, &room) || (size_t)room > MOST_SHARED || !slot_bytes(s, &elements) ||
         (size_t)elements > MOST_BYTES ||
-        (s->memory != NULL && (s->memory->bytes < s->offset ||
-                               (size_t)s->memory->bytes > MOST_SHARED)))
+        (s->memory != NULL &&
+         (s->memory->bytes < s->offset || (size_t)s->memory->bytes > MOST_SHARED)))
         return diag_fail(d, ST_LIMIT, "pto-cpp.memory", (struct where){.path = job->source},
                          "slot %d: a tensor of that size does not fit here", (int)s->index);
     if (s->memory != NULL) {
@@ -187,7 +186,8 @@ static enum status make_tensor(const struct pto_cpp_job *job, struct pto_cpp_run
         b.size = r->parts.at[b.part].size - (size_t)s->offset;
     } else {
         b.size = r->is_drafted && (size_t)room < DRAFT_BYTES ? DRAFT_BYTES : (size_t)room;
-        TRY(add_part(job, r, (struct pto_cpp_part){.name = s->name, .dtype = b.dtype, .size = b.size},
+        TRY(add_part(job, r,
+                     (struct pto_cpp_part){.name = s->name, .dtype = b.dtype, .size = b.size},
                      &b.part, d));
         b.data = r->parts.at[b.part].data;
         TRY(args_fill(job, r, b.data, (size_t)room, b.dtype, s->fill, (uint64_t)s->index, d));
@@ -266,7 +266,8 @@ struct str pto_cpp_elements(struct arena *arena, const struct pto_cpp_buffer *b)
 
     if (slot_is_plain(s) || !slot_bytes(s, &bytes)) {
         (void)slot_bytes(s, &bytes);
-        return (struct str){(const char *)b->data, (size_t)bytes < b->size ? (size_t)bytes : b->size};
+        return (struct str){(const char *)b->data,
+                            (size_t)bytes < b->size ? (size_t)bytes : b->size};
     }
     char *out = arena_alloc(arena, (size_t)bytes + 1);
     for (int64_t i = 0; i < bytes; i += size) {

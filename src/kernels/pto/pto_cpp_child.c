@@ -175,8 +175,7 @@ void pto_cpp_child(const struct pto_cpp_job *job, struct pto_cpp_run *r,
                           .seconds = limit_ms / 1000 + 1,
                           .bytes = PTO_CPP_MOST_DATA,
                           .told = on_refused};
-    struct pto_host_buffer *buffers =
-        ARENA_ARRAY(&r->arena, struct pto_host_buffer, PTO_CPP_PARTS);
+    struct pto_host_buffer *buffers = ARENA_ARRAY(&r->arena, struct pto_host_buffer, PTO_CPP_PARTS);
     struct pto_host_setup setup = {.arch = job->arch,
                                    .block = (int32_t)job->block,
                                    .blocks = (int32_t)job->blocks,

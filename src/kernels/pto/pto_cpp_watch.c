@@ -134,7 +134,8 @@ static int64_t named_bytes(const struct pto_cpp_run *r)
 
     for (size_t i = 0; i < r->buffers.n; i++)
         if (r->parts.at[r->buffers.at[i].part].memory == NULL)
-            sum += slot_room(r->buffers.at[i].slot, &bytes) ? bytes : (int64_t)r->buffers.at[i].size;
+            sum +=
+                slot_room(r->buffers.at[i].slot, &bytes) ? bytes : (int64_t)r->buffers.at[i].size;
     for (size_t i = 0; i < r->parts.n; i++)
         sum += r->parts.at[i].memory != NULL ? (int64_t)r->parts.at[i].size : 0;
     return sum < MOST_NAMED ? sum : MOST_NAMED;
@@ -178,9 +179,8 @@ enum status pto_cpp_run_once(const struct pto_cpp_job *job, struct pto_cpp_run *
     if (status == ST_OK && cancelled())
         status = ST_CANCELLED;
     if (status == ST_OK)
-        status = c.end == CHILD_ENDED && r->memory->is_done
-                     ? receive(r, text_view(&c.sent.text), d)
-                     : tell_end(job, r, &c, d);
+        status = c.end == CHILD_ENDED && r->memory->is_done ? receive(r, text_view(&c.sent.text), d)
+                                                            : tell_end(job, r, &c, d);
     child_free(&c);
     return status;
 }

@@ -28,12 +28,12 @@ static struct where at(const struct reader *r)
 
 static enum status check_keys(const struct reader *r, bool is_tensor)
 {
-    static const struct str tensor[] = {S_INIT("kind"),  S_INIT("index"), S_INIT("name"),
-                                        S_INIT("dtype"), S_INIT("shape"), S_INIT("role"),
-                                        S_INIT("fill"),  S_INIT("strides"), S_INIT("start_offset"),
-                                        S_INIT("bytes"), S_INIT("buffer"), S_INIT("buffer_offset")};
-    static const struct str scalar[] = {S_INIT("kind"),  S_INIT("index"), S_INIT("name"),
-                                        S_INIT("dtype"), S_INIT("value"), S_INIT("pack_mode"),
+    static const struct str tensor[] = {
+        S_INIT("kind"),         S_INIT("index"), S_INIT("name"),   S_INIT("dtype"),
+        S_INIT("shape"),        S_INIT("role"),  S_INIT("fill"),   S_INIT("strides"),
+        S_INIT("start_offset"), S_INIT("bytes"), S_INIT("buffer"), S_INIT("buffer_offset")};
+    static const struct str scalar[] = {S_INIT("kind"),   S_INIT("index"), S_INIT("name"),
+                                        S_INIT("dtype"),  S_INIT("value"), S_INIT("pack_mode"),
                                         S_INIT("context")};
     const struct str *keys = is_tensor ? tensor : scalar;
     size_t n = is_tensor ? ARRAY_LEN(tensor) : ARRAY_LEN(scalar);
@@ -82,8 +82,8 @@ static enum status take_role(const struct reader *r, struct slot *out)
 
 /* The file of a fill must be there, and as long as the tensor; memory may be longer. `what` is for
  * messages: "arg 3". */
-static enum status check_file(const struct reader *r, struct str what, int64_t bytes, bool is_memory,
-                              struct str *fill)
+static enum status check_file(const struct reader *r, struct str what, int64_t bytes,
+                              bool is_memory, struct str *fill)
 {
     const char *path = arena_cstr(r->arena, str_part(*fill, 5, fill->n));
     struct stat info;

@@ -26,8 +26,9 @@ struct reader {
     struct args_dump *out;
     struct slots *slots;
     struct slot_memory *memories; /* one for each slot at most */
-    bool is_scalar[SLOT_COUNT]; /* and its value is not told */
-    struct str lost;            /* slots whose bytes are not whole */
+    bool is_scalar[SLOT_COUNT];   /* and its value is not told */
+    bool is_lost[SLOT_COUNT];     /* its bytes are not whole */
+    bool has_payload;
     struct diag *diag;
 };
 
@@ -260,19 +261,17 @@ static void take_bytes(struct reader *r, const struct tree *record, struct slot 
                     room <= MOST_RESTORED && offset >= 0 && (uint64_t)offset <= r->payload.n &&
                     (uint64_t)size <= r->payload.n - (uint64_t)offset &&
                     !is_set(record, S("truncated")) && !is_set(record, S("overwritten"));
-    if (!is_whole) {
-        r->lost = arena_format(r->arena, "%.*s%s%" PRId64, STR_ARGS(r->lost),
-                               r->lost.n > 0 ? ", " : "", s->index);
+    r->is_lost[s->index] = !is_whole;
+    if (!is_whole)
         return;
-    }
-    struct str data = str_part(r->payload, (size_t)offset, (size_t)(offset + size));
+    struct str data = str_part(r->payload, (size_t)offset, (size_t)size);
     struct slot_memory *memory = &r->memories[r->slots->n_memories++];
-    *memory = (struct slot_memory){
-        .name = s->name,
-        .bytes = room,
-        .dtype = s->dtype,
-        .fill = S("zero"),
-        .data = slot_is_plain(s) ? arena_str(r->arena, data) : spread(r->arena, s, data, room)};
+    *memory = (struct slot_memory){.name = s->name,
+                                   .bytes = room,
+                                   .dtype = s->dtype,
+                                   .fill = S("zero"),
+                                   .data = slot_is_plain(s) ? arena_str(r->arena, data)
+                                                            : spread(r->arena, s, data, room)};
     s->memory = memory;
     r->out->n_restored++;
 }
@@ -294,7 +293,7 @@ static enum status take_tensor(struct reader *r, const struct tree *record, stru
 
     slot->is_tensor = true;
     slot->fill = S("zero");
-    slot->role = str_equal(role, S("inout"))                 ? ROLE_INOUT
+    slot->role = str_equal(role, S("inout"))                  ? ROLE_INOUT
                  : !is_before || str_equal(role, S("output")) ? ROLE_OUTPUT
                                                               : ROLE_INPUT;
     slot->name = arena_format(r->arena, "arg%" PRId64, slot->index);
@@ -343,22 +342,29 @@ static enum status take_record(struct reader *r, const struct tree *record, bool
     return ST_OK;
 }
 
+static struct str slots_text(struct arena *arena, const bool *of)
+{
+    struct str text = S("");
+
+    for (int i = 0; i < SLOT_COUNT; i++)
+        if (of[i])
+            text = arena_format(arena, "%.*s%s%d", STR_ARGS(text), text.n > 0 ? ", " : "", i);
+    return text;
+}
+
 static void tell_gaps(const struct reader *r)
 {
     struct where where = {.path = r->path};
-    struct str scalars = S("");
+    struct str scalars = slots_text(r->arena, r->is_scalar);
+    struct str lost = slots_text(r->arena, r->is_lost);
 
-    for (int i = 0; i < SLOT_COUNT; i++)
-        if (r->is_scalar[i])
-            scalars =
-                arena_format(r->arena, "%.*s%s%d", STR_ARGS(scalars), scalars.n > 0 ? ", " : "", i);
     if (scalars.n > 0)
         diag_add(r->diag, SEV_WARN, "replay.scalars-unknown", where,
                  "a dump has no scalars; set them with --set-arg: %.*s", STR_ARGS(scalars));
-    if (r->lost.n > 0)
+    if (lost.n > 0)
         diag_add(r->diag, SEV_WARN, "replay.cut-dump", where,
-                 "the values of these slots are not whole in the dump; they are 0: %.*s",
-                 STR_ARGS(r->lost));
+                 "the values of these slots are not %s in the dump; they are 0: %.*s",
+                 r->has_payload ? "whole" : "there", STR_ARGS(lost));
     if (r->out->n_left > 0 && !r->job->is_reliable && r->job->restores == NULL)
         diag_add(r->diag, SEV_NOTE, "replay.values-left", where,
                  "values of tensors are not taken from a dump of a5, where they are not reliable: "
@@ -393,6 +399,7 @@ static enum status read_text(struct reader *r, struct str text)
                                    arena_cstr(r->arena, str_basename(name)));
         has_bytes = mapfile_open(&bytes, path, NULL) == ST_OK;
         r->payload = has_bytes ? bytes.text : S("");
+        r->has_payload = has_bytes;
     }
     enum status status = ST_OK;
     for (int after = 0; after < 2; after++)
@@ -409,9 +416,11 @@ static enum status read_text(struct reader *r, struct str text)
 enum status args_dump(struct arena *arena, const struct args_dump_job *job, struct args_dump *out,
                       struct slots *slots, struct diag *d)
 {
-    static const char *const places[] = {"args_dump.json", "args_dump/args_dump.json",
+    static const char *const places[] = {"args_dump.json",
+                                         "args_dump/args_dump.json",
                                          "dfx_outputs/args_dump/args_dump.json",
-                                         "tensor_dump.json", "tensor_dump/tensor_dump.json",
+                                         "tensor_dump.json",
+                                         "tensor_dump/tensor_dump.json",
                                          "dfx_outputs/tensor_dump/tensor_dump.json"};
     struct reader r = {.arena = arena, .job = job, .out = out, .slots = slots, .diag = d};
     struct mapfile map;

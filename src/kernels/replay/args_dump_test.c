@@ -8,7 +8,8 @@ static struct args_dump found;
 static enum status dump_load(const char *text, const char *task)
 {
     vec_free(&slots);
-    struct args_dump_job job = {.folder = scratch, .task_id = task, .func_id = -1, .is_reliable = true};
+    struct args_dump_job job = {
+        .folder = scratch, .task_id = task, .func_id = -1, .is_reliable = true};
 
     scratch_put("tensor_dump.json", text);
     return args_dump(&arena, &job, &found, &slots, &diag);
@@ -54,7 +55,9 @@ TEST(dumps_that_are_wrong_are_refused)
 
 TEST(a_folder_without_a_dump)
 {
-    assert_int_equal(args_dump(&arena, &(struct args_dump_job){.folder = "/no/such"}, &found, &slots, &diag), ST_NOT_FOUND);
+    assert_int_equal(
+        args_dump(&arena, &(struct args_dump_job){.folder = "/no/such"}, &found, &slots, &diag),
+        ST_NOT_FOUND);
     assert_string_equal(diag.entries.at[0].first[0].text,
                         "neither args_dump.json nor tensor_dump.json found under /no/such");
 }

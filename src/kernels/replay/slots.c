@@ -10,8 +10,7 @@
 
 static const struct slot_type types[] = {
 #define DTYPE(code, bits, kind, name, ascend, runtime, ...)                                        \
-    {S_INIT(runtime), DTYPE_##code,                                                                \
-     (bits + 7) / 8,  DTYPE_KIND_##kind == DTYPE_KIND_FLOAT,                                       \
+    {S_INIT(runtime), DTYPE_##code, (bits + 7) / 8, DTYPE_KIND_##kind == DTYPE_KIND_FLOAT,         \
      false,           true},
 #include "ops/dtypes.def"
 #undef DTYPE
@@ -175,8 +174,9 @@ static enum status check_memory(const struct slot *s, struct where where, struct
 {
     int64_t room, end;
 
-    if (s->memory == NULL || (slot_room(s, &room) && !__builtin_add_overflow(room, s->offset, &end) &&
-                              end <= s->memory->bytes))
+    if (s->memory == NULL ||
+        (slot_room(s, &room) && !__builtin_add_overflow(room, s->offset, &end) &&
+         end <= s->memory->bytes))
         return ST_OK;
     return diag_fail(d, ST_FORMAT, "replay.bad-buffer", where,
                      "arg %" PRId64 ": the tensor leaves its buffer %.*s of %" PRId64 " bytes",
@@ -313,7 +313,7 @@ static struct field_value room_of(const void *record, const struct record_env *e
     (void)env;
     alone.bytes = 0;
     return s->is_tensor && slot_room(&alone, &room) && s->bytes > room ? value_int(s->bytes)
-                                                                      : value_none();
+                                                                       : value_none();
 }
 
 static struct field_value memory_of(const void *record, const struct record_env *env)

@@ -88,9 +88,9 @@ static enum status write_data(const struct workspace *ws, struct arena *arena, s
     for (size_t i = 0; i < ws->slots->n_memories; i++) {
         const struct slot_memory *m = &ws->slots->memories[i];
         if (m->data.n > 0)
-            TRY(outfile_save(fs_join(arena, ws->folder,
-                                     arena_printf(arena, "%.*s.bin", STR_ARGS(m->name))),
-                             m->data, d));
+            TRY(outfile_save(
+                fs_join(arena, ws->folder, arena_printf(arena, "%.*s.bin", STR_ARGS(m->name))),
+                m->data, d));
     }
     return ST_OK;
 }

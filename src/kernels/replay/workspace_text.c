@@ -245,13 +245,14 @@ static struct template_value memories_of(const struct making *m)
             {.name = "memory", .text = one->name},
             {.name = "bytes", .text = quantity(m->arena, one->bytes)},
             {.name = "file", .text = file},
-            {.name = "size", .text = quantity(m->arena, has_data ? (int64_t)one->data.n : one->bytes)},
+            {.name = "size",
+             .text = quantity(m->arena, has_data ? (int64_t)one->data.n : one->bytes)},
             {.name = "rule", .text = has_data ? S("") : rule_text(one->fill)},
             {.name = "width", .text = quantity(m->arena, one->dtype->bytes)},
             {.name = "element", .text = element_of(one->dtype)},
             {.name = "constant",
-             .text = str_starts(one->fill, S("const:")) ? str_part(one->fill, 6, one->fill.n)
-                                                        : S("1")},
+             .text =
+                 str_starts(one->fill, S("const:")) ? str_part(one->fill, 6, one->fill.n) : S("1")},
         };
         memcpy(items + i * MEMORY_VALUES, values, sizeof(values));
     }
@@ -315,14 +316,14 @@ static void text_fill(const struct making *m, struct str text, struct text *out)
     struct arena *a = m->arena;
     struct template_value contexts = contexts_of(m);
     bool has_fills = false, has_views = false;
-    bool is_apart = ws->has_cores && (ws->cores.cube == NULL || ws->cores.vector == NULL ||
-                                      ws->cores.second != NULL ||
-                                      strcmp(ws->cores.cube, ws->cores.vector) != 0);
+    bool is_apart = ws->has_cores &&
+                    (ws->cores.cube == NULL || ws->cores.vector == NULL ||
+                     ws->cores.second != NULL || strcmp(ws->cores.cube, ws->cores.vector) != 0);
 
     for (size_t i = 0; i < ws->slots->n; i++) {
         has_fills = has_fills || is_filled(&ws->slots->at[i]);
-        has_views = has_views || (ws->slots->at[i].is_tensor &&
-                                  strides_text(&ws->slots->at[i], a).n > 0);
+        has_views =
+            has_views || (ws->slots->at[i].is_tensor && strides_text(&ws->slots->at[i], a).n > 0);
     }
     for (size_t i = 0; i < ws->slots->n_memories; i++)
         has_fills = has_fills || ws->slots->memories[i].data.n > 0 ||
