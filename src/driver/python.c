@@ -3,6 +3,7 @@
  */
 #include "driver/python.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -57,9 +58,12 @@ static enum status report_python(const struct python_job *job, const struct proc
             line = str_part(said, i + 1, said.n);
             break;
         }
-    if (done->end == PROC_TIMED_OUT || done->code == 9 || done->code == 24)
+    if (done->end == PROC_TIMED_OUT || done->code == SIGXCPU)
         return diag_fail(d, ST_LIMIT, "replay.scene-failed", where,
-                         "the Python part of the scene needs more time or memory than it gets");
+                         "the Python part of the scene did not end in time");
+    if (done->code == SIGKILL)
+        return diag_fail(d, ST_LIMIT, "replay.scene-failed", where,
+                         "the Python part of the scene needs more memory than it gets");
     size_t colon = str_find(line, S(": "));
     struct str place = str_part(line, 0, colon);
     size_t cut = place.n;

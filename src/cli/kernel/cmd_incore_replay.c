@@ -135,7 +135,9 @@ static struct str tensor_text(struct arena *arena, const struct slot *s)
 
     (void)slot_bytes(s, &bytes);
     text = arena_format(arena, "%.*s, %" PRId64 " bytes", STR_ARGS(text), bytes);
-    if (!slot_is_plain(s) && s->strides != NULL)
+    struct slot from_zero = *s;
+    from_zero.start = 0;
+    if (!slot_is_plain(&from_zero))
         text = arena_format(arena, "%.*s, strides %.*s", STR_ARGS(text),
                             STR_ARGS(dims_text(arena, s->strides, s->rank)));
     if (s->start > 0)

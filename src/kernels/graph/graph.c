@@ -61,7 +61,6 @@ static enum status compile(const struct graph_job *job, struct task_graph *g, si
 {
     const struct graph_callable *c = &g->callables[number];
     struct cxx_job cxx = {.source = c->source,
-                          .limit_ms = job->limit_ms,
                           .is_trusted = job->is_trusted,
                           .is_plain = true};
     struct cxx_object made;

@@ -180,6 +180,10 @@ int64_t graph_usual(const struct task_graph *g, const int64_t *tasks, size_t n);
 /* The kernel's slots in a task, with the memory and its values. */
 void graph_slots(const struct task_graph *g, int64_t task, struct arena *arena, struct slots *out);
 
+const char *graph_memory_name(enum graph_memory memory);
+const char *graph_role_name(enum graph_role role);
+const char *graph_kind_name(enum graph_kind kind);
+
 /* The whole graph as a document, strata.scene-graph/1. */
 extern const struct schema graph_schema;
 

@@ -4,19 +4,17 @@
 #include "kernels/graph/graph.h"
 #include "report/record.h"
 
-static ENUM_NAMES(memory_name, enum graph_memory, "argument", "window", "context",
-                  "made") static ENUM_NAMES(role_name, enum graph_role, "input", "output", "inout",
-                                            "written",
-                                            "no_dep") static ENUM_NAMES(kind_name, enum graph_kind,
-                                                                        "task", "dummy", "alloc")
+ENUM_NAMES(graph_memory_name, enum graph_memory, "argument", "window", "context", "made")
+ENUM_NAMES(graph_role_name, enum graph_role, "input", "output", "inout", "written", "no_dep")
+ENUM_NAMES(graph_kind_name, enum graph_kind, "task", "dummy", "alloc")
 
-    /* ---- kernels ---- */
+/* ---- kernels ---- */
 
-    static const struct field incore_fields[] = {
+static const struct field incore_fields[] = {
         FIELD(struct graph_incore, func_id, "func_id"),
-        FIELD(struct graph_incore, name, "name"),
-        FIELD(struct graph_incore, core_type, "core_type"),
-        FIELD(struct graph_incore, source, "source"),
+    FIELD(struct graph_incore, name, "name"),
+    FIELD(struct graph_incore, core_type, "core_type"),
+    FIELD(struct graph_incore, source, "source"),
 };
 static const struct record incore_record = RECORD(struct graph_incore, incore_fields);
 
@@ -36,12 +34,22 @@ static struct field_value buffer_dtype(const void *record, const struct record_e
     return value_text(((const struct graph_buffer *)record)->dtype->name);
 }
 
+/* The value of every element, where the scene tells only one. */
+static struct field_value buffer_fill(const void *record, const struct record_env *env)
+{
+    const struct graph_buffer *b = record;
+
+    (void)env;
+    return b->is_known && b->data.n == 0 ? value_real(b->fill) : value_none();
+}
+
 static const struct field buffer_fields[] = {
     FIELD(struct graph_buffer, name, "name"),
-    FIELD_OF_ENUM(struct graph_buffer, kind, "kind", memory_name, GRAPH_MADE + 1),
+    FIELD_OF_ENUM(struct graph_buffer, kind, "kind", graph_memory_name, GRAPH_MADE + 1),
     FIELD(struct graph_buffer, bytes, "bytes"),
     FIELD_CALC(FIELD_STR, "dtype", buffer_dtype),
     FIELD(struct graph_buffer, is_known, "known"),
+    FIELD_CALC(FIELD_F64, "fill", buffer_fill, .is_optional = true),
     FIELD(struct graph_buffer, maker, "maker", .missing = MISSING_NEGATIVE),
 };
 static const struct record buffer_record = RECORD(struct graph_buffer, buffer_fields);
@@ -56,7 +64,7 @@ static const struct field tensor_fields[] = {
     FIELD(struct graph_tensor, buffer, "buffer", .missing = MISSING_NEGATIVE),
     FIELD(struct graph_tensor, offset, "offset"),
     FIELD(struct graph_tensor, start, "start_offset"),
-    FIELD_OF_ENUM(struct graph_tensor, role, "role", role_name, GRAPH_NO_DEP + 1),
+    FIELD_OF_ENUM(struct graph_tensor, role, "role", graph_role_name, GRAPH_NO_DEP + 1),
     FIELD_CALC(FIELD_STR, "dtype", tensor_dtype),
     FIELD_ROOM_VALUES(struct graph_tensor, shape, rank, "shape"),
     FIELD_ROOM_VALUES(struct graph_tensor, strides, rank, "strides"),
@@ -103,7 +111,7 @@ PART_OF(after, deps)
 #undef PART_OF
 
 static const struct field task_fields[] = {
-    FIELD_OF_ENUM(struct graph_task, kind, "kind", kind_name, GRAPH_ALLOC + 1),
+    FIELD_OF_ENUM(struct graph_task, kind, "kind", graph_kind_name, GRAPH_ALLOC + 1),
     FIELD(struct graph_task, run, "run"),
     FIELD_ARRAY_VALUES(struct graph_task, kernels, "kernels"),
     FIELD(struct graph_task, blocks, "blocks"),

@@ -21,6 +21,7 @@ struct taker {
     const struct graph_callable *callable;
     int64_t run, first;               /* the run and its first task */
     VEC_OF(struct graph_buffer) made; /* by its tasks */
+    size_t n_own;                     /* by the task at hand */
 };
 
 static bool take_words(struct taker *t, uint64_t *out, size_t n)
@@ -52,7 +53,8 @@ static bool take_made(struct taker *t, const uint64_t *w, struct graph_tensor *o
 
     if (w[TENSOR_BUFFER] != t->g->n_given + t->made.n)
         return false;
-    b.name = arena_format(&t->g->arena, "t%zu_%zu", t->g->tasks.n, t->made.n);
+    t->n_own++;
+    b.name = arena_format(&t->g->arena, "t%zu_%zu", t->g->tasks.n, t->n_own - 1);
     b.data = S("");
     if (w[TENSOR_INITIAL] != 0) {
         unsigned char bytes[8];
@@ -129,6 +131,7 @@ static bool take_task(struct taker *t)
     task.tensors = (struct graph_part){g->tensors.n, (size_t)w[WORD_TENSORS]};
     task.scalars = (struct graph_part){g->scalars.n, (size_t)w[WORD_SCALARS]};
     task.after = (struct graph_part){g->deps.n, 0};
+    t->n_own = 0;
     for (size_t i = 0; i < task.tensors.n; i++) {
         struct graph_tensor tensor;
         if (!take_tensor(t, &tensor))

@@ -267,7 +267,9 @@ static enum status take_scene(void *ctx, const char *folder, struct diag *d)
     const struct tree *tree;
 
     r->path = r->job->module;
-    TRY(mapfile_open(&doc, fs_join(a, folder, "scene.json"), d));
+    if (mapfile_open(&doc, fs_join(a, folder, "scene.json"), NULL) != ST_OK)
+        return diag_fail(d, ST_FORMAT, "replay.scene-failed", (struct where){.path = r->path},
+                         "the Python part of the scene ends before its case is known");
     enum status status =
         doc.text.n > (size_t)LIMIT_SCENE_BYTES * 16
             ? diag_fail(d, ST_LIMIT, "replay.bad-scene", (struct where){.path = r->path},

@@ -117,6 +117,7 @@ static enum status record_once(const struct incore_replay_job *job, struct incor
     struct graph_job graph = {.module = job->module,
                               .case_name = str_of(job->case_name),
                               .arch = str_of(job->platform),
+                              .limit_ms = job->timeout_s * 1000,
                               .is_trusted = job->is_trusted};
 
     if (r->has_graph)
@@ -208,16 +209,16 @@ enum status incore_replay_record(const struct incore_replay_job *job,
     if (r->n_tasks == 0)
         return diag_fail(d, ST_NOT_FOUND, "replay.not-submitted",
                          (struct where){.path = r->scene.file},
-                         "in this case the scene submits %zu tasks, but none of %.*s",
-                         r->graph.tasks.n, STR_ARGS(r->kernel.incore.name));
+                         "in this case the scene submits %zu task%s, but none of %.*s",
+                         r->graph.tasks.n, r->graph.tasks.n == 1 ? "" : "s", STR_ARGS(r->kernel.incore.name));
     TRY(choose_task(job, r, tasks, r->n_tasks, d));
     const struct graph_task *t = &r->graph.tasks.at[r->task];
     graph_slots(&r->graph, r->task, &r->graph.arena, &r->slots);
     take_task(r);
     r->ws.blocks = t->blocks;
     r->args_from = arena_printf(
-        &r->arena, "task %lld of %zu that the scene submits, one of %zu of this kernel (%s:%u)",
-        (long long)r->task, r->graph.tasks.n, r->n_tasks,
+        &r->arena, "task %lld of 0 to %zu that the scene submits, one of %zu of this kernel (%s:%u)",
+        (long long)r->task, r->graph.tasks.n - 1, r->n_tasks,
         arena_cstr(&r->arena, str_basename(t->file)), t->line);
     if (t->reads_results)
         diag_add(d, SEV_WARN, "replay.reads-results", (struct where){.path = r->scene.file},
