@@ -21,7 +21,6 @@ static const struct args defaults = {
     .job =
         {
             .platform = "a2a3",
-            .runtime = "tensormap_and_ringbuffer",
             .choice = {.func_id = -1},
             .records = true,
             .launch_count = 1,
@@ -63,7 +62,7 @@ static const struct opt options[] = {
     OPT_GROUP("Launch"),
     OPT_STRING(0, "platform", "NAME", struct args, job.platform, "a2a3 or a5 (default: a2a3)"),
     OPT_STRING(0, "runtime", "NAME", struct args, job.runtime,
-               "runtime of simpler (default: tensormap_and_ringbuffer)"),
+               "runtime of simpler (default: that of the scene)"),
     OPT_STRING(0, "chip", "NAME", struct args, job.soc, "chip (default: dav_2201, dav_3510 for a5)",
                .alias = "soc-version"),
     OPT_INT(0, "hw-block-num", "N", struct args, job.blocks, 1, 1024,
@@ -95,6 +94,9 @@ static const struct opt options[] = {
 };
 
 static const struct example examples[] = {
+    {"strata incore replay examples/replay/chain/test_chain.py --case Small --kernel scale "
+     "--backend sim -o replay-chain",
+     "with the arguments that its scene submits"},
     {"strata incore replay examples/replay/paged_attention/test_scene.py --case CaseSmall1 "
      "--kernel SF --dry-run -o replay-sf",
      "workspace of one kernel with built-in arguments"},
@@ -222,9 +224,10 @@ const struct command command_incore_replay = {
         "sources, CMakeLists.txt, a script that builds, collects and exports, and a "
         "manifest. --dry-run stops there.\n"
         "\n"
-        "SCENE is a Python test module, whose literals are read without running it, or a "
-        "scene file in JSON. Arguments come from --arg-spec, else --dump-dir, else the "
-        "built-in recipes for paged attention, else the scene file.\n"
+        "SCENE is a Python test module, or a scene file in JSON. Arguments come from --arg-spec, "
+        "else --dump-dir, else from the scene itself: its Python and its orchestration are run "
+        "in a sandbox, and what is submitted is taken down (--no-record: not). Without that they "
+        "come from the built-in recipes for paged attention, or from the scene file.\n"
         "\n"
         "--backend msprof runs the workspace with CANN. --backend sim compiles the kernel for "
         "this machine, runs it with the same arguments and simulates what it did (see pto "

@@ -60,9 +60,7 @@ static enum status compile(const struct graph_job *job, struct task_graph *g, si
                            const char **object, struct diag *d)
 {
     const struct graph_callable *c = &g->callables[number];
-    struct cxx_job cxx = {.source = c->source,
-                          .is_trusted = job->is_trusted,
-                          .is_plain = true};
+    struct cxx_job cxx = {.source = c->source, .is_trusted = job->is_trusted, .is_plain = true};
     struct cxx_object made;
 
     if (c->source == NULL)

@@ -11,7 +11,7 @@ ENUM_NAMES(graph_kind_name, enum graph_kind, "task", "dummy", "alloc")
 /* ---- kernels ---- */
 
 static const struct field incore_fields[] = {
-        FIELD(struct graph_incore, func_id, "func_id"),
+    FIELD(struct graph_incore, func_id, "func_id"),
     FIELD(struct graph_incore, name, "name"),
     FIELD(struct graph_incore, core_type, "core_type"),
     FIELD(struct graph_incore, source, "source"),

@@ -220,7 +220,9 @@ static void fill_workspace(const struct incore_replay_job *job, struct incore_re
     if (isa == NULL && home != NULL)
         isa = fs_join(&r->arena, home, "pto-isa");
     ws->module = r->scene.module;
-    ws->runtime = job->runtime;
+    ws->runtime = job->runtime != NULL            ? job->runtime
+                  : str_is_name(r->scene.runtime) ? arena_cstr(&r->arena, r->scene.runtime)
+                                                  : "tensormap_and_ringbuffer";
     ws->case_name = r->scene.case_name;
     ws->kernel = &r->kernel;
     ws->slots = &r->slots;

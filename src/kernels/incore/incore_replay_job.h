@@ -16,8 +16,9 @@ enum replay_backend { REPLAY_AUTO, REPLAY_SIM, REPLAY_MSPROF };
 struct incore_replay_job {
     const char *module, *case_name; /* NULL: not given */
     struct kernel_choice choice;
-    const char *platform, *runtime;
-    const char *out; /* the workspace; NULL: below strata-out/ */
+    const char *platform;
+    const char *runtime; /* NULL: the scene's */
+    const char *out;     /* the workspace; NULL: below strata-out/ */
     const char *cann_home, *pto_isa_root, *soc;
     const char *arg_spec, *dump_dir, *task_id, *pto;
     const char *write_arg_spec; /* only writes the arguments there; NULL: a replay */

@@ -88,6 +88,7 @@ static void take_task(struct incore_replay_result *r)
         add_includes(r, one);
         sources[i] = one != NULL ? one->source : NULL;
     }
+    vec_push(&r->includes, r->scene.folder); /* headers may be anywhere in the scene */
     take_cores(r, sources[0], sources[1], sources[2]);
 }
 
@@ -207,17 +208,18 @@ enum status incore_replay_record(const struct incore_replay_job *job,
     r->n_tasks = graph_tasks_of(&r->graph, r->kernel.incore.path, r->kernel.incore.func_id,
                                 &r->arena, &tasks);
     if (r->n_tasks == 0)
-        return diag_fail(d, ST_NOT_FOUND, "replay.not-submitted",
-                         (struct where){.path = r->scene.file},
-                         "in this case the scene submits %zu task%s, but none of %.*s",
-                         r->graph.tasks.n, r->graph.tasks.n == 1 ? "" : "s", STR_ARGS(r->kernel.incore.name));
+        return diag_fail(
+            d, ST_NOT_FOUND, "replay.not-submitted", (struct where){.path = r->scene.file},
+            "in this case the scene submits %zu task%s, but none of %.*s", r->graph.tasks.n,
+            r->graph.tasks.n == 1 ? "" : "s", STR_ARGS(r->kernel.incore.name));
     TRY(choose_task(job, r, tasks, r->n_tasks, d));
     const struct graph_task *t = &r->graph.tasks.at[r->task];
     graph_slots(&r->graph, r->task, &r->graph.arena, &r->slots);
     take_task(r);
     r->ws.blocks = t->blocks;
     r->args_from = arena_printf(
-        &r->arena, "task %lld of 0 to %zu that the scene submits, one of %zu of this kernel (%s:%u)",
+        &r->arena,
+        "task %lld of 0 to %zu that the scene submits, one of %zu of this kernel (%s:%u)",
         (long long)r->task, r->graph.tasks.n - 1, r->n_tasks,
         arena_cstr(&r->arena, str_basename(t->file)), t->line);
     if (t->reads_results)

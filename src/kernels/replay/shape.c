@@ -66,8 +66,9 @@ static bool includes_instructions(const char *path, struct str text, size_t *n_l
     for (struct str rest = text; rest.n > 0;) {
         rest = str_part(rest, str_find(rest, include), rest.n);
         rest = str_trim(str_part(rest, include.n, rest.n));
-        size_t quote = rest.n > 1 && rest.at[0] == '"' ? str_find_char(str_part(rest, 1, rest.n), '"')
-                                                       : rest.n;
+        size_t quote = rest.n > 1 && rest.at[0] == '"'
+                           ? str_find_char(str_part(rest, 1, rest.n), '"')
+                           : rest.n;
         if (quote >= rest.n || quote > 200 || *n_left == 0)
             continue;
         --*n_left;
