@@ -88,6 +88,7 @@ house: ## measures of the source tree; `tools/house --list` names what they coun
 schema: all ## write docs/schema and the catalogue of causes from what describes them
 	@tools/gen-schema $(CURDIR)/$(B)/strata
 	@tools/gen-causes
+	@tools/gen-page
 
 format: format-deps ## rewrite the C sources in the house's shape
 	@tools/check-format --fix

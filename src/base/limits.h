@@ -35,6 +35,7 @@ enum {
     LIMIT_PARQUET_ROWS = 1 << 24,  /* of a row group; writers make 2^20 at most unless asked */
     LIMIT_PARQUET_PAGE = 1 << 28,  /* one page unpacked; the usual one has 1 MiB */
     LIMIT_PARQUET_BYTES = 1 << 29, /* all pages of a column in a row group, unpacked */
+    LIMIT_PICKLE_STACK = 1 << 20,  /* values put aside; 24 bytes each, real ones have some 1 000 */
     LIMIT_SOURCE_BYTES = 16 << 20, /* one kernel in C++; real ones have 40 KB */
 };
 

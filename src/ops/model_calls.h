@@ -107,13 +107,14 @@ struct model_call {
     struct model_experts_call experts;
     enum model_comm comm;
     int64_t devices;
-    double sent;            /* of MODEL_COMM: bytes that a card gives in, or that leave it */
-    double flops, bytes;    /* at least */
-    double weights;         /* parameters that the card keeps for it */
-    double whole;           /* and all cards of its stage together, each counted once */
-    bool is_expert;         /* a weight of a routed expert */
-    enum model_module kind; /* of MODEL_MODULE */
-    unsigned module;        /* number of the module that stands for it; 0: none does */
+    double sent;         /* of MODEL_COMM: bytes that a card gives in, or that leave it */
+    double gathered;     /* of a dispatch: what a card gives in when all tokens go to all cards */
+    double flops, bytes; /* at least */
+    double weights;      /* parameters that the card keeps for it */
+    double whole;        /* and all cards of its stage together, each counted once */
+    bool is_expert;      /* a weight of a routed expert */
+    enum model_module kind;          /* of MODEL_MODULE */
+    unsigned module;                 /* number of the module that stands for it; 0: none does */
     const struct model_layer *layer; /* NULL outside of layers */
 };
 

@@ -1,6 +1,7 @@
 #include "ops/model_calls.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/files/mapfile.h"
 #include "base/testing_arena.h"

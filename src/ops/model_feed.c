@@ -90,6 +90,19 @@ static double dispatched(const struct calling *x, double bytes_each)
     return tokens * cards * (ep - 1) / ep * (double)m->hidden * bytes_each;
 }
 
+static void put_exchange(struct calling *x, enum model_comm kind, const char *what, double bytes)
+{
+    const struct model_layout *l = x->l;
+
+    model_put(x, what,
+              (struct model_call){.op = MODEL_COMM,
+                                  .type = x->types->comm,
+                                  .comm = kind,
+                                  .devices = l->ep,
+                                  .sent = dispatched(x, bytes),
+                                  .gathered = x->t / (double)l->tp * (double)x->m->hidden * bytes});
+}
+
 /* One group has all its tokens on each of its cards: results are added up. Several groups exchange
  * tokens, or gather them where experts are cut but not spread. */
 static void call_experts(struct calling *x)
@@ -102,13 +115,13 @@ static void call_experts(struct calling *x)
     model_put_product(x, "router", quant_bf16, x->t, (double)m->experts, (double)m->hidden,
                       (double)m->experts * (double)m->hidden);
     if (l->dp > 1 && l->ep > 1)
-        model_put_comm(x, MODEL_DISPATCH, "dispatch", l->ep, dispatched(x, fmax(1, sent)));
+        put_exchange(x, MODEL_DISPATCH, "dispatch", fmax(1, sent));
     else if (l->dp > 1)
         model_put_comm(x, MODEL_ALL_GATHER, "gather tokens", cards,
                        model_hidden_bytes(x, x->t / (double)l->tp));
     call_routed(x);
     if (l->dp > 1 && l->ep > 1)
-        model_put_comm(x, MODEL_COMBINE, "combine", l->ep, dispatched(x, 2));
+        put_exchange(x, MODEL_COMBINE, "combine", 2);
     else if (l->dp > 1)
         model_put_comm(x, MODEL_REDUCE_SCATTER, "scatter tokens", cards,
                        model_hidden_bytes(x, x->t / (double)l->tp));

@@ -5,8 +5,10 @@
 #include <time.h>
 
 #include "analysis/diagnose/diagnosis.h"
+#include "analysis/ranks/fleet_study.h"
 #include "page/page.h"
 #include "page/page_number.h"
+#include "page/pages.h"
 #include "text/page.h"
 
 enum { LEAST_SAVING = 3, CHANGES = 16 }; /* percent of the step that a card is worth */
@@ -132,7 +134,7 @@ static nanos left_saving_of(struct greedy *g, const struct diagnosis *d,
 
     while (n < CHANGES && left.n > 0 && str_split(&left, ' ', &one))
         n += whatif_parse(one, &g->changes[n]);
-    if (n == g->n || c->found.is_share) /* no change values it: what is left at most */
+    if (n == g->n || c->found.is_share) /* no replay values it: what is left at most */
         return c->saving < g->now ? c->saving : g->now;
     struct whatif_result r = whatif_run(&g->w, g->changes, n);
     nanos after = d->is_calibrated ? nanos_of((double)r.bare * g->scale)
@@ -183,7 +185,7 @@ static void add_actions(struct page_file *page, const struct diagnosis *d)
             g.now -= left_saving_of(&g, d, c);
     }
     whatif_fini(&g.w);
-    if (page->n_actions > 0 && (page->ranks == NULL || page->ranks->slow == SIZE_MAX)) {
+    if (page->n_actions > 0) {
         page->from = g.start;
         page->to = g.now;
         page->is_bare = d->is_calibrated;
@@ -223,6 +225,8 @@ bool page_is_healthy(const struct page_file *page)
 
 void page_put_capture(struct page_file *page)
 {
+    if (page->ranks != NULL)
+        page_lead_ranks(page);
     const struct page_set *set = page->sets[page->lead];
     const struct diagnosis *d = study_diagnosis(set->st);
 
@@ -231,7 +235,6 @@ void page_put_capture(struct page_file *page)
         hide_sites(page, &d->causes[i]);
     add_title(page, set);
     add_verdict(page, d);
-    page_put_slow_rank(page);
     add_actions(page, d);
     add_nothing(page, d);
     page->focus = focus_of(page, &d->verdict);
@@ -240,6 +243,8 @@ void page_put_capture(struct page_file *page)
     if (page->ranks != NULL)
         page_put_ranks(page);
     add_all_missing(page, d);
+    if (page->fleet != NULL && fleet_study_cluster(page->fleet) != NULL)
+        page_cluster(page, fleet_study_cluster(page->fleet));
 }
 
 void page_put_view(struct page_file *page, const char *view, const struct page_fragment *fragments)

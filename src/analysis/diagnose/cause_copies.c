@@ -99,14 +99,39 @@ struct found_cause *copy_exposed_value(struct root_finder *f, enum root_cause ca
     if (has_copies(f) && !is_between_streams(f))
         root_value_changes(f, cause);
     struct found_cause *c = root_value_share(f, cause, root_copies_alone(f));
-    if (c != NULL && c->is_share)
+    if (c != NULL && c->is_share) {
         c->action = &cause_text.copy_exposed_do_bytes;
+        c->whatif = "no_transfers";
+    }
     return c;
 }
 
 void copy_exposed_evidence(const struct root_finder *f, struct found_cause *c)
 {
     find_in_copies(f, c);
+}
+
+/* ---- fills ---- */
+
+static double fills_share(const struct root_finder *f)
+{
+    return root_share(f, f->by[ACCOUNT_COPY + COPY_MEMSET]);
+}
+
+/* Beside kernels, that is: what only fills memory does nothing else. */
+struct found_cause *fills_value(struct root_finder *f, enum root_cause cause)
+{
+    nanos kernels = 0;
+
+    for (int i = ACCOUNT_COMPUTE; i < ACCOUNT_COMM; i++)
+        kernels = nanos_add(kernels, f->by[i]);
+    return kernels > 0 ? root_keep(f, cause, fills_share(f), fills_share(f)) : NULL;
+}
+
+void fills_evidence(const struct root_finder *f, struct found_cause *c)
+{
+    root_evidence_tasks(f, c, &(struct root_tasks){.copies = ROOT_BIT(COPY_MEMSET)});
+    c->told = fills_share(f);
 }
 
 /* ---- collectives ---- */
@@ -118,7 +143,12 @@ struct found_cause *comm_exposed_value(struct root_finder *f, enum root_cause ca
     if (share < root_least(f, cause, ROOT_NOT_HEALTHY))
         return NULL;
     root_value_changes(f, cause);
-    return root_value_share(f, cause, share);
+    struct found_cause *c = root_value_share(f, cause, share);
+    if (c != NULL && c->is_share) {
+        c->action = &cause_text.comm_exposed_do_share;
+        c->whatif = "no_comm";
+    }
+    return c;
 }
 
 void comm_exposed_evidence(const struct root_finder *f, struct found_cause *c)

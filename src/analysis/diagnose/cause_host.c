@@ -269,6 +269,38 @@ static bool waits_for_interpreter(const struct root_finder *f)
     return near >= ROOT_SWITCH_STRETCHES && near * 100 >= n * ROOT_SWITCH_SHARE;
 }
 
+static const struct root_tasks pages_of_memory = {.copies = ROOT_BIT(COPY_OTHER)};
+
+/* Idle time before pages of managed memory move to the host, which touches one after the other. */
+static nanos before_pages(const struct root_finder *f)
+{
+    const struct slices *s = &f->cap->slices;
+    nanos sum = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < f->a->pieces.n; i++) {
+        const struct idle_piece *p = &f->a->pieces.at[i];
+        if (p->cause != CAUSE_UNKNOWN || p->task == UINT32_MAX || !root_counts_step(f, p->step))
+            continue;
+        struct str name = capture_text(f->cap, s->name[f->a->tasks.at[p->task].slice]);
+        if (!device_task_is_migration(name) || !str_contains(name, S("DtoH")))
+            continue;
+        sum = nanos_add(sum, p->at.end - p->at.begin);
+        n++;
+    }
+    return n >= ROOT_MIGRATIONS ? sum : 0;
+}
+
+struct found_cause *host_untraced_value(struct root_finder *f, enum root_cause cause)
+{
+    struct found_cause *c = root_value_changes(f, cause);
+    double pages = root_share(f, before_pages(f));
+
+    if (c != NULL && c->saving >= pages)
+        return c;
+    return root_value_share(f, cause, pages);
+}
+
 /* What a thread waits for, by the call of the operating system. */
 static const struct message *action_of_wait(struct str call)
 {
@@ -293,8 +325,15 @@ static const struct message *action_of_wait(struct str call)
 
 void host_untraced_evidence(const struct root_finder *f, struct found_cause *c)
 {
+    nanos pages = before_pages(f);
+
     root_evidence_calls(f, c, untraced_time, true);
-    if (c->n_sites > 0 && c->sites[0].is_os) {
+    if (root_share(f, pages) > c->share) { /* no call asks for pages that the host touches */
+        root_evidence_tasks(f, c, &pages_of_memory);
+        c->share = root_share(f, pages);
+        c->what = &cause_text.host_untraced_what_pages;
+        c->action = &cause_text.host_untraced_do_pages;
+    } else if (c->n_sites > 0 && c->sites[0].is_os) {
         c->what = &cause_text.host_untraced_what_os;
         c->action = action_of_wait(c->sites[0].name);
     } else if (waits_for_interpreter(f)) {

@@ -9,6 +9,11 @@
 #include "base/tables/radix.h"
 #include "ops/name_tokens.h"
 
+bool device_task_is_migration(struct str name)
+{
+    return str_contains(name, S("Memcpy UM "));
+}
+
 enum copy_kind copy_kind_of(struct str name)
 {
     char buf[NAME_TOKENS_MOST];
@@ -19,6 +24,8 @@ enum copy_kind copy_kind_of(struct str name)
 
     if (name_tokens_any(low, "memset"))
         return COPY_MEMSET;
+    if (device_task_is_migration(name))
+        return COPY_OTHER; /* asked for by whoever touches a page, not by the program */
     if (name_tokens_any(low, "htod h2d host-to-device host_to_device hosttodevice"))
         return is_pageable ? COPY_H2D_PAGEABLE : is_pinned ? COPY_H2D_PINNED : COPY_H2D;
     if (name_tokens_any(low, "dtoh d2h device-to-host device_to_host devicetohost"))
@@ -34,18 +41,7 @@ static enum task_class tasks_class_of(enum slice_kind kind)
 {
     if (slice_is_comm(kind))
         return TASK_COMM;
-    return kind == SLICE_COPY || kind == SLICE_CONTROL ? TASK_COPY : TASK_COMPUTE;
-}
-
-/* Copies of an Ascend device are tasks like others; those of its collectives (SDMA) are part of
- * these. */
-bool device_task_is(const struct capture *cap, size_t slice)
-{
-    enum slice_kind kind = (enum slice_kind)cap->slices.kind[slice];
-
-    return slice_is_kernel(kind) ||
-           (kind == SLICE_CONTROL &&
-            str_contains_nocase(capture_text(cap, cap->slices.name[slice]), S("memcpy")));
+    return kind == SLICE_COPY ? TASK_COPY : TASK_COMPUTE;
 }
 
 static bool is_of(const struct lane *lane, int32_t device)
@@ -56,7 +52,7 @@ static bool is_of(const struct lane *lane, int32_t device)
 static bool has_kernels(const struct capture *cap, const struct lane *lane)
 {
     for (size_t i = lane->first; i < lane->first + lane->n; i++)
-        if (device_task_is(cap, i))
+        if (slice_is_kernel((enum slice_kind)cap->slices.kind[i]))
             return true;
     return false;
 }
@@ -67,7 +63,7 @@ static void take_lane(const struct capture *cap, const struct lane *lane, struct
 
     for (size_t i = lane->first; i < lane->first + lane->n; i++) {
         enum slice_kind kind = (enum slice_kind)s->kind[i];
-        if (!device_task_is(cap, i))
+        if (!slice_is_kernel((enum slice_kind)cap->slices.kind[i]))
             continue;
         out->at[out->n++] = (struct device_task){
             .begin = device_time(s->begin[i]),

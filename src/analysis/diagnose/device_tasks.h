@@ -64,6 +64,9 @@ struct device_tasks {
 
 enum copy_kind copy_kind_of(struct str name);
 
+/* Whether a copy of that name moves pages of managed memory, because somebody touched them. */
+bool device_task_is_migration(struct str name);
+
 static inline bool copy_is_pageable(enum copy_kind kind)
 {
     return kind == COPY_H2D_PAGEABLE || kind == COPY_D2H_PAGEABLE;
@@ -72,9 +75,6 @@ static inline bool copy_is_pageable(enum copy_kind kind)
 /* The tasks of one device; those of lanes without a device belong to every one. */
 struct device_tasks device_tasks_find(const struct capture *cap, int32_t device,
                                       struct arena *arena);
-
-/* Whether a slice is work of a device: a kernel, a collective or a copy. */
-bool device_task_is(const struct capture *cap, size_t slice);
 
 /* A short copy to the host: a value that is read. */
 bool device_task_is_value(const struct device_task *t);

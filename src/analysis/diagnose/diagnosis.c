@@ -136,8 +136,7 @@ static void lack_marks(struct cause_words *t)
 static bool names_untraced(const struct diagnosis *d)
 {
     for (size_t i = 0; i < d->n_causes; i++)
-        if (d->causes[i].found.cause == ROOT_HOST_UNTRACED &&
-            !cause_waits_in_system(&d->causes[i].found))
+        if (d->causes[i].found.cause == ROOT_HOST_UNTRACED && d->causes[i].found.what == NULL)
             return true;
     return false;
 }
@@ -163,9 +162,9 @@ static void add_missing(struct cause_words *t)
     if (!(t->f.cap->has & HAS_STACKS) && names_untraced(d))
         lack(d, cause_plain(t->arena, is_torch ? &diagnosis_text.no_stacks
                                                : &diagnosis_text.no_stacks_plain));
-    if (t->f.is_device_assumed)
-        lack(d,
-             WORDING(t->arena, &diagnosis_text.no_device, PLACE("device", S(ROOT_ASSUMED_DEVICE))));
+    if (t->f.w->is_device_assumed)
+        lack(d, WORDING(t->arena, &diagnosis_text.no_device,
+                        PLACE("device", str_of(t->f.w->device->name))));
     if (!d->is_calibrated)
         lack(d, cause_plain(t->arena, &diagnosis_text.no_cost));
     if (a->host.count > 1)
@@ -288,21 +287,28 @@ static const struct diagnosis *without_work(struct diagnosis *d, const struct ca
     return d;
 }
 
-/* The replay has a mean over all steps, which is no time of steps that differ; and without the
- * profiler nothing takes longer than with it, whatever the replay is off by. */
+/* The replay has a mean over all steps, which is no time of steps that differ; and what is
+ * predicted starts from the step as recorded, whatever the replay is off by. */
 static double replay_scale_of(const struct root_finder *f)
 {
-    bool is_mixed = f->units < f->steps;
     nanos recorded = f->window / (nanos)f->units;
 
-    bool is_longer = profiler_cost_is_known(f->w->cost) && f->w->bare > recorded;
+    return f->w->profiled > 0 ? (double)recorded / (double)f->w->profiled : 1;
+}
 
-    return f->w->profiled > 0 && (is_mixed || is_longer) ? (double)recorded / (double)f->w->profiled
-                                                         : 1;
+/* Where a contract has one step, what limits the run is judged by what repeats, as elsewhere. */
+static const struct diagnosis *judge_apart(struct study *st)
+{
+    st->judged = ARENA_NEW(&st->scratch, struct study);
+    study_begin(st->judged, st->cap, study_with_passes());
+    return study_diagnosis(st->judged);
 }
 
 const struct diagnosis *diagnosis_find(struct study *st)
 {
+    if (st->options.is_contract && st->options.step_choice == STEP_CHOICE_AUTO &&
+        study_steps(st)->source == STEPS_PSEUDO)
+        return judge_apart(st);
     const struct accounting *a = study_accounting(st);
     struct cause_words t = {0};
     struct whatif w;
@@ -311,9 +317,6 @@ const struct diagnosis *diagnosis_find(struct study *st)
     if (a->n == 0 || a->tasks.n == 0)
         return without_work(d, st->cap, &st->scratch);
     whatif_init(&w, st, a);
-    bool is_assumed = w.device == NULL && capture_is_ascend(st->cap);
-    if (is_assumed)
-        w.device = device_find(&device_builtin, S(ROOT_ASSUMED_DEVICE));
     diagnosis_begin(&t, st, &w, a);
     t.d = d;
     double scale = replay_scale_of(&t.f);
@@ -328,7 +331,7 @@ const struct diagnosis *diagnosis_find(struct study *st)
         .device_period = t.f.window / (nanos)t.f.units,
         .is_mixed = t.f.units < t.f.steps,
         .replay_scale = scale,
-        .profiled = nanos_of((double)w.profiled * scale),
+        .profiled = t.f.units < t.f.steps ? t.f.window / (nanos)t.f.units : w.profiled,
         .bare = nanos_of((double)w.bare * scale),
         .identity_error = w.replay->identity_error,
         .nodes = w.replay->n,
@@ -340,7 +343,6 @@ const struct diagnosis *diagnosis_find(struct study *st)
         if (t.f.found[i].profiled_saving > d->profiler_saving &&
             t.f.found[i].saving < ROOT_NAMED / 100.0)
             d->profiler_saving = t.f.found[i].profiled_saving;
-    t.f.is_device_assumed = is_assumed;
     diagnosis_finish(&t, root_rank(&t.f));
     whatif_fini(&w);
     return d;

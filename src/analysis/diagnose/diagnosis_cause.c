@@ -32,11 +32,6 @@ struct wording cause_plain(struct arena *arena, const struct message *m)
     return m != NULL ? wording_of(arena, phrase_plain(m)) : (struct wording){0};
 }
 
-bool cause_waits_in_system(const struct found_cause *c)
-{
-    return c->n_sites > 0 && c->sites[0].is_os;
-}
-
 const struct wording *cause_class_label(struct arena *arena, int class)
 {
     return wording_keep(arena, cause_plain(arena, account_class_label(class)));
@@ -113,15 +108,16 @@ struct diagnosis_cause cause_describe(struct cause_words *t, const struct found_
 {
     const struct root_cause_kind *kind = &root_causes[c->cause];
     double score = root_confidence(&t->f, c);
-    enum saving_base base = c->run > 0                            ? BASE_RUN
-                            : c->is_share || !t->d->is_calibrated ? BASE_RECORDED
-                                                                  : BASE_BARE;
+    enum saving_base base = c->run > 0 ? BASE_RUN : t->d->is_calibrated ? BASE_BARE : BASE_RECORDED;
     nanos step = base == BASE_BARE ? t->d->bare : t->d->device_period;
+    /* The profiler has no part in the time of what runs alone on the device. */
+    nanos of = c->is_share ? t->d->device_period : step;
+    nanos saving = c->run > 0 ? c->once : nanos_of(c->saving * (double)of);
     struct diagnosis_cause out = {
         .id = kind->id,
         .rank = rank,
-        .saving = c->run > 0 ? c->once : nanos_of(c->saving * (double)step),
-        .saving_share = c->saving,
+        .saving = saving,
+        .saving_share = c->is_share ? fmin(num_share((double)saving, (double)step), 1) : c->saving,
         .base = base,
         .base_time = c->run > 0 ? c->run : step,
         .profiled_saving_share = c->profiled_saving,
@@ -132,7 +128,7 @@ struct diagnosis_cause cause_describe(struct cause_words *t, const struct found_
             t->arena, c->action != NULL ? c->action : root_cause_action(c->cause, t->f.framework)),
         .against = cause_plain(t->arena, root_cause_against(c->cause)),
         .record = cause_plain(t->arena, root_cause_record(c->cause)),
-        .whatif = c->is_share ? NULL : kind->whatif, /* else the accounting values it */
+        .whatif = c->is_share ? c->whatif : kind->whatif, /* NULL: the accounting values it */
         .found = *c,
     };
 

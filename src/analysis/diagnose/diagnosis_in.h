@@ -31,9 +31,6 @@ struct str cause_short_name(struct arena *arena, struct str name);
 struct diagnosis_cause cause_describe(struct cause_words *t, const struct found_cause *c,
                                       size_t rank);
 
-/* Host time that the recording shows as a wait in the operating system. */
-bool cause_waits_in_system(const struct found_cause *c);
-
 /* The sentence of a capture without device work. */
 struct wording cause_no_work(const struct capture *cap, struct arena *arena);
 

@@ -6,12 +6,14 @@
 #include "analysis/diagnose/limits.h"
 #include "analysis/study.h"
 
+#define ROOF_ASSUMED_DEVICE "910B3"
+
 static double roof_trait(int64_t value, double unit)
 {
     return value > 0 && value < INT64_C(1000000000000000) ? (double)value / unit : 0;
 }
 
-const struct device *roof_device(struct study *st)
+const struct device *roof_device(struct study *st, bool *is_assumed)
 {
     const struct facts *f = &st->cap->facts;
     struct device_traits traits = {
@@ -23,7 +25,11 @@ const struct device *roof_device(struct study *st)
         .memory_bytes = roof_trait(f->device_memory, 1),
     };
 
-    return device_of_traits(&traits, &st->scratch);
+    const struct device *known = device_of_traits(&traits, &st->scratch);
+    bool is_unknown = known == NULL && capture_is_ascend(st->cap);
+    if (is_assumed != NULL)
+        *is_assumed = is_unknown;
+    return is_unknown ? device_find(&device_builtin, S(ROOF_ASSUMED_DEVICE)) : known;
 }
 
 double roof_flops_time(const struct device *d, double flops, enum peak peak, int percent)

@@ -9,10 +9,11 @@
 
 enum roof_kind { ROOF_PRODUCT, ROOF_CONVOLUTION, ROOF_ATTENTION };
 
-/* The device of a capture: a row of the table, or what the recording says of it; NULL: neither. It
- * lives in the study. */
+/* The device of a capture: a row of the table, or what the recording says of it; an Ascend capture
+ * that does not name its device is compared with one of them (`is_assumed`, may be NULL). NULL:
+ * nothing is known. It lives in the study. */
 struct study;
-const struct device *roof_device(struct study *st);
+const struct device *roof_device(struct study *st, bool *is_assumed);
 
 /* Nanoseconds at `percent` of a peak, or of the bandwidth; 0 when it is not known. */
 double roof_flops_time(const struct device *d, double flops, enum peak peak, int percent);

@@ -7,6 +7,7 @@
 #include "analysis/idle/idle.h"
 
 ENUM_NAMES(saving_bound_name, enum saving_bound, "about", "at_most", "at_least", "in_recording")
+ENUM_NAMES(saving_bound_word, enum saving_bound, "about", "at most", "at least", "once")
 
 /* ---- what no graph can hold ---- */
 

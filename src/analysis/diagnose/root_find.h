@@ -29,6 +29,7 @@ enum saving_bound {
 enum { SAVING_BOUNDS = SAVING_IN_RECORDING + 1 };
 
 const char *saving_bound_name(enum saving_bound bound);
+const char *saving_bound_word(enum saving_bound bound); /* for people */
 
 /* One step that is slower than the others. */
 struct slow_step {
@@ -45,7 +46,8 @@ struct slow_step {
 
 struct found_cause {
     enum root_cause cause;
-    const struct message *what, *action; /* where they are others than those of its row */
+    const struct message *what, *action; /* where they are others than those of its row, */
+    const char *whatif;                  /* and so is what values it */
     const struct slow_step *slow;        /* that it is about, or NULL */
     nanos once, run; /* what it saves once in the run, and how long that is; run 0: in each step */
     double told;     /* share of the step that its sentence is about; negative: `share` */
@@ -73,9 +75,8 @@ struct root_finder {
     nanos window;        /* of those */
     nanos by[ACCOUNT_CLASSES];
     enum framework framework;
-    nanos waits;            /* of queued work inside those, longer than a queue's latency */
-    bool is_start_of_run;   /* nobody marked the steps: the start-up is one of the whole run */
-    bool is_device_assumed; /* the capture does not name it */
+    nanos waits;          /* of queued work inside those, longer than a queue's latency */
+    bool is_start_of_run; /* nobody marked the steps: the start-up is one of the whole run */
     struct slow_step slow;
     struct slow_step clock; /* the worst step in which nearly all kernels are slow; excess of all */
     struct found_cause found[ROOT_CAUSES];

@@ -82,6 +82,50 @@ TEST(copies_that_run_alone_are_named)
     assert_true(d->verdict.saving_share > 0.9);
 }
 
+/* ---- fills ---- */
+
+TEST(memory_that_is_filled_again_and_again_is_named)
+{
+    for (int i = 0; i < 50; i++) {
+        launch_named("saxpy", i * MS, i * MS + 5 * US, i * MS + 6 * US, i * MS + 700 * US);
+        uint32_t from = host(SLICE_RUNTIME, "cudaMemsetAsync", i * MS + 6 * US, i * MS + 9 * US);
+        capture_flow(
+            cap, FLOW_LAUNCH, from,
+            task("7", SLICE_COPY, "Memset (Device)", i * MS + 701 * US, i * MS + 999 * US));
+    }
+    const struct diagnosis_cause *c = listed(diagnose_native(), "fills");
+
+    assert_non_null(c);
+    assert_true(c->saving_share > 0.29 && c->saving_share < 0.31);
+    assert_int_equal(c->bound, SAVING_AT_MOST);
+}
+
+/* ---- managed memory ---- */
+
+/* A kernel, and `pages` of what it wrote, which the host reads one after the other. */
+static const struct diagnosis *read_pages(int pages)
+{
+    launch_named("saxpy", 0, 5 * US, 6 * US, 10 * MS);
+    for (int i = 0; i < pages; i++)
+        task("7", SLICE_COPY, "Memcpy UM DtoH (Managed -> Managed)", (11 + i) * MS,
+             (11 + i) * MS + 20 * US);
+    return diagnose_native();
+}
+
+TEST(a_host_that_reads_managed_memory_is_told_by_its_migrations)
+{
+    const struct diagnosis *d = read_pages(40);
+
+    assert_string_equal(d->verdict.id, "host_untraced");
+    assert_int_equal(d->verdict.confidence, CONFIDENCE_POSSIBLE);
+    assert_true(str_find(d->text.english, S("(40 migrations)")) < d->text.english.n);
+}
+
+TEST(a_few_pages_are_chance)
+{
+    assert_null(listed(read_pages(4), "host_untraced"));
+}
+
 /* ---- allocations ---- */
 
 static void add_loop(nanos at, bool allocates)
@@ -207,7 +251,9 @@ TEST(a_roof_is_what_the_vendor_reaches)
 TEST_MAIN("analysis/diagnose/root_find", CASE(a_library_that_keeps_the_device_busy_is_healthy),
           CASE(a_product_that_somebody_wrote_is_not), CASE(nor_is_a_recording_without_kernels),
           CASE(copies_that_run_alone_are_named),
-          CASE(frees_behind_all_work_are_no_matter_of_the_allocator),
+          CASE(memory_that_is_filled_again_and_again_is_named),
+          CASE(a_host_that_reads_managed_memory_is_told_by_its_migrations),
+          CASE(a_few_pages_are_chance), CASE(frees_behind_all_work_are_no_matter_of_the_allocator),
           CASE(frees_between_launches_are), CASE(equal_work_that_takes_longer_is_a_clock_drop),
           CASE(equal_names_are_no_equal_work),
           CASE(what_the_first_work_of_a_recording_waits_for_is_no_cause),

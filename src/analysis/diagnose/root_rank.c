@@ -154,7 +154,7 @@ bool root_rank(struct root_finder *f)
                  ROOT_OF_TASKS)) /* kernels slow in some steps alone are no matter of kernels */
         prefer(f, ROOT_CLOCK_DROP, named);
     prefer_trusted(f);
-    bool is_hidden = first->is_share &&
+    bool is_hidden = first->is_share && !root_has(first, ROOT_WHILE_IDLE) &&
                      num_share((double)f->by[ACCOUNT_IDLE + CAUSE_UNKNOWN], (double)f->window) >
                          first->saving; /* most of the time cannot be explained */
     return first->saving >= root_least(f, first->cause, ROOT_NAMED) && !is_hidden;
@@ -176,7 +176,7 @@ static double evidence_of(const struct root_finder *f, const struct found_cause 
     if (f->steps < 3)
         score *= 0.4;
     bool uses_device = root_has(c, ROOT_OF_TASKS) || c->cause == ROOT_HEALTHY;
-    return uses_device && (f->is_device_assumed || f->w->device == NULL) ? score * 0.7 : score;
+    return uses_device && (f->w->is_device_assumed || f->w->device == NULL) ? score * 0.7 : score;
 }
 
 double root_confidence(const struct root_finder *f, const struct found_cause *c)

@@ -167,10 +167,9 @@ const struct kernel_works *kernel_works_find(struct study *st, const struct devi
         .worked_of = mem_grow(NULL, sizeof(uint32_t), kernels.n + 1),
     };
 
-    *out = (struct kernel_works){
-        .device = device != NULL ? device : roof_device(st),
-        .at = f.at,
-    };
+    *out = (struct kernel_works){.device = device, .at = f.at};
+    if (device == NULL)
+        out->device = roof_device(st, &out->is_assumed);
     for (size_t i = 0; i < kernels.n; i++)
         work_add_kernel(&f, i);
     rate_kernels(&f, kernels);

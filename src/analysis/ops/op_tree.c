@@ -35,7 +35,7 @@ uint32_t *op_tree_launches(const struct capture *cap)
     memset(launch, 0xff, sizeof(*launch) * (s->n + 1));
     for (size_t i = 0; i < cap->flows.n; i++) {
         const struct flow *f = &cap->flows.at[i];
-        if (f->kind != FLOW_LAUNCH || !device_task_is(cap, f->to) ||
+        if (f->kind != FLOW_LAUNCH || !slice_is_kernel((enum slice_kind)cap->slices.kind[f->to]) ||
             !host_threads_is_host((enum slice_kind)s->kind[f->from]))
             continue;
         uint32_t old = launch[f->to];

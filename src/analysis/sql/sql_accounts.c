@@ -27,7 +27,7 @@ static void accounts_add(struct sql_accounts *a, const struct accounting *one)
 static void accounts_begin(struct sql_accounts *a, const struct capture *cap)
 {
     if (!a->has_study)
-        study_begin(&a->study, cap, study_defaults());
+        study_begin(&a->study, cap, study_with_passes());
     a->has_study = true;
 }
 
@@ -83,6 +83,7 @@ struct field_items sql_accounts_memory(struct sql_accounts *a, const struct capt
     accounts_begin(a, cap);
     if (a->memory == NULL)
         a->memory = memory_find(&a->study);
+    memory_list_events(&a->study, a->memory);
     return (struct field_items){a->memory->events, a->memory->n_events};
 }
 
@@ -482,6 +483,7 @@ static const struct field memory_fields[] = {
     FIELD(struct memory_event, address, "address", .missing = MISSING_ZERO),
     FIELD(struct memory_event, op, "op", .missing = MISSING_EMPTY),
     FIELD(struct memory_event, module, "module", .missing = MISSING_EMPTY),
+    FIELD(struct memory_event, stack, "stack", .missing = MISSING_EMPTY),
     RANK,
 };
 const struct record sql_memory_record = RECORD(struct memory_event, memory_fields);

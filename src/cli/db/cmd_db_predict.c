@@ -12,14 +12,14 @@ struct args {
     struct place_args place;
     struct predict_job job;
     const char *trace;
+    double link_us, link_gbps;
     int phase;
 };
 
 enum { PHASE_BOTH, PHASE_PREFILL, PHASE_DECODE };
 static const char *const phases[] = {"both", "prefill", "decode", NULL};
 
-static const struct args defaults = {
-    .job = {.batch = 1, .length = 1024, .links = {.latency_us = 5}}};
+static const struct args defaults = {.job = {.batch = 1, .length = 1024}, .link_us = 5};
 
 static const struct opt options[] = {
     OPT_MODEL(struct args, model),
@@ -37,9 +37,9 @@ static const struct opt options[] = {
     OPT_GROUP("Between operators"),
     OPT_DOUBLE(0, "gap", "US", struct args, job.gap_us,
                "time between two kernels in us (default: 0)"),
-    OPT_DOUBLE(0, "link-latency", "US", struct args, job.links.latency_us,
+    OPT_DOUBLE(0, "link-latency", "US", struct args, link_us,
                "latency of a link without hcom tables (default: 5)"),
-    OPT_DOUBLE(0, "link-bandwidth", "GB/S", struct args, job.links.gbps,
+    OPT_DOUBLE(0, "link-bandwidth", "GB/S", struct args, link_gbps,
                "bandwidth of a link without hcom tables"),
     OPT_GROUP("Comparison"),
     OPT_STRING(0, "against", "CAPTURE", struct args, job.against,
@@ -153,6 +153,7 @@ static int db_predict_run(struct session *s, const void *given)
     TRY_CODE(db_place(s, &args->place, &dir));
     TRY_CODE(opt_model_find(s, &args->model, &model));
     TRY_CODE(opt_layout_find(s, &args->layout, &model, &job.layout));
+    job.links = links_one(args->link_us, args->link_gbps);
     job.model = &model;
     job.types = model.types;
     predict_init(&p, model.name);

@@ -209,7 +209,7 @@ struct timeline *timeline_new(const struct capture *cap, const struct timeline_c
 
     *t = (struct timeline){.cap = cap};
     arena_init(&t->arena);
-    study_begin(&t->study, cap, study_defaults());
+    study_begin(&t->study, cap, study_with_passes());
     t->names = mem_grow(NULL, sizeof(*t->names), cap->strings.strings.n + 1);
     memset(t->names, 0, cap->strings.strings.n + 1);
     t->n_devices = device_tasks_devices(cap, devices, DEVICES);

@@ -268,6 +268,7 @@ static enum status xplane_refuse(struct xplane *x)
                          "no plane of an XLA profile can be read");
 }
 
+/* Planes, then what needs all of them. */
 static enum status read_text(struct import *i, struct str text)
 {
     struct xplane x = {.i = i, .cap = i->cap, .text = text};
@@ -291,6 +292,7 @@ static enum status read_text(struct import *i, struct str text)
     return st;
 }
 
+/* Bytes in memory, a mapped file, or one that is unpacked. */
 static enum status read_xplane(struct import *i)
 {
     struct arena scratch;

@@ -138,6 +138,7 @@ static void fact_number(int64_t *out, const struct xplane_value *v, double facto
         *out = num_i64_of(number);
 }
 
+/* Numbers of either sign and reals; units are the profiler's. */
 static void take_fact(struct xplane_plane *p, const struct xplane_value *v, int64_t capability[2])
 {
     struct facts *facts = &p->x->cap->facts;
@@ -271,6 +272,7 @@ static enum slice_kind work_kind_of(const struct xplane_event_name *e)
     return kind == SLICE_COMPUTE ? xla_work_kind(operation) : kind;
 }
 
+/* By its row, then by its name. */
 static enum slice_kind kind_on(const struct xplane_row *row, struct xplane_event_name *e,
                                const struct xplane_told *told)
 {
@@ -404,6 +406,7 @@ static void add_links(struct xplane_plane *p, const struct xplane_row *row,
         vec_push(&p->x->works, link);
 }
 
+/* One event into a slice, or into a sample of a counter. */
 static void take_event(struct xplane_plane *p, const struct xplane_row *row, struct str message)
 {
     struct capture *cap = p->x->cap;
@@ -435,6 +438,7 @@ static void take_event(struct xplane_plane *p, const struct xplane_row *row, str
     add_links(p, row, &told, &slice, capture_slice(cap, &slice));
 }
 
+/* Damage ends the row; the next one is read. */
 static void read_events(struct xplane_plane *p, const struct xplane_row *row)
 {
     struct proto in = proto_of(row->message);

@@ -233,9 +233,11 @@ static void add_reuse(struct aic_import *a, const struct aic_file *f, struct tex
         for (const struct tree *v = tree_items(tree_get(top, S("reuse"))); v != NULL; v = v->next) {
             struct str table = tree_get_text(v, S("table"), S(""));
             struct str from = tree_get_text(v, S("from_version"), S(""));
-            if (table.n > 0 && from.n > 0 && fs_is_name(arena_cstr(&a->arena, from)))
-                text_format(out, "  %.*s: \"%.*s\"\n", STR_ARGS(aic_op(&a->arena, table)),
-                            STR_ARGS(from));
+            const char *key =
+                arena_printf(&a->arena, "  %.*s: ", STR_ARGS(aic_op(&a->arena, table)));
+            bool is_new = !str_contains(text_view(out), str_of(key)); /* two tables, one operator */
+            if (is_new && table.n > 0 && from.n > 0 && fs_is_name(arena_cstr(&a->arena, from)))
+                text_format(out, "%s\"%.*s\"\n", key, STR_ARGS(from));
         }
     diag_fini(&none);
 }

@@ -138,14 +138,15 @@ static bool experts_work(const struct call_times *t, const struct model_call *c,
     static const struct str spreads[] = {S_INIT("power_law_1.2"), S_INIT("balanced"),
                                          S_INIT("power_law_1.01")};
     const struct model_experts_call *e = &c->experts;
+    const struct quant *type = c->type;
     double width = (double)e->inter / (double)e->expert_tp;
 
     for (size_t i = 0; i <= ARRAY_LEN(spreads); i++) {
         struct inputs in = {.n = 0};
         struct str spread = i == 0 && t->spread.n > 0 ? t->spread : spreads[i > 0 ? i - 1 : 0];
-        ADD_INPUT(&in, c->type->input, e->tokens, (double)e->hidden);
-        ADD_INPUT(&in, c->type->weight, e->held, (double)e->hidden, (e->is_gated ? 2 : 1) * width);
-        ADD_INPUT(&in, c->type->weight, e->held, width, (double)e->hidden);
+        ADD_INPUT(&in, type->input, e->tokens, (double)e->hidden);
+        ADD_INPUT(&in, type->weight, e->held, (double)e->hidden, (e->is_gated ? 2 : 1) * width);
+        ADD_INPUT(&in, type->weight, e->held, width, (double)e->hidden);
         ADD_INPUT(&in, DTYPE_F32, e->tokens, (double)e->experts);
         ADD_INPUT(&in, DTYPE_I32, e->tokens, (double)e->top_k);
         struct str extra =
@@ -268,39 +269,66 @@ static double message_bytes(const struct model_call *c)
     return c->comm == MODEL_REDUCE_SCATTER ? c->sent * n : c->sent;
 }
 
-/* Rings over links of that latency and bandwidth. */
-static double by_links(const struct call_links *l, const struct model_call *c)
+/* Whether rows have that number of cards. */
+static bool has_cards(const struct opset *set, int64_t devices)
 {
-    double n = (double)c->devices, rounds = n - 1, moved = c->sent;
-
-    if (c->comm == MODEL_ALL_REDUCE) {
-        rounds = 2 * (n - 1);
-        moved = 2 * (n - 1) / n * c->sent;
-    } else if (c->comm == MODEL_ALL_GATHER || c->comm == MODEL_REDUCE_SCATTER) {
-        moved = (n - 1) * c->sent;
-    }
-    return rounds * l->latency_us + moved / (l->gbps * 1e3);
+    for (size_t r = 0; r < set->regimes.n; r++)
+        for (size_t i = 0; i < set->regimes.at[r].points.n; i++)
+            if (set->regimes.at[r].points.at[i].work.axis[1] == (double)devices)
+                return true;
+    return false;
 }
 
-/* Rows of the collective, else links. */
-static enum status ask_comm(const struct call_times *t, const struct model_call *c,
-                            struct query_result *r)
+static enum status ask_rows(const struct call_times *t, enum model_comm kind, int64_t devices,
+                            double bytes, struct query_result *r)
 {
-    struct query q = {.comm = call_comm_name(c->comm),
-                      .message = {.bytes = num_i64_of(ceil(message_bytes(c))),
-                                  .num_devices = c->devices,
-                                  .tier = -1},
-                      .is_model = true};
+    struct str kernel = query_comm_kernel(str_of(call_comm_name(kind)));
+    struct query q = {
+        .comm = call_comm_name(kind),
+        .message = {.bytes = num_i64_of(ceil(bytes)), .num_devices = devices, .tier = -1},
+        .is_model = true};
+    struct opset *set;
 
-    TRY(query_run(t->db, &q, r, t->d));
-    if (r->miss == NULL || t->links.gbps <= 0)
+    *r = (struct query_result){.miss = "csv_not_found"};
+    TRY(query_set(t->db, kernel, &set, t->d));
+    if (set == NULL || !has_cards(set, devices))
         return ST_OK;
-    double us = by_links(&t->links, c);
+    return query_run(t->db, &q, r, t->d);
+}
+
+static void by_links(const struct call_times *t, const struct model_call *c, struct query_result *r)
+{
+    double us = links_us(&t->links, c->comm, c->devices, c->sent);
+
+    if (!(us > 0))
+        return;
     *r = (struct query_result){.latency_us = us,
                                .low_us = us,
                                .high_us = 2 * us,
                                .source = QUERY_ANALYTIC,
                                .has_interval = true};
+}
+
+/* Rows of the collective with so many cards, else links. Tokens reach their experts one by one, or
+ * all of them reach all cards, whichever takes less. */
+static enum status ask_comm(const struct call_times *t, const struct model_call *c,
+                            struct query_result *r)
+{
+    struct query_result all;
+
+    TRY(ask_rows(t, c->comm, c->devices, message_bytes(c), r));
+    if (r->miss != NULL)
+        by_links(t, c, r);
+    if (c->gathered <= 0)
+        return ST_OK;
+    struct model_call other = *c;
+    other.comm = c->comm == MODEL_DISPATCH ? MODEL_ALL_GATHER : MODEL_REDUCE_SCATTER;
+    other.sent = c->gathered;
+    TRY(ask_rows(t, other.comm, c->devices, message_bytes(&other), &all));
+    if (all.miss != NULL)
+        by_links(t, &other, &all);
+    if (all.miss == NULL && (r->miss != NULL || all.latency_us < r->latency_us))
+        *r = all;
     return ST_OK;
 }
 

@@ -8,16 +8,13 @@
 #ifndef STRATA_OPDB_PREDICT_CALL_TIME_H
 #define STRATA_OPDB_PREDICT_CALL_TIME_H
 
+#include "opdb/predict/links.h"
 #include "opdb/predict/query.h"
 #include "ops/model_calls.h"
 
-struct call_links {
-    double latency_us, gbps; /* of a link where the database has no rows; gbps 0: unknown */
-};
-
 struct call_times {
     struct query_db *db;
-    struct call_links links;
+    struct links links; /* where the database has no rows of so many cards */
     struct str
         spread; /* of tokens over experts: "balanced", "power_law_1.2"; empty: as rows have it */
     struct diag *d;

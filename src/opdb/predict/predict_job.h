@@ -49,7 +49,7 @@ struct predict_job {
     int64_t batch, length, prompt; /* of each data-parallel group */
     bool is_decode;
     double gap_us; /* between two kernels */
-    struct call_links links;
+    struct links links;
     const char *against; /* a capture to compare with; NULL: none */
 };
 

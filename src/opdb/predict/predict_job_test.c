@@ -55,7 +55,7 @@ static struct predict_job job_of(const struct llm *model, struct model_layout la
                                 .types = model_types_plain(),
                                 .batch = 1,
                                 .length = 128,
-                                .links = {.latency_us = 5, .gbps = 100}};
+                                .links = links_one(5, 100)};
 }
 
 static struct predict_job job_of_tp(const struct llm *model, int64_t tp)
@@ -64,24 +64,25 @@ static struct predict_job job_of_tp(const struct llm *model, int64_t tp)
                   (struct model_layout){.tp = tp, .pp = 1, .dp = 1, .expert_tp = tp, .ep = 1});
 }
 
-/* 128 x 4096 values of 2 bytes are 1048576 bytes. A ring of n cards sends 2 (n - 1) / n of them in
- * 2 (n - 1) rounds: of 2 cards 1048576 bytes at 100 GB/s and 2 x 5 us. */
-TEST(a_ring_by_its_links_is_that_by_hand)
+/* 128 x 4096 values of 2 bytes are 1048576 bytes. All at once, n - 1 times as many leave a card: of
+ * 2 cards 1048576 bytes at 100 GB/s and 5 us; of 4 three times as many. A ring has 2 (n - 1) rounds
+ * of 5 us and sends 2 (n - 1) / n of the bytes, which takes longer here. */
+TEST(a_sum_by_its_links_is_that_by_hand)
 {
     struct llm dense = dense_model();
     struct predict_job job = job_of_tp(&dense, 2);
     struct predict p;
 
     job_predict(&p, &job);
-    assert_near(each_of(&p.steps[0], S("all_reduce")), 10 + 10.48576);
+    assert_near(each_of(&p.steps[0], S("all_reduce")), 5 + 10.48576);
     /* Two for each layer, and 1000 logits of 2 bytes from two halves. */
-    assert_near(p.steps[0].comm_us, 3 * 2 * 20.48576 + 5 + 0.01);
+    assert_near(p.steps[0].comm_us, 3 * 2 * 15.48576 + 5 + 0.01);
     predict_free(&p);
     job = job_of_tp(&dense, 4);
     job_predict(&p, &job);
-    assert_near(each_of(&p.steps[0], S("all_reduce")), 30 + 15.72864);
+    assert_near(each_of(&p.steps[0], S("all_reduce")), 5 + 31.45728);
     predict_free(&p);
-    job.links.gbps = 0;
+    job.links.n = 0;
     job_predict(&p, &job);
     assert_int_equal(p.steps[0].missed, 3 * 2 + 1);
     assert_true(isnan(p.steps[0].high_us));
@@ -105,8 +106,8 @@ TEST(an_exchange_of_experts_is_that_by_hand)
         job_of(&experts, (struct model_layout){.tp = 1, .pp = 1, .dp = 8, .expert_tp = 1, .ep = 8});
     job_predict(&p, &job);
     double sent = 128 * 4096 * 2.0 * 8 * (1 - pow(7.0 / 8, 8)) * 7 / 8;
-    assert_near(each_of(&p.steps[0], S("all_to_all")), 35 + sent / 100e3);
-    assert_near(p.steps[0].comm_us, 3 * 2 * (35 + sent / 100e3));
+    assert_near(each_of(&p.steps[0], S("all_to_all")), 5 + sent / 100e3);
+    assert_near(p.steps[0].comm_us, 3 * 2 * (5 + sent / 100e3));
     predict_free(&p);
 }
 
@@ -188,7 +189,7 @@ TEST(errors_of_an_operator_do_not_average_out)
     assert_true(width_of(10, 50) > 1.01 * width_of(10, 0)); /* gaps have errors of their own */
 }
 
-TEST_MAIN("opdb/predict/predict_job", TS(a_ring_by_its_links_is_that_by_hand),
+TEST_MAIN("opdb/predict/predict_job", TS(a_sum_by_its_links_is_that_by_hand),
           TS(an_exchange_of_experts_is_that_by_hand), TS(more_cards_for_the_experts_take_less_time),
           TS(of_two_stages_the_longer_one_is_told), TS(a_prompt_beside_decodes_takes_its_time),
           TS(errors_of_an_operator_do_not_average_out))

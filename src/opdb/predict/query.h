@@ -108,6 +108,7 @@ struct query_db {
     struct arena arena;
     const char *dir;
     const struct tree *map;            /* op_mapping.yaml; NULL: there is none */
+    const struct tree *origin;         /* engine.yaml (opdb/aic/aic.h); NULL: there is none */
     VEC_OF(struct query_table) tables; /* those asked for so far */
     VEC_OF(struct query_set) sets;     /* the same as points */
     const struct device *device;       /* its roof; NULL: unknown */

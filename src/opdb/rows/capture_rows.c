@@ -327,7 +327,7 @@ static void capture_rows_gather(struct gathering *g, const struct capture *cap)
     struct open_call open = {0};
     struct study st;
 
-    study_begin(&st, cap, study_defaults());
+    study_begin(&st, cap, study_contract()); /* copies are no operators */
     const struct op_tree *tree = study_op_tree(&st);
     uint32_t *arrows = arrows_from_ops(cap);
     struct kernel_order kernels = study_kernels(&st);

@@ -9,6 +9,7 @@ import csv
 import gzip
 import json
 import pathlib
+import sqlite3
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -122,6 +123,149 @@ def rocprofv3_json(folder):
         "buffer_records": records,
         "kernel_symbols": [{"kernel_id": n + 1, "kernel_name": k + ".kd", "formatted_kernel_name": k}
                            for n, k in enumerate(names)]}]})
+
+
+ROCPD = {
+    "metadata": "id, tag, value", "string": "id, guid, string", "info_node": "id, guid, hostname",
+    "info_process": "id, guid, pid, command", "info_thread": "id, guid, pid, tid",
+    "info_agent": "id, guid, type, type_index, name, product_name",
+    "info_kernel_symbol": "id, guid, kernel_name, display_name, arch_vgpr_count, accum_vgpr_count",
+    "info_pmc": "id, guid, name", "track": "id, guid, pid, tid, name_id",
+    "event": "id, guid, category_id, stack_id, extdata", "pmc_event": "id, guid, event_id, pmc_id, value",
+    "region": "id, guid, pid, tid, start, end, name_id, event_id",
+    "sample": "id, guid, track_id, timestamp, event_id",
+    "kernel_dispatch": "id, guid, agent_id, kernel_id, queue_id, stream_id, start, end, private_segment_size, "
+                       "group_segment_size, workgroup_size_x, workgroup_size_y, workgroup_size_z, grid_size_x, "
+                       "grid_size_y, grid_size_z, region_name_id, event_id",
+    "memory_copy": "id, guid, start, end, name_id, dst_agent_id, src_agent_id, size, stream_id, event_id",
+    "memory_allocate": "id, guid, agent_id, type, level, start, end, address, size",
+}
+
+
+class Rocpd:
+    """One process with its set of tables. Texts are kept once."""
+
+    def __init__(self, db, guid):
+        self.db, self.guid, self.next, self.texts = db, guid, {}, {}
+        for table, columns in ROCPD.items():
+            names = ", ".join('"%s"%s' % (c, " INTEGER PRIMARY KEY" if c == "id" else "")
+                              for c in columns.split(", "))
+            db.execute('CREATE TABLE "%s"(%s)' % (self.name(table), names))
+        self.text("")
+
+    def name(self, table):
+        return "rocpd_%s_%s" % (table, self.guid.replace("-", "_"))
+
+    def add(self, table, *values, number=None):
+        self.next[table] = self.next.get(table, 0) + 1
+        number = self.next[table] if number is None else number
+        values = (number, *values) if table == "metadata" else (number, self.guid, *values)
+        self.db.execute('INSERT INTO "%s" VALUES (%s)' % (self.name(table), ",".join("?" * len(values))), values)
+        return number
+
+    def text(self, string):
+        if string not in self.texts:
+            self.texts[string] = self.add("string", string)
+        return self.texts[string]
+
+    def event(self, category, link, extdata="{}"):
+        return self.add("event", self.text(category), link, extdata)
+
+
+def rocpd(folder):
+    """A process for each GPU in one database, as `rocpd merge` leaves it; counters, a wrong row, a lost name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "merged.db"
+    path.unlink(missing_ok=True)
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA page_size = 1024")
+    for device in (0, 1):
+        r = Rocpd(db, "0000%04x-91b7-7d8f-9cd6-1027c386bbc4" % (4096 + device))
+        pid = 4711 + device
+        for tag, value in (("schema_version", "3"), ("guid", r.guid)):
+            r.add("metadata", tag, value)
+        r.add("info_node", "node1")
+        r.add("info_process", pid, "python train.py")
+        r.add("info_thread", pid, pid + 7, number=pid)
+        for number, sort, index, product in ((0, "CPU", 0, "host"), (1, "GPU", 0, "AMD Instinct MI300X"),
+                                             (2, "GPU", 1, "AMD Instinct MI300X")):
+            r.add("info_agent", sort, index, "gfx942", product, number=number)
+        names = sorted({w for w, _ in KERNELS} | {ALL_REDUCE[0]})
+        for n, name in enumerate(names):
+            r.add("info_kernel_symbol", name + ".kd", name if n % 2 else "", 32, 8, number=n + 1)
+        r.add("info_pmc", "SQ_WAVES", number=900)
+        work, calls, steps = run(device)
+        for name, begin, end, link in calls:
+            r.add("region", pid, pid, begin, end, r.text(name), r.event("HIP_RUNTIME_API_EXT", link))
+        for n, begin, end in steps:
+            event = r.event("MARKER_CORE_RANGE_API", 0, json.dumps({"message": "step %d" % n}))
+            r.add("region", pid, pid, begin, end, r.text("roctxRangePushA"), event)
+        for n, (sort, name, begin, end, stream, link) in enumerate(work):
+            event = r.event("MEMORY_COPY" if sort == "copy" else "KERNEL_DISPATCH", link)
+            if sort == "copy":
+                r.add("memory_copy", begin, end, r.text("MEMORY_COPY_" + name), 1 + device, 0, 65536, stream, event)
+                continue
+            r.add("kernel_dispatch", 1 + device, names.index(name) + 1, 16, stream, begin, end, 0, 1024, 256, 1, 1,
+                  65536, 2, 1, r.text(""), event)
+            for instance in range(4):
+                r.add("pmc_event", event, 900, 128.0 + instance)
+        r.add("kernel_dispatch", 1 + device, 99, 16, 1, begin + 500, begin, 0, 0, 256, 1, 1, 256, 1, 1, 1, None)
+        r.add("track", pid, pid, r.text("HIP_RUNTIME_API_EXT"))
+        r.add("sample", 1, steps[0][1] + 777, None)
+        r.add("memory_allocate", 1 + device, "ALLOC", "REAL", steps[0][1], steps[0][1] + 50, 1 << 40, 4096)
+        r.add("memory_allocate", None, "FREE", "REAL", steps[1][1], steps[1][1] + 50, 1 << 40, 0)
+    db.commit()
+    db.execute("VACUUM")
+    db.close()
+
+
+def rpd(folder):
+    """Work and calls of both GPUs as rocmProfileData writes them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "trace.rpd"
+    path.unlink(missing_ok=True)
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA page_size = 1024")
+    db.executescript("""
+        CREATE TABLE rocpd_string(id INTEGER PRIMARY KEY, string);
+        CREATE TABLE rocpd_op(id INTEGER PRIMARY KEY, gpuId, queueId, sequenceId, completionSignal, start, end,
+                              description_id, opType_id);
+        CREATE TABLE rocpd_api(id INTEGER PRIMARY KEY, pid, tid, start, end, apiName_id, args_id);
+        CREATE TABLE rocpd_api_ops(id INTEGER PRIMARY KEY, api_id, op_id);
+        CREATE TABLE rocpd_monitor(id INTEGER PRIMARY KEY, deviceType, deviceId, monitorType, start, end, value);
+        CREATE VIEW op AS SELECT id, gpuId FROM rocpd_op;""")
+    texts = {}
+
+    def text(string):
+        if string not in texts:
+            texts[string] = len(texts) + 1
+            db.execute("INSERT INTO rocpd_string VALUES (?,?)", (texts[string], string))
+        return texts[string]
+
+    text("")
+    op = api = 0
+    for device in (0, 1):
+        work, calls, steps = run(device)
+        made = {}
+        for name, begin, end, link in calls:
+            api += 1
+            made[link] = api
+            db.execute("INSERT INTO rocpd_api VALUES (?,?,?,?,?,?,?)",
+                       (api, 4711, 4711 + device, begin, end, text(name), text("")))
+        for n, begin, end in steps:
+            api += 1
+            db.execute("INSERT INTO rocpd_api VALUES (?,?,?,?,?,?,?)",
+                       (api, 4711, 4711 + device, begin, end, text("UserMarker"), text("step %d" % n)))
+        for sort, name, begin, end, stream, link in work:
+            op += 1
+            kind = "CopyHostToDevice" if sort == "copy" else "KernelExecution"
+            db.execute("INSERT INTO rocpd_op VALUES (?,?,?,?,?,?,?,?,?)",
+                       (op, device, stream, 0, "", begin, end, text("" if sort == "copy" else name), text(kind)))
+            db.execute("INSERT INTO rocpd_api_ops VALUES (?,?,?)", (op, made[link], op))
+        db.execute("INSERT INTO rocpd_monitor VALUES (?,?,?,?,?,?,?)",
+                   (device + 1, "gpu", device, "sclk", steps[0][1], steps[1][1], "2100"))
+    db.commit()
+    db.close()
 
 
 def rocprof(folder):
@@ -410,6 +554,8 @@ def main(folder):
     rocprofv3(folder / "rocprofv3")
     rocprofv3_json(folder / "rocprofv3_json")
     rocprof(folder / "rocprof")
+    rocpd(folder / "rocpd")
+    rpd(folder / "rpd")
     jax_gpu(folder / "jax_gpu")
     jax_tpu(folder / "jax_tpu")
     tensorflow1(folder / "tensorflow1")
