@@ -29,4 +29,22 @@ void boxed_show(struct words *read, struct arena *arena, const char *source, con
                 const char *ours);
 void boxed_show_path(struct words *read, struct arena *arena, const char *path);
 
+/* The Python interpreter of this machine (DRIVER_PYTHON of driver.h) runs somebody's code, which a
+ * program of ours calls. It sees what belongs to the source, has no network and no other processes,
+ * and writes into a folder of its own alone. */
+struct boxed_python {
+    const char *part, *program; /* of ours: a folder below data/ and a file in it */
+    const char *source;         /* somebody's */
+    const char *const *args; /* of the program, ends with NULL; the folder it writes to follows */
+    int64_t limit_ms;        /* 0: a minute */
+    bool is_trusted;         /* it may do what we may */
+    /* The folder with what it wrote; the files are gone afterwards. */
+    enum status (*take)(void *ctx, const char *folder, struct diag *d);
+    void *ctx;
+};
+
+/* ST_TOOL where there is no interpreter. A program that fails ends its errors with a line
+ * "path:line: text", which is told. */
+enum status boxed_python_run(const struct boxed_python *job, struct arena *arena, struct diag *d);
+
 #endif

@@ -6,11 +6,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/files/write_all.h"
 #include "base/run/cancel.h"
 #include "base/run/job.h"
 #include "base/run/now.h"
@@ -59,7 +60,7 @@ static void child_read(struct child_pipe *p)
     p->is_cut = p->is_cut || (size_t)n > room;
 }
 
-static int64_t child_resident(const struct child *c)
+static int64_t child_resident(const struct child_process *c)
 {
     char path[48];
     long total = 0, resident = 0;
@@ -74,7 +75,7 @@ static int64_t child_resident(const struct child *c)
 }
 
 /* Limits of address space leave out memory that is reserved larger than it can be. */
-static bool child_goes_on(struct child *c)
+static bool child_goes_on(struct child_process *c)
 {
     if (now_ns() - c->began > c->limit_ms * 1000000)
         c->end = CHILD_LATE;
@@ -85,7 +86,7 @@ static bool child_goes_on(struct child *c)
     return c->end == CHILD_ENDED && !cancelled();
 }
 
-bool child_fork(struct child *c)
+bool child_fork(struct child_process *c)
 {
     c->sent = (struct child_pipe){.ends = {-1, -1}, .most = c->most_sent};
     c->said = (struct child_pipe){.ends = {-1, -1}, .most = c->most_said};
@@ -101,7 +102,7 @@ bool child_fork(struct child *c)
 
 /* Reads what comes until the process is gone and its pipes are empty; ends it when it goes too far.
  * A pipe may stay open behind it, so nobody waits for its end. */
-void child_follow(struct child *c)
+void child_follow(struct child_process *c)
 {
     void *held = (void *)(intptr_t)c->pid;
     bool is_dead = false;
@@ -130,7 +131,7 @@ void child_follow(struct child *c)
     c->took = now_ns() - c->began;
 }
 
-void child_free(struct child *c)
+void child_free(struct child_process *c)
 {
     for (size_t i = 0; i < 2; i++) {
         child_close(&c->sent, i);
@@ -138,4 +139,38 @@ void child_free(struct child *c)
     }
     text_free(&c->sent.text);
     text_free(&c->said.text);
+}
+
+/* ---- in the child ---- */
+
+void child_catch(void (*on)(int number, siginfo_t *info, void *context))
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    static unsigned char stack[1 << 16];
+    stack_t own = {.ss_sp = stack, .ss_size = sizeof(stack)};
+    struct sigaction action = {.sa_sigaction = on, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+
+    sigemptyset(&action.sa_mask);
+    sigaltstack(&own, NULL);
+    for (size_t i = 0; i < ARRAY_LEN(signals); i++)
+        sigaction(signals[i], &action, NULL);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+}
+
+int child_copy_file(const char *path)
+{
+    int from = open(path, O_RDONLY | O_CLOEXEC), copy = memfd_create("copy", MFD_CLOEXEC);
+    char block[CHUNK];
+    ssize_t n = 0;
+
+    while (from >= 0 && copy >= 0 && (n = read(from, block, sizeof(block))) > 0)
+        if (write_all(copy, block, (size_t)n) != 0)
+            break;
+    bool is_whole = from >= 0 && copy >= 0 && n == 0;
+    if (from >= 0)
+        close(from);
+    if (!is_whole && copy >= 0)
+        close(copy);
+    return is_whole ? copy : -1;
 }

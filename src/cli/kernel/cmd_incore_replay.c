@@ -48,8 +48,7 @@ static const struct opt options[] = {
                "write the arguments, guessed where unknown, and stop"),
     OPT_STRING(0, "dump-dir", "DIR", struct args, job.dump_dir, "folder of dumped arguments"),
     OPT_LIST(0, "restore-arg", "SLOT", struct args, job.restore_args,
-             "slots whose values the dump gives: a number, all or none; repeatable "
-             "(default: all, none on a5)"),
+             "slots to fill from the dump, or all, or none (all but on a5)"),
     OPT_STRING(0, "task-id", "ID", struct args, job.task_id,
                "this task of the scene, or of the dump"),
     OPT_FLAG(0, "record", struct args, job.records,

@@ -56,8 +56,8 @@ static bool has_both(const char *source)
     return has;
 }
 
-static enum status compile(const struct graph_job *job, struct task_graph *g, size_t number,
-                           const char **object, struct diag *d)
+static enum status compile_callable(const struct graph_job *job, struct task_graph *g,
+                                    size_t number, const char **object, struct diag *d)
 {
     const struct graph_callable *c = &g->callables[number];
     struct cxx_job cxx = {.source = c->source, .is_trusted = job->is_trusted, .is_plain = true};
@@ -89,7 +89,7 @@ static enum status record_calls(const struct graph_job *job, struct task_graph *
     for (size_t i = 0; i < calls->n; i++) {
         size_t number = (size_t)calls->at[i].callable;
         if (objects[number] == NULL)
-            TRY(compile(job, g, number, &objects[number], d));
+            TRY(compile_callable(job, g, number, &objects[number], d));
         TRY(graph_run_call(job, g, &calls->at[i], objects[number], d));
     }
     g->run_ms = (double)(now_ns() - begin) / 1e6 - g->compile_ms;

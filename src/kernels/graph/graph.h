@@ -127,7 +127,7 @@ struct graph_task {
 };
 
 /* One submission to a chip: its tasks are those of one orchestration, in order. */
-struct graph_run {
+struct graph_called {
     int64_t callable, worker;
     struct graph_part tasks;
 };
@@ -142,7 +142,7 @@ struct task_graph {
     size_t n_callables;
     struct graph_buffer *buffers;
     size_t n_buffers, n_given; /* the scene's are first, then those that tasks made */
-    VEC_OF(struct graph_run) runs;
+    VEC_OF(struct graph_called) runs;
     VEC_OF(struct graph_task) tasks;
     VEC_OF(struct graph_tensor) tensors;
     VEC_OF(struct graph_scalar) scalars;

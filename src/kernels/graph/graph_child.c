@@ -3,7 +3,6 @@
  * what it sends is a claim.
  */
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/files/write_all.h"
+#include "base/run/child.h"
 #include "base/run/sandbox.h"
 #include "base/text/text.h"
 #include "kernels/graph/graph_in.h"
@@ -65,27 +65,14 @@ static void on_refused(const char *what)
     child_fail(text, "", 0);
 }
 
-static void on_crash(int number)
+static void on_crash(int number, siginfo_t *info, void *context)
 {
+    (void)info;
+    (void)context;
     child_fail(number == SIGFPE    ? "the orchestration divides by zero"
                : number == SIGABRT ? "the orchestration aborts"
                                    : "the orchestration touches memory that is not its own",
                "", 0);
-}
-
-static void catch_crashes(void)
-{
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    static unsigned char stack[1 << 16];
-    stack_t own = {.ss_sp = stack, .ss_size = sizeof(stack)};
-    struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK};
-
-    sigemptyset(&action.sa_mask);
-    sigaltstack(&own, NULL);
-    for (size_t i = 0; i < ARRAY_LEN(signals); i++)
-        sigaction(signals[i], &action, NULL);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
 }
 
 /* ---- memory ---- */
@@ -111,6 +98,7 @@ static void fill_context(struct child_scene *s, size_t number)
     memcpy(s->buffers[number].at, words, sizeof(words));
 }
 
+/* The scene's tensors with their values, its contexts, and the heap of what tasks make. */
 static void make_buffers(struct child_scene *s)
 {
     const struct task_graph *g = s->g;
@@ -216,6 +204,7 @@ static void note_written(struct child_scene *s, const struct strata_scene_task *
     }
 }
 
+/* A tensor as the parent reads it: its memory by number, never by address. */
 static void put_tensor(struct child_scene *s, const struct strata_scene_task *task,
                        const struct strata_scene_tensor *t)
 {
@@ -243,6 +232,7 @@ static void put_tensor(struct child_scene *s, const struct strata_scene_task *ta
         put_word(s, i < t->rank ? t->strides[i] : 0);
 }
 
+/* A task, then its tensors and scalars, the tasks it comes after and where it is submitted. */
 static void put_task(struct child_scene *s, const struct strata_scene_task *t)
 {
     int64_t buffer = GRAPH_NONE;
@@ -345,21 +335,7 @@ static void *load(const char *path, const char *function, void **attach, void **
     return entry;
 }
 
-static int copy_of(const char *object)
-{
-    int from = open(object, O_RDONLY | O_CLOEXEC), copy = memfd_create("scene", MFD_CLOEXEC);
-    char block[1 << 16];
-    ssize_t n = 0;
-
-    while (from >= 0 && copy >= 0 && (n = read(from, block, sizeof(block))) > 0)
-        if (write_all(copy, block, (size_t)n) != 0)
-            break;
-    if (from < 0 || copy < 0 || n != 0)
-        child_fail("the compiled orchestration cannot be read", "", 0);
-    close(from);
-    return copy;
-}
-
+/* Calls the orchestration with the tensors and scalars that the scene gives it. */
 static void call_entry(struct child_scene *s, const struct graph_call *call, const char *function,
                        const struct strata_scene_host *host)
 {
@@ -418,9 +394,11 @@ void graph_child(const struct graph_job *job, const struct task_graph *g,
                                            .read = on_read};
 
     current = &s;
-    catch_crashes();
+    child_catch(on_crash);
     make_buffers(&s);
-    box.files[box.n_files++] = copy_of(object);
+    box.files[box.n_files] = child_copy_file(object);
+    if (box.files[box.n_files++] < 0)
+        child_fail("the compiled orchestration cannot be read", "", 0);
     /* From here on the process can only compute: loading runs code of the orchestration already. */
     if (!sandbox_enter(&box) && !job->is_trusted)
         child_fail("this system has no filter of system calls, so an orchestration could do "

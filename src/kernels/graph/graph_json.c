@@ -128,12 +128,12 @@ static const struct field task_fields[] = {
 static const struct record task_record = RECORD(struct graph_task, task_fields);
 
 static const struct field run_fields[] = {
-    FIELD(struct graph_run, callable, "callable"),
-    FIELD(struct graph_run, worker, "worker"),
-    FIELD(struct graph_run, tasks.first, "first_task"),
-    FIELD(struct graph_run, tasks.n, "tasks"),
+    FIELD(struct graph_called, callable, "callable"),
+    FIELD(struct graph_called, worker, "worker"),
+    FIELD(struct graph_called, tasks.first, "first_task"),
+    FIELD(struct graph_called, tasks.n, "tasks"),
 };
-static const struct record run_record = RECORD(struct graph_run, run_fields);
+static const struct record run_record = RECORD(struct graph_called, run_fields);
 
 static void write_tasks(struct json_writer *w, const void *record, const struct record_env *env)
 {

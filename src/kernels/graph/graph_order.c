@@ -5,7 +5,7 @@
 #include "kernels/graph/graph.h"
 
 /* A tensor that a task wrote, as long as nobody wrote over all of it. */
-struct writer {
+struct last_writer {
     int64_t task;
     size_t tensor;
     int64_t next; /* of the same memory; -1 */
@@ -13,7 +13,7 @@ struct writer {
 
 struct order {
     struct task_graph *g;
-    VEC_OF(struct writer) writers;
+    VEC_OF(struct last_writer) writers;
     struct hash first;              /* memory -> its last writer */
     VEC_OF(struct graph_dep) found; /* of the task at hand */
     VEC_OF(struct graph_dep) all;
@@ -106,7 +106,7 @@ static void after_writers(struct order *o, const struct graph_tensor *t)
     int64_t *link = NULL, next;
 
     for (int64_t at = last_writer(o, t); at >= 0; at = next) {
-        struct writer *w = &o->writers.at[at];
+        struct last_writer *w = &o->writers.at[at];
         const struct graph_tensor *before = &o->g->tensors.at[w->tensor];
         enum overlap how = before->buffer == t->buffer && before->offset == t->offset
                                ? overlap_of(t, before)
@@ -129,7 +129,7 @@ static void note_writer(struct order *o, int64_t task, size_t tensor)
     int64_t next = last_writer(o, t);
 
     hash_put(&o->first, memory_key(t), (uint32_t)o->writers.n);
-    vec_push(&o->writers, ((struct writer){task, tensor, next}));
+    vec_push(&o->writers, ((struct last_writer){task, tensor, next}));
 }
 
 static void order_task(struct order *o, int64_t number)
@@ -171,7 +171,7 @@ void graph_order(struct task_graph *g)
     struct order o = {.g = g};
 
     for (size_t r = 0; r < g->runs.n; r++) {
-        const struct graph_run *run = &g->runs.at[r];
+        const struct graph_called *run = &g->runs.at[r];
         hash_free(&o.first); /* each chip has a runtime of its own */
         o.first = (struct hash){0};
         o.writers.n = 0;

@@ -66,6 +66,8 @@ static bool take_made(struct taker *t, const uint64_t *w, struct graph_tensor *o
     return true;
 }
 
+/* False: not what our child sends. Nothing is believed: an orchestration may write to the pipe
+ * itself. */
 static bool take_tensor(struct taker *t, struct graph_tensor *out)
 {
     uint64_t w[TENSOR_WORDS];
@@ -103,6 +105,7 @@ static bool take_tensor(struct taker *t, struct graph_tensor *out)
            out->start <= ((uint64_t)1 << 46);
 }
 
+/* One task of the record, with its lists; false as in take_tensor(). */
 static bool take_task(struct taker *t)
 {
     struct task_graph *g = t->g;
@@ -188,6 +191,7 @@ static void add_made(struct taker *t)
     }
 }
 
+/* The tasks of one submission, then the memory they made. */
 static enum status take_all(struct task_graph *g, const struct graph_call *call, struct str sent,
                             struct diag *d)
 {
@@ -208,16 +212,17 @@ static enum status take_all(struct task_graph *g, const struct graph_call *call,
                          (struct where){.path = t.callable->source},
                          "the record of the orchestration is damaged");
     vec_push(&g->runs,
-             ((struct graph_run){.callable = call->callable,
-                                 .worker = call->worker,
-                                 .tasks = {(size_t)t.first, g->tasks.n - (size_t)t.first}}));
+             ((struct graph_called){.callable = call->callable,
+                                    .worker = call->worker,
+                                    .tasks = {(size_t)t.first, g->tasks.n - (size_t)t.first}}));
     return ST_OK;
 }
 
 /* ---- the process ---- */
 
+/* Why a child ended without its record. */
 static enum status describe_end(const struct graph_call *call, struct task_graph *g,
-                                const struct graph_failure *f, const struct child *c,
+                                const struct graph_failure *f, const struct child_process *c,
                                 struct diag *d)
 {
     struct where where = {.path = g->callables[call->callable].source};
@@ -264,10 +269,10 @@ enum status graph_run_call(const struct graph_job *job, struct task_graph *g,
     struct where where = {.path = g->callables[call->callable].source};
     struct graph_failure *failure =
         mmap(NULL, sizeof(*failure), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    struct child c = {.limit_ms = job->limit_ms > 0 ? job->limit_ms : RUN_LIMIT_MS,
-                      .most_bytes = MOST_USED + known_bytes(g),
-                      .most_sent = MOST_SENT,
-                      .most_said = MOST_SAID};
+    struct child_process c = {.limit_ms = job->limit_ms > 0 ? job->limit_ms : RUN_LIMIT_MS,
+                              .most_bytes = MOST_USED + known_bytes(g),
+                              .most_sent = MOST_SENT,
+                              .most_said = MOST_SAID};
     enum status status = ST_OK;
 
     if (failure == MAP_FAILED || !child_fork(&c))

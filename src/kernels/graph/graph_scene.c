@@ -8,7 +8,6 @@
 #include "base/limits.h"
 #include "base/run/now.h"
 #include "driver/boxed.h"
-#include "driver/python.h"
 #include "kernels/graph/graph_in.h"
 #include "kernels/replay/args.h"
 #include "kernels/replay/paths.h"
@@ -163,6 +162,7 @@ static enum status read_buffers(struct scene_reader *r, const struct tree *doc, 
 
 /* ---- calls ---- */
 
+/* A tensor or a scalar that the scene gives an orchestration. */
 static enum status read_given(struct scene_reader *r, const struct tree *one,
                               struct graph_given *out, struct diag *d)
 {
@@ -229,6 +229,7 @@ static enum status read_call(struct scene_reader *r, const struct tree *one, siz
     return ST_OK;
 }
 
+/* The document of record.py, or one of the same form. */
 static enum status read_document(struct scene_reader *r, const struct tree *doc, struct diag *d)
 {
     const struct tree *callables = tree_get(doc, S("callables")), *runs = tree_get(doc, S("runs"));
@@ -259,6 +260,7 @@ static enum status read_document(struct scene_reader *r, const struct tree *doc,
 
 /* ---- Python ---- */
 
+/* What python wrote: the document, and the values of tensors beside it. */
 static enum status take_scene(void *ctx, const char *folder, struct diag *d)
 {
     struct scene_reader *r = ctx;
@@ -295,22 +297,22 @@ static enum status run_python(struct scene_reader *r, struct diag *d)
     const char *root = boxed_repository(a, module);
     const char *args[] = {module, arena_cstr(a, r->job->case_name),
                           root != NULL ? root : paths_folder(a, module), NULL};
-    struct python_job job = {.part = "scene",
-                             .program = "record.py",
-                             .source = module,
-                             .args = args,
-                             .limit_ms = r->job->limit_ms,
-                             .is_trusted = r->job->is_trusted,
-                             .take = take_scene,
-                             .ctx = r};
+    struct boxed_python job = {.part = "scene",
+                               .program = "record.py",
+                               .source = module,
+                               .args = args,
+                               .limit_ms = r->job->limit_ms,
+                               .is_trusted = r->job->is_trusted,
+                               .take = take_scene,
+                               .ctx = r};
 
-    return python_run(&job, a, d);
+    return boxed_python_run(&job, a, d);
 }
 
 /* ---- scene files ---- */
 
 /* The tensors of a scene file are arguments, each with memory of its own. */
-static enum status read_file(struct scene_reader *r, struct diag *d)
+static enum status read_scene_file(struct scene_reader *r, struct diag *d)
 {
     struct task_graph *g = r->g;
     struct arena *a = &g->arena;
@@ -385,7 +387,7 @@ enum status graph_scene(const struct graph_job *job, struct task_graph *g, struc
 
     *out = (struct graph_calls){0};
     enum status status =
-        str_ends(str_of(job->module), S(".json")) ? read_file(&r, d) : run_python(&r, d);
+        str_ends(str_of(job->module), S(".json")) ? read_scene_file(&r, d) : run_python(&r, d);
     g->n_given = g->n_buffers;
     g->python_ms = (double)(now_ns() - begin) / 1e6;
     return status;

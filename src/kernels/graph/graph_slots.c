@@ -166,6 +166,7 @@ static void add_tensor(struct slot_maker *m, const struct graph_tensor *t, int64
     vec_push(m->out, s);
 }
 
+/* The value of a slot; a communication context becomes its rank and its windows. */
 static void add_scalar(struct slot_maker *m, const struct graph_scalar *v, int64_t index)
 {
     struct slot s = {.index = index,

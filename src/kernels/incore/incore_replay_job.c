@@ -11,7 +11,6 @@
 #include "base/text/num.h"
 #include "kernels/incore/incore_run.h"
 #include "kernels/replay/args.h"
-#include "kernels/replay/args_dump.h"
 #include "kernels/replay/draft.h"
 #include "kernels/replay/paths.h"
 

@@ -30,7 +30,7 @@ static enum status choose_task(const struct incore_replay_job *job, struct incor
         some = arena_format(&r->arena, "%.*s%s%lld", STR_ARGS(some), i > 0 ? ", " : "",
                             (long long)tasks[i]);
     return diag_fail(d, ST_NOT_FOUND, "replay.no-task", (struct where){.path = r->scene.file},
-                     "task %s is none of this kernel; its tasks are %.*s%s", job->task_id,
+                     "task %s is not one of this kernel; its tasks are %.*s%s", job->task_id,
                      STR_ARGS(some), n > 8 ? ", .." : "");
 }
 
@@ -195,6 +195,7 @@ enum status incore_replay_scene(const struct incore_replay_job *job, struct inco
     return status;
 }
 
+/* The arguments of the kernel from a record of its scene, which is made once. */
 enum status incore_replay_record(const struct incore_replay_job *job,
                                  struct incore_replay_result *r, struct diag *d)
 {

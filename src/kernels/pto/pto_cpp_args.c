@@ -168,6 +168,7 @@ static enum status share_part(const struct pto_cpp_job *job, struct pto_cpp_run 
     return args_fill(job, r, data, part.size, part.dtype, memory->fill, *number, d);
 }
 
+/* The memory of a tensor, its own or a part of what several share, and the slot that names it. */
 static enum status make_tensor(const struct pto_cpp_job *job, struct pto_cpp_run *r,
                                const struct slot *s, struct diag *d)
 {

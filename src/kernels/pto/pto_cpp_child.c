@@ -3,7 +3,6 @@
  * loaded: what it sends is a claim.
  */
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/files/write_all.h"
+#include "base/run/child.h"
 #include "base/run/sandbox.h"
 #include "kernels/pto/pto_cpp_in.h"
 
@@ -73,38 +73,6 @@ static void on_crash(int number, siginfo_t *info, void *context)
     cpp_fail(NULL, "pto-cpp.crash", last_place(), text);
 }
 
-static void catch_crashes(void)
-{
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    static unsigned char stack[1 << 16];
-    stack_t own = {.ss_sp = stack, .ss_size = sizeof(stack)};
-    struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-
-    sigemptyset(&action.sa_mask);
-    sigaltstack(&own, NULL);
-    for (size_t i = 0; i < ARRAY_LEN(signals); i++)
-        sigaction(signals[i], &action, NULL);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-}
-
-/* Each core has its copy of the object, since kernels keep their lane in static variables. */
-static int copy_object(const char *object)
-{
-    int from = open(object, O_RDONLY | O_CLOEXEC), copy = memfd_create("kernel", MFD_CLOEXEC);
-    char block[1 << 16];
-    ssize_t n = 0;
-
-    while (from >= 0 && copy >= 0 && (n = read(from, block, sizeof(block))) > 0)
-        if (write_all(copy, block, (size_t)n) != 0)
-            break;
-    if (from < 0 || copy < 0 || n != 0)
-        cpp_fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0},
-                 "the compiled kernel cannot be read");
-    close(from);
-    return copy;
-}
-
 /* What the loader says; a function that is only declared is the user's to find. */
 static const char *load_problem(const char *said, char *out, size_t size)
 {
@@ -146,6 +114,17 @@ static void load_core(struct pto_host *h, size_t file, uint32_t core)
         cpp_fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0},
                  "kernel_entry(int64_t *args) is not extern \"C\"");
     pto_host_add(h, core, &o, ours->core_args[core]);
+}
+
+/* Each core has its copy of the object, since kernels keep their lane in static variables. */
+static int copy_object(const char *object)
+{
+    int copy = child_copy_file(object);
+
+    if (copy < 0)
+        cpp_fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0},
+                 "the compiled kernel cannot be read");
+    return copy;
 }
 
 /* From here on the process can only compute: loading runs code of the kernel already. */
@@ -193,7 +172,7 @@ void pto_cpp_child(const struct pto_cpp_job *job, struct pto_cpp_run *r,
                                               r->parts.at[i].size, r->parts.at[i].dtype, 0};
     struct pto_host *h = pto_host_new(&setup);
     host = h;
-    catch_crashes();
+    child_catch(on_crash);
     load_cores(job, h, l, &box);
     pto_host_run(h);
     pto_host_text(h, r->name, str_of(job->source), &text, &lines);

@@ -58,7 +58,7 @@ static enum status describe_failure(const struct pto_cpp_job *job, struct pto_cp
 }
 
 static enum status tell_end(const struct pto_cpp_job *job, struct pto_cpp_run *r,
-                            const struct child *w, struct diag *d)
+                            const struct child_process *w, struct diag *d)
 {
     const struct pto_host_mark *mark = &r->memory->mark;
     struct where where = record_place(job, r, mark->file, sizeof(mark->file), mark->line);
@@ -141,7 +141,7 @@ static int64_t named_bytes(const struct pto_cpp_run *r)
     return sum < MOST_NAMED ? sum : MOST_NAMED;
 }
 
-static void take_printed(struct pto_cpp_run *r, const struct child *c)
+static void take_printed(struct pto_cpp_run *r, const struct child_process *c)
 {
     text_clear(&r->printed);
     inert_put(&r->printed, text_view(&c->said.text), INERT_LINES);
@@ -161,10 +161,10 @@ enum status pto_cpp_run_once(const struct pto_cpp_job *job, struct pto_cpp_run *
 
     pto_cpp_forget(r);
     TRY(pto_cpp_arguments(job, r, d));
-    struct child c = {.limit_ms = job->limit_ms > 0 ? job->limit_ms : PTO_CPP_LIMIT_MS,
-                      .most_bytes = PTO_CPP_MOST_DATA + named_bytes(r),
-                      .most_sent = MOST_STREAM,
-                      .most_said = MOST_PRINTED};
+    struct child_process c = {.limit_ms = job->limit_ms > 0 ? job->limit_ms : PTO_CPP_LIMIT_MS,
+                              .most_bytes = PTO_CPP_MOST_DATA + named_bytes(r),
+                              .most_sent = MOST_STREAM,
+                              .most_said = MOST_PRINTED};
     if (!child_fork(&c))
         status = diag_fail(d, ST_TOOL, "pto-cpp.memory", where, "no process for the kernel: %s",
                            strerror(errno));

@@ -150,6 +150,7 @@ static enum status take_number(const struct reader *r, struct str key, struct sl
                      "arg %" PRId64 ": %.*s is not a whole number", s->index, STR_ARGS(key));
 }
 
+/* Where a tensor lies: strides, offsets, and the buffer it shares. */
 static enum status take_place(const struct reader *r, struct slot *out)
 {
     const struct tree *strides = tree_get(r->item, S("strides"));
@@ -180,6 +181,7 @@ static enum status take_place(const struct reader *r, struct slot *out)
                      STR_ARGS(tree_text(buffer)));
 }
 
+/* A communication context: a rank, and a window in a buffer for each rank. */
 static enum status take_context(const struct reader *r, struct slot *out)
 {
     const struct tree *context = tree_get(r->item, S("context"));
@@ -212,6 +214,7 @@ static enum status take_context(const struct reader *r, struct slot *out)
     return ST_OK;
 }
 
+/* One of "buffers": memory that several tensors share. */
 static enum status take_memory(const struct reader *r, struct slot_memory *out)
 {
     const struct tree *name = tree_get(r->item, S("name"));

@@ -2,7 +2,7 @@
  * The arguments of one task, as a run of the whole scene has dumped them: args_dump.json of today,
  * tensor_dump.json of runtimes up to June 2026.
  */
-#include "kernels/replay/args_dump.h"
+#include "kernels/replay/args.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -125,7 +125,7 @@ static enum status choose_task(struct reader *r)
     if (has_lists && has_several) {
         diag_hint(r->diag, "try", "--task-id with one of them");
         return diag_fail(r->diag, ST_NOT_FOUND, "replay.no-task", where,
-                         "the dump does not tell the kernels of its tasks: %.*s", STR_ARGS(some));
+                         "the dump has no kernels with its tasks: %.*s", STR_ARGS(some));
     }
     return ST_OK; /* the first record of each slot */
 }
@@ -371,6 +371,8 @@ static void tell_gaps(const struct reader *r)
                  "they are 0; --restore-arg takes them");
 }
 
+/* The records of one task: those before the dispatch first, so that what came after fills gaps
+ * alone. */
 static enum status read_text(struct reader *r, struct str text)
 {
     struct where where = {.path = r->path};

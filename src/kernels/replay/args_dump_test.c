@@ -1,4 +1,4 @@
-#include "kernels/replay/args_dump.h"
+#include "kernels/replay/args.h"
 
 #include "base/testing_folder.h"
 

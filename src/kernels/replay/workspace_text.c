@@ -260,6 +260,7 @@ static struct template_value memories_of(const struct making *m)
         .name = "memories", .items = items, .n = slots->n_memories, .width = MEMORY_VALUES};
 }
 
+/* What the template of the host writes for each communication context. */
 static struct template_value contexts_of(const struct making *m)
 {
     const struct slots *slots = m->ws->slots;

@@ -1,8 +1,6 @@
 /*
  * Running somebody's Python.
  */
-#include "driver/python.h"
-
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +17,7 @@ enum { PYTHON_LIMIT_MS = 60000, MOST_ARGS = 16, MOST_SAID = 1 << 20 };
 
 /* The interpreter itself, behind scripts that choose among several, and the folder of its own
  * modules. */
-static enum status find_python(const struct python_job *job, struct arena *arena,
+static enum status find_python(const struct boxed_python *job, struct arena *arena,
                                const char **program, const char **home, struct diag *d)
 {
     static const char ask[] = "import sys; print(sys.executable); print(sys.base_prefix)";
@@ -46,7 +44,7 @@ static enum status find_python(const struct python_job *job, struct arena *arena
 }
 
 /* "path:line: text" at the end of what it said. */
-static enum status report_python(const struct python_job *job, const struct proc_result *done,
+static enum status report_python(const struct boxed_python *job, const struct proc_result *done,
                                  struct arena *arena, struct diag *d)
 {
     struct str said = str_trim(done->err), line = said;
@@ -79,7 +77,9 @@ static enum status report_python(const struct python_job *job, const struct proc
     return diag_fail(d, ST_FORMAT, "replay.scene-failed", where, "%.*s", STR_ARGS(line));
 }
 
-static enum status run_in(const struct python_job *job, const char *cache, const char *folder,
+/* Our program on somebody's source, in the folder that it may write to, which `take` reads
+ * afterwards. */
+static enum status run_in(const struct boxed_python *job, const char *cache, const char *folder,
                           struct arena *arena, struct diag *d)
 {
     const char *argv[MOST_ARGS + 8], *program = NULL, *home = NULL, *ours = NULL;
@@ -120,7 +120,7 @@ static enum status run_in(const struct python_job *job, const char *cache, const
     return status == ST_OK ? job->take(job->ctx, folder, d) : report_python(job, &done, arena, d);
 }
 
-enum status python_run(const struct python_job *job, struct arena *arena, struct diag *d)
+enum status boxed_python_run(const struct boxed_python *job, struct arena *arena, struct diag *d)
 {
     const char *cache;
 
