@@ -45,19 +45,7 @@ enum status args_scene(struct arena *arena, const struct scene *scene, struct sl
  * that are only written as they were afterwards. Values of tensors are restored to the places where
  * the kernel finds them.
  */
-struct args_dump_job job = {.folder = "dfx_outputs", .func_id = 4, .is_reliable = true};
-*struct args_dump task;
-*args_dump(arena, &job, &task, &slots, d);
-**args_dump.json with args.bin, and tensor_dump.json of older runtimes : in the folder,
-    in its *subfolder of that name, or in dfx_outputs.Tensors are as they were before the dispatch,
-    those *that are only written as they were
-            afterwards.Values of tensors are restored to the places where *the kernel finds them.* /
-#ifndef STRATA_KERNELS_REPLAY_ARGS_DUMP_H
-#define STRATA_KERNELS_REPLAY_ARGS_DUMP_H
-
-#include "kernels/replay/slots.h"
-
-        struct args_dump_job {
+struct args_dump_job {
     const char *folder;
     const char *task_id;  /* NULL: the first task of the kernel */
     int64_t func_id;      /* of the kernel; -1: not known */
