@@ -319,9 +319,9 @@ static enum status take_record(struct reader *r, const struct tree *record, bool
         !is_of_task(r, record))
         return ST_OK;
     if (!tree_int(tree_get(record, S("arg_index")), &slot.index) || slot.index < 0 ||
-        slot.index >= SLOT_LOCAL)
+        slot.index >= SLOT_COUNT)
         return diag_fail(r->diag, ST_FORMAT, "replay.bad-dump", at(r, record),
-                         "an argument without an arg_index of 0 to %d", SLOT_LOCAL - 1);
+                         "an argument without an arg_index of 0 to %d", SLOT_COUNT - 1);
     if (slot_at(r->slots, slot.index) != NULL)
         return ST_OK;
     (void)tree_int(tree_get(record, S("bin_size")), &bytes);
@@ -438,7 +438,7 @@ enum status args_dump(struct arena *arena, const struct args_dump_job *job, stru
     }
     if (r.path == NULL)
         return diag_fail(d, ST_NOT_FOUND, "replay.no-dump", (struct where){.path = job->folder},
-                         "neither args_dump.json nor tensor_dump.json found under %s", job->folder);
+                         "args_dump.json or tensor_dump.json not found under %s", job->folder);
     out->path = r.path;
     TRY(mapfile_open(&map, r.path, d));
     enum status st = read_text(&r, map.text);

@@ -59,7 +59,7 @@ TEST(a_folder_without_a_dump)
         args_dump(&arena, &(struct args_dump_job){.folder = "/no/such"}, &found, &slots, &diag),
         ST_NOT_FOUND);
     assert_string_equal(diag.entries.at[0].first[0].text,
-                        "neither args_dump.json nor tensor_dump.json found under /no/such");
+                        "args_dump.json or tensor_dump.json not found under /no/such");
 }
 
 TEST_MAIN("kernels/replay/args_dump", TS(the_first_tensor_of_each_slot_before_the_dispatch),
