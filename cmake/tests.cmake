@@ -154,6 +154,9 @@ endif()
 if(TARGET strata)
     add_test(NAME replay.workspaces COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/replay/check.py ${run_strata})
+    add_test(NAME replay.scene COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/replay/scene.py ${run_strata})
+    set_tests_properties(replay.scene PROPERTIES ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0")
     add_test(NAME replay.upstream COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/replay/upstream.py ${run_strata})
     set_tests_properties(replay.upstream PROPERTIES SKIP_RETURN_CODE 77)
@@ -252,6 +255,8 @@ if(TARGET strata)
         ${CMAKE_SOURCE_DIR}/tests/skills/check.py ${run_strata})
     add_test(NAME compare.cases COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/compare/cases.py ${run_strata})
+    add_test(NAME compare.simulation COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/compare/simulate.py ${run_strata})
     add_test(NAME check.workflows COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/check/workflows.py ${run_strata})
     set_tests_properties(check.workflows PROPERTIES SKIP_RETURN_CODE 77)
