@@ -15,7 +15,7 @@ struct args {
     double wait;
 };
 
-static const struct args defaults = {.measure = {.job.backend = "auto"},
+static const struct args defaults = {.measure = OPT_MEASURE_DEFAULTS,
                                      .batches = "1,8,32",
                                      .lengths = "128,1024,4096",
                                      .tp = 1,
@@ -40,25 +40,23 @@ static const struct example examples[] = {
      "a tiny model on this machine's processors"},
 };
 
-static int build_fill(struct session *s, const struct args *args, const struct grid_model *model,
-                      const struct build_sizes *sizes, struct measure_db_job *job)
+struct build_filling {
+    const char *dir;
+    const struct grid_model *model;
+    const struct build_sizes *sizes;
+};
+
+static enum status build_fill(void *ctx, struct diag *d)
 {
-    struct lock lock = {.fd = -1};
+    const struct build_filling *f = ctx;
     struct build_count count;
 
-    enum status st = db_lock(s, job->dir, args->wait, &lock);
-    if (st == ST_OK)
-        st = build_rows(job->dir, model, sizes, &count, &s->diag);
-    lock_release(&lock);
-    if (st != ST_OK)
-        return db_code(st);
-    diag_add(&s->diag, SEV_NOTE, "perfdb.model-rows", (struct where){.path = job->dir},
-             "%.*s: %llu rows in %llu tables, %llu of them new", STR_ARGS(model->id),
+    TRY(build_rows(f->dir, f->model, f->sizes, &count, d));
+    diag_add(d, SEV_NOTE, "perfdb.model-rows", (struct where){.path = f->dir},
+             "%.*s: %llu rows in %llu tables, %llu of them new", STR_ARGS(f->model->id),
              (unsigned long long)count.rows, (unsigned long long)count.tables,
              (unsigned long long)count.added);
-    job->is_writing = job->is_missing_only = true;
-    job->progress = &s->progress;
-    return opt_measure_run(s, job, args->wait);
+    return ST_OK;
 }
 
 static int build_run(struct session *s, const void *given)
@@ -76,8 +74,14 @@ static int build_run(struct session *s, const void *given)
     TRY_CODE(opt_measure_job(s, &args->measure, &args->place, &none, 10, &job));
     TRY_CODE(opt_model_find(s, &args->model, &grid, &model));
     int code = opt_model_check(s, model, args->tp, 1);
-    if (code == CODE_DONE)
-        code = build_fill(s, args, model, &sizes, &job);
+    if (code == CODE_DONE) {
+        struct build_filling filling = {job.dir, model, &sizes};
+        job.is_writing = job.is_missing_only = true;
+        job.progress = &s->progress;
+        job.prepare = build_fill;
+        job.prepare_ctx = &filling;
+        code = opt_measure_run(s, &job, args->wait);
+    }
     grid_run_close(&grid);
     return code;
 }

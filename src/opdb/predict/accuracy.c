@@ -9,6 +9,7 @@
 #include "base/tables/ranked.h"
 #include "opdb/predict/query.h"
 #include "opdb/rows/columns.h"
+#include "opdb/rows/db_device.h"
 #include "opdb/rows/opset.h"
 
 /* Errors of many predictions. */
@@ -129,7 +130,7 @@ static void judge_regime(struct accuracy *a, const struct opset *s, const struct
 enum status accuracy_find(struct accuracy *a, const struct place_files *tree, const char *dir,
                           struct diag *d)
 {
-    const struct device *device = query_device(dir);
+    const struct device *device = db_device_of_path(dir);
     struct accuracy_errors all[2] = {0};
     enum status st = ST_OK;
 

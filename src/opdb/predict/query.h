@@ -125,10 +125,6 @@ struct query_set {
     struct opset *set; /* NULL: there is no such file */
 };
 
-/* The chip that a folder of the path names: NVIDIA_H200_141G; ATLAS_800_A2_376T_64G by its rate.
- * NULL: none. */
-const struct device *query_device(const char *dir);
-
 enum status query_open(struct query_db *db, const char *dir, struct diag *d);
 void query_close(struct query_db *db);
 
