@@ -27,8 +27,7 @@ static const char *const modes[] = {"event", "kernel", NULL};
 static const struct opt options[] = {
     OPT_CHOICE(0, "backend", backends, struct args, backend,
                "host memory over MPI, GPUs or NPUs (default: mpi)"),
-    OPT_WORDS(0, "ops", "LIST", struct args, ops,
-              "collectives, or all (default: the first four)"),
+    OPT_WORDS(0, "ops", "LIST", struct args, ops, "collectives, or all (default: the first four)"),
     OPT_WORDS(0, "num-devices", "LIST", struct args, devices,
               "group sizes (default: 16, or the ranks if fewer)"),
     OPT_WORDS(0, "topology-tier", "LIST", struct args, tiers,

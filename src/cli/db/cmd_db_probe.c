@@ -11,11 +11,8 @@ struct args {
 
 enum { PROBE_LIMIT_MS = 30000 };
 
-static const struct args defaults = {.measure = OPT_MEASURE_DEFAULTS,
-                                     .types = "",
-                                     .formats = "",
-                                     .outputs = "",
-                                     .output_types = ""};
+static const struct args defaults = {
+    .measure = OPT_MEASURE_DEFAULTS, .types = "", .formats = "", .outputs = "", .output_types = ""};
 
 static const struct opt options[] = {
     OPT_GROUP("Row"),

@@ -26,7 +26,6 @@ struct opt_measure {
 
 static const char *const opt_measure_modes[] = {"subprocess", "inprocess", NULL};
 
-
 #define OPT_MEASURE(type, member, repeats_help)                                                    \
     OPT_GROUP("Measuring"),                                                                        \
         OPT_STRING(0, "backend", "NAME", type, member.job.backend,                                 \
@@ -46,11 +45,10 @@ static const char *const opt_measure_modes[] = {"subprocess", "inprocess", NULL}
                  "stop at the first row that fails"),                                              \
         OPT_FLAG(0, "continue-on-error", type, member.go_on, "go on after a failure (default)"),   \
         OPT_CHOICE(0, "execution-mode", opt_measure_modes, type, member.job.execution,             \
-                   "one process per operator or in all (default: subprocess)"),            \
-        OPT_GROUP("DispatchFFNCombine"),                                                           \
-        OPT_EP_SIZE(type, member.job.ep_size),                                                     \
+                   "one process per operator or in all (default: subprocess)"),                    \
+        OPT_GROUP("DispatchFFNCombine"), OPT_EP_SIZE(type, member.job.ep_size),                    \
         OPT_FLAG(0, "balanced", type, member.job.is_balanced,                                      \
-                 "route tokens evenly over experts (default: on)"),    \
+                 "route tokens evenly over experts (default: on)"),                                \
         OPT_INT(0, "max-output-size", "N", type, member.most_output, 1, INT32_MAX,                 \
                 "rows of the exchange buffer (default: 65536)"),                                   \
         OPT_FFN("nproc-per-node", "N", INT, type, member.nproc, 1, "processes per node"),          \
@@ -65,7 +63,7 @@ static const char *const opt_measure_modes[] = {"subprocess", "inprocess", NULL}
     {                                                                                              \
         .kind = OPT_KIND_INT, .name = "dispatch-ffn-combine-ep-size", .alias = "ep-size",          \
         .value = "N", .offset = OPT_AT_INT(type, m), .min = 1, .max = INT32_MAX,                   \
-        .help = "expert-parallel size (default: of each row; exports: 16)"     \
+        .help = "expert-parallel size (default: of each row; exports: 16)"                         \
     }
 #define OPT_FFN(n, v, kind_, type, m, lowest, text)                                                \
     {                                                                                              \

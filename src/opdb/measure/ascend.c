@@ -198,6 +198,7 @@ struct ascend_step *ascend_add(struct ascend *a, const char *symbol, ascend_plan
 /* What the first phase answers to operands that are missing or of sizes it does not take. */
 enum { ACLNN_NO_OPERAND = 161001, ACLNN_BAD_OPERAND = 161002 };
 
+/* The first phase of every step, and a workspace for the largest. */
 static const char *plan_steps(struct ascend *a)
 {
     uint64_t most = 0;

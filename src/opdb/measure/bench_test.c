@@ -150,8 +150,8 @@ TEST(nothing_is_pruned_when_nothing_was_measured)
     bench_plan_free(&plan);
 }
 
-TEST_MAIN("opdb/measure/bench", TS(nothing_is_pruned_when_nothing_was_measured), TS(the_shortest_sample_is_written_back),
-          TS(missing_only_leaves_measured_rows_alone),
+TEST_MAIN("opdb/measure/bench", TS(nothing_is_pruned_when_nothing_was_measured),
+          TS(the_shortest_sample_is_written_back), TS(missing_only_leaves_measured_rows_alone),
           TS(matrix_products_match_across_their_family_and_are_never_added),
           TS(a_folder_without_tables_gets_one_for_each_type),
           TS(a_replay_that_is_not_there_is_told), TS(complete_tables_have_a_duration_in_every_row))

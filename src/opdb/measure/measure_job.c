@@ -187,6 +187,7 @@ static bool is_failed(enum measure_state state)
            state != MEASURE_NOT_HERE;
 }
 
+/* Journalled at once: a run that is killed loses nothing. */
 static bool add_result(void *ctx, size_t i, const struct measure_result *result)
 {
     struct run *run = ctx;
@@ -301,6 +302,7 @@ static bool is_hopeless(const struct measurement *r, const struct op_table *t)
            !cell_is_duration(table_cell(t, r->row, table_column(t, COL_PROFILED)));
 }
 
+/* The table is read again: its durations have been written meanwhile. */
 static enum status drop_failing(struct run *run, size_t first, struct diag *d)
 {
     struct measured_db *m = run->out;
@@ -345,6 +347,7 @@ static enum status prune_all(struct run *run, const struct bench_files *files, s
     return ST_OK;
 }
 
+/* What was measured is in the table, or in the journal, however the children end. */
 static enum status measure_table(struct run *run, const struct op_table *t, struct diag *d)
 {
     struct measured_db *m = run->out;

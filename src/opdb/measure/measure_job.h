@@ -19,10 +19,10 @@ struct measure_db_job {
     const char *device;   /* whose times the database holds, where it does not say; NULL: unknown */
     const char *cache;    /* folder for compiled kernels; NULL: the user's */
     struct measure_options options;
-    bool is_writing;   /* durations go back into the tables */
-    bool is_stopping;  /* at the first row that fails */
-    bool is_dropping;  /* rows that no device takes leave their tables, unless they have a profile */
-    bool is_pruning;   /* and, when something was measured, all rows without a duration */
+    bool is_writing;  /* durations go back into the tables */
+    bool is_stopping; /* at the first row that fails */
+    bool is_dropping; /* rows that no device takes leave their tables, unless they have a profile */
+    bool is_pruning;  /* and, when something was measured, all rows without a duration */
     int64_t most_rows; /* of a table; 0: all */
     enum measure_execution execution;
     int64_t ep_size;  /* of DispatchFFNCombine: only its rows; 0: each row has its own */

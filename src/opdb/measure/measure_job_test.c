@@ -156,7 +156,6 @@ TEST(a_folder_without_tables_and_a_back_end_that_is_not_there)
 
 TEST_MAIN("opdb/measure/measure_job", TM(durations_go_into_the_tables),
           TM(what_a_killed_run_measured_is_not_lost), TM(a_model_becomes_rows_once),
-          TM(rows_of_another_device_are_refused),
-          TM(only_rows_that_no_device_takes_are_dropped),
+          TM(rows_of_another_device_are_refused), TM(only_rows_that_no_device_takes_are_dropped),
           TM(empty_rows_are_pruned_unless_nothing_was_measured),
           TM(a_folder_without_tables_and_a_back_end_that_is_not_there))

@@ -99,8 +99,8 @@ struct op_call {
     int64_t units;
     int64_t depth; /* elements that a result is summed up from; 1: none */
     struct op_cost cost;
-    bool is_logical;    /* FRACTAL_NZ run as the matrix it stands for */
-    bool is_not_here;   /* refused for what strata or this machine lacks: the row may be right */
+    bool is_logical;  /* FRACTAL_NZ run as the matrix it stands for */
+    bool is_not_here; /* refused for what strata or this machine lacks: the row may be right */
 
     /* What the operators need to know; each uses some of it. */
     int64_t batch, m, n, k, experts, top_k, rotary;

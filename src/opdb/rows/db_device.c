@@ -41,8 +41,10 @@ static const struct device boards[] = {
 /* The chips whose drivers answer on them. */
 static const struct {
     struct str part, chip;
-} board_chips[] = {{S_INIT("_A2_376T_"), S_INIT("910B2")}, {S_INIT("_A2_313T_"), S_INIT("910B3")},
-                   {S_INIT("_A2_280T_"), S_INIT("910B4")}, {S_INIT("_A3_752T_"), S_INIT("910_93")},
+} board_chips[] = {{S_INIT("_A2_376T_"), S_INIT("910B2")},
+                   {S_INIT("_A2_313T_"), S_INIT("910B3")},
+                   {S_INIT("_A2_280T_"), S_INIT("910B4")},
+                   {S_INIT("_A3_752T_"), S_INIT("910_93")},
                    {S_INIT("_A3_560T_"), S_INIT("910_93")}};
 
 const char *db_kind_backend(enum db_kind kind)
@@ -82,7 +84,7 @@ const struct device *db_device_chip(struct str name)
     return board != NULL ? board : chip_of(name);
 }
 
-static enum db_kind kind_of(struct str name)
+static enum db_kind db_kind_of(struct str name)
 {
     const struct device *chip = db_device_chip(name);
 
@@ -102,7 +104,7 @@ static struct str name_in_path(struct str rest)
     struct str found = S(""), part;
 
     while (str_split(&rest, '/', &part) && part.at != NULL) {
-        if (part.n > 0 && (kind_of(part) != DB_KIND_UNKNOWN || db_device_chip(part) != NULL))
+        if (part.n > 0 && (db_kind_of(part) != DB_KIND_UNKNOWN || db_device_chip(part) != NULL))
             found = part;
         if (rest.at == NULL)
             break;
@@ -137,7 +139,7 @@ static struct str mapped_device(struct arena *arena, const char *dir)
     if (fs_exists(path) && yaml_read_file(arena, path, &map, &none) == ST_OK)
         name = tree_get_text(map, S("device"), S(""));
     diag_fini(&none);
-    return kind_of(name) != DB_KIND_UNKNOWN ? name : S("");
+    return db_kind_of(name) != DB_KIND_UNKNOWN ? name : S("");
 }
 
 /* "cpu<tab>name" of the file that measurements leave. */
@@ -196,7 +198,7 @@ static bool is_same(struct str a, struct str b)
     const struct device *x = db_device_chip(a), *y = db_device_chip(b);
 
     return str_equal_nocase(a, b) ||
-           (kind_of(a) == kind_of(b) && (x == NULL || y == NULL || x == y));
+           (db_kind_of(a) == db_kind_of(b) && (x == NULL || y == NULL || x == y));
 }
 
 static enum status two_devices(const char *dir, const struct db_device *a, struct str name,
@@ -209,6 +211,7 @@ static enum status two_devices(const char *dir, const struct db_device *a, struc
 
 static bool agrees(const struct db_device *db, struct str chip_name);
 
+/* The first place that names a device counts; the others must agree with it. */
 enum status db_device_find(struct arena *arena, const char *dir, const char *told,
                            struct db_device *out, struct diag *d)
 {
@@ -226,7 +229,7 @@ enum status db_device_find(struct arena *arena, const char *dir, const char *tol
         if (all[i].name.n == 0)
             continue;
         if (out->source == NULL)
-            *out = (struct db_device){kind_of(all[i].name), all[i].name, all[i].source, false,
+            *out = (struct db_device){db_kind_of(all[i].name), all[i].name, all[i].source, false,
                                       out->has_times};
         else if (!is_same(out->name, all[i].name))
             return two_devices(dir, out, all[i].name, all[i].source, d);
@@ -254,8 +257,7 @@ static bool agrees(const struct db_device *db, struct str name)
         return str_equal(db->name, name);
     for (size_t i = 0; i < ARRAY_LEN(board_chips); i++)
         if (str_contains(db->name, board_chips[i].part))
-            return of_name == NULL ||
-                   str_starts(str_of(of_name->name), board_chips[i].chip);
+            return of_name == NULL || str_starts(str_of(of_name->name), board_chips[i].chip);
     return of_db == NULL || of_name == NULL || of_db == of_name;
 }
 
@@ -292,8 +294,8 @@ enum status db_device_admit(const char *dir, const struct db_device *db,
     }
     arena_init(&arena);
     diag_fail(d, ST_UNSUPPORTED, "perfdb.other-device", (struct where){.path = dir},
-              "the database is of %.*s (%s): times of %s do not belong into it",
-              STR_ARGS(db->name), db->source, source_text(&arena, from->kind, from->name));
+              "the database is of %.*s (%s): times of %s do not belong into it", STR_ARGS(db->name),
+              db->source, source_text(&arena, from->kind, from->name));
     diag_hint(d, "try", "another folder: --database-path DIR, or --device NAME");
     arena_free(&arena);
     return ST_UNSUPPORTED;
@@ -307,11 +309,9 @@ enum status db_device_write(const char *dir, const struct db_device *db,
     if (db->is_written || from->name.n == 0)
         return ST_OK;
     arena_init(&arena);
-    enum status st =
-        table_write_text(fs_join(&arena, dir, MARK),
-                         arena_format(&arena, "%s\t%.*s\n", db_kind_backend(from->kind),
-                                      STR_ARGS(from->name)),
-                         d);
+    enum status st = table_write_text(
+        fs_join(&arena, dir, MARK),
+        arena_format(&arena, "%s\t%.*s\n", db_kind_backend(from->kind), STR_ARGS(from->name)), d);
     arena_free(&arena);
     return st;
 }

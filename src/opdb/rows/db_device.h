@@ -20,10 +20,11 @@ const char *db_kind_backend(enum db_kind kind);
 
 struct db_device {
     enum db_kind kind;
-    struct str name;    /* as it is spelt there; "" unknown */
-    const char *source; /* "the path", "op_mapping.yaml", ".strata.device", "--device"; NULL: none */
-    bool is_written;    /* .strata.device names it: a processor by its model */
-    bool has_times;     /* some row has a duration */
+    struct str name; /* as it is spelt there; "" unknown */
+    const char
+        *source;     /* "the path", "op_mapping.yaml", ".strata.device", "--device"; NULL: none */
+    bool is_written; /* .strata.device names it: a processor by its model */
+    bool has_times;  /* some row has a duration */
 };
 
 /* What chips can do at best: a row of the device table, or a board of Ascend's. NULL: unknown. */

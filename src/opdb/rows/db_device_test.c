@@ -21,7 +21,7 @@ static enum status admits(const char *dir, enum db_kind kind, const char *name)
     return db_device_admit(dir, &db, &(struct db_source){kind, str_of(name)}, &diag);
 }
 
-static const char *folder_of(const char *table)
+static const char *table_folder(const char *table)
 {
     return arena_cstr(&arena, str_part(str_of(table), 0, str_of(table).n - strlen("/Add.csv")));
 }
@@ -29,8 +29,8 @@ static const char *folder_of(const char *table)
 TEST(a_path_names_its_device)
 {
     const char *a3 =
-        folder_of(scratch_put("ATLAS_800_A3_752T_128G_DIE/vllm_ascend/v1/Add.csv", TIMED));
-    const char *h200 = folder_of(scratch_put("NVIDIA_H200_141G/cuda/12.4/Add.csv", TIMED));
+        table_folder(scratch_put("ATLAS_800_A3_752T_128G_DIE/vllm_ascend/v1/Add.csv", TIMED));
+    const char *h200 = table_folder(scratch_put("NVIDIA_H200_141G/cuda/12.4/Add.csv", TIMED));
 
     assert_int_equal(found_in(a3, NULL).kind, DB_KIND_ASCEND);
     assert_string_equal(found_in(a3, NULL).source, "the path");
@@ -46,8 +46,8 @@ TEST(a_path_names_its_device)
 
 TEST(a_mapping_names_it_too_and_must_agree)
 {
-    const char *dir = folder_of(scratch_put("plain/Add.csv", TIMED));
-    const char *h200 = folder_of(scratch_put("h200/Add.csv", TIMED));
+    const char *dir = table_folder(scratch_put("plain/Add.csv", TIMED));
+    const char *h200 = table_folder(scratch_put("h200/Add.csv", TIMED));
     struct db_device db;
 
     scratch_put("plain/op_mapping.yaml", "device: TEST_DEVICE\n");
@@ -60,7 +60,7 @@ TEST(a_mapping_names_it_too_and_must_agree)
 
 TEST(the_first_times_decide)
 {
-    const char *dir = folder_of(scratch_put("new/Add.csv", EMPTY));
+    const char *dir = table_folder(scratch_put("new/Add.csv", EMPTY));
     struct db_source cpu = {DB_KIND_CPU, S("Some CPU, 2 processors")};
     struct db_device db = found_in(dir, NULL);
 
@@ -77,7 +77,7 @@ TEST(the_first_times_decide)
 
 TEST(times_of_nobody_take_no_others)
 {
-    const char *dir = folder_of(scratch_put("plain/Add.csv", TIMED));
+    const char *dir = table_folder(scratch_put("plain/Add.csv", TIMED));
     struct db_source gpu = {DB_KIND_CUDA, S("NVIDIA H200")};
     struct db_device db = found_in(dir, NULL);
 
@@ -86,10 +86,10 @@ TEST(times_of_nobody_take_no_others)
     db = found_in(dir, "NVIDIA_H200_141G");
     assert_int_equal(db_device_admit(dir, &db, &gpu, &diag), ST_OK);
     db = found_in(dir, "HOST_CPU"); /* of which processor? */
-    assert_int_equal(
-        db_device_admit(dir, &db, &(struct db_source){DB_KIND_CPU, S("Some CPU, 2 processors")},
-                        &diag),
-        ST_UNSUPPORTED);
+    assert_int_equal(db_device_admit(dir, &db,
+                                     &(struct db_source){DB_KIND_CPU, S("Some CPU, 2 processors")},
+                                     &diag),
+                     ST_UNSUPPORTED);
 }
 
 TEST(boards_have_the_peaks_of_their_chips)

@@ -315,8 +315,7 @@ static bool *empty_rows(const struct op_table *t, struct arena *arena, struct up
         is_empty[row] =
             !cell_is_measured(table_cell(t, row, average), table_cell(t, row, profiled));
         if (is_empty[row])
-            list_add(out,
-                     signature_text(arena, table_cell(t, row, in), table_cell(t, row, made)));
+            list_add(out, signature_text(arena, table_cell(t, row, in), table_cell(t, row, made)));
     }
     return is_empty;
 }
