@@ -103,11 +103,12 @@ static void judge_regime(struct accuracy *a, const struct opset *s, const struct
                              .variant = variant_of(a, s, r),
                              .rows = r->points.n};
     struct estimate_model model;
+    struct estimate_chip chip = opset_chip(s, &r->points.at[0].work);
 
     for (int is_block = 0; is_block < 2; is_block++) {
         struct accuracy_errors errors = {0};
-        size_t n = is_block ? estimate_leave_block_out(r->points.at, r->points.n, s->cores, trials)
-                            : estimate_leave_one_out(r->points.at, r->points.n, s->cores, trials);
+        size_t n = is_block ? estimate_leave_block_out(r->points.at, r->points.n, &chip, trials)
+                            : estimate_leave_one_out(r->points.at, r->points.n, &chip, trials);
         for (size_t i = 0; i < n; i++) {
             const struct estimate_trial *t = &trials[i];
             double measured = r->points.at[t->point].us, error = fabs(t->us / measured - 1);
@@ -120,7 +121,7 @@ static void judge_regime(struct accuracy *a, const struct opset *s, const struct
         }
         *(is_block ? &op.block : &op.one) = accuracy_judge(&errors);
     }
-    estimate_fit(&model, r->points.at, r->points.n, s->cores);
+    estimate_fit(&model, r->points.at, r->points.n, &chip);
     op.model = model_of(a, &model);
     estimate_free(&model);
     mem_free(trials);
@@ -143,7 +144,7 @@ enum status accuracy_find(struct accuracy *a, const struct place_files *tree, co
             diag_add(d, SEV_LOSS, "perfdb.table-skipped", (struct where){.path = tree->at[i].path},
                      "table skipped: it cannot be read");
         }
-        s.cores = device != NULL ? device->cores : 0;
+        s.device = device;
         for (size_t r = 0; r < s.regimes.n && st == ST_OK; r++) {
             judge_regime(a, &s, &s.regimes.at[r], all);
             st = cancelled() ? ST_CANCELLED : ST_OK;

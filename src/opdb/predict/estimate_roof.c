@@ -7,6 +7,7 @@
 
 #include "base/tables/ranked.h"
 
+#define PRIOR 0.3
 /* Sides of tiles of matrix kernels; numbers of cores, beside that of the device. */
 static const double sides[] = {32, 64, 96, 128, 192, 256, 512};
 enum { SIDES = ARRAY_LEN(sides), TILE_LEAST = 64 * 64, TILE_MOST = 256 * 256 };
@@ -21,16 +22,18 @@ static const double core_counts[] = {20, 24,  25,  32,  40,  48,  56,  64,  72, 
  * Keys of attention are split evenly; its last rows have the most of them. */
 static double tiled(const struct estimate_roof *r, const struct call_work *w)
 {
+    double flops = r->fill > 0 ? w->flops * (1 + r->fill / w->depth) : w->flops;
+
     if (r->cores <= 0 || w->rows <= 0)
-        return w->flops;
+        return flops;
     double down = ceil(w->rows / r->tile_rows),
            across = fmax(1, ceil(w->columns / r->tile_columns));
     double all = down * across * w->units, waste = r->is_cut ? 1 : down * r->tile_rows / w->rows;
     if (w->kind == WORK_MATMUL && !r->is_cut)
         waste *= across * r->tile_columns / w->columns;
-    double longest = waste * w->flops / all * w->peak;
+    double longest = waste * flops / all * w->peak;
     return fmin((ceil(all / r->cores) + r->ramp) * longest * r->cores,
-                waste * w->flops + (1 + r->ramp) * longest * r->cores);
+                waste * flops + (1 + r->ramp) * longest * r->cores);
 }
 
 /* All bytes come from the cache while they fit, ever fewer up to twice its size, then none: the
@@ -45,7 +48,47 @@ static double moved(const struct estimate_roof *r, double bytes)
 
 double estimate_roof_us(const struct estimate_roof *r, const struct call_work *w)
 {
-    return r->launch_us + fmax(tiled(r, w) / r->rate, moved(r, w->bytes));
+    double latency = r->launch_us + r->deep_us * w->depth;
+    double work = fmax(tiled(r, w) / r->rate, moved(r, w->bytes));
+    double a = latency * latency, b = work * work;
+
+    switch (r->overlap) {
+    case ESTIMATE_SQUARES:
+        return sqrt(a + b);
+    case ESTIMATE_FOURTH:
+        return sqrt(sqrt(a * a + b * b));
+    default:
+        return latency + work;
+    }
+}
+
+/* How far a rate is from what kernels usually reach of the chip; rates that the points hardly tell
+ * stay near it. */
+static double strangeness(double rate, double usual)
+{
+    return usual > 0 ? fabs(log(rate / usual)) : 0;
+}
+
+/* What kernels reach of the memory of a chip, by the bytes that they cannot do without: products
+ * and attention stream, others read and write some bytes twice. */
+static double usual_speed(const struct estimate_chip *chip, enum work_kind kind)
+{
+    bool is_stream = kind == WORK_MATMUL || kind == WORK_ATTENTION;
+
+    return (is_stream ? 0.85 : 0.6) * chip->speed;
+}
+
+void estimate_beyond_cache(struct estimate_roof *r, const struct estimate_chip *chip,
+                           enum work_kind kind, double most_bytes)
+{
+    double usual = usual_speed(chip, kind);
+
+    if (chip->cache <= 0 || usual <= 0 || r->cache > 0 || r->speed <= usual ||
+        most_bytes > 2 * chip->cache)
+        return;
+    r->cache = chip->cache;
+    r->fast = r->speed;
+    r->speed = usual;
 }
 
 /* Mean absolute error of the logarithm; far points count no more than others. */
@@ -57,6 +100,10 @@ static double misfit(const struct estimate_roof *r, const struct estimate_sample
         const struct estimate_point *p = &s->points[s->at[i]];
         sum += fmin(1, fabs(log(p->us / estimate_roof_us(r, &p->work))));
     }
+    const struct call_work *first = &s->points[s->at[0]].work;
+    sum += PRIOR * strangeness(r->speed, usual_speed(s->chip, first->kind));
+    if (first->flops > 0)
+        sum += PRIOR * strangeness(r->rate, 0.75 * s->chip->rate);
     return sum / (double)s->n;
 }
 
@@ -108,6 +155,10 @@ static double refine(struct estimate_roof *r, const struct estimate_sample *s)
             best = descend(&one, &one.rate, s, best, steps[i]);
             best = descend(&one, &one.speed, s, best, steps[i]);
             best = descend(&one, &one.launch_us, s, best, steps[i]);
+            if (one.deep_us > 0)
+                best = descend(&one, &one.deep_us, s, best, steps[i]);
+            if (one.fill > 0)
+                best = descend(&one, &one.fill, s, best, steps[i]);
             if (one.cache > 0)
                 best = descend(&one, &one.fast, s, best, steps[i]);
             if (one.ramp > 0)
@@ -119,6 +170,55 @@ static double refine(struct estimate_roof *r, const struct estimate_sample *s)
         }
     }
     return least;
+}
+
+/* The middle depth of the points. */
+static double usual_depth(const struct estimate_sample *s)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        sum += log(fmax(1, s->points[s->at[i]].work.depth));
+    return exp(sum / (double)s->n);
+}
+
+/* Takes `one`, refined, when it fits better by more than chance. */
+static void keep_if_better(struct estimate_roof *r, double *least, struct estimate_roof *one,
+                           const struct estimate_sample *s)
+{
+    const double gain = 0.9;
+    double now = refine(one, s);
+
+    if (now < gain * *least) {
+        *least = now;
+        *r = *one;
+    }
+}
+
+/* The same with latency and throughput overlapping, with a latency that grows with depth, with
+ * parts that take a while to fill. */
+static void refine_latency(struct estimate_roof *r, const struct estimate_sample *s)
+{
+    double least = refine(r, s), depth = usual_depth(s);
+    struct estimate_roof start = *r, one;
+
+    for (unsigned i = 1; i < ESTIMATE_OVERLAPS; i++) {
+        one = start;
+        one.overlap = (enum estimate_overlap)i;
+        keep_if_better(r, &least, &one, s);
+    }
+    for (unsigned i = 0; i < ESTIMATE_OVERLAPS; i++) {
+        one = start;
+        one.overlap = (enum estimate_overlap)i;
+        one.launch_us /= 2;
+        one.deep_us = one.launch_us / depth;
+        keep_if_better(r, &least, &one, s);
+    }
+    if (s->points[s->at[0]].work.flops <= 0)
+        return;
+    one = *r;
+    one.fill = depth / 4;
+    keep_if_better(r, &least, &one, s);
 }
 
 /* The size of a cache that fits best, when there are points on both sides of it. */
@@ -224,7 +324,7 @@ static void glance_all(struct ranking *out, const struct estimate_sample *s, dou
 {
     uint32_t few[GLANCE];
     size_t n = s->n < GLANCE ? s->n : GLANCE;
-    struct estimate_sample sample = {s->points, few, n};
+    struct estimate_sample sample = {s->points, few, n, s->chip};
     struct estimate_roof plain = {0};
     bool is_attention = s->points[s->at[0]].work.kind == WORK_ATTENTION;
     size_t n_tiles = is_attention ? ARRAY_LEN(parts) : (size_t)SIDES * SIDES;
@@ -273,10 +373,10 @@ static void choose_tiles(struct estimate_roof *top, size_t n, const struct estim
         rank(&chosen, &one, now * handicap(&one, cores));
     }
     for (size_t k = 0; k < n; k++)
-        refine(&top[k], s);
+        refine_latency(&top[k], s);
 }
 
-size_t estimate_roofs(struct estimate_roof *out, const struct estimate_sample *s, double cores)
+size_t estimate_roofs(struct estimate_roof *out, const struct estimate_sample *s)
 {
     enum { FEW = 4, TILED_FROM = 8, CACHED_FROM = 12 };
 
@@ -284,11 +384,11 @@ size_t estimate_roofs(struct estimate_roof *out, const struct estimate_sample *s
     first_guess(&out[0], s);
     if (s->n < FEW)
         return 1;
-    refine(&out[0], s);
+    refine_latency(&out[0], s);
     size_t n = 1;
     n += s->n >= CACHED_FROM && choose_cache(&out[1], &out[0], s);
     if (s->n < TILED_FROM || s->points[s->at[0]].work.rows <= 0)
         return n;
-    choose_tiles(out + n, ESTIMATE_TILED, s, cores);
+    choose_tiles(out + n, ESTIMATE_TILED, s, s->chip->cores);
     return n + ESTIMATE_TILED;
 }

@@ -202,7 +202,7 @@ enum status query_set(struct query_db *db, struct str kernel, struct opset **out
     if (path != NULL) {
         entry.set = ARENA_NEW(&db->arena, struct opset);
         st = opset_read(entry.set, entry.kernel, path, d);
-        entry.set->cores = db->device != NULL ? db->device->cores : 0;
+        entry.set->device = db->device;
     }
     vec_push(&db->sets, entry);
     *out = entry.set;

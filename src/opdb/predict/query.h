@@ -173,6 +173,9 @@ bool query_has_roof(const char *miss, struct str kernel); /* operators that are 
 void query_analytic(const struct device *device, const struct query *q, struct str kernel,
                     const struct call_work *w, struct query_result *out);
 
+/* TFLOP/s of products of a type (work_dtype()); 0: unknown. */
+double query_peak(const struct device *device, char type);
+
 /* How far a row may be from a second measurement of its call, as a factor of an 80 % interval. */
 double query_noise(const struct estimate_model *m);
 

@@ -183,8 +183,7 @@ bool query_has_roof(const char *miss, struct str kernel)
     return strcmp(miss, "csv_not_found") != 0 || bench_is_known(kernel);
 }
 
-/* TFLOP/s of products of a type; 0: unknown. */
-static double peak_of(const struct device *device, char type)
+double query_peak(const struct device *device, char type)
 {
     const double *tflops = device->tflops;
 
@@ -222,7 +221,7 @@ void query_analytic(const struct device *device, const struct query *q, struct s
 {
     if (!has_types(q))
         return;
-    double rate = peak_of(device, work_dtype(q->inputs.at[0].dtype)) * 1e6;
+    double rate = query_peak(device, work_dtype(q->inputs.at[0].dtype)) * 1e6;
     double speed = device->gbps * 1e3;
     if (speed <= 0 || (w->flops > 0 && rate <= 0))
         return;

@@ -132,6 +132,7 @@ static bool place_matmul(struct query_inputs in, struct call_work *w)
 
     set_axes(w, 4, (const double[]){per_unit, k, n, batch});
     w->kind = WORK_MATMUL;
+    w->depth = k;
     w->flops = 2 * m * k * n;
     w->bytes = size_of(&in.at[0]) + size_of(&in.at[1]) + m * n * (bytes < 2 ? 2 : bytes);
     /* Experts share the rows. */
@@ -152,6 +153,7 @@ static void place_pick(struct query_inputs in, struct call_work *w)
     double count = elements(in.at[in.n - 1].dims);
 
     w->kind = WORK_PICK;
+    w->depth = width;
     set_axes(w, 2, (const double[]){count, width});
     w->bytes =
         2 * count * width * dtype_bytes(work_dtype(in.at[0].dtype)) + size_of(&in.at[in.n - 1]);
@@ -162,7 +164,8 @@ static void place_cache(struct query_inputs in, struct call_work *w)
     double tokens = elements(in.at[in.n - 1].dims);
 
     w->kind = WORK_PICK;
-    set_axes(w, 2, (const double[]){tokens, elements(in.at[0].dims) / fmax(tokens, 1)});
+    w->depth = elements(in.at[0].dims) / fmax(tokens, 1);
+    set_axes(w, 2, (const double[]){tokens, w->depth});
     w->bytes = 2 * (size_of(&in.at[0]) + size_of(&in.at[1])) + size_of(&in.at[in.n - 1]);
 }
 
@@ -178,6 +181,7 @@ static void place_plain(struct str kernel, struct query_inputs in, struct call_w
     for (size_t i = 0; i < in.n; i++)
         w->bytes += size_of(&in.at[i]);
     w->bytes += made * size_of(&in.at[0]);
+    w->depth = width;
     set_axes(w, 3, (const double[]){all / width, width, others});
 }
 
@@ -201,6 +205,7 @@ static bool place_attention(struct query_inputs in, const struct work_lengths *l
     double kv_heads = len->kv_heads > 0 ? (double)len->kv_heads : heads;
     double each = len->queries / len->seqs, keys = len->keys / len->seqs;
     w->kind = WORK_ATTENTION;
+    w->depth = keys;
     set_axes(w, 6, (const double[]){len->seqs, each, keys, heads, kv_heads, size});
     w->flops = 4 * heads * size * len->pairs;
     w->bytes = 2 * bytes * size * (len->queries * heads + len->keys * kv_heads);
@@ -249,6 +254,7 @@ bool work_of(struct arena *arena, struct str kernel, struct query_inputs in,
     in = query_normal(arena, kernel, in, str_equal(kernel, S("SwiGlu")) ? 1 : in.n + 1);
     if (!has_sizes(in))
         return false;
+    out->type = work_dtype(in.at[0].dtype);
     bool is_moved = (is_pick && in.n >= 2) || (query_is_cache_write(kernel) && in.n >= 3);
     out->regime = regime_of(in, formats, extra, is_attention || is_moved ? 1 : in.n);
     out->exact = out->regime;
@@ -279,6 +285,7 @@ void work_of_comm(double bytes, double devices, uint64_t regime, struct call_wor
 {
     *out = (struct call_work){
         .kind = WORK_COMM, .bytes = bytes, .units = 1, .peak = 1, .regime = regime};
+    out->depth = devices;
     set_axes(out, 2, (const double[]){bytes, devices});
     out->exact = hash_mix(hash_mix(regime, num_u64_of(bytes)), num_u64_of(devices));
 }

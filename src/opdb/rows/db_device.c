@@ -77,11 +77,39 @@ static const struct device *chip_of(struct str name)
     return NULL;
 }
 
+/* The letters and digits that a name begins with. */
+static struct str first_word(struct str name)
+{
+    size_t n = 0;
+
+    while (n < name.n && char_is_alnum(name.at[n]))
+        n++;
+    return str_part(name, 0, n);
+}
+
+/* "H100_SXM" and "A100": the first part of the table whose first word that is, which is the fastest
+ * of them. */
+static const struct device *family_of_chip(struct str name)
+{
+    bool has_digit = false;
+
+    if (str_starts_nocase(name, S("NVIDIA")))
+        name = str_part(name, name.n > 6 ? 7 : 6, name.n);
+    struct str word = first_word(name);
+
+    for (size_t i = 0; i < word.n; i++)
+        has_digit = has_digit || char_is_digit(word.at[i]);
+    for (size_t i = 0; i < device_builtin.n && has_digit; i++)
+        if (str_equal_nocase(word, first_word(str_of(device_builtin.at[i].name))))
+            return &device_builtin.at[i];
+    return NULL;
+}
+
 const struct device *db_device_chip(struct str name)
 {
-    const struct device *board = board_of(name);
+    const struct device *board = board_of(name), *chip = chip_of(name);
 
-    return board != NULL ? board : chip_of(name);
+    return board != NULL ? board : chip != NULL ? chip : family_of_chip(name);
 }
 
 static enum db_kind db_kind_of(struct str name)

@@ -97,6 +97,9 @@ TEST(boards_have_the_peaks_of_their_chips)
     assert_true(db_device_chip(S("ATLAS_800_A2_376T_64G"))->tflops[PEAK_FP16] == 376);
     assert_true(db_device_chip(S("ATLAS_800_A2_280T_64G_PCIE"))->tflops[PEAK_BF16] == 245.8);
     assert_null(db_device_chip(S("TEST_DEVICE")));
+    assert_string_equal(db_device_chip(S("NVIDIA_H100_SXM"))->name, "H100 80GB HBM3");
+    assert_string_equal(db_device_chip(S("H100_PCIE"))->name, "H100 PCIe");
+    assert_null(db_device_chip(S("vllm0.18.0_torch2.9.0_cann8.5")));
 }
 
 TEST_MAIN("opdb/rows/db_device", TS(a_path_names_its_device),

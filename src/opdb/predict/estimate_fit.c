@@ -1,0 +1,148 @@
+/*
+ * A roof and kriging fitted to points: those that predict the points best that are left out.
+ */
+#include "opdb/predict/estimate_in.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SAMPLE = 96 };
+
+/* A roof with a cache or with tiles has more numbers: it must be better by more than chance. */
+static const double rich_gain = 0.85;
+
+enum estimate_kind estimate_kind_of(const struct estimate_roof *r)
+{
+    return r->cores > 0 ? ESTIMATE_CUT : r->cache > 0 ? ESTIMATE_CACHED : ESTIMATE_PLAIN;
+}
+
+static bool is_rich(const struct estimate_roof *r)
+{
+    return r->cache > 0 || r->cores > 0;
+}
+
+/* Room for one fit: places and rests of a sample. */
+struct bench_of {
+    struct estimate_sample sample;
+    double (*place)[WORK_AXES];
+    double *rest;
+};
+
+/* Takes what has the smaller mean absolute error of each point of the sample from its neighbours.
+ */
+static void keep_better(struct estimate_kriging *best, double *error,
+                        const struct estimate_kriging *k, const struct bench_of *b)
+{
+    struct estimate_field f = {.kriging = k,
+                               .place = (const double(*)[WORK_AXES])b->place,
+                               .rest = b->rest,
+                               .n = b->sample.n};
+    double sum = 0, variance;
+
+    for (uint32_t i = 0; i < b->sample.n; i++) {
+        struct estimate_near near = estimate_nearest(&f, b->place[i], i);
+        double mean = estimate_krige(&f, &near, &variance);
+        sum += fmin(1, fabs(b->rest[i] - mean));
+    }
+    if (sum / (double)b->sample.n < *error) {
+        *error = sum / (double)b->sample.n;
+        *best = *k;
+    }
+}
+
+static bool varies(const struct estimate_sample *s, unsigned axis)
+{
+    for (size_t i = 1; i < s->n; i++)
+        if (s->points[s->at[i]].work.axis[axis] != s->points[s->at[0]].work.axis[axis])
+            return true;
+    return false;
+}
+
+static void set_lengths(struct estimate_kriging *k, double length)
+{
+    for (unsigned i = 0; i < WORK_AXES; i++)
+        k->scale[i] = 1 / length;
+}
+
+static void choose_lengths(struct estimate_kriging *best, double *error, const struct bench_of *b)
+{
+    unsigned n_axes = b->sample.points[b->sample.at[0]].work.n_axes;
+
+    for (unsigned i = 0; i < 2 * n_axes; i++) {
+        unsigned axis = i % n_axes;
+        for (int sign = -1; sign <= 1 && varies(&b->sample, axis); sign += 2) {
+            struct estimate_kriging k = *best;
+            k.scale[axis] *= sign < 0 ? 2.5 : 1 / 2.5;
+            keep_better(best, error, &k, b);
+        }
+    }
+}
+
+/* Kriging of what a roof leaves: the error of points that are left out. */
+static double fit_kriging(struct estimate_fitted *fit, const struct bench_of *b)
+{
+    static const double lengths[] = {0.7, 2, 6}, noises[] = {0.001, 0.03, 0.3};
+    double square = 0, error = INFINITY;
+
+    for (size_t i = 0; i < b->sample.n; i++) {
+        const struct estimate_point *p = &b->sample.points[b->sample.at[i]];
+        b->rest[i] = log(p->us / estimate_roof_us(&fit->roof, &p->work));
+        square += b->rest[i] * b->rest[i];
+    }
+    if (b->sample.n < 4)
+        return 0;
+    fit->spread = fmax(0.02, sqrt(square / (double)b->sample.n));
+    for (size_t i = 0; i < 2 * ARRAY_LEN(lengths) * ARRAY_LEN(noises); i++) {
+        struct estimate_kriging k = {.is_smooth = i % 2, .noise = noises[i / 2 % 3]};
+        set_lengths(&k, lengths[i / 6]);
+        keep_better(&fit->kriging, &error, &k, b);
+    }
+    choose_lengths(&fit->kriging, &error, b);
+    return error;
+}
+
+/* Fits roof and kriging to the points that are not left out, or a sample of them. */
+void estimate_fit_points(const struct estimate_point *points, size_t n, const bool *is_out,
+                         const struct estimate_chip *chip, struct estimate_fitted *out)
+{
+    uint32_t chosen[SAMPLE];
+    double rest[SAMPLE], place[SAMPLE][WORK_AXES];
+    size_t taken = 0, seen = 0, used = 0;
+
+    for (size_t i = 0; i < n; i++)
+        taken += is_out == NULL || !is_out[i];
+    size_t most = taken < SAMPLE ? taken : SAMPLE;
+    for (uint32_t i = 0; i < n && most > 0; i++) {
+        if (is_out != NULL && is_out[i])
+            continue;
+        if (seen++ * most / taken == used && used < most)
+            chosen[used++] = i;
+    }
+    *out = (struct estimate_fitted){.kriging = {.noise = 0.03}, .spread = 0.35};
+    set_lengths(&out->kriging, 2);
+    if (used == 0) {
+        out->roof = (struct estimate_roof){.launch_us = 1, .rate = 1, .speed = 1};
+        out->of_kind[ESTIMATE_PLAIN] = out->roof;
+        out->has_kind[ESTIMATE_PLAIN] = true;
+        return;
+    }
+    for (size_t i = 0; i < used; i++)
+        estimate_place(&points[chosen[i]].work, place[i]);
+    struct bench_of b = {{points, chosen, used, chip}, place, rest};
+    struct estimate_roof roofs[ESTIMATE_ROOFS];
+    double least = INFINITY;
+    size_t n_roofs = estimate_roofs(roofs, &b.sample);
+    for (size_t i = 0; i < n_roofs; i++) {
+        enum estimate_kind kind = estimate_kind_of(&roofs[i]);
+        if (!out->has_kind[kind]) /* they come best first */
+            out->of_kind[kind] = roofs[i];
+        out->has_kind[kind] = true;
+        struct estimate_fitted one = *out;
+        one.roof = roofs[i];
+        double error = fit_kriging(&one, &b);
+        if (error < least * (is_rich(&one.roof) && !is_rich(&out->roof) ? rich_gain : 1)) {
+            least = error;
+            *out = one;
+        }
+    }
+}
