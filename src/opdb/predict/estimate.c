@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#define SHARP 0.1
+
 double estimate_floor_us(const struct estimate_chip *chip, const struct call_work *w)
 {
     double compute = chip->rate > 0 ? w->flops / chip->rate : 0;
@@ -14,9 +16,9 @@ double estimate_floor_us(const struct estimate_chip *chip, const struct call_wor
     return fmax(compute, is_memory ? w->bytes / chip->speed : 0);
 }
 
-/* What the far roof leaves of the points around, on average. */
+/* What a far roof leaves of the points around, on average. */
 static double far_rest(const struct estimate_field *f, const struct estimate_near *near,
-                       const struct estimate_far *far)
+                       const struct estimate_roof *roof)
 {
     enum { SOME = 4 };
     double sum = 0;
@@ -24,12 +26,28 @@ static double far_rest(const struct estimate_field *f, const struct estimate_nea
 
     for (unsigned i = 0; i < n; i++) {
         const struct estimate_point *p = &f->points[near->at[i]];
-        sum += log(p->us / estimate_roof_us(&far->roof, &p->work));
+        sum += log(p->us / estimate_roof_us(roof, &p->work));
     }
-    return n > 0 ? far->hold * sum / n : 0;
+    return n > 0 ? sum / n : 0;
 }
 
-/* Within this distance the rows around count more than the far roof. */
+/* The mean of what the far roofs tell, and how far they are apart. */
+static double far_guess(const struct estimate_field *f, const struct estimate_far *far,
+                        const struct call_work *w, const struct estimate_near *near, double *apart)
+{
+    double mean = 0, squares = 0;
+
+    for (unsigned i = 0; i < far->n; i++) {
+        const struct estimate_roof *r = &far->roof[i];
+        double one = log(estimate_roof_us(r, w)) + far->hold * far_rest(f, near, r);
+        mean += far->weight[i] * one;
+        squares += far->weight[i] * one * one;
+    }
+    *apart = sqrt(fmax(0, squares - mean * mean));
+    return mean;
+}
+
+/* Within this distance the rows around count more than the far roofs. */
 static const double blend = 1.5;
 
 void estimate_guess(const struct estimate_field *f, const struct estimate_hull *hull,
@@ -44,17 +62,37 @@ void estimate_guess(const struct estimate_field *f, const struct estimate_hull *
     out->distance = estimate_hull_distance(hull, place, without);
     double near = log(estimate_roof_us(f->roof, w)) + estimate_krige(f, &out->near, &variance);
     out->sigma = spread * sqrt(variance);
+    out->apart = 0;
     if (out->distance > 0) {
         double share = exp(-out->distance / blend);
-        double beyond = log(estimate_roof_us(&far->roof, w)) + far_rest(f, &out->near, far);
+        double beyond = far_guess(f, far, w, &out->near, &out->apart);
         near = share * near + (1 - share) * beyond;
     }
     out->us = fmax(exp(near), estimate_floor_us(chip, w));
 }
 
-double estimate_half(double inside, const struct estimate_far *far, double sigma, double distance)
+double estimate_half(double inside, const struct estimate_far *far, const struct estimate_guess *g)
 {
-    return sqrt(pow(inside * sigma, 2) + pow(far->growth * distance, 2));
+    return sqrt(pow(inside * g->sigma, 2) + pow(1.2816 * g->apart, 2) +
+                pow(far->growth * g->distance, 2));
+}
+
+void estimate_far_of(struct estimate_far *far, const struct estimate_family *f,
+                     const struct estimate_chip *chip, enum work_kind kind, double most_bytes)
+{
+    double least = INFINITY, sum = 0;
+
+    far->n = f->n;
+    for (unsigned i = 0; i < f->n; i++)
+        least = fmin(least, f->misfit[i]);
+    for (unsigned i = 0; i < f->n; i++) {
+        far->roof[i] = f->at[i];
+        estimate_beyond_cache(&far->roof[i], chip, kind, most_bytes);
+        far->weight[i] = exp(-(f->misfit[i] - least) / fmax(SHARP * least, 0.002));
+        sum += far->weight[i];
+    }
+    for (unsigned i = 0; i < f->n; i++)
+        far->weight[i] /= sum;
 }
 
 void estimate_fit(struct estimate_model *m, const struct estimate_point *points, size_t n,
@@ -98,7 +136,7 @@ void estimate_call(const struct estimate_model *m, const struct call_work *w, ui
 
     estimate_guess(&f, &m->hull, &m->far, m->spread, &m->chip, w, without, &g);
     *out = (struct estimate){.us = g.us,
-                             .error = estimate_half(m->inside, &m->far, g.sigma, g.distance),
+                             .error = estimate_half(m->inside, &m->far, &g),
                              .distance = g.distance,
                              .is_inside = g.distance == 0,
                              .n_near = g.near.n};

@@ -54,9 +54,13 @@ struct estimate_kriging {
     bool is_smooth;          /* Matérn 3/2; else exponential, linear between neighbours */
 };
 
-/* Beyond the points. */
+/* Beyond the points: roofs that fit the points about as well, and their weights, which sum up to 1.
+ * How far they are apart is part of the interval. */
+enum { ESTIMATE_FAMILY = 16 };
 struct estimate_far {
-    struct estimate_roof roof;
+    struct estimate_roof roof[ESTIMATE_FAMILY];
+    double weight[ESTIMATE_FAMILY];
+    unsigned n;
     double hold;   /* share of what the roof leaves of the nearest points that is kept */
     double growth; /* half of an 80 % interval in ln, for each unit of distance */
 };
@@ -79,6 +83,7 @@ struct estimate_model {
     struct estimate_roof roof;
     struct estimate_kriging kriging;
     struct estimate_far far;
+    unsigned far_kind;
     double spread;            /* of the logarithm of the utilisation */
     double inside;            /* factor of an 80 % interval between points */
     double *rest;             /* ln(us / roof) of each point */
@@ -116,6 +121,7 @@ struct estimate_trial {
     double us;       /* predicted */
     double error;    /* ln(predicted / measured) */
     double sigma;    /* what was predicted of it */
+    double apart;    /* of what far roofs tell */
     double distance; /* to the hull of the other points */
     double low_us, high_us;
     uint32_t point;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { SAMPLE = 96 };
+#define LONG 3.0
 
 /* A roof with a cache or with tiles has more numbers: it must be better by more than chance. */
 static const double rich_gain = 0.85;
@@ -101,6 +102,19 @@ static double fit_kriging(struct estimate_fitted *fit, const struct bench_of *b)
     return error;
 }
 
+/* Weights of the points by their rank in time, 1 on average. */
+static void weigh(const struct estimate_point *points, const uint32_t *chosen, size_t n,
+                  double *weight)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t below = 0;
+        for (size_t k = 0; k < n; k++)
+            below += points[chosen[k]].us < points[chosen[i]].us;
+        double rank = ((double)below + 0.5) / (double)n;
+        weight[i] = (1 + LONG * rank) / (1 + LONG / 2);
+    }
+}
+
 /* Fits roof and kriging to the points that are not left out, or a sample of them. */
 void estimate_fit_points(const struct estimate_point *points, size_t n, const bool *is_out,
                          const struct estimate_chip *chip, struct estimate_fitted *out)
@@ -122,21 +136,17 @@ void estimate_fit_points(const struct estimate_point *points, size_t n, const bo
     set_lengths(&out->kriging, 2);
     if (used == 0) {
         out->roof = (struct estimate_roof){.launch_us = 1, .rate = 1, .speed = 1};
-        out->of_kind[ESTIMATE_PLAIN] = out->roof;
-        out->has_kind[ESTIMATE_PLAIN] = true;
+        out->of_kind[ESTIMATE_PLAIN].at[0] = out->roof;
+        out->of_kind[ESTIMATE_PLAIN].n = 1;
         return;
     }
     for (size_t i = 0; i < used; i++)
         estimate_place(&points[chosen[i]].work, place[i]);
-    struct bench_of b = {{points, chosen, used, chip}, place, rest};
+    struct bench_of b = {{points, chosen, used, chip, NULL}, place, rest};
     struct estimate_roof roofs[ESTIMATE_ROOFS];
     double least = INFINITY;
-    size_t n_roofs = estimate_roofs(roofs, &b.sample);
+    size_t n_roofs = estimate_roofs(roofs, out->of_kind, &b.sample);
     for (size_t i = 0; i < n_roofs; i++) {
-        enum estimate_kind kind = estimate_kind_of(&roofs[i]);
-        if (!out->has_kind[kind]) /* they come best first */
-            out->of_kind[kind] = roofs[i];
-        out->has_kind[kind] = true;
         struct estimate_fitted one = *out;
         one.roof = roofs[i];
         double error = fit_kriging(&one, &b);
@@ -145,4 +155,10 @@ void estimate_fit_points(const struct estimate_point *points, size_t n, const bo
             *out = one;
         }
     }
+    /* Beyond the points the longest of them tell most. */
+    double weight[SAMPLE];
+    weigh(points, chosen, used, weight);
+    b.sample.weight = weight;
+    for (unsigned kind = 0; kind < ESTIMATE_KINDS; kind++)
+        estimate_refit(&out->of_kind[kind], &b.sample);
 }

@@ -12,12 +12,24 @@ struct estimate_sample {
     const uint32_t *at;
     size_t n;
     const struct estimate_chip *chip;
+    const double *weight; /* of each; NULL: 1 */
+};
+
+/* Roofs of one kind with their misfits. */
+struct estimate_family {
+    struct estimate_roof at[ESTIMATE_FAMILY];
+    double misfit[ESTIMATE_FAMILY];
+    unsigned n;
 };
 
 /* Roofs that fit: the plain one, one with a cache, and with the tiles that fit best, where there
  * are any. */
 enum { ESTIMATE_TILED = 3, ESTIMATE_ROOFS = 2 + ESTIMATE_TILED };
-size_t estimate_roofs(struct estimate_roof *out, const struct estimate_sample *s);
+size_t estimate_roofs(struct estimate_roof *out, struct estimate_family *family,
+                      const struct estimate_sample *s);
+
+/* Fits the roofs of a family again, with the weights of the sample, and adds them to it. */
+void estimate_refit(struct estimate_family *f, const struct estimate_sample *s);
 
 /* Where no point tells how fast bytes move that fit into no cache, the far roof takes what is usual
  * for the chip. */
@@ -34,8 +46,7 @@ struct estimate_fitted {
     struct estimate_roof roof;
     struct estimate_kriging kriging;
     double spread;
-    struct estimate_roof of_kind[ESTIMATE_KINDS];
-    bool has_kind[ESTIMATE_KINDS];
+    struct estimate_family of_kind[ESTIMATE_KINDS]; /* empty: none of that kind */
 };
 void estimate_fit_points(const struct estimate_point *points, size_t n, const bool *is_out,
                          const struct estimate_chip *chip, struct estimate_fitted *out);
@@ -93,6 +104,7 @@ double estimate_hull_distance(const struct estimate_hull *h, const double *at, u
  * more by the far roof. `us` is not below the floor of the chip. */
 struct estimate_guess {
     double us, sigma; /* of ln(us), from kriging alone */
+    double apart;     /* deviation of what the far roofs tell */
     double distance;
     struct estimate_near near;
 };
@@ -102,7 +114,11 @@ void estimate_guess(const struct estimate_field *f, const struct estimate_hull *
                     struct estimate_guess *out);
 
 /* Half of an 80 % interval in ln(us). */
-double estimate_half(double inside, const struct estimate_far *far, double sigma, double distance);
+double estimate_half(double inside, const struct estimate_far *far, const struct estimate_guess *g);
+
+/* The roofs of a family that fit about as well as the best, for predictions beyond the points. */
+void estimate_far_of(struct estimate_far *far, const struct estimate_family *f,
+                     const struct estimate_chip *chip, enum work_kind kind, double most_bytes);
 
 /* The factor of intervals between the points, and the model beyond them, from points left out. */
 void estimate_calibrate(struct estimate_model *m, const struct estimate_fitted *whole);

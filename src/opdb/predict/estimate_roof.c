@@ -98,7 +98,8 @@ static double misfit(const struct estimate_roof *r, const struct estimate_sample
 
     for (size_t i = 0; i < s->n; i++) {
         const struct estimate_point *p = &s->points[s->at[i]];
-        sum += fmin(1, fabs(log(p->us / estimate_roof_us(r, &p->work))));
+        double weight = s->weight != NULL ? s->weight[i] : 1;
+        sum += weight * fmin(1, fabs(log(p->us / estimate_roof_us(r, &p->work))));
     }
     const struct call_work *first = &s->points[s->at[0]].work;
     sum += PRIOR * strangeness(r->speed, usual_speed(s->chip, first->kind));
@@ -182,13 +183,17 @@ static double usual_depth(const struct estimate_sample *s)
     return exp(sum / (double)s->n);
 }
 
-/* Takes `one`, refined, when it fits better by more than chance. */
+/* Refines `one`, which joins the family, and takes it when it fits better by more than chance. */
 static void keep_if_better(struct estimate_roof *r, double *least, struct estimate_roof *one,
-                           const struct estimate_sample *s)
+                           struct estimate_family *f, const struct estimate_sample *s)
 {
     const double gain = 0.9;
     double now = refine(one, s);
 
+    if (f != NULL && f->n < ESTIMATE_FAMILY) {
+        f->at[f->n] = *one;
+        f->misfit[f->n++] = now;
+    }
     if (now < gain * *least) {
         *least = now;
         *r = *one;
@@ -196,33 +201,44 @@ static void keep_if_better(struct estimate_roof *r, double *least, struct estima
 }
 
 /* The same with latency and throughput overlapping, with a latency that grows with depth, with
- * parts that take a while to fill. */
-static void refine_latency(struct estimate_roof *r, const struct estimate_sample *s)
+ * parts that take a while to fill. All that were tried are the family (NULL: nobody asks). */
+static void refine_latency(struct estimate_roof *r, struct estimate_family *f,
+                           const struct estimate_sample *s)
 {
-    double least = refine(r, s), depth = usual_depth(s);
-    struct estimate_roof start = *r, one;
+    double least = INFINITY, depth = usual_depth(s);
+    struct estimate_roof start = *r, one = *r;
 
-    for (unsigned i = 1; i < ESTIMATE_OVERLAPS; i++) {
+    keep_if_better(r, &least, &one, f, s);
+    start = *r;
+    for (unsigned i = 1; i < 2 * ESTIMATE_OVERLAPS; i++) {
         one = start;
-        one.overlap = (enum estimate_overlap)i;
-        keep_if_better(r, &least, &one, s);
-    }
-    for (unsigned i = 0; i < ESTIMATE_OVERLAPS; i++) {
-        one = start;
-        one.overlap = (enum estimate_overlap)i;
-        one.launch_us /= 2;
-        one.deep_us = one.launch_us / depth;
-        keep_if_better(r, &least, &one, s);
+        one.overlap = (enum estimate_overlap)(i % ESTIMATE_OVERLAPS);
+        if (i >= ESTIMATE_OVERLAPS) {
+            one.launch_us /= 2;
+            one.deep_us = one.launch_us / depth;
+        }
+        keep_if_better(r, &least, &one, f, s);
     }
     if (s->points[s->at[0]].work.flops <= 0)
         return;
     one = *r;
     one.fill = depth / 4;
-    keep_if_better(r, &least, &one, s);
+    keep_if_better(r, &least, &one, f, s);
+}
+
+void estimate_refit(struct estimate_family *f, const struct estimate_sample *s)
+{
+    unsigned n = f->n;
+
+    for (unsigned i = 0; i < n && f->n < ESTIMATE_FAMILY; i++, f->n++) {
+        f->at[f->n] = f->at[i];
+        f->misfit[f->n] = refine(&f->at[f->n], s);
+    }
 }
 
 /* The size of a cache that fits best, when there are points on both sides of it. */
-static bool choose_cache(struct estimate_roof *out, const struct estimate_roof *plain,
+static bool choose_cache(struct estimate_roof *out, struct estimate_family *f,
+                          const struct estimate_roof *plain,
                          const struct estimate_sample *s)
 {
     enum { SIDE = 4, SIZES = 16 }; /* 8 to 227 MB */
@@ -251,9 +267,13 @@ static bool choose_cache(struct estimate_roof *out, const struct estimate_roof *
             *out = one;
         }
     }
-    if (least < INFINITY)
-        refine(out, s);
-    return least < INFINITY && out->fast > out->speed;
+    if (least == INFINITY)
+        return false;
+    f->at[0] = *out;
+    f->misfit[0] = refine(&f->at[0], s);
+    *out = f->at[0];
+    f->n = out->fast > out->speed;
+    return f->n > 0;
 }
 
 /* Roofs in order of their misfit, the best of them. */
@@ -324,7 +344,7 @@ static void glance_all(struct ranking *out, const struct estimate_sample *s, dou
 {
     uint32_t few[GLANCE];
     size_t n = s->n < GLANCE ? s->n : GLANCE;
-    struct estimate_sample sample = {s->points, few, n, s->chip};
+    struct estimate_sample sample = {s->points, few, n, s->chip, NULL};
     struct estimate_roof plain = {0};
     bool is_attention = s->points[s->at[0]].work.kind == WORK_ATTENTION;
     size_t n_tiles = is_attention ? ARRAY_LEN(parts) : (size_t)SIDES * SIDES;
@@ -351,8 +371,8 @@ static void glance_all(struct ranking *out, const struct estimate_sample *s, dou
 }
 
 /* The tiles and numbers of cores that fit best. */
-static void choose_tiles(struct estimate_roof *top, size_t n, const struct estimate_sample *s,
-                         double cores)
+static void choose_tiles(struct estimate_roof *top, size_t n, struct estimate_family *f,
+                         const struct estimate_sample *s, double cores)
 {
     enum { LIKELY = 40 };
     struct estimate_roof likely[LIKELY];
@@ -373,22 +393,26 @@ static void choose_tiles(struct estimate_roof *top, size_t n, const struct estim
         rank(&chosen, &one, now * handicap(&one, cores));
     }
     for (size_t k = 0; k < n; k++)
-        refine_latency(&top[k], s);
+        refine_latency(&top[k], k == 0 ? f : NULL, s);
 }
 
-size_t estimate_roofs(struct estimate_roof *out, const struct estimate_sample *s)
+size_t estimate_roofs(struct estimate_roof *out, struct estimate_family *family,
+                      const struct estimate_sample *s)
 {
     enum { FEW = 4, TILED_FROM = 8, CACHED_FROM = 12 };
 
     out[0] = (struct estimate_roof){0};
     first_guess(&out[0], s);
+    family[ESTIMATE_PLAIN].at[0] = out[0];
+    family[ESTIMATE_PLAIN].n = 1;
     if (s->n < FEW)
         return 1;
-    refine_latency(&out[0], s);
+    family[ESTIMATE_PLAIN].n = 0;
+    refine_latency(&out[0], &family[ESTIMATE_PLAIN], s);
     size_t n = 1;
-    n += s->n >= CACHED_FROM && choose_cache(&out[1], &out[0], s);
+    n += s->n >= CACHED_FROM && choose_cache(&out[1], &family[ESTIMATE_CACHED], &out[0], s);
     if (s->n < TILED_FROM || s->points[s->at[0]].work.rows <= 0)
         return n;
-    choose_tiles(out + n, ESTIMATE_TILED, s, s->chip->cores);
+    choose_tiles(out + n, ESTIMATE_TILED, &family[ESTIMATE_CUT], s, s->chip->cores);
     return n + ESTIMATE_TILED;
 }

@@ -5,8 +5,6 @@
 #include "opdb/predict/estimate_in.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/tables/ranked.h"
@@ -51,7 +49,7 @@ static double cover(double *scores, size_t n, double otherwise)
 
 /* One point beyond a cut, predicted by every kind of roof. */
 struct beyond {
-    double sigma, distance;
+    struct estimate_guess guess[ESTIMATE_KINDS][HOLDS];
     double error[ESTIMATE_KINDS][HOLDS];
     unsigned cut;
 };
@@ -92,16 +90,14 @@ static void try_kinds(const struct trying *t, const struct estimate_field *f,
 {
     for (unsigned kind = 0; kind < ESTIMATE_KINDS; kind++)
         for (unsigned h = 0; h < HOLDS; h++) {
-            struct estimate_far far = {.roof = fit->of_kind[kind], .hold = holds[h]};
-            struct estimate_guess g;
-            if (!fit->has_kind[kind])
+            struct estimate_far far = {.hold = holds[h]};
+            struct estimate_guess *g = &out->guess[kind][h];
+            if (fit->of_kind[kind].n == 0)
                 continue;
-            estimate_beyond_cache(&far.roof, t->chip, t->points[0].work.kind,
-                                  most_bytes(t, f->is_out));
-            estimate_guess(f, hull, &far, fit->spread, t->chip, &t->points[point].work, point, &g);
-            out->sigma = g.sigma;
-            out->distance = g.distance;
-            out->error[kind][h] = log(g.us / t->points[point].us);
+            estimate_far_of(&far, &fit->of_kind[kind], t->chip, t->points[0].work.kind,
+                            most_bytes(t, f->is_out));
+            estimate_guess(f, hull, &far, fit->spread, t->chip, &t->points[point].work, point, g);
+            out->error[kind][h] = log(g->us / t->points[point].us);
         }
 }
 
@@ -124,7 +120,7 @@ static void cut_once(const struct trying *t, unsigned cut, struct cutting *c)
     }
     estimate_fit_points(t->points, t->n, is_out, t->chip, &fit);
     for (unsigned k = 0; k < ESTIMATE_KINDS; k++)
-        c->has_kind[k] = c->has_kind[k] && fit.has_kind[k];
+        c->has_kind[k] = c->has_kind[k] && fit.of_kind[k].n > 0;
     struct estimate_field f = trying_field(t, &fit, is_out);
     estimate_hull_make(&hull, f.place, t->n, is_out);
     size_t stride = out / CUT_TRIES + 1, seen = 0;
@@ -165,9 +161,11 @@ static double growth_of(const struct cutting *c, unsigned kind, unsigned hold, d
         size_t n = 0;
         for (size_t i = 0; i < c->n; i++) {
             const struct beyond *b = &c->at[i];
-            double over = pow(b->error[kind][hold], 2) - pow(inside * b->sigma, 2);
-            if (b->cut == cut && b->distance > least)
-                needed[n++] = sqrt(fmax(0, over)) / b->distance;
+            const struct estimate_guess *g = &b->guess[kind][hold];
+            double over = pow(b->error[kind][hold], 2) -
+                          pow(estimate_half(inside, &(struct estimate_far){0}, g), 2);
+            if (b->cut == cut && g->distance > least)
+                needed[n++] = sqrt(fmax(0, over)) / g->distance;
         }
         if (n >= FEW) {
             sum += cover(needed, n, 0);
@@ -186,7 +184,7 @@ static void choose_far(struct estimate_model *m, const struct trying *t,
     double least = INFINITY;
 
     for (unsigned k = 0; k < ESTIMATE_KINDS; k++)
-        c.has_kind[k] = whole->has_kind[k];
+        c.has_kind[k] = whole->of_kind[k].n > 0;
     for (unsigned cut = 0; cut < CUTS && t->n > 1; cut++)
         cut_once(t, cut, &c);
     for (unsigned k = 0; k < ESTIMATE_KINDS && c.n > 0; k++)
@@ -198,15 +196,10 @@ static void choose_far(struct estimate_model *m, const struct trying *t,
                 hold = h;
             }
         }
-    m->far = (struct estimate_far){.roof = whole->of_kind[kind], .hold = holds[hold]};
-    if (getenv("EDEBUG")) {
-        fprintf(stderr, "far n=%zu tries=%zu kind %u hold %g inside %.2f spread %.3f noise %g\n", m->n, c.n, kind, holds[hold], m->inside, m->spread, m->kriging.noise);
-        for (unsigned k = 0; k < ESTIMATE_KINDS; k++) if (c.has_kind[k]) {
-            const struct estimate_roof *r = &whole->of_kind[k];
-            fprintf(stderr, "  kind %u err %.3f %.3f %.3f launch %.2f deep*%.4g rate %.4g speed %.4g ov %d fill %.3g tile %gx%g cores %g cut %d ramp %.2f cache %.3g fast %.4g\n", k, kind_error(&c,k,0),kind_error(&c,k,1),kind_error(&c,k,2), r->launch_us, r->deep_us, r->rate, r->speed, r->overlap, r->fill, r->tile_rows, r->tile_columns, r->cores, r->is_cut, r->ramp, r->cache, r->fast);
-        }
-    }
-    estimate_beyond_cache(&m->far.roof, &m->chip, m->points[0].work.kind, most_bytes(t, NULL));
+    m->far = (struct estimate_far){.hold = holds[hold]};
+    m->far_kind = kind;
+    estimate_far_of(&m->far, &whole->of_kind[kind], &m->chip, m->points[0].work.kind,
+                    most_bytes(t, NULL));
     m->far.growth = growth_of(&c, kind, hold, m->inside);
     mem_free(c.at);
 }
@@ -224,6 +217,7 @@ static void estimate_try(const struct trying *t, const struct estimate_field *f,
     *out = (struct estimate_trial){.point = i,
                                    .us = g.us,
                                    .sigma = g.sigma,
+                                   .apart = g.apart,
                                    .distance = g.distance,
                                    .error = log(g.us / p->us),
                                    .is_inside = g.distance == 0};
@@ -232,7 +226,7 @@ static void estimate_try(const struct trying *t, const struct estimate_field *f,
 /* Groups of points, those in the mask: fitted without the group, predicted without the point or
  * without the group. */
 static size_t try_groups(const struct trying *t, const uint8_t *group, unsigned n_groups,
-                         bool is_block, const struct estimate_far *given,
+                         bool is_block, const struct estimate_model *given,
                          struct estimate_trial *out)
 {
     bool *is_out = mem_grow(NULL, sizeof(bool), t->n + 1);
@@ -244,11 +238,10 @@ static size_t try_groups(const struct trying *t, const uint8_t *group, unsigned 
         for (size_t i = 0; i < t->n; i++)
             is_out[i] = group[i] == g;
         estimate_fit_points(t->points, t->n, is_out, t->chip, &fit);
-        struct estimate_far far = {.roof = fit.of_kind[ESTIMATE_PLAIN], .hold = 0.5};
-        if (given != NULL && fit.has_kind[estimate_kind_of(&given->roof)]) {
-            far.roof = fit.of_kind[estimate_kind_of(&given->roof)];
-            far.hold = given->hold;
-        }
+        struct estimate_far far = {.hold = given != NULL ? given->far.hold : 0.5};
+        unsigned kind = given != NULL ? given->far_kind : ESTIMATE_PLAIN;
+        estimate_far_of(&far, &fit.of_kind[fit.of_kind[kind].n > 0 ? kind : ESTIMATE_PLAIN],
+                        t->chip, t->points[0].work.kind, most_bytes(t, is_out));
         struct estimate_field f = trying_field(t, &fit, is_block ? is_out : NULL);
         estimate_hull_make(&hull, f.place, t->n, f.is_out);
         for (uint32_t i = 0; i < t->n; i += (uint32_t)stride)
@@ -311,7 +304,8 @@ static void estimate_judge(struct estimate_trial *trials, size_t n, const struct
 {
     for (size_t i = 0; i < n; i++) {
         struct estimate_trial *t = &trials[i];
-        double half = estimate_half(inside_factor(trials, n, i), far, t->sigma, t->distance);
+        struct estimate_guess g = {.sigma = t->sigma, .apart = t->apart, .distance = t->distance};
+        double half = estimate_half(inside_factor(trials, n, i), far, &g);
         t->low_us = t->us * exp(-half);
         t->high_us = t->us * exp(half);
         t->is_covered = fabs(t->error) <= half;
@@ -341,7 +335,7 @@ static unsigned longest_axis(const struct estimate_point *points, size_t n, doub
     return longest;
 }
 
-static size_t leave_block_out(const struct trying *t, const struct estimate_far *far,
+static size_t leave_block_out(const struct trying *t, const struct estimate_model *m,
                               struct estimate_trial *out)
 {
     double low = 0, high = 0;
@@ -354,7 +348,7 @@ static size_t leave_block_out(const struct trying *t, const struct estimate_far 
         double share = high > low ? (t->tree->place[i][axis] - low) / (high - low) : 0;
         group[i] = (uint8_t)fmin(BLOCKS - 1, floor(share * BLOCKS));
     }
-    size_t count = try_groups(t, group, BLOCKS, true, far, out);
+    size_t count = try_groups(t, group, BLOCKS, true, m, out);
     mem_free(group);
     return count;
 }
@@ -377,7 +371,7 @@ size_t estimate_leave_block_out(const struct estimate_point *points, size_t n,
     struct estimate_model m;
 
     estimate_fit(&m, points, n, chip);
-    size_t count = leave_block_out(&(struct trying){points, n, m.tree, chip}, &m.far, out);
+    size_t count = leave_block_out(&(struct trying){points, n, m.tree, chip}, &m, out);
     estimate_judge(out, count, &m.far);
     estimate_free(&m);
     return count;
