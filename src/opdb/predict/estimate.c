@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define SHARP 0.1
+#define SHARP 0.5
 
 double estimate_floor_us(const struct estimate_chip *chip, const struct call_work *w)
 {
@@ -87,8 +87,8 @@ void estimate_far_of(struct estimate_far *far, const struct estimate_family *f,
         least = fmin(least, f->misfit[i]);
     for (unsigned i = 0; i < f->n; i++) {
         far->roof[i] = f->at[i];
-        estimate_beyond_cache(&far->roof[i], chip, kind, most_bytes);
-        far->weight[i] = exp(-(f->misfit[i] - least) / fmax(SHARP * least, 0.002));
+        estimate_beyond_cache(&far->roof[i], chip, kind, most_bytes, i);
+        far->weight[i] = exp(-SHARP * fmin(f->points, 40) * log(fmax(f->misfit[i], 0.005) / fmax(least, 0.005)));
         sum += far->weight[i];
     }
     for (unsigned i = 0; i < f->n; i++)

@@ -20,6 +20,7 @@ struct estimate_family {
     struct estimate_roof at[ESTIMATE_FAMILY];
     double misfit[ESTIMATE_FAMILY];
     unsigned n;
+    double points; /* that they were fitted to */
 };
 
 /* Roofs that fit: the plain one, one with a cache, and with the tiles that fit best, where there
@@ -34,7 +35,7 @@ void estimate_refit(struct estimate_family *f, const struct estimate_sample *s);
 /* Where no point tells how fast bytes move that fit into no cache, the far roof takes what is usual
  * for the chip. */
 void estimate_beyond_cache(struct estimate_roof *r, const struct estimate_chip *chip,
-                           enum work_kind kind, double most_bytes);
+                           enum work_kind kind, double most_bytes, unsigned i);
 
 /* The kinds of roofs. */
 enum estimate_kind { ESTIMATE_PLAIN, ESTIMATE_CACHED, ESTIMATE_CUT, ESTIMATE_KINDS };

@@ -7,7 +7,7 @@
 
 #include "base/tables/ranked.h"
 
-#define PRIOR 0.3
+#define PRIOR 0.15
 /* Sides of tiles of matrix kernels; numbers of cores, beside that of the device. */
 static const double sides[] = {32, 64, 96, 128, 192, 256, 512};
 enum { SIDES = ARRAY_LEN(sides), TILE_LEAST = 64 * 64, TILE_MOST = 256 * 256 };
@@ -64,9 +64,11 @@ double estimate_roof_us(const struct estimate_roof *r, const struct call_work *w
 
 /* How far a rate is from what kernels usually reach of the chip; rates that the points hardly tell
  * stay near it. */
-static double strangeness(double rate, double usual)
+static double strangeness(double rate, double usual, double peak)
 {
-    return usual > 0 ? fabs(log(rate / usual)) : 0;
+    if (usual <= 0)
+        return 0;
+    return rate > peak ? log(rate / peak) : fmax(0, log(usual / rate));
 }
 
 /* What kernels reach of the memory of a chip, by the bytes that they cannot do without: products
@@ -75,12 +77,13 @@ static double usual_speed(const struct estimate_chip *chip, enum work_kind kind)
 {
     bool is_stream = kind == WORK_MATMUL || kind == WORK_ATTENTION;
 
-    return (is_stream ? 0.85 : 0.6) * chip->speed;
+    return (is_stream ? 0.85 : kind == WORK_PICK ? 0.5 : 0.6) * chip->speed;
 }
 
 void estimate_beyond_cache(struct estimate_roof *r, const struct estimate_chip *chip,
-                           enum work_kind kind, double most_bytes)
+                           enum work_kind kind, double most_bytes, unsigned i)
 {
+    (void)i;
     double usual = usual_speed(chip, kind);
 
     if (chip->cache <= 0 || usual <= 0 || r->cache > 0 || r->speed <= usual ||
@@ -88,7 +91,7 @@ void estimate_beyond_cache(struct estimate_roof *r, const struct estimate_chip *
         return;
     r->cache = chip->cache;
     r->fast = r->speed;
-    r->speed = usual;
+    r->speed = sqrt(usual * r->speed);
 }
 
 /* Mean absolute error of the logarithm; far points count no more than others. */
@@ -102,9 +105,10 @@ static double misfit(const struct estimate_roof *r, const struct estimate_sample
         sum += weight * fmin(1, fabs(log(p->us / estimate_roof_us(r, &p->work))));
     }
     const struct call_work *first = &s->points[s->at[0]].work;
-    sum += PRIOR * strangeness(r->speed, usual_speed(s->chip, first->kind));
+    sum += PRIOR * strangeness(r->speed, usual_speed(s->chip, first->kind),
+                               s->chip->speed);
     if (first->flops > 0)
-        sum += PRIOR * strangeness(r->rate, 0.75 * s->chip->rate);
+        sum += PRIOR * strangeness(r->rate, 0.75 * s->chip->rate, s->chip->rate);
     return sum / (double)s->n;
 }
 
@@ -230,9 +234,13 @@ void estimate_refit(struct estimate_family *f, const struct estimate_sample *s)
 {
     unsigned n = f->n;
 
+    f->points = (double)s->n;
     for (unsigned i = 0; i < n && f->n < ESTIMATE_FAMILY; i++, f->n++) {
         f->at[f->n] = f->at[i];
-        f->misfit[f->n] = refine(&f->at[f->n], s);
+        refine(&f->at[f->n], s);
+    }
+    for (unsigned i = 0; i < f->n; i++) {
+        f->misfit[i] = misfit(&f->at[i], s);
     }
 }
 

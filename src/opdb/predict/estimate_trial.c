@@ -286,12 +286,31 @@ static double inside_factor(const struct estimate_trial *trials, size_t n, size_
     return factor;
 }
 
+/* Errors are those of fits without the point's fold, but intervals are made of what the whole model
+ * expects at a place: so the trials are scored by that. */
+static void expect(const struct estimate_model *m, struct estimate_trial *trials, size_t n)
+{
+    struct estimate_field f = {.kriging = &m->kriging,
+                               .place = (const double(*)[WORK_AXES])m->tree->place,
+                               .rest = m->rest,
+                               .n = m->n,
+                               .tree = m->tree};
+    double variance;
+
+    for (size_t i = 0; i < n; i++) {
+        struct estimate_near near = estimate_nearest(&f, f.place[trials[i].point], trials[i].point);
+        estimate_krige(&f, &near, &variance);
+        trials[i].sigma = m->spread * sqrt(variance);
+    }
+}
+
 void estimate_calibrate(struct estimate_model *m, const struct estimate_fitted *whole)
 {
     struct estimate_trial *trials = mem_grow(NULL, sizeof(*trials), 2 * (ESTIMATE_TRIALS + 1));
     struct trying t = {m->points, m->n, m->tree, &m->chip};
 
     size_t n = leave_one_out(&t, trials);
+    expect(m, trials, n);
     m->inside = inside_factor(trials, n, n);
     choose_far(m, &t, whole);
     mem_free(trials);
@@ -360,6 +379,7 @@ size_t estimate_leave_one_out(const struct estimate_point *points, size_t n,
 
     estimate_fit(&m, points, n, chip);
     size_t count = leave_one_out(&(struct trying){points, n, m.tree, chip}, out);
+    expect(&m, out, count);
     estimate_judge(out, count, &m.far);
     estimate_free(&m);
     return count;
