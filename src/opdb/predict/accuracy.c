@@ -81,8 +81,8 @@ static struct str variant_of(struct accuracy *a, const struct opset *s,
 
 static struct str model_of(struct accuracy *a, const struct estimate_model *m)
 {
-    const struct estimate_roof *r = &m->roof;
-    const char *smooth = m->kriging.is_smooth ? "smooth" : "linear";
+    const struct estimate_roof *r = &m->member[0].roof;
+    const char *smooth = m->member[0].kriging.is_smooth ? "smooth" : "linear";
 
     if (r->cache > 0)
         return arena_format(&a->arena, "roof with %.0f MB of cache, %s", r->cache / 1e6, smooth);

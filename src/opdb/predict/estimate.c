@@ -50,18 +50,41 @@ static double far_guess(const struct estimate_field *f, const struct estimate_fa
 /* Within this distance the rows around count more than the far roofs. */
 static const double blend = 1.5;
 
-void estimate_guess(const struct estimate_field *f, const struct estimate_hull *hull,
-                    const struct estimate_far *far, double spread,
-                    const struct estimate_chip *chip, const struct call_work *w, uint32_t without,
-                    struct estimate_guess *out)
+/* The mean of the members between the points; `sigma` is what they expect of its error. */
+static double near_guess(const struct estimate_field *f, const struct estimate_member *members,
+                         unsigned n, const struct call_work *w, const double *place,
+                         uint32_t without, struct estimate_guess *out)
 {
-    double place[WORK_AXES], variance;
+    double mean = 0, squares = 0, variance, expected = 0;
+
+    for (unsigned i = 0; i < n; i++) {
+        const struct estimate_member *m = &members[i];
+        struct estimate_field own = *f;
+        own.kriging = &m->kriging;
+        own.roof = &m->roof;
+        own.rest = m->rest;
+        struct estimate_near near = estimate_nearest(&own, place, without);
+        double one = log(estimate_roof_us(&m->roof, w)) + estimate_krige(&own, &near, &variance);
+        if (i == 0)
+            out->near = near;
+        mean += m->weight * one;
+        squares += m->weight * one * one;
+        expected += m->weight * m->spread * m->spread * variance;
+    }
+    out->sigma = sqrt(expected + fmax(0, squares - mean * mean));
+    return mean;
+}
+
+void estimate_guess(const struct estimate_field *f, const struct estimate_member *members,
+                    unsigned n_members, const struct estimate_hull *hull,
+                    const struct estimate_far *far, const struct estimate_chip *chip,
+                    const struct call_work *w, uint32_t without, struct estimate_guess *out)
+{
+    double place[WORK_AXES];
 
     estimate_place(w, place);
-    out->near = estimate_nearest(f, place, without);
-    out->distance = estimate_hull_distance(hull, place, without);
-    double near = log(estimate_roof_us(f->roof, w)) + estimate_krige(f, &out->near, &variance);
-    out->sigma = spread * sqrt(variance);
+    out->distance = hull != NULL ? estimate_hull_distance(hull, place, without) : 0;
+    double near = near_guess(f, members, n_members, w, place, without, out);
     out->apart = 0;
     if (out->distance > 0) {
         double share = exp(-out->distance / blend);
@@ -102,13 +125,15 @@ void estimate_fit(struct estimate_model *m, const struct estimate_point *points,
 
     *m = (struct estimate_model){.points = points, .n = n, .chip = *chip};
     estimate_fit_points(points, n, NULL, chip, &fit);
-    m->roof = fit.roof;
-    m->kriging = fit.kriging;
-    m->spread = fit.spread;
-    m->rest = mem_grow(NULL, sizeof(double), n + 1);
-    for (size_t i = 0; i < n; i++)
-        m->rest[i] = log(points[i].us / estimate_roof_us(&m->roof, &points[i].work));
-    m->tree = estimate_tree_new(&m->kriging, points, n);
+    m->n_members = fit.n_members;
+    for (unsigned k = 0; k < m->n_members; k++) {
+        struct estimate_member *one = &m->member[k];
+        *one = fit.member[k];
+        one->rest = mem_grow(NULL, sizeof(double), n + 1);
+        for (size_t i = 0; i < n; i++)
+            one->rest[i] = log(points[i].us / estimate_roof_us(&one->roof, &points[i].work));
+    }
+    m->tree = estimate_tree_new(&m->member[0].kriging, points, n);
     estimate_hull_make(&m->hull, (const double(*)[WORK_AXES])m->tree->place, n, NULL);
     estimate_calibrate(m, &fit);
 }
@@ -117,24 +142,27 @@ void estimate_free(struct estimate_model *m)
 {
     estimate_tree_free(m->tree);
     estimate_hull_free(&m->hull);
-    mem_free(m->rest);
+    for (unsigned k = 0; k < m->n_members; k++)
+        mem_free(m->member[k].rest);
     *m = (struct estimate_model){0};
+}
+
+struct estimate_field estimate_field_of(const struct estimate_model *m)
+{
+    return (struct estimate_field){.place = (const double(*)[WORK_AXES])m->tree->place,
+                                   .points = m->points,
+                                   .n = m->n,
+                                   .tree = m->tree};
 }
 
 void estimate_call(const struct estimate_model *m, const struct call_work *w, uint32_t without,
                    struct estimate *out)
 {
-    struct estimate_field f = {.kriging = &m->kriging,
-                               .place = (const double(*)[WORK_AXES])m->tree->place,
-                               .rest = m->rest,
-                               .points = m->points,
-                               .roof = &m->roof,
-                               .n = m->n,
-                               .tree = m->tree};
+    struct estimate_field f = estimate_field_of(m);
     struct estimate_guess g;
     double floor = estimate_floor_us(&m->chip, w);
 
-    estimate_guess(&f, &m->hull, &m->far, m->spread, &m->chip, w, without, &g);
+    estimate_guess(&f, m->member, m->n_members, &m->hull, &m->far, &m->chip, w, without, &g);
     *out = (struct estimate){.us = g.us,
                              .error = estimate_half(m->inside, &m->far, &g),
                              .distance = g.distance,

@@ -54,6 +54,17 @@ struct estimate_kriging {
     bool is_smooth;          /* Matérn 3/2; else exponential, linear between neighbours */
 };
 
+/* A roof with kriging over what it leaves. */
+enum { ESTIMATE_MEMBERS = 4 };
+struct estimate_member {
+    struct estimate_roof roof;
+    struct estimate_kriging kriging;
+    double spread; /* of the logarithm of the utilisation */
+    double weight; /* all sum up to 1 */
+    double error;  /* of points that are left out */
+    double *rest;  /* ln(us / roof) of each point; NULL: not kept */
+};
+
 /* Beyond the points: roofs that fit the points about as well, and their weights, which sum up to 1.
  * How far they are apart is part of the interval. */
 enum { ESTIMATE_FAMILY = 16 };
@@ -80,13 +91,11 @@ struct estimate_model {
     const struct estimate_point *points;
     size_t n;
     struct estimate_chip chip;
-    struct estimate_roof roof;
-    struct estimate_kriging kriging;
+    struct estimate_member member[ESTIMATE_MEMBERS]; /* those that predict best, best first */
+    unsigned n_members;
     struct estimate_far far;
     unsigned far_kind;
-    double spread;            /* of the logarithm of the utilisation */
-    double inside;            /* factor of an 80 % interval between points */
-    double *rest;             /* ln(us / roof) of each point */
+    double inside; /* factor of an 80 % interval between points */
     struct estimate_tree *tree;
     struct estimate_hull hull;
 };

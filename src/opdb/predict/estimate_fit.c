@@ -7,6 +7,8 @@
 #include <string.h>
 
 enum { SAMPLE = 96 };
+#define MEMB 4
+#define WORSE 1.5
 #define LONG 3.0
 
 /* A roof with a cache or with tiles has more numbers: it must be better by more than chance. */
@@ -80,7 +82,7 @@ static void choose_lengths(struct estimate_kriging *best, double *error, const s
 }
 
 /* Kriging of what a roof leaves: the error of points that are left out. */
-static double fit_kriging(struct estimate_fitted *fit, const struct bench_of *b)
+static double fit_kriging(struct estimate_member *fit, const struct bench_of *b)
 {
     static const double lengths[] = {0.7, 2, 6}, noises[] = {0.001, 0.03, 0.3};
     double square = 0, error = INFINITY;
@@ -99,7 +101,45 @@ static double fit_kriging(struct estimate_fitted *fit, const struct bench_of *b)
         keep_better(&fit->kriging, &error, &k, b);
     }
     choose_lengths(&fit->kriging, &error, b);
+    for (int i = 0; i < 6; i++) {
+        struct estimate_kriging k = fit->kriging;
+        k.noise *= i % 3 == 0 ? 1 : i % 3 == 1 ? 3 : 1 / 3.0;
+        k.is_smooth = i < 3 ? k.is_smooth : !k.is_smooth;
+        keep_better(&fit->kriging, &error, &k, b);
+    }
     return error;
+}
+
+static struct estimate_member start_member(const struct estimate_roof *roof)
+{
+    struct estimate_member m = {.roof = *roof, .kriging = {.noise = 0.03}, .spread = 0.35, .weight = 1};
+
+    set_lengths(&m.kriging, 2);
+    return m;
+}
+
+/* Keeps the best, best first. */
+static void add_member(struct estimate_fitted *fit, const struct estimate_member *one)
+{
+    unsigned i = fit->n_members < ESTIMATE_MEMBERS ? fit->n_members++ : ESTIMATE_MEMBERS;
+
+    for (; i > 0 && one->error < fit->member[i - 1].error; i--)
+        if (i < ESTIMATE_MEMBERS)
+            fit->member[i] = fit->member[i - 1];
+    if (i < ESTIMATE_MEMBERS)
+        fit->member[i] = *one;
+}
+
+/* Those that are hardly worse than the best count as much. */
+static void weigh_members(struct estimate_fitted *fit)
+{
+    unsigned n = 0;
+
+    while (n < fit->n_members && n < MEMB && fit->member[n].error <= WORSE * fit->member[0].error + 1e-9)
+        n++;
+    fit->n_members = n;
+    for (unsigned i = 0; i < n; i++)
+        fit->member[i].weight = 1.0 / n;
 }
 
 /* Weights of the points by their rank in time, 1 on average. */
@@ -132,11 +172,11 @@ void estimate_fit_points(const struct estimate_point *points, size_t n, const bo
         if (seen++ * most / taken == used && used < most)
             chosen[used++] = i;
     }
-    *out = (struct estimate_fitted){.kriging = {.noise = 0.03}, .spread = 0.35};
-    set_lengths(&out->kriging, 2);
+    *out = (struct estimate_fitted){.n_members = 0};
     if (used == 0) {
-        out->roof = (struct estimate_roof){.launch_us = 1, .rate = 1, .speed = 1};
-        out->of_kind[ESTIMATE_PLAIN].at[0] = out->roof;
+        struct estimate_member none = start_member(&(struct estimate_roof){1, 1, 1});
+        add_member(out, &none);
+        out->of_kind[ESTIMATE_PLAIN].at[0] = none.roof;
         out->of_kind[ESTIMATE_PLAIN].n = 1;
         return;
     }
@@ -144,20 +184,16 @@ void estimate_fit_points(const struct estimate_point *points, size_t n, const bo
         estimate_place(&points[chosen[i]].work, place[i]);
     struct bench_of b = {{points, chosen, used, chip, NULL}, place, rest};
     struct estimate_roof roofs[ESTIMATE_ROOFS + ESTIMATE_FAMILY];
-    double least = INFINITY;
     size_t n_roofs = estimate_roofs(roofs, out->of_kind, &b.sample);
     const struct estimate_family *plain = &out->of_kind[ESTIMATE_PLAIN];
     for (unsigned i = 0; i < plain->n && plain->n > 1; i++)
         roofs[n_roofs++] = plain->at[i];
     for (size_t i = 0; i < n_roofs; i++) {
-        struct estimate_fitted one = *out;
-        one.roof = roofs[i];
-        double error = fit_kriging(&one, &b);
-        if (error < least * (is_rich(&one.roof) && !is_rich(&out->roof) ? rich_gain : 1)) {
-            least = error;
-            *out = one;
-        }
+        struct estimate_member one = start_member(&roofs[i]);
+        one.error = fit_kriging(&one, &b) / (is_rich(&one.roof) ? rich_gain : 1);
+        add_member(out, &one);
     }
+    weigh_members(out);
     /* Beyond the points the longest of them tell most. */
     double weight[SAMPLE];
     weigh(points, chosen, used, weight);

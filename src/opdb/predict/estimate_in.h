@@ -44,9 +44,8 @@ enum estimate_kind estimate_kind_of(const struct estimate_roof *r);
 /* What is fitted to some points: the roof and kriging that predict points best that are left out,
  * and the best roof of each kind. */
 struct estimate_fitted {
-    struct estimate_roof roof;
-    struct estimate_kriging kriging;
-    double spread;
+    struct estimate_member member[ESTIMATE_MEMBERS];
+    unsigned n_members;
     struct estimate_family of_kind[ESTIMATE_KINDS]; /* empty: none of that kind */
 };
 void estimate_fit_points(const struct estimate_point *points, size_t n, const bool *is_out,
@@ -109,10 +108,13 @@ struct estimate_guess {
     double distance;
     struct estimate_near near;
 };
-void estimate_guess(const struct estimate_field *f, const struct estimate_hull *hull,
-                    const struct estimate_far *far, double spread,
-                    const struct estimate_chip *chip, const struct call_work *w, uint32_t without,
+void estimate_guess(const struct estimate_field *f, const struct estimate_member *members,
+                    unsigned n_members, const struct estimate_hull *hull,
+                    const struct estimate_far *far, const struct estimate_chip *chip, const struct call_work *w, uint32_t without,
                     struct estimate_guess *out);
+
+/* All points of a model. */
+struct estimate_field estimate_field_of(const struct estimate_model *m);
 
 /* Half of an 80 % interval in ln(us). */
 double estimate_half(double inside, const struct estimate_far *far, const struct estimate_guess *g);

@@ -161,7 +161,7 @@ TEST(the_nearest_points_are_those_of_a_plain_search)
             double sum = 0;
             for (unsigned axis = 0; axis < p.work.n_axes; axis++)
                 sum += pow(log(p.work.axis[axis] / points[i].work.axis[axis]) *
-                               model.kriging.scale[axis],
+                               model.member[0].kriging.scale[axis],
                            2);
             if (sum < least - 1e-12) {
                 least = sum;

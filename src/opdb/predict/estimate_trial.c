@@ -22,13 +22,10 @@ struct trying {
     const struct estimate_chip *chip;
 };
 
-static struct estimate_field trying_field(const struct trying *t,
-                                          const struct estimate_fitted *fit, const bool *is_out)
+static struct estimate_field trying_field(const struct trying *t, const bool *is_out)
 {
-    return (struct estimate_field){.kriging = &fit->kriging,
-                                   .place = (const double(*)[WORK_AXES])t->tree->place,
+    return (struct estimate_field){.place = (const double(*)[WORK_AXES])t->tree->place,
                                    .points = t->points,
-                                   .roof = &fit->roof,
                                    .is_out = is_out,
                                    .n = t->n,
                                    .tree = t->tree};
@@ -96,7 +93,8 @@ static void try_kinds(const struct trying *t, const struct estimate_field *f,
                 continue;
             estimate_far_of(&far, &fit->of_kind[kind], t->chip, t->points[0].work.kind,
                             most_bytes(t, f->is_out));
-            estimate_guess(f, hull, &far, fit->spread, t->chip, &t->points[point].work, point, g);
+            estimate_guess(f, fit->member, fit->n_members, hull, &far, t->chip,
+                           &t->points[point].work, point, g);
             out->error[kind][h] = log(g->us / t->points[point].us);
         }
 }
@@ -121,7 +119,7 @@ static void cut_once(const struct trying *t, unsigned cut, struct cutting *c)
     estimate_fit_points(t->points, t->n, is_out, t->chip, &fit);
     for (unsigned k = 0; k < ESTIMATE_KINDS; k++)
         c->has_kind[k] = c->has_kind[k] && fit.of_kind[k].n > 0;
-    struct estimate_field f = trying_field(t, &fit, is_out);
+    struct estimate_field f = trying_field(t, is_out);
     estimate_hull_make(&hull, f.place, t->n, is_out);
     size_t stride = out / CUT_TRIES + 1, seen = 0;
     for (uint32_t i = 0; i < t->n; i++)
@@ -207,13 +205,13 @@ static void choose_far(struct estimate_model *m, const struct trying *t,
 /* ---- trials ---- */
 
 static void estimate_try(const struct trying *t, const struct estimate_field *f,
-                         const struct estimate_hull *hull, const struct estimate_far *far,
-                         double spread, uint32_t i, struct estimate_trial *out)
+                         const struct estimate_fitted *fit, const struct estimate_hull *hull,
+                         const struct estimate_far *far, uint32_t i, struct estimate_trial *out)
 {
     const struct estimate_point *p = &t->points[i];
     struct estimate_guess g;
 
-    estimate_guess(f, hull, far, spread, t->chip, &p->work, i, &g);
+    estimate_guess(f, fit->member, fit->n_members, hull, far, t->chip, &p->work, i, &g);
     *out = (struct estimate_trial){.point = i,
                                    .us = g.us,
                                    .sigma = g.sigma,
@@ -242,11 +240,11 @@ static size_t try_groups(const struct trying *t, const uint8_t *group, unsigned 
         unsigned kind = given != NULL ? given->far_kind : ESTIMATE_PLAIN;
         estimate_far_of(&far, &fit.of_kind[fit.of_kind[kind].n > 0 ? kind : ESTIMATE_PLAIN],
                         t->chip, t->points[0].work.kind, most_bytes(t, is_out));
-        struct estimate_field f = trying_field(t, &fit, is_block ? is_out : NULL);
+        struct estimate_field f = trying_field(t, is_block ? is_out : NULL);
         estimate_hull_make(&hull, f.place, t->n, f.is_out);
         for (uint32_t i = 0; i < t->n; i += (uint32_t)stride)
             if (group[i] == g)
-                estimate_try(t, &f, &hull, &far, fit.spread, i, &out[count++]);
+                estimate_try(t, &f, &fit, &hull, &far, i, &out[count++]);
         estimate_hull_free(&hull);
     }
     mem_free(is_out);
@@ -290,17 +288,13 @@ static double inside_factor(const struct estimate_trial *trials, size_t n, size_
  * expects at a place: so the trials are scored by that. */
 static void expect(const struct estimate_model *m, struct estimate_trial *trials, size_t n)
 {
-    struct estimate_field f = {.kriging = &m->kriging,
-                               .place = (const double(*)[WORK_AXES])m->tree->place,
-                               .rest = m->rest,
-                               .n = m->n,
-                               .tree = m->tree};
-    double variance;
+    struct estimate_field f = estimate_field_of(m);
 
     for (size_t i = 0; i < n; i++) {
-        struct estimate_near near = estimate_nearest(&f, f.place[trials[i].point], trials[i].point);
-        estimate_krige(&f, &near, &variance);
-        trials[i].sigma = m->spread * sqrt(variance);
+        struct estimate_guess g;
+        const struct call_work *w = &m->points[trials[i].point].work;
+        estimate_guess(&f, m->member, m->n_members, NULL, &m->far, &m->chip, w, trials[i].point, &g);
+        trials[i].sigma = g.sigma;
     }
 }
 

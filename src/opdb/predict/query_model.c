@@ -127,7 +127,9 @@ static double confidence(const struct query_result *r)
 
 double query_noise(const struct estimate_model *m)
 {
-    return exp(1.2816 * m->spread * sqrt(m->kriging.noise));
+    const struct estimate_member *best = &m->member[0];
+
+    return exp(1.2816 * best->spread * sqrt(best->kriging.noise));
 }
 
 double query_six_digits(double value)
