@@ -85,8 +85,10 @@ wheel: build-deps build/release/build.ninja ## program, library and Python modul
 house: ## measures of the source tree; `tools/house --list` names what they count
 	@tools/house
 
-schema: all ## write docs/schema from the descriptions of the documents
+schema: all ## write docs/schema and the catalogue of causes from what describes them
 	@tools/gen-schema $(CURDIR)/$(B)/strata
+	@tools/gen-causes
+	@tools/gen-page
 
 format: format-deps ## rewrite the C sources in the house's shape
 	@tools/check-format --fix

@@ -65,6 +65,8 @@ add_test(NAME arch.layers COMMAND ${CMAKE_SOURCE_DIR}/tools/check-layers)
 add_test(NAME arch.house COMMAND ${CMAKE_SOURCE_DIR}/tools/house --check)
 add_test(NAME arch.diagnostics COMMAND ${CMAKE_SOURCE_DIR}/tools/check-diagnostics)
 add_test(NAME arch.texts COMMAND ${CMAKE_SOURCE_DIR}/tools/check-texts)
+add_test(NAME docs.causes COMMAND ${CMAKE_SOURCE_DIR}/tools/gen-causes --check)
+add_test(NAME docs.page COMMAND ${CMAKE_SOURCE_DIR}/tools/gen-page --check)
 add_test(NAME arch.abi COMMAND ${CMAKE_SOURCE_DIR}/tools/check-abi $<TARGET_FILE:strata_api>)
 set_tests_properties(arch.abi PROPERTIES SKIP_RETURN_CODE 77)
 add_test(NAME arch.new COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/new/check.py ${CMAKE_C_COMPILER}
@@ -143,6 +145,9 @@ endif()
 if(TARGET strata)
     add_test(NAME replay.workspaces COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/replay/check.py ${run_strata})
+    add_test(NAME replay.upstream COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/replay/upstream.py ${run_strata})
+    set_tests_properties(replay.upstream PROPERTIES SKIP_RETURN_CODE 77)
 endif()
 
 # The generator: its files, its truth, and what strata finds in them.
@@ -216,11 +221,14 @@ if(TARGET strata)
     # Every fact that two doors can give, asked at each.
     add_test(NAME agree.doors COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/agree/agree.py ${run_strata})
+    set_tests_properties(agree.doors PROPERTIES TIMEOUT 600) # some 5 000 runs of the program
     if(EXISTS ${STRATA_SHARED})
         set_tests_properties(agree.doors PROPERTIES ENVIRONMENT STRATA_SHARED=${STRATA_SHARED} LABELS shared)
     endif()
     add_test(NAME agree.operators COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/agree/operators.py ${run_strata})
+    add_test(NAME agree.gaps COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/agree/gaps.py ${run_strata})
     add_test(NAME agree.mixed COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/agree/mixed.py ${run_strata})
     add_test(NAME agree.self COMMAND Python3::Interpreter
@@ -245,6 +253,8 @@ endif()
 # Hostile names through every command: nothing that a terminal or a document would obey. Files are
 # written where the user said.
 if(TARGET strata)
+    add_test(NAME page.model COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/page/model.py ${run_strata})
     add_test(NAME page.structure COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/page/check.py ${run_strata})
     foreach(name names files kernels lines times)

@@ -19,6 +19,10 @@ extern "C" {
 
 enum { STRATA_PTO_HOST_VERSION = 1 };
 
+/* On-chip memory of a core: byte `at` of a space is at `chip` + (space << 32) + at, so that the low
+ * half of a pointer is the address on the chip. */
+enum { STRATA_PTO_CHIP_BITS = 36 };
+
 enum strata_pto_dtype {
     STRATA_PTO_NO_DTYPE,
     STRATA_PTO_I1,
@@ -141,6 +145,7 @@ struct strata_pto_host {
     /* Called before a scalar access to a tensor; n -1: its cache line is dropped, 0: all are. */
     void (*access)(void *core, const void *at, int64_t n, int is_store);
     uintptr_t gm_begin, gm_bytes; /* all tensors are in here */
+    uintptr_t chip;               /* 0: on-chip memory has no pointers */
     /* Something the host cannot do; ends the run with this reason. */
     void (*stop)(void *core, const char *reason, struct strata_pto_place place);
     /* A slot as a view of global memory: "talloc", "tpush", "tpop" or "tfree". Its address, for the

@@ -22,6 +22,11 @@ const struct analysis *analysis_named(struct str name)
     return NULL;
 }
 
+struct study_options analysis_options(const struct analysis *a)
+{
+    return a == &analysis_anomaly || a == &analysis_arch ? study_contract() : study_with_passes();
+}
+
 const char *analysis_needs_text(struct arena *arena, unsigned mask)
 {
     static const char *const names[] = {"kernels",      "host events", "communication",

@@ -38,6 +38,9 @@ const struct analysis *analysis_at(size_t i);
 /* The analysis of that name, or NULL. */
 const struct analysis *analysis_named(struct str name);
 
+/* How a capture is to be studied for it. */
+struct study_options analysis_options(const struct analysis *a);
+
 /* "kernels, communication"; "" for an empty mask. */
 const char *analysis_needs_text(struct arena *arena, unsigned mask);
 

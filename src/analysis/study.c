@@ -8,6 +8,7 @@
 
 #include "analysis/diagnose/accounting.h"
 #include "analysis/diagnose/diagnosis.h"
+#include "analysis/diagnose/kernel_families.h"
 #include "analysis/idle/aicpu.h"
 #include "analysis/idle/bubbles.h"
 #include "analysis/idle/evidence.h"
@@ -32,6 +33,14 @@ struct study_options study_with_passes(void)
     return options;
 }
 
+struct study_options study_contract(void)
+{
+    struct study_options options = study_defaults();
+
+    options.is_contract = true;
+    return options;
+}
+
 void study_begin(struct study *st, const struct capture *cap, struct study_options options)
 {
     *st = (struct study){.cap = cap, .options = options};
@@ -40,6 +49,8 @@ void study_begin(struct study *st, const struct capture *cap, struct study_optio
 
 void study_end(struct study *st)
 {
+    if (st->judged != NULL)
+        study_end(st->judged);
     arena_free(&st->scratch);
 }
 
@@ -48,6 +59,27 @@ void *study_keep(struct arena *arena, const void *at, size_t size, size_t n)
     void *kept = arena_array(arena, size, n);
 
     return n > 0 ? memcpy(kept, at, size * n) : kept;
+}
+
+struct study_account {
+    int32_t device;
+    const struct accounting *is;
+    struct study_account *next;
+};
+
+const struct accounting *study_account(struct study *st, int32_t device)
+{
+    struct study_account *a = st->accounts;
+
+    while (a != NULL && a->device != device)
+        a = a->next;
+    if (a == NULL) {
+        a = ARENA_NEW(&st->scratch, struct study_account);
+        *a = (struct study_account){device, accounting_of_device(st, device, &st->scratch),
+                                    st->accounts};
+        st->accounts = a;
+    }
+    return a->is;
 }
 
 struct attr study_attr(const struct capture *cap, size_t slice, strid key)
@@ -69,6 +101,15 @@ int study_by_begin(const void *a, const void *b, void *slices)
     return ORDER(s->begin[x], s->begin[y]) ?: ORDER(x, y);
 }
 
+bool study_is_kernel(const struct study *st, size_t slice)
+{
+    enum slice_kind kind = (enum slice_kind)st->cap->slices.kind[slice];
+    bool is_idle = kind == SLICE_COPY && st->options.is_contract && !st->options.busy_copies &&
+                   capture_is_ascend(st->cap);
+
+    return slice_is_kernel(kind) && !is_idle;
+}
+
 struct kernel_order study_kernels(struct study *st)
 {
     const struct slices *s = &st->cap->slices;
@@ -78,7 +119,7 @@ struct kernel_order study_kernels(struct study *st)
     uint32_t *order = ARENA_ARRAY(&st->scratch, uint32_t, s->n);
     size_t n = 0;
     for (size_t i = 0; i < s->n; i++)
-        if (slice_is_kernel((enum slice_kind)s->kind[i]))
+        if (study_is_kernel(st, i))
             order[n++] = (uint32_t)i;
     if (n > 0)
         qsort_r(order, n, sizeof(*order), study_by_begin, (void *)s);

@@ -25,6 +25,7 @@ struct structures;
     FACT(aicpu)                                                                                    \
     FACT(judgement)                                                                                \
     FACT(accounting)                                                                               \
+    FACT(kernel_families)                                                                          \
     FACT(diagnosis)                                                                                \
     FACT(op_tree)                                                                                  \
     FACT(module_tree)
@@ -53,6 +54,9 @@ struct study_options {
     bool device_windows;        /* a step begins with the first kernel launched in it */
     struct interval_set passes; /* for STEP_CHOICE_PASSES */
     size_t top;                 /* rows of the tables in the text; 0: as many as fit a screen */
+    /* As the documents of anomaly and arch are defined: one step where none are marked, and copies
+     * of an Ascend device are idle time, unless `busy_copies`. */
+    bool is_contract, busy_copies;
 };
 
 /* Slice numbers of the kernels of all lanes, by begin. */
@@ -78,18 +82,26 @@ struct study {
     STUDY_FACTS(STUDY_MEMBER)
 #undef STUDY_MEMBER
     bool has_kernels, has_busy;
+    struct study *judged; /* that the diagnosis is of, where the contract has other steps */
+    struct study_account *accounts; /* of each device that was asked for */
 };
 
 /* The listing rules of the anomaly report: from 100 us on, at most 200. */
 struct study_options study_defaults(void);
 
-/* The same, and without step marks what repeats is the steps. Not for anomaly and arch,
- * whose contracts have one step then. */
+/* The same, and without step marks what repeats is the steps. */
 struct study_options study_with_passes(void);
+
+/* The same as the contracts of anomaly and arch have it. */
+struct study_options study_contract(void);
 
 /* `cap` is sealed and outlives the study. */
 void study_begin(struct study *st, const struct capture *cap, struct study_options options);
 void study_end(struct study *st);
+
+/* The accounting of one of several devices, computed once each; study_accounting() is that of the
+ * first. */
+const struct accounting *study_account(struct study *st, int32_t device);
 
 /* A copy of the elements of a vec that lives in an arena. */
 #define STUDY_KEEP(arena, vec) study_keep((arena), (vec).at, sizeof(*(vec).at), (vec).n)
@@ -102,6 +114,7 @@ struct attr study_attr(const struct capture *cap, size_t slice, strid key);
 int study_by_begin(const void *a, const void *b, void *slices);
 
 struct kernel_order study_kernels(struct study *st);
+bool study_is_kernel(const struct study *st, size_t slice);
 
 /* Place in study_kernels() of the first kernel that begins at or after `t`. */
 size_t study_first_kernel(struct study *st, nanos t);

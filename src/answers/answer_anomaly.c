@@ -50,7 +50,7 @@ static struct interval_set find_passes(const struct capture *cap, const struct a
 {
     struct study st;
 
-    study_begin(&st, cap, study_defaults());
+    study_begin(&st, cap, study_contract());
     const struct arch_layers *layers = arch_find(&st, name)->layers;
     struct interval_set passes = {ARENA_ARRAY(arena, struct interval, layers->n_passes),
                                   layers->n_passes};
@@ -64,20 +64,18 @@ static struct interval_set find_passes(const struct capture *cap, const struct a
 static void analyse(const struct anomaly_job *job, size_t i, struct arena *arena, struct diag *d,
                     struct anomaly_result *out)
 {
-    struct study_options options = job->study;
     struct arch_options name = {.name = str_of(arch_words(arena, job->path))};
-    const struct capture *cap = out->fleet->ranks.at[i];
     struct anomaly_finding *finding = &out->at[i];
 
-    if (options.step_choice == STEP_CHOICE_PASSES)
-        options.passes = find_passes(cap, &name, arena);
-    study_begin(&finding->study, cap, options);
+    finding->study = &out->ranks.ranks[i];
+    if (job->study.step_choice == STEP_CHOICE_PASSES)
+        finding->study->options.passes = find_passes(finding->study->cap, &name, arena);
     out->n = i + 1;
     if (!job->without_arch)
-        finding->arch = arch_find(&finding->study, &name);
+        finding->arch = arch_find(finding->study, &name);
     if (finding->arch != NULL && job->out != NULL)
-        arch_document_fill(&finding->study, finding->arch, job->lang, arena, &out->arch.at[i]);
-    out->gates_reached += check_gates(job, &finding->study, d);
+        arch_document_fill(finding->study, finding->arch, job->lang, arena, &out->arch.at[i]);
+    out->gates_reached += check_gates(job, finding->study, d);
 }
 
 static void anomaly_describe_part(const void *found, size_t i, struct report *r)
@@ -85,10 +83,10 @@ static void anomaly_describe_part(const void *found, size_t i, struct report *r)
     const struct anomaly_result *result = found;
     struct anomaly_finding *finding = &result->at[i];
 
-    r->title = str_of(finding->study.cap->name);
-    anomaly_describe(&finding->study, r);
+    r->title = str_of(finding->study->cap->name);
+    anomaly_describe(finding->study, r);
     if (finding->arch != NULL)
-        anomaly_describe_structures(&finding->study, finding->arch, r);
+        anomaly_describe_structures(finding->study, finding->arch, r);
 }
 
 static bool anomaly_write(const void *found, struct sink sink)
@@ -100,7 +98,7 @@ static bool anomaly_write(const void *found, struct sink sink)
     for (size_t i = 0; i < result->n; i++) {
         struct anomaly_finding *one = &result->at[i];
         text_clear(&json);
-        is_written &= anomaly_write_json(&one->study, one->arch, text_sink(&json));
+        is_written &= anomaly_write_json(one->study, one->arch, text_sink(&json));
         results_put(sink, "strata.anomaly-set/1", i, result->n, text_view(&json));
     }
     text_free(&json);
@@ -122,7 +120,7 @@ static enum status anomaly_save(const struct anomaly_job *job, struct anomaly_fi
 {
     struct text json = {0};
 
-    anomaly_write_json(&one->study, one->arch, text_sink(&json));
+    anomaly_write_json(one->study, one->arch, text_sink(&json));
     enum status st = results_save(job->out, one->json_path, text_view(&json), d);
     text_free(&json);
     return st;
@@ -136,6 +134,7 @@ enum status answer_anomaly(const struct anomaly_job *job, struct arena *arena, s
     *out = (struct anomaly_result){0};
     TRY(input_load_all(job->path, &job->input, d, &out->fleet));
     size_t n = out->fleet->ranks.n;
+    fleet_study_begin(&out->ranks, out->fleet, job->study);
     out->at = ARENA_ARRAY(arena, struct anomaly_finding, n);
     if (!job->without_arch)
         out->arch = (struct arch_result){
@@ -159,8 +158,8 @@ enum status answer_anomaly(const struct anomaly_job *job, struct arena *arena, s
 
 void anomaly_result_free(struct anomaly_result *result)
 {
-    for (size_t i = 0; i < result->n; i++)
-        study_end(&result->at[i].study);
+    if (result->ranks.n > 0)
+        fleet_study_end(&result->ranks);
     arch_result_free(&result->arch);
     fleet_free(result->fleet);
 }

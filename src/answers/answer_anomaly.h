@@ -6,6 +6,7 @@
 
 #include "analysis/compare/gate.h"
 #include "analysis/idle/judgement.h"
+#include "analysis/ranks/fleet_study.h"
 #include "analysis/study.h"
 #include "answers/answer_arch.h"
 #include "base/diag.h"
@@ -28,13 +29,14 @@ struct anomaly_job {
 
 /* What was found in one capture. */
 struct anomaly_finding {
-    struct study study;
+    struct study *study;
     const struct arch *arch; /* NULL: not asked for */
     const char *json_path;   /* where the document was, or would be, written; or NULL */
 };
 
 struct anomaly_result {
     struct fleet *fleet;
+    struct fleet_study ranks;   /* not begun: nothing was loaded */
     struct anomaly_finding *at; /* in rank order */
     size_t n;
     struct arch_result arch; /* empty when it was not asked for */

@@ -132,11 +132,10 @@ enum status answer_arch(const struct arch_job *job, struct arena *arena, struct 
                                    .name = str_of(arch_words(arena, job->paths[0]))};
     out->at = ARENA_ARRAY(arena, struct arch_document, out->fleet->ranks.n);
     out->n = out->fleet->ranks.n;
+    fleet_study_begin(&out->ranks, out->fleet, study_contract());
     for (size_t i = 0; i < out->n; i++) {
-        struct study st;
-        study_begin(&st, out->fleet->ranks.at[i], study_defaults());
-        arch_document_fill(&st, arch_find(&st, &options), job->lang, arena, &out->at[i]);
-        study_end(&st);
+        struct study *st = &out->ranks.ranks[i];
+        arch_document_fill(st, arch_find(st, &options), job->lang, arena, &out->at[i]);
     }
     return arch_result_save(out, job->paths[0], job->out, job->is_dry_run, arena, d);
 }
@@ -149,6 +148,8 @@ void arch_result_free(struct arch_result *result)
     }
     text_free(&result->cover.markdown);
     text_free(&result->cover.json);
+    if (result->ranks.n > 0)
+        fleet_study_end(&result->ranks);
     fleet_free(result->fleet);
 }
 

@@ -5,6 +5,7 @@
 #define STRATA_ANSWERS_ANSWER_ARCH_H
 
 #include "analysis/arch/arch_cover.h"
+#include "analysis/ranks/fleet_study.h"
 #include "base/diag.h"
 #include "input/input.h"
 #include "report/answer.h"
@@ -35,6 +36,7 @@ struct arch_document {
 
 struct arch_result {
     struct fleet *fleet;
+    struct fleet_study ranks; /* not begun: nothing was loaded */
     struct arch_document *at; /* in rank order */
     size_t n;
     enum lang lang;

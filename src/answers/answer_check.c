@@ -65,6 +65,12 @@ static void decide(const struct checking *c, const char *gate, bool is_passed, s
     give(c, gate, is_passed ? GATE_PASS : GATE_FAIL, text);
 }
 
+/* Lengths of marked steps are those of the marks. */
+static const char *by_marks(const struct checking *c)
+{
+    return study_steps(c->st)->source == STEPS_PSEUDO ? "" : ", from mark to mark";
+}
+
 /* Sums over all steps, so that a short one counts as little as it takes. */
 static void check_idle(const struct checking *c)
 {
@@ -82,8 +88,9 @@ static void check_idle(const struct checking *c)
     }
     double share = (double)idle / (double)time;
     decide(c, gate, share <= c->job->max_idle,
-           arena_format(c->arena, "idle for %.1f %% of %s in all steps (limit %g %%)", 100 * share,
-                        quantity_text(c->arena, (double)time, UNIT_NS), 100 * c->job->max_idle));
+           arena_format(c->arena, "idle for %.1f %% of %s in all steps%s (limit %g %%)",
+                        100 * share, quantity_text(c->arena, (double)time, UNIT_NS), by_marks(c),
+                        100 * c->job->max_idle));
 }
 
 static void check_step(const struct checking *c)
@@ -103,10 +110,10 @@ static void check_step(const struct checking *c)
         return;
     }
     decide(c, gate, over == 0,
-           arena_format(c->arena, "longest step %.*s: %s; %zu of %zu steps above %s",
+           arena_format(c->arena, "longest step %.*s: %s%s; %zu of %zu steps above %s",
                         STR_ARGS(steps->at[worst].id),
-                        quantity_text(c->arena, (double)m[worst].service, UNIT_NS), over, steps->n,
-                        limit));
+                        quantity_text(c->arena, (double)m[worst].service, UNIT_NS), by_marks(c),
+                        over, steps->n, limit));
 }
 
 static void check_capture(struct checking *c, const struct capture *cap)
@@ -115,7 +122,7 @@ static void check_capture(struct checking *c, const struct capture *cap)
 
     c->st = &st; /* cppcheck-suppress autoVariables ; until the end of this function */
     c->capture = arena_cstr(c->arena, str_of(cap->name));
-    study_begin(&st, cap, study_defaults());
+    study_begin(&st, cap, study_contract());
     if (!isnan(c->job->max_idle))
         check_idle(c);
     if (c->job->max_step > 0)
@@ -182,7 +189,7 @@ static const struct profile *profile_of(const struct capture *cap, bool is_unmar
 {
     struct study st;
 
-    study_begin(&st, cap, study_defaults());
+    study_begin(&st, cap, study_contract());
     const struct profile *out = profile_make(&st, is_unmarked, arena);
     study_end(&st);
     return out;

@@ -61,7 +61,7 @@ static void convert_find_steps(const struct capture *cap, struct arena *arena,
 {
     struct study study;
 
-    study_begin(&study, cap, study_defaults());
+    study_begin(&study, cap, study_with_passes());
     const struct steps *steps = study_steps(&study);
     if (steps->source != STEPS_PSEUDO) {
         struct timeline_step *list = ARENA_ARRAY(arena, struct timeline_step, steps->n);

@@ -1,5 +1,6 @@
 #include "answers/answer_tables.h"
 
+#include <math.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -47,7 +48,8 @@ static bool tables_put_row(void *ctx, const struct sql_value *cells, size_t n)
         if (cells[i].type == SQL_INT)
             text_format(ctx, "%lld|", (long long)cells[i].number);
         else if (cells[i].type == SQL_REAL)
-            text_format(ctx, "%.15g|", cells[i].real);
+            text_format(ctx, cells[i].real == floor(cells[i].real) ? "%.1f|" : "%.15g|",
+                        cells[i].real); /* as SQLite writes them */
         else
             text_format(
                 ctx, "%.*s|",

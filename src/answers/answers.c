@@ -20,7 +20,7 @@ enum status answer_analyze(const struct capture *cap, const char *analysis, stru
                          "unknown analysis '%s'", analysis);
     *out = report_new(LANG_EN, str_of(cap->name));
     analysis_check_needs(chosen, cap, d);
-    study_begin(&st, cap, study_defaults());
+    study_begin(&st, cap, analysis_options(chosen));
     chosen->run(&st, *out);
     study_end(&st);
     return ST_OK;

@@ -51,7 +51,7 @@ TEST(a_capture_is_loaded_analysed_and_rendered)
     assert_non_null(file);
     assert_non_null(fgets(line, sizeof(line), file));
     fclose(file);
-    assert_non_null(strstr(line, "1 pseudo-step · 2 kernels · 1 stream"));
+    assert_non_null(strstr(line, "1 pseudo-step · 2 kernels and copies · 1 stream"));
 }
 
 TEST(the_locale_of_the_program_around_is_not_seen)

@@ -121,8 +121,15 @@ void diag_merge(struct diag *d, const struct diag *from)
             diag_keep(d, e, src->first[k].where, src->first[k].text);
         e->count += src->count - texts;
     }
-    for (size_t i = 0; i < from->hints.n; i++)
-        diag_hint(d, from->hints.at[i].label, "%s", from->hints.at[i].text);
+    for (size_t i = 0; i < from->hints.n; i++) {
+        const struct diag_hint *hint = &from->hints.at[i];
+        bool is_there = false; /* two tasks met the same */
+        for (size_t k = 0; k < d->hints.n && !is_there; k++)
+            is_there = strcmp(d->hints.at[k].label, hint->label) == 0 &&
+                       strcmp(d->hints.at[k].text, hint->text) == 0;
+        if (!is_there)
+            diag_hint(d, hint->label, "%s", hint->text);
+    }
 }
 
 uint64_t diag_count(const struct diag *d, const char *code)

@@ -31,6 +31,11 @@ enum {
     LIMIT_PTO_ALIASES = 1 << 16,   /* uses of named attributes: names of names could explode */
     LIMIT_PTO_DEPTH = 200,         /* its regions, attributes and types; kernels nest 8 deep */
     LIMIT_SCENE_BYTES = 4 << 20,   /* a test scene or a list of arguments; real ones have 20 KB */
+    LIMIT_PARQUET_DEPTH = 32,      /* of a schema; tables of measurements are flat */
+    LIMIT_PARQUET_ROWS = 1 << 24,  /* of a row group; writers make 2^20 at most unless asked */
+    LIMIT_PARQUET_PAGE = 1 << 28,  /* one page unpacked; the usual one has 1 MiB */
+    LIMIT_PARQUET_BYTES = 1 << 29, /* all pages of a column in a row group, unpacked */
+    LIMIT_PICKLE_STACK = 1 << 20,  /* values put aside; 24 bytes each, real ones have some 1 000 */
     LIMIT_SOURCE_BYTES = 16 << 20, /* one kernel in C++; real ones have 40 KB */
 };
 

@@ -82,6 +82,7 @@ void capture_free(struct capture *cap)
     vec_free(&cap->flows);
     vec_free(&cap->marks);
     vec_free(&cap->allocations);
+    snapshot_free(cap->snapshot);
     vec_free(&cap->comm_ops);
     vec_free(&cap->comm_links);
     vec_free(&cap->comm_groups);

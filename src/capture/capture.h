@@ -10,6 +10,7 @@
 #include "capture/facts.h"
 #include "capture/lane.h"
 #include "capture/slices.h"
+#include "capture/snapshot.h"
 #include "capture/source.h"
 
 /*
@@ -105,6 +106,7 @@ struct capture {
     VEC_OF(struct series) series;
     VEC_OF(struct mark) marks; /* by begin once sealed */
     VEC_OF(struct allocation) allocations;
+    struct snapshot *snapshot; /* of an allocator; NULL: none */
     VEC_OF(struct comm_op) comm_ops;
     VEC_OF(struct comm_link) comm_links;
     VEC_OF(struct comm_group) comm_groups;

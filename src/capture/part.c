@@ -129,6 +129,7 @@ static void copy_facts(struct copying *c)
     to->facts.kind = copy_text(c, from->facts.kind);
     to->facts.producer = copy_text(c, from->facts.producer);
     to->facts.device_name = copy_text(c, from->facts.device_name);
+    to->facts.device_cc = copy_text(c, from->facts.device_cc);
     to->facts.host = copy_text(c, from->facts.host);
     to->clock = from->clock;
     to->origin = from->origin;

@@ -36,6 +36,7 @@ static struct capture *part_sample(void)
     capture_sample(cap, capture_series(cap, 0, part_put(cap, "mem"), part_put(cap, "B")), 1100, 5);
     cap->facts.vendor = VENDOR_ASCEND;
     cap->facts.device_name = part_put(cap, "chip");
+    cap->facts.device_cc = part_put(cap, "9.0");
     cap->name = "run";
     capture_seal(cap);
     return cap;
@@ -66,6 +67,7 @@ TEST(a_window_becomes_a_capture_that_stands_alone)
         attrs_get(&part->attrs, part->slices.own[kernel], intern_find(&part->strings, S("bytes")));
     assert_int_equal(own.number, 101);
     assert_true(str_equal(capture_text(part, part->facts.device_name), S("chip")));
+    assert_true(str_equal(capture_text(part, part->facts.device_cc), S("9.0")));
     assert_int_equal(intern_find(&part->strings, S("first")), 0);
     assert_string_equal(part->name, "run");
     capture_free(part);

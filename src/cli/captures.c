@@ -49,8 +49,7 @@ int captures_give_each(struct session *s, struct input_options input,
     const struct per_rank *all = per_rank_find(&fs, kind, ctx);
     const struct answer a = per_rank_answer(all, str_basename(str_of(s->operands.at[0])),
                                             origin_name(fleet->ranks.at[0]->origin));
-    enum status status = page_answer_view(
-        s, &a, (struct page_view){fleet->ranks.at, fleet->ranks.n, study_with_passes(), view});
+    enum status status = page_answer_view(s, &a, &fs, view);
     fleet_study_end(&fs);
     fleet_free(fleet);
     return session_code(status);

@@ -101,9 +101,7 @@ static void analyze_give(struct session *s, const struct analysis *a, const stru
     const struct asked asked = {a, &st};
 
     analysis_check_needs(a, cap, &s->diag);
-    study_begin(&st, cap,
-                a == &analysis_anomaly || a == &analysis_arch ? study_defaults()
-                                                              : study_with_passes());
+    study_begin(&st, cap, analysis_options(a));
     session_give(s, &(struct answer){.schema = a->schema,
                                      .origin = origin_name(cap->origin),
                                      .result = a->find(&st),

@@ -16,7 +16,7 @@ struct args {
 };
 
 static const struct args defaults = {
-    .job = {.input = CAPTURE_INPUT(), .study = {.max_bubbles = 200}},
+    .job = {.input = CAPTURE_INPUT(), .study = {.is_contract = true, .max_bubbles = 200}},
     .min_bubble = "100",
 };
 
@@ -36,7 +36,7 @@ static const struct opt options[] = {
                "names of host ranges to use as steps, if none are marked"),
     OPT_CHOICE(0, "step-window", step_windows, struct args, step_window,
                "start of a step: host mark or first kernel (default: host)"),
-    OPT_FLAG(0, "busy-copies", struct args, job.input.busy_copies,
+    OPT_FLAG(0, "busy-copies", struct args, job.study.busy_copies,
              "count device copies as busy (Ascend)"),
     OPT_INT(0, "top", "N", struct args, job.study.top, 1, 1000000,
             "rows of gaps and operators (default: fit one screen)"),
@@ -103,8 +103,7 @@ static int anomaly_run(struct session *s, const void *given)
             if (job.markdown != NULL)
                 session_wrote(s, job.markdown);
         }
-        status = page_answer_view(
-            s, &a, (struct page_view){result.fleet->ranks.at, result.n, job.study, "timeline"});
+        status = page_answer_view(s, &a, &result.ranks, "timeline");
     }
     bool is_shut = status == ST_OK && result.gates_reached > 0;
     anomaly_result_free(&result);

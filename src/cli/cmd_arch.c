@@ -45,9 +45,7 @@ static int arch_run(struct session *s, const void *given)
         const struct answer a = arch_answer(&result);
         if (job.out != NULL && !job.is_dry_run)
             captures_wrote_arch(s, &result);
-        status = page_answer_view(
-            s, &a,
-            (struct page_view){result.fleet->ranks.at, result.n, study_with_passes(), "model"});
+        status = page_answer_view(s, &a, &result.ranks, "model");
     }
     arch_result_free(&result);
     return session_code(status);

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/ranks/fleet_study.h"
 #include "answers/answer_diff.h"
 #include "base/files/fs.h"
 #include "base/files/large.h"
@@ -198,23 +199,20 @@ struct viewing {
     const struct args *args;
     struct view_server *server;
     struct page_file page;
-    struct study *studies;
 };
 
-static void add_captures(struct viewing *v, enum page_kind kind, struct capture *const *caps,
-                         size_t n, struct study_options how)
+static void begin_page(struct viewing *v, enum page_kind kind)
 {
     view_server_tick(v->server, (struct progress_step){.label = "analysing"});
-    n = n < PAGE_SETS ? n : PAGE_SETS;
-    v->studies = ARENA_ARRAY(&v->s->arena, struct study, n + 1);
     page_init(&v->page, kind,
               &(struct page_options){
                   .lang = session_lang(v->s), .max_size = v->args->max_size, .pool = v->s->pool});
-    for (size_t i = 0; i < n; i++) {
-        study_begin(&v->studies[i], caps[i], how);
-        page_add_set(&v->page, &v->studies[i]);
-    }
-    v->page.title = page_name(v->page.sets[0], str_of(caps[0]->name));
+}
+
+/* The timeline first, then what is to be found. */
+static void show_page(struct viewing *v)
+{
+    v->page.title = page_name(v->page.sets[0], str_of(v->page.sets[0]->cap->name));
     page_find_rows(&v->page);
     view_server_show(v->server, &v->page);
     page_prepare(&v->page);
@@ -228,22 +226,23 @@ static void serve(struct viewing *v)
     cancel_clear(); /* Ctrl-C is the usual end */
     view_server_close(v->server);
     v->server = NULL;
-    size_t n = v->page.n_sets;
     page_fini(&v->page);
-    for (size_t i = 0; i < n; i++)
-        study_end(&v->studies[i]);
 }
 
 static enum status view_one(struct viewing *v)
 {
     struct session *s = v->s;
+    struct fleet_study fs;
     struct fleet *fleet;
 
     TRY(captures_load(s, s->operands.at[0], v->args->input, &fleet));
-    add_captures(v, fleet->ranks.n > 1 ? PAGE_RANKS : PAGE_CAPTURE, fleet->ranks.at, fleet->ranks.n,
-                 study_with_passes());
+    begin_page(v, fleet->ranks.n > 1 ? PAGE_RANKS : PAGE_CAPTURE);
+    fleet_study_begin(&fs, fleet, study_with_passes());
+    page_add_fleet(&v->page, &fs);
+    show_page(v);
     page_put_capture(&v->page);
     serve(v);
+    fleet_study_end(&fs);
     fleet_free(fleet);
     return ST_OK;
 }
@@ -259,14 +258,18 @@ static enum status view_two(struct viewing *v)
     captures_input(s, &job.input);
     enum status status = answer_diff(&job, &s->arena, &s->diag, &result);
     if (status == ST_OK) {
-        struct capture *caps[SIDES];
+        struct study studies[SIDES];
+        begin_page(v, PAGE_COMPARE);
         for (int side = 0; side < SIDES; side++) {
             captures_read(s, result.fleet[side]);
-            caps[side] = result.fleet[side]->ranks.at[0];
+            study_begin(&studies[side], result.fleet[side]->ranks.at[0], study_defaults());
+            page_add_set(&v->page, &studies[side]);
         }
-        add_captures(v, PAGE_COMPARE, caps, SIDES, study_defaults());
+        show_page(v);
         page_put_compare(&v->page, result.at[0]);
         serve(v);
+        for (int side = 0; side < SIDES; side++)
+            study_end(&studies[side]);
     }
     diff_result_free(&result);
     return status;

@@ -1,6 +1,7 @@
 /*
  * strata whatif: what a change to the program would save.
  */
+#include "analysis/diagnose/root_find.h"
 #include "analysis/diagnose/whatif_changes.h"
 #include "answers/answer_whatif.h"
 #include "answers/per_rank.h"
@@ -64,11 +65,16 @@ static void whatif_find(struct study *st, const void *ctx, struct rank_answer *o
     if (answer == NULL)
         return;
     const struct whatif_result *best = answer->singles > 0 ? &answer->single[0] : NULL;
-    double saving = best == NULL ? 0 : best->is_calibrated ? best->saving : best->profiled_saving;
-    out->summary = best == NULL
-                       ? wording_of(&st->scratch, phrase_plain(&whatif_text.of_rank_none))
-                       : WORDING(&st->scratch, &whatif_text.of_rank, PLACE("change", best->change),
-                                 place_quantity("share", saving, UNIT_RATIO));
+    bool is_bare = answer->is_calibrated;
+    double saving = best == NULL ? 0 : is_bare ? best->saving : best->profiled_saving;
+    if (best == NULL)
+        out->summary = wording_of(&st->scratch, phrase_plain(&whatif_text.of_rank_none));
+    else
+        out->summary = WORDING(
+            &st->scratch,
+            best->reading == SAVING_AT_MOST ? &whatif_text.of_rank_most : &whatif_text.of_rank,
+            PLACE("change", best->change), place_quantity("share", saving, UNIT_RATIO),
+            place_quantity("base", (double)(is_bare ? answer->bare : answer->recorded), UNIT_NS));
     out->weight = saving;
 }
 

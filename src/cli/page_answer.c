@@ -75,19 +75,20 @@ enum status page_answer_end(struct session *s)
     return status;
 }
 
-enum status page_answer_fleet(struct session *s, void *ctx)
+static struct page_file *fleet_begin(struct session *s, struct fleet_study *fs)
 {
     struct page_file *page = &s->page->file;
-    struct fleet_study *fs = ctx;
 
     begin_file(s, fs->n > 1 ? PAGE_RANKS : PAGE_CAPTURE);
-    for (size_t i = 0; i < fs->n && i < PAGE_SETS; i++)
-        page_add_set(page, &fs->ranks[i]);
+    page_add_fleet(page, fs);
     page_prepare(page);
+    return page;
+}
+
+enum status page_answer_fleet(struct session *s, void *fs)
+{
     s->page->may_redact = true;
-    page_put_capture(page);
-    if (fleet_study_cluster(fs) != NULL)
-        page_cluster(page, fleet_study_cluster(fs));
+    page_put_capture(fleet_begin(s, fs));
     return page_answer_end(s);
 }
 
@@ -133,18 +134,23 @@ enum status page_answer_give(struct session *s, const struct answer *a, page_mak
     return has_all_fragments(s) ? make(s, ctx) : ST_OK;
 }
 
+struct fleet_view {
+    struct fleet_study *fs;
+    const char *view;
+};
+
 static enum status make_view(struct session *s, void *ctx)
 {
-    const struct page_view *v = ctx;
+    const struct fleet_view *v = ctx;
 
-    page_put_view(answer_begin(s, v->n > 1 ? PAGE_RANKS : PAGE_CAPTURE, v->caps, v->n, v->options),
-                  v->view, s->page->fragments);
+    page_put_view(fleet_begin(s, v->fs), v->view, s->page->fragments);
     return page_answer_end(s);
 }
 
-enum status page_answer_view(struct session *s, const struct answer *a, struct page_view view)
+enum status page_answer_view(struct session *s, const struct answer *a, struct fleet_study *fs,
+                             const char *view)
 {
-    return page_answer_give(s, a, make_view, &view);
+    return page_answer_give(s, a, make_view, &(struct fleet_view){fs, view});
 }
 
 struct page_file *page_answer_begin(struct session *s, enum page_kind kind, struct capture *cap)

@@ -67,13 +67,8 @@ enum status page_answer_fill(struct session *s, enum page_kind kind,
 
 /* The page of captures as a command sees them: at the view that shows its answer, with its report
  * below. */
-struct page_view {
-    struct capture *const *caps;
-    size_t n;
-    struct study_options options;
-    const char *view;
-};
-enum status page_answer_view(struct session *s, const struct answer *a, struct page_view view);
+enum status page_answer_view(struct session *s, const struct answer *a, struct fleet_study *fs,
+                             const char *view);
 
 /* A command that runs for a second language: what it writes besides is there already. */
 bool page_answer_again(const struct session *s);

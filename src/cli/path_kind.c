@@ -87,6 +87,11 @@ const struct path_way path_ways[KINDS] = {
     [KIND_PREDICTION] = {.what = "a predicted trace",
                          .next = {{"strata diff PATH MEASURED.csv", NULL},
                                   {"strata db trace-csv --trace PATH", NULL}}},
+    [KIND_SNAPSHOT] = {.what = "a memory snapshot",
+                       .one = {"memory"},
+                       .two = {"memory"},
+                       .next = {{"strata PATH -o report.html", "the curve and the blocks"},
+                                {"strata memory PATH --json", "every stack"}}},
     [KIND_DOCUMENT] = {.what = "an answer of strata",
                        .next = {{"strata help --list-schemas", NULL}}},
 };
@@ -174,6 +179,9 @@ static enum path_kind kind_of_file(const char *path, struct arena *arena)
     if (str_find(head, S("\"traceEvents\"")) < head.n &&
         str_find(head, S("\"kernel_type\"")) < head.n)
         return KIND_PREDICTION;
+    if (input_probe(&input_torch_snapshot, &(struct probe){path, name, head}) > 0 ||
+        (str_starts(head, S("\x1f\x8b")) && input_claims(&input_torch_snapshot, name)))
+        return KIND_SNAPSHOT;
     if (is_database_file(name, head))
         return KIND_DATABASE_FILE;
     if (is_scene(name, head))

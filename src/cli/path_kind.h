@@ -22,6 +22,7 @@ enum path_kind {
     KIND_NCU_REPORT,
     KIND_NSYS_REPORT,
     KIND_PREDICTION,
+    KIND_SNAPSHOT,
     KIND_DOCUMENT,
     KINDS
 };

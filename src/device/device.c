@@ -53,6 +53,52 @@ const size_t device_rate_count = ARRAY_LEN(device_rates);
 ENUM_NAMES(peak_name, enum peak, "fp64", "fp64_tensor", "fp32", "tf32", "bf16", "fp16",
            "fp16_acc16", "fp8", "fp8_acc16", "int8", "fp4", "vector_fp16", "vector_fp32")
 
+bool peak_of_dtype(enum dtype type, enum peak *out)
+{
+    static const struct {
+        enum dtype type;
+        enum peak peak;
+    } named[] = {
+        {DTYPE_BF16, PEAK_BF16},  {DTYPE_F16, PEAK_FP16}, {DTYPE_F32, PEAK_FP32},
+        {DTYPE_TF32, PEAK_TF32},  {DTYPE_F64, PEAK_FP64}, {DTYPE_F8E4M3, PEAK_FP8},
+        {DTYPE_F8E5M2, PEAK_FP8}, {DTYPE_HIF8, PEAK_FP8}, {DTYPE_F4E2M1, PEAK_FP4},
+        {DTYPE_F4E1M2, PEAK_FP4}, {DTYPE_I8, PEAK_INT8},  {DTYPE_U8, PEAK_INT8},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(named); i++)
+        if (named[i].type == type) {
+            *out = named[i].peak;
+            return true;
+        }
+    return false;
+}
+
+static bool has_peak(const struct device *d, enum peak peak)
+{
+    return d == NULL || d->tflops[peak] > 0;
+}
+
+enum peak device_product_peak(const struct device *d, enum dtype type)
+{
+    enum peak own = PEAK_TF32;
+
+    peak_of_dtype(type, &own);
+    switch (own) {
+    case PEAK_BF16:
+        return !has_peak(d, own) && has_peak(d, PEAK_FP16) ? PEAK_FP16 : own;
+    case PEAK_FP16:
+        return !has_peak(d, own) && has_peak(d, PEAK_BF16) ? PEAK_BF16 : own;
+    case PEAK_FP64:
+        return has_peak(d, PEAK_FP64_TENSOR) ? PEAK_FP64_TENSOR : own;
+    case PEAK_FP8:
+    case PEAK_FP4:
+    case PEAK_INT8:
+        return own;
+    default:
+        return has_peak(d, PEAK_TF32) ? PEAK_TF32 : PEAK_FP32;
+    }
+}
+
 const char *peak_unit(enum peak peak)
 {
     return peak == PEAK_INT8 ? "TOP/s" : "TFLOP/s";
@@ -120,12 +166,29 @@ static struct str without_vendor(struct str name)
     return name;
 }
 
+/* Names of boards that do not begin as the driver's names do. */
+static struct str without_alias(struct str name)
+{
+    static const struct {
+        struct str alias, name;
+    } aliases[] = {{S_INIT("H100 SXM"), S_INIT("H100 80GB HBM3")},
+                   {S_INIT("H100 80GB SXM"), S_INIT("H100 80GB HBM3")},
+                   {S_INIT("A100 SXM"), S_INIT("A100-SXM4-80GB")},
+                   {S_INIT("A100 PCIe"), S_INIT("A100 80GB PCIe")}};
+
+    for (size_t i = 0; i < ARRAY_LEN(aliases); i++)
+        if (prefix_length(name, aliases[i].alias) > 0 &&
+            prefix_length(name, S("A100 PCIE 40GB")) < 0 && prefix_length(name, S("A100 SXM4")) < 0)
+            return aliases[i].name;
+    return name;
+}
+
 const struct device *device_find(const struct device_table *t, struct str name)
 {
     const struct device *best = NULL;
     int best_length = 0;
 
-    name = without_vendor(name);
+    name = without_alias(without_vendor(name));
     for (size_t i = 0; i < t->n; i++) {
         int length = prefix_length(name, str_of(t->at[i].name));
         if (length > best_length && !is_other_part(&t->at[i], name)) {

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "ops/dtype.h"
 #include "report/record.h"
 
 enum peak {
@@ -48,6 +49,7 @@ struct device {
     double l2_gbps;
     double memory_gb;
     double link_gbps; /* to other devices of the machine, all links together, one direction */
+    uint32_t reached; /* percent of the 16-bit peak that the vendor's best products reach */
     double other_gbps, other_l2_gbps; /* the same part with its second memory type ("CJ") */
     const char *source;
     uint32_t unsure; /* bit per enum peak: found in one place only, not confirmed */
@@ -66,6 +68,14 @@ const char *peak_name(enum peak peak);
 
 /* "TFLOP/s", or "TOP/s" for integers. */
 const char *peak_unit(enum peak peak);
+
+/* The peak that is named after a type of elements; false when none is. */
+bool peak_of_dtype(enum dtype type, enum peak *out);
+
+/* The peak that products of this type run at on a device, or would where it is not known (NULL):
+ * floats on tensor cores as TF32, and what else there is where a device has no such units. A type
+ * that is not known counts as a float. */
+enum peak device_product_peak(const struct device *d, enum dtype type);
 
 /* The device whose name is the longest prefix of `name`; NULL when none is. Letter case, blanks,
  * '-' and '_' do not count, nor do the vendor's words in front ("NVIDIA GeForce RTX 4090"). */

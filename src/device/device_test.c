@@ -120,7 +120,7 @@ TEST(a_beginning_of_a_name_lists_its_family)
 
 TEST(every_row_names_its_source_and_bandwidth)
 {
-    assert_int_equal(device_builtin.n, 83);
+    assert_int_equal(device_builtin.n, 86);
     for (size_t i = 0; i < device_builtin.n; i++) {
         assert_non_null(device_builtin.at[i].source);
         assert_non_null(device_builtin.at[i].vendor);

@@ -150,12 +150,12 @@ static const char *toolkit_version(struct arena *arena, const char *program)
 const struct driver drivers[DRIVERS] = {
     [DRIVER_CUBLASLT] = {"cuBLASLt", "NVIDIA cuBLASLt", "replays matrix products on the GPU",
                          "matrix products on the CPU, marked as estimated",
-                         .library = {LIST("libcublasLt.so.13", "libcublasLt.so.12",
-                                          "libcublasLt.so"),
-                                     probe_cuda_folders, ask_cublaslt}},
+                         .libraries = {LIST("libcublasLt.so.13", "libcublasLt.so.12",
+                                            "libcublasLt.so"),
+                                       probe_cuda_folders, ask_cublaslt}},
     [DRIVER_CUDA] = {"CUDA driver", "NVIDIA CUDA driver", "runs kernels on a GPU",
                      "no GPU runs; predictions use the device table",
-                     .library = {LIST("libcuda.so.1"), LIST("/usr/lib/wsl/lib"), ask_cuda}},
+                     .libraries = {LIST("libcuda.so.1"), LIST("/usr/lib/wsl/lib"), ask_cuda}},
     [DRIVER_CUOBJDUMP] = {"cuobjdump", "NVIDIA cuobjdump", "PTX of a program's kernels",
                           "PTX of modules compiled with -lineinfo",
                           .program = {"cuobjdump", "STRATA_CUOBJDUMP", LIST(IN_CUDA("cuobjdump")),
@@ -163,8 +163,8 @@ const struct driver drivers[DRIVERS] = {
     [DRIVER_CUPTI] = {"CUPTI", "NVIDIA CUPTI",
                       "records activity and counters inside a profiled program",
                       "ncu and nsys if found, else imported files",
-                      .library = {LIST("libcupti.so.13", "libcupti.so.12", "libcupti.so"),
-                                  probe_cuda_folders, ask_cupti}},
+                      .libraries = {LIST("libcupti.so.13", "libcupti.so.12", "libcupti.so"),
+                                    probe_cuda_folders, ask_cupti}},
     [DRIVER_CXX] =
         {
             "C++ compiler",
@@ -184,7 +184,8 @@ const struct driver drivers[DRIVERS] = {
                                    false}},
     [DRIVER_NCCL] = {"NCCL", "NVIDIA NCCL", "measures collectives between GPUs",
                      "an analytic model of collectives",
-                     .library = {LIST("libnccl.so.2", "libnccl.so"), probe_cuda_folders, ask_nccl}},
+                     .libraries = {LIST("libnccl.so.2", "libnccl.so"), probe_cuda_folders,
+                                   ask_nccl}},
     [DRIVER_NCU] = {"ncu", "NVIDIA Nsight Compute", "detailed metrics of single kernels",
                     "CUPTI counters if found, else imported reports",
                     .program = {"ncu", "STRATA_NCU",
@@ -202,11 +203,11 @@ const struct driver drivers[DRIVERS] = {
     [DRIVER_NVML] = {"NVML", "NVIDIA Management Library",
                      "reads and locks clocks; power, GPU processes",
                      "clocks of the device table; no locking",
-                     .library = {LIST("libnvidia-ml.so.1"), LIST("/usr/lib/wsl/lib"), ask_nvml}},
+                     .libraries = {LIST("libnvidia-ml.so.1"), LIST("/usr/lib/wsl/lib"), ask_nvml}},
     [DRIVER_NVRTC] = {"NVRTC", "NVIDIA NVRTC", "compiles generated kernels at run time",
                       "prebuilt sources, compiled with the local compiler",
-                      .library = {LIST("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"),
-                                  probe_cuda_folders, ask_nvrtc}},
+                      .libraries = {LIST("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"),
+                                    probe_cuda_folders, ask_nvrtc}},
     [DRIVER_OPENMPI] =
         {
             "OpenMPI",
@@ -224,7 +225,7 @@ struct probe_result driver_probe(enum driver_id id, struct arena *arena)
     struct probe_result out;
 
     if (d->program.name == NULL)
-        probe_library(&d->library, arena, &out);
+        probe_library(&d->libraries, arena, &out);
     else
         probe_program(&d->program, arena, &out);
     if (id == DRIVER_MSPROF && out.state == PROBE_FOUND)

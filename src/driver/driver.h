@@ -49,7 +49,7 @@ struct driver {
     const char *instead;          /* what is used when it is missing */
     const char *remark;           /* a limit of our support; NULL: none */
     struct probe_program program; /* its name NULL: a library */
-    struct probe_library library;
+    struct probe_library libraries;
 };
 
 enum driver_id {

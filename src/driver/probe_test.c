@@ -111,7 +111,7 @@ TEST(every_entry_says_what_is_used_instead)
         assert_non_null(drivers[i].name);
         assert_non_null(drivers[i].job);
         assert_non_null(drivers[i].instead);
-        assert_true((drivers[i].program.name != NULL) != (drivers[i].library.names != NULL));
+        assert_true((drivers[i].program.name != NULL) != (drivers[i].libraries.names != NULL));
     }
 }
 

@@ -80,11 +80,27 @@ static enum status bundle_look(struct finder *f, const char *path, bool is_direc
 static bool is_rocprof(const struct input_format *format)
 {
     return format == &input_rocprof || format == &input_rocprof_calls ||
-           format == &input_rocprof_json || format == &input_rocprof_trace;
+           format == &input_rocprof_json || format == &input_rocprof_trace ||
+           format == &input_rocpd;
+}
+
+static void bundle_add(struct finder *f, struct bundle_file file)
+{
+    enum { RUNS_MOST = 256 };
+    const char *runs[RUNS_MOST];
+    size_t n =
+        file.format->runs != NULL ? file.format->runs(file.path, f->arena, runs, RUNS_MOST) : 0;
+
+    vec_push(&f->files, file);
+    for (size_t i = 0; i < n && n > 1; i++) {
+        f->files.at[f->files.n - 1].run = runs[i];
+        if (i + 1 < n)
+            vec_push(&f->files, file);
+    }
 }
 
 static void add_file(struct finder *f, const char *path, size_t root, int depth, bool claimed,
-                     const struct input_format *format)
+                     bool is_named, const struct input_format *format)
 {
     struct str whole = str_of(path), name = str_basename(whole);
     size_t digits = str_digits(name), run = rank_folder(whole, root);
@@ -93,14 +109,15 @@ static void add_file(struct finder *f, const char *path, size_t root, int depth,
      * before its name: 4711_kernel_trace.csv. */
     if (is_rocprof(format) && digits > 0 && digits < name.n && name.at[digits] == '_')
         run = whole.n - name.n + digits;
-    vec_push(&f->files, ((struct bundle_file){
-                            .path = path,
-                            .format = format,
-                            .parts = rank_name_parts(name),
-                            .folder = str_part(whole, 0, run),
-                            .depth = depth,
-                            .is_claimed = claimed,
-                        }));
+    bundle_add(f, (struct bundle_file){
+                      .path = path,
+                      .format = format,
+                      .parts = rank_name_parts(name),
+                      .folder = str_part(whole, 0, run),
+                      .depth = depth,
+                      .is_claimed = claimed,
+                      .is_named = is_named,
+                  });
 }
 
 static enum status look_at_path(struct finder *f, const char *path)
@@ -111,8 +128,7 @@ static enum status look_at_path(struct finder *f, const char *path)
 
     if (!fs_is_dir(path)) {
         TRY(bundle_look(f, path, true, f->diag, &format));
-        add_file(f, arena_cstr(f->arena, whole), 0, 0, true, format);
-        f->files.at[f->files.n - 1].is_named = true;
+        add_file(f, arena_cstr(f->arena, whole), 0, 0, true, true, format);
         return ST_OK;
     }
     TRY(fs_walk(f->arena, path, skipped_folders, ARRAY_LEN(skipped_folders), &list, f->diag));
@@ -131,7 +147,7 @@ static enum status look_at_path(struct finder *f, const char *path)
             diag_merge(&f->locked, &quiet);
         diag_fini(&quiet);
         if (format != NULL)
-            add_file(f, entry->path, whole.n, entry->depth, claimed, format);
+            add_file(f, entry->path, whole.n, entry->depth, claimed, false, format);
     }
     return ST_OK;
 }
@@ -506,18 +522,62 @@ static struct bundle_group arrange_incore(struct finder *f, struct bundle_group 
     return (struct bundle_group){rest, n};
 }
 
-/* The files of a group without the tables of AMD's profilers that a timeline beside them repeats.
- */
+/* The files of a group without the tables of AMD's profilers that a timeline beside them repeats,
+ * and without what a database beside them repeats. */
 static struct bundle_group drop_repeated(struct finder *f, struct bundle_group g)
 {
     struct bundle_file *kept = ARENA_ARRAY(f->arena, struct bundle_file, g.n);
-    bool has_whole = false;
+    bool has_whole = false, has_database = false;
+    size_t n = 0;
+
+    for (size_t i = 0; i < g.n; i++) {
+        has_whole = has_whole || (is_rocprof(g.at[i].format) && g.at[i].format->role == ROLE_WHOLE);
+        has_database = has_database || g.at[i].format == &input_rocpd;
+    }
+    for (size_t i = 0; i < g.n; i++) {
+        bool is_best =
+            has_database ? g.at[i].format == &input_rocpd : g.at[i].format->role == ROLE_WHOLE;
+        if (!has_whole || !is_rocprof(g.at[i].format) || is_best)
+            kept[n++] = g.at[i];
+    }
+    return (struct bundle_group){kept, n};
+}
+
+/* The name of a profile of XLA without what tells its form: "host" of "host.xplane.pb" and of
+ * "host.trace.json.gz". */
+static struct str xla_stem(const struct bundle_file *file)
+{
+    static const struct str ends[] = {S_INIT(".gz"), S_INIT(".json"), S_INIT(".pb"),
+                                      S_INIT(".trace"), S_INIT(".xplane")};
+    struct str name = str_basename(str_of(file->path));
+
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+        if (str_ends(name, ends[i]))
+            name.n -= ends[i].n;
+    return name;
+}
+
+/* Whether a timeline in JSON repeats a profile of XLA beside it, and no more than its first million
+ * events. */
+static bool repeats_xplane(struct bundle_group g, const struct bundle_file *file)
+{
+    if (file->format != &input_xla_trace || file->is_named)
+        return false;
+    for (size_t i = 0; i < g.n; i++)
+        if (g.at[i].format == &input_xplane && str_equal(folder_of(&g.at[i]), folder_of(file)) &&
+            (str_equal(xla_stem(&g.at[i]), xla_stem(file)) ||
+             str_equal(xla_stem(file), S("perfetto_trace"))))
+            return true;
+    return false;
+}
+
+static struct bundle_group drop_xla_json(struct finder *f, struct bundle_group g)
+{
+    struct bundle_file *kept = ARENA_ARRAY(f->arena, struct bundle_file, g.n);
     size_t n = 0;
 
     for (size_t i = 0; i < g.n; i++)
-        has_whole = has_whole || (is_rocprof(g.at[i].format) && g.at[i].format->role == ROLE_WHOLE);
-    for (size_t i = 0; i < g.n; i++)
-        if (!has_whole || !is_rocprof(g.at[i].format) || g.at[i].format->role == ROLE_WHOLE)
+        if (!repeats_xplane(g, &g.at[i]))
             kept[n++] = g.at[i];
     return (struct bundle_group){kept, n};
 }
@@ -527,7 +587,7 @@ static void arrange(struct finder *f, struct bundle_group g)
     size_t wholes = 0, rest = 0;
     bool has_data = false;
 
-    g = drop_repeated(f, arrange_incore(f, g));
+    g = drop_xla_json(f, drop_repeated(f, arrange_incore(f, g)));
     for (size_t i = 0; i < g.n; i++) {
         struct draft draft = {0};
         /* How a run was recorded is no data, unless that is what was asked for. */
@@ -553,7 +613,8 @@ static void arrange(struct finder *f, struct bundle_group g)
 }
 
 ORDER_BY(by_folder, struct bundle_file,
-         str_compare(x->folder, y->folder) ?: strcmp(x->path, y->path));
+         str_compare(x->folder, y->folder) ?: strcmp(x->path, y->path)
+         ?: x->run != NULL && y->run != NULL ? strcmp(x->run, y->run) : 0);
 
 static void arrange_all(struct finder *f)
 {

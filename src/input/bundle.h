@@ -18,6 +18,7 @@ struct bundle_file {
     int depth;         /* folders below the given one */
     bool is_claimed;   /* by its name */
     bool is_named;     /* by the user */
+    const char *run;   /* of several in it; NULL: it is one */
 };
 
 struct bundle {

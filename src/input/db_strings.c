@@ -3,7 +3,7 @@
 
 void db_strings_read(struct db_strings *s, struct db *db, const char *table)
 {
-    static const char *const columns[] = {"id", "value|name|label"};
+    static const char *const columns[] = {"id", "value|name|label|string"};
     struct db_rows rows;
     int64_t key;
 

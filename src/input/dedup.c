@@ -319,10 +319,12 @@ static void name_twins(struct capture *cap)
 size_t dedup_kernels(struct capture *cap)
 {
     const struct slices *s = &cap->slices;
+    bool is_ascend = capture_is_ascend(cap); /* tables of kernels have no copies there */
 
     cap->kernels_read = 0;
     for (size_t i = 0; i < s->n; i++)
-        cap->kernels_read += slice_is_kernel((enum slice_kind)s->kind[i]);
+        cap->kernels_read += slice_is_kernel((enum slice_kind)s->kind[i]) &&
+                             !(is_ascend && s->kind[i] == SLICE_COPY);
     name_twins(cap);
     /* Records of a GPU are one a kernel: two that begin at once are two. */
     size_t joined = capture_is_ascend(cap) ? join_doubles(cap) : 0;

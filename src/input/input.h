@@ -41,7 +41,6 @@ struct input_options {
     const char *format;              /* name of an input format; NULL: find out */
     enum input_source source;        /* which of several descriptions of one run to believe */
     int64_t rank, device;            /* only this one; -1: all */
-    bool busy_copies;                /* copies of an Ascend device count as work */
     bool pmu;                        /* keep the counter columns of kernel tables */
     bool joins_devices;              /* a trace of several devices is one capture */
     double mhz;                      /* of logs that count cycles; 0: not known */
@@ -61,6 +60,7 @@ struct input_file {
     const struct kernel_index *kernels; /* kernels that a table of the same run has brought */
     const char *const *parts;           /* of a timeline: files that go on where this one ends */
     size_t n_parts;
+    const char *run; /* of several runs in the file, see struct input_format; NULL: the first */
     bool *has_fault; /* the caller can begin again: gz_init_fast(). NULL: it cannot */
 };
 
@@ -95,6 +95,9 @@ struct input_format {
     /* The devices in a file of which read() takes one, options->device; gives how many of `most`
      * were found. NULL: read() takes all there are. */
     size_t (*devices)(const struct input_file *in, int64_t *list, size_t most);
+    /* The runs in a file, each a capture: names for struct input_file, which live in the arena.
+     * NULL: a file is one run. */
+    size_t (*runs)(const char *path, struct arena *arena, const char **list, size_t most);
     enum status (*read)(struct import *i); /* NULL: a trace, or rows of `table` without context */
     /* How many kernels a file tells of, without reading it; NULL: nobody knows. */
     bool (*kernels)(const struct input_file *in, uint64_t *count);

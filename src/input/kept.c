@@ -108,7 +108,7 @@ static bool is_for(const struct reading *r, const struct input_options *o, bool 
         (had->format == NULL || o->format == NULL || strcmp(had->format, o->format) != 0))
         return false;
     return had->source == o->source && had->rank == o->rank && had->device == o->device &&
-           had->busy_copies == o->busy_copies && (had->pmu == o->pmu || !has_tables(r->fleet)) &&
+           (had->pmu == o->pmu || !has_tables(r->fleet)) &&
            had->joins_devices == o->joins_devices && !(had->mhz < o->mhz || had->mhz > o->mhz);
 }
 

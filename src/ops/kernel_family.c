@@ -1,7 +1,9 @@
 /*
- * Families by tables of tokens; rows are tried in order.
+ * Families by the rows of families.def, which are tried in order.
  */
 #include "ops/kernel_family.h"
+
+#include <stdint.h>
 
 #include "ops/name_tokens.h"
 
@@ -9,43 +11,34 @@ ENUM_NAMES(kernel_family_name, enum kernel_family, "gemm_tensor", "gemm_simt", "
            "norm_softmax_reduce", "elementwise", "layout", "index_sort", "embedding", "optimizer",
            "random", "aicpu", "other")
 
-/* Tokens of one family, separated by blanks. Of operators: ~ anywhere, ^ at the beginning, else
- * the whole name, or the name and an underscore. Of kernels: anywhere. */
-struct tokens {
-    enum kernel_family family;
-    const char *list;
+ENUM_NAMES(kernel_role_name, enum kernel_role, "attention", "moe_dispatch_fused", "moe_gate",
+           "moe_gemm", "comm", "matmul", "norm", "rope", "kvcache", "activation", "quant",
+           "sampling", "embedding", "elementwise", "other")
+
+enum { HOST = 1, TYPE = 2, NPU = 4, GPU = 8, FUSED = 16 };
+
+/* Columns that a row leaves empty. */
+#define FAMILY_NONE      KERNEL_FAMILIES
+#define KERNEL_ROLE_NONE KERNEL_ROLES
+
+static const struct family_row {
+    uint8_t where, class, role;
+    const char *words;
+} rows[] = {
+#define FAMILY(where, class, role, words) {where, FAMILY_##class, KERNEL_ROLE_##role, words},
+#include "ops/families.def"
+#undef FAMILY
 };
 
-static const struct tokens operators[] = {
-    {FAMILY_ATTENTION, "~scaled_dot_product ~flash_att ~efficient_attention ~cudnn_attention "
-                       "~fusion_attention ~flashattention ~inferattention ~promptflash"},
-    {FAMILY_CONV, "~convolution conv1d conv2d conv3d ^conv2d ^conv3d"},
-    {FAMILY_EMBEDDING, "~embedding"},
-    {FAMILY_INDEX_SORT, "^index ^gather ^scatter ^sort ^argsort ^topk ^nonzero ^masked_select "
-                        "^unique ^cumsum ^multinomial"},
-    {FAMILY_RANDOM, "^rand ^normal_ ^uniform_ ^bernoulli ^native_dropout"},
-    {FAMILY_OPTIMIZER, "~_fused_adam ~_fused_sgd ~applyadam"},
-    {FAMILY_GEMM_TENSOR,
-     "mm addmm bmm baddbmm _scaled_mm matmul linear mv dot einsum ^matmul ^batchmatmul "
-     "^groupedmatmul ^ffn ~ffncombine"},
-    {FAMILY_REDUCE, "~norm ~softmax sum mean max min argmax var ~nll_loss ^reduce"},
-    {FAMILY_LAYOUT, "copy_ copy contiguous clone to _to_copy cat stack pad roll repeat ^transdata "
-                    "^transpose ^concat cast ^stridedslice"},
-};
+static bool row_fits(const struct family_row *row, struct str low)
+{
+    struct str rest = str_of(row->words), word;
 
-static const struct tokens names[] = {
-    {FAMILY_LAYOUT, "transpose nchwtonhwc nhwctonchw copy_kernel catarray im2col transdata"},
-    {FAMILY_ATTENTION, "fmha flash sdpa attention"},
-    {FAMILY_CONV, "fprop dgrad wgrad winograd implicit_gemm convolve conv2d conv3d"},
-    {FAMILY_EMBEDDING, "embedding"},
-    {FAMILY_RANDOM, "philox distribution dropout"},
-    {FAMILY_OPTIMIZER, "fusedadam fused_adam fusedsgd applyadam"},
-    {FAMILY_GEMM_TENSOR,
-     "gemm nvjet cutlass xmma cublas gemv splitk matmul bmm_ cijk_ fused_moe_kernel"},
-    {FAMILY_REDUCE, "softmax norm reduce welford"},
-    {FAMILY_INDEX_SORT, "sort topk radix scan select index gather scatter"},
-    {FAMILY_ELEMENTWISE, "elementwise pointwise functor fill"},
-};
+    while (str_split(&rest, ' ', &word))
+        if (name_tokens_fits(low, word))
+            return true;
+    return false;
+}
 
 /* Which units, by the kernel's name. */
 static const struct {
@@ -58,50 +51,14 @@ static const struct {
     {RATE_TENSOR, "nvjet tf32 f16 wgmma 16816 tensorop", ""},
 };
 
-static bool family_fits(struct str op, struct str token)
+/* The class of the first row of `where` that fits. */
+static enum kernel_family find_family(uint8_t where, struct str low)
 {
-    struct str rest = str_part(token, 1, token.n);
-
-    if (token.at[0] == '~')
-        return str_contains(op, rest);
-    if (token.at[0] == '^')
-        return str_starts(op, rest);
-    return str_starts(op, token) &&
-           (op.n == token.n || (op.n == token.n + 1 && op.at[token.n] == '_'));
-}
-
-/* Types of Ascend's kernels that operators are not called. */
-static const struct tokens types[] = {
-    {FAMILY_REDUCE, "^argmax ^argmin"},
-    {FAMILY_ELEMENTWISE,
-     "^add ^sub ^mul ^div realdiv floordiv axpy axpyv2 exp expm1 log log1p sqrt rsqrt square pow "
-     "pows "
-     "reciprocal neg abs sign ^gelu ^fastgelu ^relu leakyrelu elu softplus silu swish swiglu ^tanh "
-     "^sigmoid sin cos erf ^maximum ^minimum ^clip ^select where ^greater ^less ^equal notequal "
-     "^logical ^bitwise ^fill zeroslike oneslike ^mask ^lerp ^tensormove round floor ceil "
-     "isfinite"},
-};
-
-static enum kernel_family find_family(const struct tokens *rows, size_t n, struct str name)
-{
-    for (size_t i = 0; i < n; i++) {
-        struct str rest = str_of(rows[i].list), token;
-        while (str_split(&rest, ' ', &token))
-            if (token.n > 0 && family_fits(name, token))
-                return rows[i].family;
-    }
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if ((rows[i].where & where) != 0 && rows[i].class != FAMILY_NONE && row_fits(&rows[i], low))
+            return (enum kernel_family)rows[i].class;
     return FAMILY_OTHER;
 }
-
-/* Kernels of torch.compile are named by their shape and by all that is fused in them. */
-static const struct tokens fused[] = {
-    {FAMILY_EMBEDDING, "^triton_poi_fused_embedding"},
-    {FAMILY_ATTENTION, "^triton_tem_fused_flex_attention"},
-    {FAMILY_CONV, "^triton_tem_fused_convolution"},
-    {FAMILY_GEMM_TENSOR, "^triton_tem_ ^triton_mm ^triton_bmm"},
-    {FAMILY_REDUCE, "^triton_red_ ^triton_per_"},
-    {FAMILY_ELEMENTWISE, "^triton_poi_ ^triton_for_"},
-};
 
 /* What changes no value. Of two words that fit the longer one comes first. */
 static const char moves[] = "unsafe_view view to_copy copy clone cat stack transpose permute "
@@ -137,7 +94,7 @@ static enum kernel_family fused_family(struct str low)
 
     if (without_front(rest, "_0123456789").n > 0 && is_moving(rest))
         return FAMILY_LAYOUT;
-    return find_family(fused, ARRAY_LEN(fused), low);
+    return find_family(FUSED, low);
 }
 
 enum kernel_family kernel_family_of_operator(struct str op)
@@ -150,7 +107,7 @@ enum kernel_family kernel_family_of_operator(struct str op)
     struct str colons = S("::"); /* "addmm" of "aten::addmm" */
     for (size_t at = str_find(low, colons); at < low.n; at = str_find(low, colons))
         low = str_part(low, at + colons.n, low.n);
-    return find_family(operators, ARRAY_LEN(operators), low);
+    return find_family(HOST, low);
 }
 
 enum kernel_family kernel_family_of_type(struct str type)
@@ -158,9 +115,7 @@ enum kernel_family kernel_family_of_type(struct str type)
     enum kernel_family family = kernel_family_of_operator(type);
     char buf[NAME_TOKENS_MOST];
 
-    return family != FAMILY_OTHER
-               ? family
-               : find_family(types, ARRAY_LEN(types), name_tokens_lower(type, buf));
+    return family != FAMILY_OTHER ? family : find_family(TYPE, name_tokens_lower(type, buf));
 }
 
 static enum kernel_rate rate_of(struct str name)
@@ -180,10 +135,7 @@ struct kernel_name kernel_family_of_name(struct str name)
 
     if (family != FAMILY_OTHER)
         return (struct kernel_name){family, rate_of(low), is_native};
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (name_tokens_any(low, names[i].list))
-            return (struct kernel_name){names[i].family, rate_of(low), is_native};
-    return (struct kernel_name){FAMILY_OTHER, rate_of(low), is_native};
+    return (struct kernel_name){find_family(NPU | GPU, low), rate_of(low), is_native};
 }
 
 enum kernel_family kernel_family_of(enum kernel_family op, struct kernel_name name, bool is_float)
@@ -206,4 +158,39 @@ enum kernel_family kernel_family_of(enum kernel_family op, struct kernel_name na
     }
     bool is_simt = family == FAMILY_GEMM_TENSOR && kernel_rate_is_simt(name.rate, is_float);
     return is_simt ? FAMILY_GEMM_SIMT : family;
+}
+
+/* ---- roles ---- */
+
+static bool is_pointwise(enum kernel_role role)
+{
+    return role == KERNEL_ROLE_NORM || role == KERNEL_ROLE_ROPE || role == KERNEL_ROLE_ACTIVATION ||
+           role == KERNEL_ROLE_QUANT || role == KERNEL_ROLE_SAMPLING ||
+           role == KERNEL_ROLE_EMBEDDING || role == KERNEL_ROLE_ELEMENTWISE;
+}
+
+enum kernel_role kernel_role_of(struct str name, struct str type, bool is_ascend)
+{
+    static const struct str starts[] = {
+        S_INIT("triton_poi_fused"),
+        S_INIT("triton_red_fused"),
+        S_INIT("triton_per_fused"),
+    };
+    char bufs[2][KERNEL_ROLE_NAME];
+    struct str low = name_tokens_lower_to(name, bufs[0], sizeof(bufs[0]));
+    struct str low_type = name_tokens_lower_to(type, bufs[1], sizeof(bufs[1]));
+    /* Inductor names a fused kernel after all operators around it, products and attention included,
+     * which it does not hold itself. */
+    bool is_fused = !is_ascend && STR_ANY(str_starts, name, starts);
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        enum kernel_role role = (enum kernel_role)rows[i].role;
+        if (rows[i].role == KERNEL_ROLE_NONE || (rows[i].where & (is_ascend ? NPU : GPU)) == 0 ||
+            (is_fused && !is_pointwise(role)))
+            continue;
+        if (row_fits(&rows[i], low_type) ||
+            (role == KERNEL_ROLE_ATTENTION && row_fits(&rows[i], low)))
+            return role;
+    }
+    return is_fused ? KERNEL_ROLE_ELEMENTWISE : KERNEL_ROLE_OTHER;
 }

@@ -128,6 +128,163 @@ TEST(a_grouped_product_counts_each_row_once)
     assert_true(flops("aten::_grouped_mm", "100,64;3,64,32;3;;", "") == 409600);
 }
 
+/* ---- each rule of work_rules.def against a case by hand ---- */
+
+#define TWO "[2, 2]"
+#define ONE "[1, 1]"
+#define CONV(stride, padding, dilation, transposed, groups)                                        \
+    "[\"\", \"\", \"\", \"" stride "\", \"" padding "\", \"" dilation "\", \"" transposed          \
+    "\", \"[0, 0]\", \"" groups "\"]"
+#define F1 "float"
+#define F3 F1 ";" F1 ";" F1
+#define H4 "c10::Half;c10::Half;c10::Half;c10::Half"
+
+static const struct work_case {
+    const char *rule, *op, *shapes, *types, *values;
+    double flops, bytes;
+} cases[] = {
+    {"mm", "aten::mm", "4,3;3,5", F3, "", 2 * 4 * 3 * 5, 4 * (12 + 15 + 20)},
+    {"mm", "aten::bmm", "2,4,3;2,3,5", F3, "", 2 * 2 * 4 * 3 * 5, 4 * (24 + 30 + 40)},
+    /* the second factor turned round: 5 columns of 3 */
+    {"mm", "aten::mm", "4,3;5,3", F3, "", 2 * 4 * 3 * 5, 4 * (12 + 15 + 20)},
+    /* 9 rows to 2 experts of [3, 5] */
+    {"mm", "aten::_grouped_mm", "9,3;2,3,5;2", F3, "", 2 * 9 * 3 * 5, 4 * (27 + 30 + 45)},
+    {"mm", "aten::_scaled_mm", "4,16;16,8", "c10::Float8_e4m3fn;c10::Float8_e4m3fn", "",
+     2 * 4 * 16 * 8, 64 + 128 + 2 * 32},
+    {"addmm", "aten::addmm", "5;4,3;3,5", F3, "", 120, 4 * (12 + 15 + 20)},
+    {"addmm", "aten::baddbmm", "2,4,5;2,4,3;2,3,5", F3, "", 240, 4 * (24 + 30 + 40)},
+    {"matmul", "aten::matmul", "2,4,3;3,5", F3, "", 240, 4 * (24 + 15 + 40)},
+    {"linear", "aten::linear", "4,3;3,3;3", F3, "", 2 * 4 * 3 * 3, 4 * (12 + 9 + 12)},
+    /* 1 x 2 x 5 x 5 by 4 filters of 2 x 3 x 3: 3 x 3 places */
+    {"convolution", "aten::convolution", "1,2,5,5;4,2,3,3;4", F3,
+     CONV(ONE, "[0, 0]", ONE, "False", "1"), 2 * (4 * 3 * 3) * (2 * 9), 4 * (50 + 72 + 36)},
+    /* every second place: 2 x 2; a hole between the taps: one place */
+    {"convolution", "aten::convolution", "1,2,5,5;4,2,3,3;4", F3,
+     CONV(TWO, "[0, 0]", ONE, "False", "1"), 2 * (4 * 2 * 2) * (2 * 9), 4 * (50 + 72 + 16)},
+    {"convolution", "aten::convolution", "1,2,5,5;4,2,3,3;4", F3,
+     CONV(ONE, "[0, 0]", TWO, "False", "1"), 2 * 4 * (2 * 9), 4 * (50 + 72 + 4)},
+    /* two groups of one channel; a margin of 1 keeps 5 x 5 */
+    {"convolution", "aten::convolution", "1,2,5,5;4,1,3,3;4", F3, CONV(ONE, ONE, ONE, "False", "2"),
+     2 * (4 * 25) * 9, 4 * (50 + 36 + 100)},
+    /* transposed, 2 groups: 3 x 3 places of 4 channels spread over 2 x 2 filters of 1 out of each
+     * group; (3 - 1) * 2 + 2 = 6 places */
+    {"convolution", "aten::convolution", "1,4,3,3;4,1,2,2;2", F3,
+     CONV(TWO, "[0, 0]", ONE, "True", "2"), 2 * (4 * 9) * 4, 4 * (36 + 16 + 2 * 36)},
+    {"conv2d", "aten::conv1d", "1,2,5;4,2,3;4", F3,
+     "[\"\", \"\", \"\", \"[2]\", \"[0]\", \"[1]\", \"1\"]", 2 * (4 * 2) * (2 * 3),
+     4 * (10 + 24 + 8)},
+    /* the gradient of the output is 1 x 4 x 3 x 3; both other gradients, then one */
+    {"convolution_backward", "aten::convolution_backward", "1,4,3,3;1,2,5,5;4,2,3,3", F3, "",
+     2 * 2 * (4 * 9) * (2 * 9), 2 * 4 * (36 + 50 + 72)},
+    {"convolution_backward", "aten::convolution_backward", "1,4,3,3;1,2,5,5;4,2,3,3", F3,
+     "[\"\", \"\", \"\", \"[0]\", \"\", \"\", \"\", \"\", \"\", \"1\", \"[False, True, False]\"]",
+     2 * (4 * 9) * (2 * 9), 4 * (36 + 50 + 72)},
+    /* 2 queries and 3 keys of 1 x 4 heads, 8 wide; values 16 wide */
+    {"attention", "aten::_scaled_dot_product_efficient_attention", "1,4,2,8;1,4,3,8;1,4,3,16", H4,
+     "", 2 * (4 * 2 * 3) * (8 + 16), 2 * (64 + 96 + 192 + 128)},
+    /* 4 heads of queries, 1 of keys */
+    {"attention", "aten::_scaled_dot_product_flash_attention", "1,4,2,8;1,1,3,8;1,1,3,8", H4, "",
+     2 * (4 * 2 * 3) * (8 + 8), 2 * (64 + 24 + 24 + 64)},
+    {"attention_wrapper", "aten::scaled_dot_product_attention", "1,4,2,8;1,4,2,8;1,4,2,8", H4, "",
+     2 * (4 * 2 * 2) * 16, 2 * 4 * 64},
+    {"attention_backward", "aten::_scaled_dot_product_flash_attention_backward",
+     "1,4,2,8;1,4,2,8;1,4,2,8;1,4,2,8", H4, "", 2 * (4 * 2 * 2) * (3 * 8 + 2 * 8),
+     2 * 2 * (4 * 64)},
+    /* [4, 1] and [1, 3] make [4, 3]; PyTorch counts the elements of the first */
+    {"add", "aten::add", "4,1;1,3", F3, "", 4, 4 * (4 + 3 + 12)},
+    {"add", "aten::mul_", "4,3;4,1", F3, "", 0, 4 * (12 + 4 + 12)},
+    {"map", "aten::gelu", "4,3", F1, "", 0, 4 * 24},
+    {"map", "aten::where", "4,3;4,3;4,1", "bool;float;float", "", 0, 12 + 48 + 16 + 12},
+    {"compare", "aten::lt", "4,3;4,3", F3, "", 0, 2 * 48 + 12},
+    {"like_first", "aten::_softmax", "4,3", F1, "", 0, 2 * 48},
+    {"like_first", "aten::native_layer_norm", "4,3;;3;3", "float;ScalarList;float;float", "", 0,
+     4 * (12 + 3 + 3 + 12)},
+    {"reduce", "aten::sum", "4,3;;", F1, "[\"\", \"[0]\", \"False\"]", 0, 4 * (12 + 3)},
+    {"reduce", "aten::max", "4,3", F1, "", 0, 4 * (12 + 1)},
+    {"fill", "aten::zero_", "4,3", F1, "", 0, 48},
+    {"copy", "aten::copy_", "4,3;4,3", "float;c10::Half", "", 0, 48 + 24},
+    {"rows", "aten::embedding", "9,3;2", "float;long int", "", 0, 2 * (8 + 2 * 12)},
+    {"index_kernel", "Index", "9,3;1;1;2", "DT_BF16;INT64;INT64;INT64", "", 0, 2 * (8 + 2 * 6)},
+    {"index", "aten::index", "9,3;[2]", "float;TensorList", "", 0, 2 * (8 + 2 * 12)},
+    {"select", "aten::index_select", "9,3;;2", "float;Scalar;int", "", 0, 2 * (4 + 2 * 12)},
+    {"gather", "aten::gather", "9,3;;2,3", "float;Scalar;long int", "", 0, 6 * (8 + 2 * 4)},
+    {"scatter", "aten::scatter_add_", "9,3;;2,3;2,3", "float;Scalar;long int;float", "", 0,
+     2 * 108 + 6 * (8 + 2 * 4)},
+    {"topk", "aten::topk", "4,9", F1, "[\"\", \"2\"]", 0, 4 * 36 + 4 * 2 * (4 + 8)},
+    {"row_gradient", "aten::embedding_dense_backward", "2,3;2", "float;long int",
+     "[\"\", \"\", \"9\"]", 0, 24 + 16 + 4 * 27},
+    {"mm", "MatMulV2", "4,3;5,3", "DT_BF16;DT_BF16", "", 120, 2 * (12 + 15 + 20)},
+    {"rows", "GatherV2", "9,3;2", "DT_BF16;INT64", "", 0, 2 * (8 + 2 * 6)},
+    {"halves", "SwiGlu", "4,6", "DT_BF16", "", 0, 2 * (24 + 12)},
+    {"twice", "ConcatD", "4,6;4,2", "DT_BF16;DT_BF16", "", 0, 2 * 2 * (24 + 8)},
+    {"operands", "_C::silu_and_mul", "4,3;4,6", "c10::Half;c10::Half", "", 0, 2 * (12 + 24)},
+};
+
+static bool has_case(const char *rule)
+{
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        if (strcmp(cases[i].rule, rule) == 0)
+            return true;
+    return false;
+}
+
+TEST(each_rule_has_a_case_by_hand)
+{
+    static const char *const rules[] = {
+#define WORK(id, ...) #id,
+#include "ops/work_rules.def"
+#undef WORK
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++)
+        if (!has_case(rules[i]))
+            fail_msg("no case for the rule %s", rules[i]);
+}
+
+TEST(each_case_by_hand_is_what_its_rule_says)
+{
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct work_case *c = &cases[i];
+        if (flops(c->op, c->shapes, c->values) != c->flops)
+            fail_msg("%s %s: %g operations, by hand %g", c->op, c->shapes,
+                     flops(c->op, c->shapes, c->values), c->flops);
+        if (bytes(c->op, c->shapes, c->types, c->values) != c->bytes)
+            fail_msg("%s %s: %g bytes, by hand %g", c->op, c->shapes,
+                     bytes(c->op, c->shapes, c->types, c->values), c->bytes);
+    }
+}
+
+TEST(shapes_of_no_product_are_not_known)
+{
+    assert_int_equal(
+        recorded_work_of(&(struct recorded_call){.op = S("aten::mm"), .shapes = S("4,3;7,5")}).kind,
+        RECORDED_WORK_UNKNOWN);
+    assert_true(bytes("aten::index", "9,3;[2],[2]", "float;TensorList", "") == 0);
+    assert_true(flops("mm", "4,3;3,5", "") == 0); /* of nobody we know */
+    assert_true(flops("aten::MatMulV2x", "4,3;3,5", "") == 0);
+}
+
+static struct recorded_work estimate(const char *op, const char *shapes)
+{
+    return recorded_work_estimate(
+        &(struct recorded_call){.op = str_of(op), .shapes = str_of(shapes)});
+}
+
+TEST(a_guess_takes_an_output_as_large_as_the_input)
+{
+    struct recorded_work w = estimate("aten::cudnn_convolution", "2,3,8,8;16,3,3,3");
+
+    assert_true(w.is_estimated);
+    assert_true(w.flops == 2.0 * (2 * 16 * 64) * 27);
+    assert_true(w.moved == 2 * 16 * 64 + 2 * 3 * 64 + 16 * 27);
+    assert_true(estimate("aten::conv2d", "2,3,8,8;0,3,3,3").flops == 0);
+    assert_true(estimate("aten::conv2d", "2,3,8,8").flops == 0);
+    assert_true(estimate("aten::conv2d", "5;5").flops == 0);
+    assert_true(estimate("MatMulV2", "128,64;256,64").flops == 2.0 * 128 * 64 * 256);
+    assert_false(estimate("aten::mm", "4,3;3,5").is_estimated);
+    assert_true(estimate("aten::mm", "4,3;3,5").flops == 120);
+}
+
 static struct recorded_work of_kernel(const char *type, const char *in, const char *out)
 {
     struct recorded_call inputs = {.op = str_of(type),
@@ -159,8 +316,9 @@ TEST(kernels_with_outputs_tell_their_work)
     assert_int_equal(of_kernel("Conv2D", "1,2,3,3;4,2,1,1", "1,4,3,3").kind, RECORDED_WORK_UNKNOWN);
 }
 
-TEST_MAIN("ops/recorded_work", cmocka_unit_test(work_is_what_pytorch_counts),
-          cmocka_unit_test(what_is_not_recorded_is_not_known),
-          cmocka_unit_test(operators_around_others_do_not_add_up),
-          T(bytes_are_the_least_that_has_to_move), T(backward_work_is_what_pytorch_counts),
-          T(a_grouped_product_counts_each_row_once), T(kernels_with_outputs_tell_their_work))
+TEST_MAIN("ops/recorded_work", T(work_is_what_pytorch_counts), T(what_is_not_recorded_is_not_known),
+          T(operators_around_others_do_not_add_up), T(bytes_are_the_least_that_has_to_move),
+          T(backward_work_is_what_pytorch_counts), T(a_grouped_product_counts_each_row_once),
+          T(each_rule_has_a_case_by_hand), T(each_case_by_hand_is_what_its_rule_says),
+          T(shapes_of_no_product_are_not_known), T(a_guess_takes_an_output_as_large_as_the_input),
+          T(kernels_with_outputs_tell_their_work))

@@ -7,6 +7,7 @@
 
 #include "analysis/arch/arch.h"
 #include "analysis/diagnose/diagnosis.h"
+#include "analysis/ranks/fleet_study.h"
 #include "analysis/tables/memory.h"
 #include "base/formats/base64.h"
 #include "base/run/pool.h"
@@ -64,6 +65,13 @@ void page_add_set(struct page_file *page, struct study *st)
     page_set_init(set, st, page->options.pool);
     set->aliases = page->options.redact ? &page->aliases : NULL;
     page->sets[page->n_sets++] = set;
+}
+
+void page_add_fleet(struct page_file *page, struct fleet_study *fs)
+{
+    page->fleet = fs->n > 1 ? fs : NULL;
+    for (size_t i = 0; i < fs->n; i++)
+        page_add_set(page, &fs->ranks[i]);
 }
 
 /* ---- size ---- */

@@ -16,11 +16,14 @@
 #include "page/page_set.h"
 #include "report/message.h"
 
+struct cluster;
 struct compare_part;
 struct comparison;
+struct fleet_study;
 struct json_writer;
 struct page_html;
 struct page_panel;
+struct rank_verdicts;
 struct report;
 
 enum page_kind { PAGE_CAPTURE, PAGE_COMPARE, PAGE_RANKS, PAGE_INCORE, PAGE_GPU, PAGE_DATABASE };
@@ -88,11 +91,10 @@ struct page_diff {
 
 /* Several ranks; places in the sets. */
 struct page_ranks {
-    bool is_one_run;         /* they do the same work */
-    size_t slow;             /* that the others wait for; SIZE_MAX: none */
-    size_t most, usual;      /* with the most compute; nearest to the median */
-    nanos wait;              /* of the others for `most`, a step */
-    double ratio[PAGE_SETS]; /* compute against the median rank */
+    bool is_one_run;                      /* they do the same work */
+    size_t usual;                         /* with compute nearest to the median */
+    const struct rank_verdicts *verdicts; /* NULL: not asked for */
+    double ratio[PAGE_SETS];              /* compute against the median rank */
     struct account_mean mean[PAGE_SETS];
 };
 
@@ -116,6 +118,7 @@ struct page_file {
     size_t n_sets, lead; /* lead: the set that the first screen is about */
     bool has_rows;       /* page_find_rows() was here */
     struct page_diff *diff;
+    struct fleet_study *fleet;             /* of the sets, where they are of several captures */
     struct page_ranks *ranks;              /* NULL: one */
     VEC_OF(struct page_panel *) panels;    /* views of results that are no captures */
     bool has_cycles;                       /* times are cycles */
@@ -141,6 +144,9 @@ void page_fini(struct page_file *page);
 
 /* Studies outlive the page. At most PAGE_SETS. */
 void page_add_set(struct page_file *page, struct study *st);
+
+/* All of them; several captures make a page of ranks. */
+void page_add_fleet(struct page_file *page, struct fleet_study *fs);
 
 /* The lanes and slices of the sets alone, for a picture before the rest is known. */
 void page_find_rows(struct page_file *page);
@@ -190,9 +196,9 @@ void page_add_missing(struct page_file *page, struct wording text);
 /* A text in a language, as pages write it. */
 struct str page_wording(struct page_file *page, enum lang lang, struct wording wording);
 
-/* Of several ranks: who is slow, before anything else is told; its card; and the verdict. */
+/* Of several ranks: how they compare; which one is shown first; and the verdict on all. */
 void page_ranks_find(struct page_file *page);
-void page_put_slow_rank(struct page_file *page);
+void page_lead_ranks(struct page_file *page);
 void page_put_ranks(struct page_file *page);
 
 /* A name that sentences show, whole or cut, is its alias from now on where names are hidden. */

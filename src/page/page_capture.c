@@ -5,8 +5,10 @@
 #include <time.h>
 
 #include "analysis/diagnose/diagnosis.h"
+#include "analysis/ranks/fleet_study.h"
 #include "page/page.h"
 #include "page/page_number.h"
+#include "page/pages.h"
 #include "text/page.h"
 
 enum { LEAST_SAVING = 3, CHANGES = 16 }; /* percent of the step that a card is worth */
@@ -95,26 +97,6 @@ static void add_verdict(struct page_file *page, const struct diagnosis *d)
 
 /* ---- what to look at ---- */
 
-/* The cause of idle time that a root cause shows as; -1: it is about tasks. */
-static int idle_cause_of(enum root_cause cause)
-{
-    static const struct {
-        enum root_cause root;
-        enum idle_cause idle;
-    } of[] = {
-        {ROOT_LAUNCH_BOUND, CAUSE_LAUNCH},    {ROOT_HOST_SYNC, CAUSE_SYNC},
-        {ROOT_INPUT_PIPELINE, CAUSE_INPUT},   {ROOT_CPU_OPERATOR, CAUSE_OPERATOR},
-        {ROOT_HOST_UNTRACED, CAUSE_UNTRACED}, {ROOT_PYTHON_OVERHEAD, CAUSE_PYTHON},
-        {ROOT_ALLOCATOR, CAUSE_ALLOCATOR},    {ROOT_COMPILATION, CAUSE_COMPILE},
-        {ROOT_START_UP, CAUSE_START_UP},      {ROOT_DEVICE_DEPENDENCY, CAUSE_DEVICE_DEPENDENCY},
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(of); i++)
-        if (of[i].root == cause)
-            return (int)of[i].idle;
-    return -1;
-}
-
 static bool is_found(const struct page_focus *focus)
 {
     return focus->at.end > focus->at.begin;
@@ -123,7 +105,7 @@ static bool is_found(const struct page_focus *focus)
 static struct page_focus focus_of(const struct page_file *page, const struct diagnosis_cause *c)
 {
     const struct page_set *set = page->sets[page->lead];
-    int cause = idle_cause_of(c->found.cause);
+    int cause = root_causes[c->found.cause].idle;
     struct page_focus focus = {.slice = NO_SLICE, .step = TASK_NO_STEP};
 
     if (cause >= 0)
@@ -141,7 +123,7 @@ struct greedy {
     struct whatif_change changes[CHANGES];
     size_t n;
     nanos start, now; /* step time, or of all steps that differ */
-    double scale;     /* from the mean that the replay has */
+    double scale;     /* from times of the replay to those of the recording */
 };
 
 static nanos left_saving_of(struct greedy *g, const struct diagnosis *d,
@@ -152,7 +134,7 @@ static nanos left_saving_of(struct greedy *g, const struct diagnosis *d,
 
     while (n < CHANGES && left.n > 0 && str_split(&left, ' ', &one))
         n += whatif_parse(one, &g->changes[n]);
-    if (n == g->n || c->found.is_share) /* no change values it: what is left at most */
+    if (n == g->n || c->found.is_share) /* no replay values it: what is left at most */
         return c->saving < g->now ? c->saving : g->now;
     struct whatif_result r = whatif_run(&g->w, g->changes, n);
     nanos after = d->is_calibrated ? nanos_of((double)r.bare * g->scale)
@@ -191,7 +173,7 @@ static void add_actions(struct page_file *page, const struct diagnosis *d)
         return;
     whatif_init(&g.w, set->st, set->a);
     g.start = g.now = d->is_calibrated ? d->bare : d->device_period;
-    g.scale = d->is_mixed && g.w.profiled > 0 ? (double)d->device_period / (double)g.w.profiled : 1;
+    g.scale = d->replay_scale;
     for (size_t i = 0; i < d->n_causes && page->n_actions < PAGE_ACTIONS; i++) {
         const struct diagnosis_cause *c = &d->causes[i];
         if (c->confidence == CONFIDENCE_UNKNOWN)
@@ -203,7 +185,7 @@ static void add_actions(struct page_file *page, const struct diagnosis *d)
             g.now -= left_saving_of(&g, d, c);
     }
     whatif_fini(&g.w);
-    if (page->n_actions > 0 && (page->ranks == NULL || page->ranks->slow == SIZE_MAX)) {
+    if (page->n_actions > 0) {
         page->from = g.start;
         page->to = g.now;
         page->is_bare = d->is_calibrated;
@@ -243,6 +225,8 @@ bool page_is_healthy(const struct page_file *page)
 
 void page_put_capture(struct page_file *page)
 {
+    if (page->ranks != NULL)
+        page_lead_ranks(page);
     const struct page_set *set = page->sets[page->lead];
     const struct diagnosis *d = study_diagnosis(set->st);
 
@@ -251,7 +235,6 @@ void page_put_capture(struct page_file *page)
         hide_sites(page, &d->causes[i]);
     add_title(page, set);
     add_verdict(page, d);
-    page_put_slow_rank(page);
     add_actions(page, d);
     add_nothing(page, d);
     page->focus = focus_of(page, &d->verdict);
@@ -260,6 +243,8 @@ void page_put_capture(struct page_file *page)
     if (page->ranks != NULL)
         page_put_ranks(page);
     add_all_missing(page, d);
+    if (page->fleet != NULL && fleet_study_cluster(page->fleet) != NULL)
+        page_cluster(page, fleet_study_cluster(page->fleet));
 }
 
 void page_put_view(struct page_file *page, const char *view, const struct page_fragment *fragments)

@@ -56,6 +56,9 @@ static void add_action(struct cluster_page *p, const struct culprit *one)
         .confidence = wording_plain(str_of(culprit_confidence_name(one->confidence))),
         .saving = nanos_of(one->total_ms * 1e6), /* as the title */
         .share = one->share,
+        .share_text = WORDING(&page->arena, &page_text.cluster_share,
+                              place_quantity("share", one->share, UNIT_RATIO),
+                              place_quantity("base", one->base_ms * 1e6, UNIT_NS)),
         .link = is_link ? S("#v=links") : page_cluster_lane(p, one->place),
     };
 }
@@ -70,21 +73,16 @@ static double worst_residual(const struct cluster *c)
     return most;
 }
 
-/* The rank to look at first: that of the first culprit. */
-static void lead(struct cluster_page *p)
+/* The picture shows what is wrong with the first culprit. */
+static void set_focus(struct cluster_page *p)
 {
     struct page_file *page = p->page;
     const struct culprit *first = &p->c->culprits[0];
+    const struct page_set *set = page->n_sets > 0 ? page->sets[page->lead] : NULL;
 
-    for (size_t i = 0; i < page->n_sets; i++) {
-        const struct page_set *set = page->sets[i];
-        if (first->rank < 0 || set->cap->facts.rank != first->rank || i == page->lead)
-            continue;
-        page->lead = i;
-        page->ranks->slow = page->ranks->slow == SIZE_MAX ? SIZE_MAX : i;
+    if (set != NULL && first->rank >= 0 && set->cap->facts.rank == first->rank)
         page->focus = first->kind == CULPRIT_COMPUTE_SLOW ? page_longest_task(set, S(""))
                                                           : page_longest_gap(set, -1);
-    }
 }
 
 /* The culprits in place of what the page says of a single rank: what that waits for is theirs, and
@@ -104,11 +102,13 @@ static void cluster_describe_page(struct cluster_page *p)
                                   PLACE("time", page_time_text(arena, c->times.median_ns)),
                                   PLACE("residual", page_time_text(arena, worst_residual(c))),
                                   PLACE("error", page_share_text(arena, c->replay_error))),
+            .confidence = wording_plain(str_of(
+                c->n_culprits > 0 ? culprit_confidence_name(c->culprits[0].confidence) : "")),
             .replay_error = c->replay_error,
         };
     if (c->n_culprits == 0)
         return;
-    lead(p);
+    set_focus(p);
     page->n_actions = 0;
     page->from = page->to = 0;
     for (size_t i = 0; i < c->n_culprits && page->n_actions < PAGE_ACTIONS; i++)
@@ -269,8 +269,8 @@ static void add_rank_table(struct cluster_page *p, struct page_panel *panel)
         page_cell_wording(t, page_cluster_rank(p, r->rank));
         page_row_link(t, page_cluster_lane(p, (size_t)(r - c->ranks)));
         page_cell_wording(t, cluster_kind_of(p, r->rank));
-        page_cell_number(t, r->awaited_ns / page_cluster_steps(c));
-        page_cell_number(t, r->waited_ns / page_cluster_steps(c));
+        page_cell_number(t, r->awaited_ns);
+        page_cell_number(t, r->waited_ns);
         page_cell_number(t, num_round(r->speed, 3));
         page_cell_number(t, r->compute_ns);
         page_cell_number(t, r->exposed_ns);

@@ -7,8 +7,8 @@
 
 #include "analysis/compare/compare.h"
 #include "analysis/diagnose/diagnosis.h"
+#include "page/page_data.h"
 #include "page/page_html.h"
-#include "page/page_json.h"
 #include "page/page_number.h"
 #include "text/page.h"
 
@@ -457,15 +457,15 @@ void page_draw_waterfall(struct page_html *h)
 
 static void put_classes(struct json_writer *w, const struct page_diff *diff)
 {
-    json_put_array(w, "classes");
+    page_put_diff_classes(w);
     for (size_t i = 0; i < diff->n_classes; i++) {
         const struct page_change *c = &diff->classes[i];
         json_write_object(w);
-        json_put_text(w, "id", account_class_name(c->class));
-        json_put_i64(w, "a", c->time[0]);
-        json_put_i64(w, "b", c->time[1]);
-        json_put_i64(w, "delta", delta_of(c));
-        json_put_bool(w, "noise", is_small(diff, delta_of(c)));
+        page_put_diff_class_id(w, account_class_name(c->class));
+        page_put_diff_class_a(w, c->time[0]);
+        page_put_diff_class_b(w, c->time[1]);
+        page_put_diff_class_delta(w, delta_of(c));
+        page_put_diff_class_noise(w, is_small(diff, delta_of(c)));
         json_write_end(w);
     }
     json_write_end(w);
@@ -475,20 +475,20 @@ static void put_ops(struct json_writer *w, struct page_file *page)
 {
     const struct page_diff *diff = page->diff;
 
-    json_put_array(w, "kernels");
+    page_put_diff_kernels(w);
     for (size_t i = 0; i < diff->n_kernels && i < OPS_MOST; i++) {
         const struct compare_part *op = &diff->kernels[i];
         json_write_object(w);
-        json_put_str(w, "name", page_name(page->sets[0], op->name));
-        json_put_i64(w, "a", op->time[SIDE_A]);
-        json_put_i64(w, "b", op->time[SIDE_B]);
-        json_put_i64(w, "delta", op->delta);
-        json_put_array(w, "calls");
+        page_put_diff_kernel_name(w, page_name(page->sets[0], op->name));
+        page_put_diff_kernel_a(w, op->time[SIDE_A]);
+        page_put_diff_kernel_b(w, op->time[SIDE_B]);
+        page_put_diff_kernel_delta(w, op->delta);
+        page_put_diff_kernel_calls(w);
         for (int side = 0; side < SIDES; side++)
             json_write_f64(w, num_round(op->calls[side], 2));
         json_write_end(w);
-        json_put_bool(w, "noise", diff->is_noise || is_small(diff, op->delta));
-        json_put_array(w, "what");
+        page_put_diff_kernel_noise(w, diff->is_noise || is_small(diff, op->delta));
+        page_put_diff_kernel_what(w);
         for (size_t side = 0; side < 2; side++) {
             struct page_focus focus = page_longest_op(page->sets[side], op->name);
             json_write_i64(w, focus.at.end > focus.at.begin
@@ -508,7 +508,7 @@ static void put_lanes(struct json_writer *w, const struct page_file *page)
     bool *used = mem_grow(NULL, sizeof(*used), b->lanes.n + 1);
 
     memset(used, 0, (b->lanes.n + 1) * sizeof(*used));
-    json_put_array(w, "lanes");
+    page_put_diff_lanes(w);
     for (size_t i = 0; i < a->lanes.n; i++) {
         int64_t partner = -1;
         for (size_t k = 0; k < b->lanes.n && partner < 0; k++)
@@ -531,23 +531,23 @@ void page_json_diff(struct json_writer *w, struct page_file *page)
     const struct page_diff *diff = page->diff;
 
     if (diff == NULL) {
-        json_put_null(w, "diff");
+        page_null_model_diff(w);
         return;
     }
-    json_put_object(w, "diff");
-    page_json_numbers(w, "time", diff->time, ARRAY_LEN(diff->time));
-    json_put_i64(w, "delta", diff->time[1] - diff->time[0]);
-    json_put_f64(w, "relative", num_round(diff->relative, 6));
-    json_put_bool(w, "matched", diff->is_matched);
-    json_put_bool(w, "noise", diff->is_noise);
-    json_put_f64(w, "probability", diff->p);
+    page_put_model_diff(w);
+    page_put_diff_time(w, diff->time, ARRAY_LEN(diff->time));
+    page_put_diff_delta(w, diff->time[1] - diff->time[0]);
+    page_put_diff_relative(w, diff->relative);
+    page_put_diff_matched(w, diff->is_matched);
+    page_put_diff_noise(w, diff->is_noise);
+    page_put_diff_probability(w, diff->p);
     put_classes(w, diff);
     put_ops(w, page);
     put_lanes(w, page);
     /* Those drawn first, then by place. */
     size_t n =
         page->sets[0]->a->n < page->sets[1]->a->n ? page->sets[0]->a->n : page->sets[1]->a->n;
-    json_put_array(w, "steps");
+    page_put_diff_steps(w);
     for (size_t i = 0; i <= n && n > 0; i++) {
         int64_t pair[2];
         for (size_t side = 0; side < 2; side++)

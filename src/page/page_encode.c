@@ -7,6 +7,7 @@
 #include "base/run/pool.h"
 #include "base/tables/radix.h"
 #include "base/text/inert.h"
+#include "page/page_data.h"
 
 enum {
     SLICE_COLUMNS = 15,
@@ -362,17 +363,13 @@ static uint32_t text_number(struct texts *t, strid id, bool is_name)
     return n;
 }
 
-/* Kinds by number as pages have them: new ones come last. */
-static uint32_t kind_number(uint8_t kind)
-{
-    return kind == SLICE_MEMORY ? SLICE_OTHER : kind == SLICE_OTHER ? SLICE_MEMORY : kind;
-}
-
 static void write_dictionary(const struct page_set *set, struct text *out)
 {
     uint32_t *columns = mem_grow(NULL, sizeof(*columns), 5 * (set->whats.n + 1));
     uint32_t *column[5];
-    static const char *const keys[5] = {"name", "family", "kind", "shapes", "types"};
+    static void (*const begin[5])(struct json_writer * w) = {
+        page_put_dictionary_name, page_put_dictionary_family, page_put_dictionary_kind,
+        page_put_dictionary_shapes, page_put_dictionary_types};
     struct json_writer w;
     struct texts texts = {.set = set, .w = &w, .n = 1};
 
@@ -380,19 +377,19 @@ static void write_dictionary(const struct page_set *set, struct text *out)
         column[c] = columns + c * set->whats.n;
     json_write_init(&w, text_sink(out), JSON_COMPACT);
     json_write_object(&w);
-    json_put_array(&w, "texts");
+    page_put_dictionary_texts(&w);
     json_write_string(&w, S(""));
     for (size_t i = 0; i < set->whats.n; i++) {
         const struct page_what *what = &set->whats.at[i];
         column[0][i] = text_number(&texts, what->name, true);
         column[1][i] = what->family;
-        column[2][i] = kind_number(what->kind);
+        column[2][i] = what->kind;
         column[3][i] = text_number(&texts, what->shapes, false);
         column[4][i] = text_number(&texts, what->types, false);
     }
     json_write_end(&w);
     for (size_t c = 0; c < 5; c++) {
-        json_put_array(&w, keys[c]);
+        begin[c](&w);
         for (size_t i = 0; i < set->whats.n; i++)
             json_write_u64(&w, column[c][i]);
         json_write_end(&w);

@@ -4,8 +4,8 @@
  */
 #include <math.h>
 
+#include "page/page_data.h"
 #include "page/page_html.h"
-#include "page/page_json.h"
 #include "page/page_number.h"
 #include "page/page_panel.h"
 #include "text/page.h"
@@ -165,15 +165,16 @@ void page_lanes_draw(struct page_html *h, const char *id, const struct page_part
 
 /* ---- JSON ---- */
 
-static void put_axis(struct json_writer *w, struct page_file *page, const char *key,
-                     const struct page_axis *axis)
+/* Names of an axis, and the marked ones; they end the list. */
+static void put_names(struct json_writer *w, struct page_file *page, const struct page_axis *axis)
 {
-    json_put_array(w, key);
     for (size_t i = 0; i < axis->n; i++)
         page_json_text(w, page, axis->names[i]);
     json_write_end(w);
-    json_write_key(w, arena_format(&page->arena, "%sMarked", key));
-    json_write_array(w);
+}
+
+static void put_marks(struct json_writer *w, const struct page_axis *axis)
+{
     for (size_t i = 0; i < axis->n; i++)
         if (axis->is_marked[i])
             json_write_i64(w, (int64_t)i);
@@ -184,33 +185,39 @@ void page_grid_json(struct json_writer *w, struct page_file *page, const struct 
 {
     size_t cells = g->rows.n * g->columns.n;
 
-    json_put_text(w, "type", "grid");
-    put_axis(w, page, "rows", &g->rows);
-    put_axis(w, page, "columns", &g->columns);
-    json_put_array(w, "metrics");
+    page_put_grid_part_type(w, "grid");
+    page_put_grid_part_rows(w);
+    put_names(w, page, &g->rows);
+    page_put_grid_part_rowsMarked(w);
+    put_marks(w, &g->rows);
+    page_put_grid_part_columns(w);
+    put_names(w, page, &g->columns);
+    page_put_grid_part_columnsMarked(w);
+    put_marks(w, &g->columns);
+    page_put_grid_part_metrics(w);
     for (size_t i = 0; i < g->n_metrics; i++) {
         const struct page_metric *metric = &g->metrics[i];
         json_write_object(w);
-        page_json_message(w, "name", metric->name);
-        json_put_text(w, "unit", page_units[metric->unit]);
-        json_put_bool(w, "ratio", metric->is_ratio);
-        json_put_bool(w, "low", metric->is_low);
-        json_put_array(w, "values");
+        page_put_metric_name(w, metric->name);
+        page_put_metric_unit(w, page_units[metric->unit]);
+        page_put_metric_ratio(w, metric->is_ratio);
+        page_put_metric_low(w, metric->is_low);
+        page_put_metric_values(w);
         for (size_t k = 0; k < cells; k++)
             json_write_f64(w, num_round(metric->values[k], 4));
         json_write_end(w);
         json_write_end(w);
     }
     json_write_end(w);
-    json_put_array(w, "links");
+    page_put_grid_part_links(w);
     for (size_t i = 0; i < cells && g->links != NULL; i++)
         json_write_string(w, g->links[i]);
     json_write_end(w);
 }
 
-static void put_spans(struct json_writer *w, const char *key, const struct page_span *at, size_t n)
+/* Ends the list. */
+static void put_spans(struct json_writer *w, const struct page_span *at, size_t n)
 {
-    json_put_array(w, key);
     for (size_t i = 0; i < n; i++) {
         const int64_t span[] = {at[i].row,         at[i].is_below, llround(at[i].from),
                                 llround(at[i].to), at[i].family,   at[i].text};
@@ -219,26 +226,32 @@ static void put_spans(struct json_writer *w, const char *key, const struct page_
     json_write_end(w);
 }
 
+/* Rows over time: names once, spans by their places. */
 void page_lanes_json(struct json_writer *w, struct page_file *page, const struct page_lanes *l)
 {
-    json_put_text(w, "type", "lanes");
-    put_axis(w, page, "rows", &l->rows);
-    json_put_f64(w, "until", l->until);
-    json_put_array(w, "names");
+    page_put_lanes_part_type(w, "lanes");
+    page_put_lanes_part_rows(w);
+    put_names(w, page, &l->rows);
+    page_put_lanes_part_rowsMarked(w);
+    put_marks(w, &l->rows);
+    page_put_lanes_part_until(w, l->until);
+    page_put_lanes_part_names(w);
     for (size_t i = 0; i < l->names.n; i++)
         page_json_text(w, page, l->names.at[i]);
     json_write_end(w);
-    put_spans(w, "spans", l->spans.at, l->spans.n);
-    put_spans(w, "path", l->path.at, l->path.n);
-    json_put_array(w, "legend");
+    page_put_lanes_part_spans(w);
+    put_spans(w, l->spans.at, l->spans.n);
+    page_put_lanes_part_path(w);
+    put_spans(w, l->path.at, l->path.n);
+    page_put_lanes_part_legend(w);
     for (size_t i = 0; i < l->n_legend; i++) {
         json_write_object(w);
-        page_json_message(w, "label", l->legend[i].label);
-        json_put_i64(w, "family", l->legend[i].family);
+        page_put_legend_label(w, l->legend[i].label);
+        page_put_legend_family(w, l->legend[i].family);
         json_write_end(w);
     }
     json_write_end(w);
-    json_put_array(w, "first");
+    page_put_lanes_part_first(w);
     for (size_t i = 0; i < l->n_first; i++)
         json_write_i64(w, (int64_t)l->first[i]);
     json_write_end(w);

@@ -3,6 +3,8 @@
  */
 #include "page/page_json.h"
 
+#include "page/page_panel.h"
+
 static bool write_escaped(void *ctx, struct str text)
 {
     struct page_json *j = ctx;
@@ -38,6 +40,16 @@ void page_json_wording(struct json_writer *w, struct page_file *page, const char
     for (enum lang lang = 0; lang < LANGS; lang++)
         json_put_str(w, lang_name(lang), page_wording(page, lang, text));
     json_write_end(w);
+}
+
+void page_json_words(struct json_writer *w, struct page_file *page, const char *key,
+                     struct wording text)
+{
+    json_write_key(w, str_of(key));
+    if (text.english.n > 0)
+        page_json_text(w, page, text);
+    else
+        json_write_null(w);
 }
 
 void page_json_message(struct json_writer *w, const char *key, const struct message *m)

@@ -16,6 +16,9 @@ struct sink page_json_sink(struct page_json *j);
 /* Without a key they stand in an array. */
 void page_json_wording(struct json_writer *w, struct page_file *page, const char *key,
                        struct wording text);
+/* One string where both languages are equal, null without any text. */
+void page_json_words(struct json_writer *w, struct page_file *page, const char *key,
+                     struct wording text);
 void page_json_message(struct json_writer *w, const char *key, const struct message *m);
 void page_json_numbers(struct json_writer *w, const char *key, const int64_t *at, size_t n);
 void page_json_place(struct json_writer *w, const struct page_place *place);

@@ -119,16 +119,6 @@ static uint32_t operator_of(const struct page_set *set, uint32_t slice)
     return NO_SLICE;
 }
 
-/* As the diagnosis, which says that it is assumed. */
-static const struct device *kernels_device_of(struct study *st)
-{
-    const struct device *named = roof_device(st);
-
-    return named == NULL && capture_is_ascend(st->cap)
-               ? device_find(&device_builtin, S(ROOT_ASSUMED_DEVICE))
-               : named;
-}
-
 ORDER_BY(by_worth, struct page_kernel,
          ORDER(y->headroom >= 0 ? y->headroom : (double)y->per_step,
                x->headroom >= 0 ? x->headroom : (double)x->per_step)
@@ -157,7 +147,7 @@ struct page_kernels page_kernels_find(struct page_set *set)
     size_t n = set->whats.n;
     struct summing s = {
         .set = set, .steps = set->a->is_pseudo || account_mean_of(set->a).is_mixed ? 0 : set->a->n};
-    struct page_kernels out = {.device = kernels_device_of(&set->apart)};
+    struct page_kernels out = {.device = roof_device(&set->apart, NULL)};
     struct work_sums *works = sum_work(set, kernel_works_find(&set->apart, out.device));
 
     s.bucket = s.steps / PAGE_TREND + 1;

@@ -6,17 +6,18 @@
 #include <stdio.h>
 
 #include "analysis/arch/arch.h"
+#include "analysis/steps/steps.h"
+#include "page/page_data.h"
 #include "page/page_encode.h"
-#include "page/page_json.h"
 #include "page/page_panel.h"
 #include "text/page.h"
 
 /* ---- the document ---- */
 
-static void put_wordings(struct json_writer *w, struct page_file *page, const char *key,
-                         const struct wording *texts, size_t n)
+/* Ends the list. */
+static void put_wordings(struct json_writer *w, struct page_file *page, const struct wording *texts,
+                         size_t n)
 {
-    json_put_array(w, key);
     for (size_t i = 0; i < n; i++)
         page_json_wording(w, page, NULL, texts[i]);
     json_write_end(w);
@@ -24,61 +25,63 @@ static void put_wordings(struct json_writer *w, struct page_file *page, const ch
 
 static void put_actions(struct json_writer *w, struct page_file *page)
 {
-    json_put_array(w, "actions");
+    page_put_model_actions(w);
     for (size_t i = 0; i < page->n_actions; i++) {
         const struct page_action *action = &page->actions[i];
         json_write_object(w);
-        json_put_text(w, "id", action->id);
+        page_put_action_id(w, action->id);
         if (action->verb != NULL)
-            json_put_text(w, "verb", action->verb);
-        page_json_wording(w, page, "title", action->title);
-        page_json_wording(w, page, "evidence", action->evidence);
-        json_put_i64(w, action->verb != NULL ? "delta" : "saving", action->saving);
-        json_put_f64(w, "share", num_round(action->share, 6));
-        json_put_bool(w, "is_upper_bound", action->bound == SAVING_AT_MOST);
-        json_put_text(w, "saving_bound", saving_bound_name(action->bound));
-        page_json_wording(w, page, "confidence", action->confidence);
-        json_put_str(w, "link", action->link);
-        page_json_wording(w, page, "show", action->show);
+            page_put_action_verb(w, action->verb);
+        page_put_action_title(w, page, action->title);
+        page_put_action_evidence(w, page, action->evidence);
+        (action->verb != NULL ? page_put_action_delta : page_put_action_saving)(w, action->saving);
+        page_put_action_share(w, action->share);
+        page_put_action_is_upper_bound(w, action->bound == SAVING_AT_MOST);
+        page_put_action_saving_bound(w, saving_bound_name(action->bound));
+        page_put_action_confidence(w, page, action->confidence);
+        page_put_action_link(w, action->link);
+        page_put_action_show(w, page, action->show);
         json_write_end(w);
     }
     json_write_end(w);
     if (page->from > 0) {
-        json_put_object(w, "together");
-        json_put_i64(w, "from", page->from);
-        json_put_i64(w, "to", page->to);
+        page_put_model_together(w);
+        page_put_together_from(w, page->from);
+        page_put_together_to(w, page->to);
         json_write_end(w);
     } else
-        json_put_null(w, "together");
+        page_null_model_together(w);
 }
 
 static void model_put_head(struct json_writer *w, struct page_file *page)
 {
     static const char *const kinds[] = {"capture", "compare", "ranks", "incore", "gpu", "database"};
 
-    json_put_text(w, "format", "strata.page/1");
-    json_put_text(w, "strata", STRATA_VERSION);
-    json_put_text(w, "kind", kinds[page->kind]);
-    json_put_str(w, "title", page->title);
-    put_wordings(w, page, "facts", page->facts, page->n_facts);
+    page_put_model_format(w, "strata.page/1");
+    page_put_model_strata(w, STRATA_VERSION);
+    page_put_model_kind(w, kinds[page->kind]);
+    page_put_model_title(w, page->title);
+    page_put_model_facts(w);
+    put_wordings(w, page, page->facts, page->n_facts);
     const struct page_verdict *v = &page->verdict;
-    json_put_object(w, "verdict");
-    json_put_text(w, "id", v->id);
-    page_json_wording(w, page, "text", v->text);
-    page_json_wording(w, page, "evidence", v->evidence);
-    page_json_wording(w, page, "confidence", v->confidence);
-    json_put_f64(w, "replay_error", v->replay_error >= 0 ? num_round(v->replay_error, 6) : NAN);
+    page_put_model_verdict(w);
+    page_put_verdict_id(w, v->id);
+    page_put_verdict_text(w, page, v->text);
+    page_put_verdict_evidence(w, page, v->evidence);
+    page_put_verdict_confidence(w, page, v->confidence);
+    page_put_verdict_replay_error(w, v->replay_error >= 0 ? num_round(v->replay_error, 6) : NAN);
     json_write_end(w);
     put_actions(w, page);
-    put_wordings(w, page, "missing", page->missing, page->n_missing);
+    page_put_model_missing(w);
+    put_wordings(w, page, page->missing, page->n_missing);
     if (page->thinned.english.n > 0)
-        page_json_wording(w, page, "thinned", page->thinned);
+        page_put_model_thinned(w, page, page->thinned);
     else
-        json_put_null(w, "thinned");
-    json_put_u64(w, "lead", page->lead);
+        page_null_model_thinned(w);
+    page_put_model_lead(w, page->lead);
     if (page->view != NULL)
-        json_put_text(w, "view", page->view);
-    json_put_bool(w, "redacted", page->options.redact);
+        page_put_model_view(w, page->view);
+    page_put_model_redacted(w, page->options.redact);
 }
 
 /* A word of the catalogue by its English text. */
@@ -113,7 +116,7 @@ static void put_words(struct json_writer *w, const struct page_file *page)
 {
     char key[64];
 
-    json_put_object(w, "words");
+    page_put_model_words(w);
     for (int class = 0; class < ACCOUNT_CLASSES; class ++)
         page_json_message(w, account_class_name(class), account_class_label(class));
     for (int family = 0; family < PAGE_FAMILIES; family++) {
@@ -138,60 +141,59 @@ static void put_words(struct json_writer *w, const struct page_file *page)
 
 /* ---- a set ---- */
 
-static void put_number_text(struct json_writer *w, const char *key, int64_t value)
-{
-    char text[32];
+enum { NUMBER_TEXT = 32 };
 
-    snprintf(text, sizeof(text), "%" PRId64, value);
-    json_put_text(w, key, text);
+static const char *number_text(char *text, int64_t value)
+{
+    snprintf(text, NUMBER_TEXT, "%" PRId64, value);
+    return text;
 }
 
 static void put_lanes(struct json_writer *w, const struct page_set *set)
 {
     static const char *const kinds[] = {"device", "pipe", "comm", "host", "other"};
 
-    json_put_array(w, "groups");
+    page_put_set_groups(w);
     for (size_t i = 0; i < set->groups.n; i++) {
         const struct page_group *group = &set->groups.at[i];
         json_write_object(w);
-        json_put_str(w, "name", page_name(set, group->name));
-        json_put_text(w, "kind", kinds[group->kind]);
-        json_put_bool(w, "open", group->is_open);
+        page_put_group_name(w, page_name(set, group->name));
+        page_put_group_kind(w, kinds[group->kind]);
+        page_put_group_open(w, group->is_open);
         json_write_end(w);
     }
     json_write_end(w);
-    json_put_array(w, "lanes");
+    page_put_set_lanes(w);
     for (size_t i = 0; i < set->lanes.n; i++) {
         const struct page_lane *lane = &set->lanes.at[i];
         json_write_object(w);
-        json_put_str(w, "name", page_name(set, lane->name));
-        json_put_u64(w, "group", lane->group);
-        json_put_text(w, "kind",
-                      lane_kind_name(lane->part == LANE_RANGES
-                                         ? LANE_OTHER
-                                         : set->cap->lanes.at[lane->lane].key.kind));
-        json_put_bool(w, "open", lane->is_open);
-        json_put_u64(w, "first", lane->first);
-        json_put_u64(w, "n", lane->n);
-        json_put_u64(w, "slices", lane->slices);
-        json_put_u64(w, "depth", lane->depth);
-        json_put_i64(w, "busy", lane->busy);
+        page_put_lane_name(w, page_name(set, lane->name));
+        page_put_lane_group(w, lane->group);
+        page_put_lane_kind(w, lane_kind_name(lane->part == LANE_RANGES
+                                                 ? LANE_OTHER
+                                                 : set->cap->lanes.at[lane->lane].key.kind));
+        page_put_lane_open(w, lane->is_open);
+        page_put_lane_first(w, lane->first);
+        page_put_lane_n(w, lane->n);
+        page_put_lane_slices(w, lane->slices);
+        page_put_lane_depth(w, lane->depth);
+        page_put_lane_busy(w, lane->busy);
         json_write_end(w);
     }
     json_write_end(w);
 }
 
-static void put_chunks(struct json_writer *w, const char *key, const struct page_chunks *chunks)
+/* Ends the list. */
+static void put_chunks(struct json_writer *w, const struct page_chunks *chunks)
 {
-    json_put_array(w, key);
     for (size_t i = 0; i < chunks->at.n; i++) {
         const struct page_chunk *chunk = &chunks->at.at[i];
         json_write_object(w);
-        json_put_u64(w, "lane", chunk->lane);
-        json_put_u64(w, "n", chunk->n);
-        json_put_i64(w, "first", chunk->first);
-        json_put_i64(w, "end", chunk->end);
-        json_put_array(w, "widths");
+        page_put_chunk_lane(w, chunk->lane);
+        page_put_chunk_n(w, chunk->n);
+        page_put_chunk_first(w, chunk->first);
+        page_put_chunk_end(w, chunk->end);
+        page_put_chunk_widths(w);
         for (size_t c = 0; c < chunks->columns; c++)
             json_write_u64(w, chunk->widths[c]);
         json_write_end(w);
@@ -203,47 +205,54 @@ static void put_chunks(struct json_writer *w, const char *key, const struct page
 
 static void put_data(struct json_writer *w, const struct page_set *set)
 {
-    json_put_object(w, "dictionary");
+    page_put_set_dictionary(w);
     page_json_place(w, &set->dictionary);
-    json_put_u64(w, "size", set->dictionary_size);
+    page_put_blob_size(w, set->dictionary_size);
     json_write_end(w);
-    put_chunks(w, "chunks", &set->slices);
-    put_chunks(w, "arrows", &set->arrows);
-    put_chunks(w, "gaps", &set->gaps);
-    json_put_array(w, "overview");
+    page_put_set_chunks(w);
+    put_chunks(w, &set->slices);
+    page_put_set_arrows(w);
+    put_chunks(w, &set->arrows);
+    page_put_set_gaps(w);
+    put_chunks(w, &set->gaps);
+    page_put_set_overview(w);
     for (size_t i = 0; i < set->lanes.n; i++)
         if (set->lanes.at[i].is_open)
             json_write_u64(w, i);
     json_write_end(w);
 }
 
-static void put_by(struct json_writer *w, const struct accounting *a, const nanos *by, nanos share)
+/* Ends the list. */
+static void put_by(struct json_writer *w, const struct accounting *a, const nanos *by)
 {
-    json_put_array(w, "by");
     for (int class = 0; class < ACCOUNT_CLASSES; class ++)
         if (a->all.by[class] > 0)
-            json_write_i64(w, by[class] / share);
+            json_write_i64(w, by[class]);
     json_write_end(w);
 }
 
 enum { STEPS_IN_FULL = 4000 };
 
-static void put_step(struct json_writer *w, const struct page_set *set,
-                     const struct account_step *s)
+/* With its time on the device, and from its mark to the next. */
+static void put_step(struct json_writer *w, const struct page_set *set, size_t place)
 {
+    const struct account_step *s = &set->a->steps[place];
+    struct interval marks = study_steps(set->st)->at[place].window;
+
     json_write_object(w);
-    json_put_str(w, "id", set->aliases != NULL ? S("") : s->id);
-    json_put_i64(w, "from", page_time(set, s->window.begin));
-    json_put_i64(w, "to", page_time(set, s->window.end));
+    page_put_step_id(w, set->aliases != NULL ? S("") : s->id);
+    page_put_step_from(w, page_time(set, s->window.begin));
+    page_put_step_to(w, page_time(set, s->window.end));
     if (set->a->n <= STEPS_IN_FULL) { /* more of them could fill the file */
-        if (s->host.end > s->host.begin) {
-            const int64_t host[] = {page_time(set, s->host.begin), page_time(set, s->host.end)};
-            page_json_numbers(w, "host", host, ARRAY_LEN(host));
+        if (marks.end > marks.begin) {
+            const int64_t host[] = {page_time(set, marks.begin), page_time(set, marks.end)};
+            page_put_step_host(w, host, ARRAY_LEN(host));
         } else
-            json_put_null(w, "host");
-        put_by(w, set->a, s->by, 1);
-        json_put_bool(w, "slow", s->is_slow);
-        json_put_u64(w, "group", s->group);
+            page_null_step_host(w);
+        page_put_step_by(w);
+        put_by(w, set->a, s->by);
+        page_put_step_slow(w, s->is_slow);
+        page_put_step_group(w, s->group);
     }
     json_write_end(w);
 }
@@ -253,26 +262,27 @@ static void put_steps(struct json_writer *w, const struct page_set *set)
     const struct accounting *a = set->a;
     struct account_mean mean = account_mean_of(a);
 
-    json_put_array(w, "classes");
+    page_put_set_classes(w);
     for (int class = 0; class < ACCOUNT_CLASSES; class ++)
         if (a->all.by[class] > 0)
             json_write_string(w, str_of(account_class_name(class)));
     json_write_end(w);
-    json_put_array(w, "steps");
+    page_put_set_steps(w);
     for (size_t i = 0; i < a->n; i++)
-        put_step(w, set, &a->steps[i]);
+        put_step(w, set, i);
     json_write_end(w);
-    json_put_object(w, "step_mean");
-    json_put_u64(w, "n", a->tasks.n > 0 ? mean.steps : 0);
-    json_put_i64(w, "time", mean.time);
-    put_by(w, a, mean.by, 1);
+    page_put_set_step_mean(w);
+    page_put_step_mean_n(w, a->tasks.n > 0 ? mean.steps : 0);
+    page_put_step_mean_time(w, mean.time);
+    page_put_step_mean_by(w);
+    put_by(w, a, mean.by);
     json_write_end(w);
-    json_put_bool(w, "is_pseudo", a->is_pseudo);
+    page_put_set_is_pseudo(w, a->is_pseudo);
 }
 
 static void put_path(struct json_writer *w, const struct page_set *set)
 {
-    json_put_array(w, "path");
+    page_put_set_path(w);
     for (size_t i = 0; i < set->path.n; i++) {
         const struct page_leg *leg = &set->path.at[i];
         const int64_t at[] = {leg->lane, page_time(set, leg->from), page_time(set, leg->to)};
@@ -284,27 +294,28 @@ static void put_path(struct json_writer *w, const struct page_set *set)
 static void put_set(struct json_writer *w, const struct page_set *set)
 {
     const struct capture *cap = set->cap;
+    char text[NUMBER_TEXT];
 
     json_write_object(w);
-    json_put_str(w, "name", page_name(set, str_of(cap->name)));
-    json_put_known(w, "rank", cap->facts.rank >= 0, cap->facts.rank);
-    json_put_str_or_null(w, "device", page_shape(set, cap->facts.device_name));
-    json_put_i64(w, "hz", cap->clock.hz);
+    page_put_set_name(w, page_name(set, str_of(cap->name)));
+    page_put_set_rank(w, cap->facts.rank >= 0, cap->facts.rank);
+    page_put_set_device(w, page_shape(set, cap->facts.device_name));
+    page_put_set_hz(w, cap->clock.hz);
     if (cap->clock.has_unix)
-        put_number_text(w, "unix", nanos_add(set->origin, cap->clock.to_unix));
+        page_put_set_unix(w, number_text(text, nanos_add(set->origin, cap->clock.to_unix)));
     else
-        json_put_null(w, "unix");
-    put_number_text(w, "origin", set->origin);
+        page_null_set_unix(w);
+    page_put_set_origin(w, number_text(text, set->origin));
     if (set->has_clock) {
-        json_put_array(w, "clock");
+        page_put_set_clock(w);
         json_write_f64(w, num_round(set->ahead, 1));
         json_write_f64(w, num_round(set->drift * 1e6, 4));
         json_write_end(w);
     }
-    json_put_i64(w, "to", set->to);
-    json_put_bool(w, "simulated", cap->origin != ORIGIN_MEASURED);
-    json_put_u64(w, "slices", set->n_slices);
-    json_put_u64(w, "items", set->n_items);
+    page_put_set_to(w, set->to);
+    page_put_set_simulated(w, cap->origin != ORIGIN_MEASURED);
+    page_put_set_slices(w, set->n_slices);
+    page_put_set_items(w, set->n_items);
     put_lanes(w, set);
     put_data(w, set);
     if (set->path.n > 0)
@@ -327,7 +338,7 @@ void page_write_model(struct page_file *page, struct sink out)
     json_write_object(&w);
     model_put_head(&w, page);
     put_words(&w, page);
-    json_put_array(&w, "sets");
+    page_put_model_sets(&w);
     for (size_t i = 0; i < page->n_sets; i++)
         put_set(&w, page->sets[i]);
     json_write_end(&w);

@@ -1,7 +1,7 @@
 /*
  * Views as JSON, for the script.
  */
-#include "page/page_json.h"
+#include "page/page_data.h"
 #include "page/page_panel.h"
 #include "text/page.h"
 
@@ -22,41 +22,26 @@ void page_json_text(struct json_writer *w, struct page_file *page, struct wordin
         page_json_wording(w, page, NULL, text);
 }
 
-static void put_key_text(struct json_writer *w, struct page_file *page, const char *key,
-                         struct wording text)
-{
-    json_write_key(w, str_of(key));
-    if (text.english.n > 0)
-        page_json_text(w, page, text);
-    else
-        json_write_null(w);
-}
-
-static void put_rounded(struct json_writer *w, const char *key, double value)
-{
-    json_put_f64(w, key, num_round(value, 6));
-}
-
 static void put_bars(struct json_writer *w, struct page_file *page, const struct page_bars *bars)
 {
-    json_put_text(w, "type", "bars");
-    json_put_text(w, "unit", page_units[bars->unit]);
-    put_rounded(w, "most", bars->most);
-    json_put_bool(w, "stack", bars->is_stack);
-    json_put_bool(w, "saved", bars->is_saved);
-    json_put_array(w, "bars");
+    page_put_bars_part_type(w, "bars");
+    page_put_bars_part_unit(w, page_units[bars->unit]);
+    page_put_bars_part_most(w, bars->most);
+    page_put_bars_part_stack(w, bars->is_stack);
+    page_put_bars_part_saved(w, bars->is_saved);
+    page_put_bars_part_bars(w);
     for (size_t i = 0; i < bars->at.n; i++) {
         const struct page_bar *bar = &bars->at.at[i];
         json_write_object(w);
-        put_key_text(w, page, "label", bar->label);
-        put_key_text(w, page, "note", bar->note);
-        put_rounded(w, "value", bar->value);
+        page_put_bar_label(w, page, bar->label);
+        page_put_bar_note(w, page, bar->note);
+        page_put_bar_value(w, bar->value);
         if (bar->before > 0)
-            put_rounded(w, "before", bar->before);
+            page_put_bar_before(w, bar->before);
         else
-            json_put_null(w, "before");
-        json_put_i64(w, "family", bar->family);
-        json_put_str_or_null(w, "link", bar->link);
+            page_null_bar_before(w);
+        page_put_bar_family(w, bar->family);
+        page_put_bar_link(w, bar->link);
         json_write_end(w);
     }
     json_write_end(w);
@@ -65,17 +50,17 @@ static void put_bars(struct json_writer *w, struct page_file *page, const struct
 static void json_put_table(struct json_writer *w, struct page_file *page,
                            const struct page_table *t)
 {
-    json_put_text(w, "type", "table");
-    json_put_array(w, "columns");
+    page_put_table_part_type(w, "table");
+    page_put_table_part_columns(w);
     for (size_t c = 0; c < t->n_columns; c++) {
         json_write_object(w);
-        page_json_message(w, "head", t->columns[c].head);
-        json_put_text(w, "unit", page_units[t->columns[c].unit]);
-        json_put_bool(w, "bar", t->columns[c].has_bar);
+        page_put_column_head(w, t->columns[c].head);
+        page_put_column_unit(w, page_units[t->columns[c].unit]);
+        page_put_column_bar(w, t->columns[c].has_bar);
         json_write_end(w);
     }
     json_write_end(w);
-    json_put_array(w, "rows");
+    page_put_table_part_rows(w);
     for (size_t i = 0; i < page_table_rows(t); i++) {
         json_write_array(w);
         for (size_t c = 0; c < t->n_columns; c++) {
@@ -88,7 +73,7 @@ static void json_put_table(struct json_writer *w, struct page_file *page,
         json_write_end(w);
     }
     json_write_end(w);
-    json_put_array(w, "links");
+    page_put_table_part_links(w);
     for (size_t i = 0; i < t->links.n; i++)
         json_write_string(w, t->links.at[i]);
     json_write_end(w);
@@ -97,8 +82,8 @@ static void json_put_table(struct json_writer *w, struct page_file *page,
 static void put_curve(struct json_writer *w, struct page_file *page, const struct page_curve *c)
 {
     json_write_object(w);
-    put_key_text(w, page, "label", c->label);
-    json_put_array(w, "points");
+    page_put_curve_label(w, page, c->label);
+    page_put_curve_points(w);
     for (size_t i = 0; i < c->x.n; i++) {
         json_write_array(w);
         json_write_f64(w, c->x.at[i]);
@@ -111,26 +96,26 @@ static void put_curve(struct json_writer *w, struct page_file *page, const struc
 
 static void put_chart(struct json_writer *w, struct page_file *page, const struct page_chart *c)
 {
-    json_put_text(w, "type", "chart");
-    json_put_bool(w, "square", c->is_square);
-    json_put_text(w, "xUnit", page_units[c->x_unit]);
-    json_put_text(w, "yUnit", page_units[c->y_unit]);
-    page_json_message(w, "xLabel", c->x_label);
-    page_json_message(w, "yLabel", c->y_label);
-    json_put_array(w, "points");
+    page_put_chart_part_type(w, "chart");
+    page_put_chart_part_square(w, c->is_square);
+    page_put_chart_part_xUnit(w, page_units[c->x_unit]);
+    page_put_chart_part_yUnit(w, page_units[c->y_unit]);
+    page_put_chart_part_xLabel(w, c->x_label);
+    page_put_chart_part_yLabel(w, c->y_label);
+    page_put_chart_part_points(w);
     for (size_t i = 0; i < c->points.n; i++) {
         const struct page_point *p = &c->points.at[i];
         json_write_object(w);
-        put_key_text(w, page, "name", p->name);
-        json_put_f64(w, "x", p->x);
-        json_put_f64(w, "y", p->y);
-        put_rounded(w, "size", p->size);
-        json_put_i64(w, "family", p->family);
-        json_put_known(w, "row", p->row != SIZE_MAX, (int64_t)p->row);
+        page_put_point_name(w, page, p->name);
+        page_put_point_x(w, p->x);
+        page_put_point_y(w, p->y);
+        page_put_point_size(w, p->size);
+        page_put_point_family(w, p->family);
+        page_put_point_row(w, p->row != SIZE_MAX, (int64_t)p->row);
         json_write_end(w);
     }
     json_write_end(w);
-    json_put_array(w, "curves");
+    page_put_chart_part_curves(w);
     for (size_t i = 0; i < c->curves.n; i++)
         put_curve(w, page, &c->curves.at[i]);
     json_write_end(w);
@@ -138,21 +123,21 @@ static void put_chart(struct json_writer *w, struct page_file *page, const struc
 
 static void put_map(struct json_writer *w, struct page_file *page, const struct page_map *m)
 {
-    json_put_text(w, "type", "map");
-    put_key_text(w, page, "name", m->name);
-    put_rounded(w, "size", m->size);
-    put_rounded(w, "until", m->until);
-    json_put_array(w, "boxes");
+    page_put_map_part_type(w, "map");
+    page_put_map_part_name(w, page, m->name);
+    page_put_map_part_size(w, m->size);
+    page_put_map_part_until(w, m->until);
+    page_put_map_part_boxes(w);
     for (size_t i = 0; i < m->boxes.n; i++) {
         const struct page_box *b = &m->boxes.at[i];
         json_write_object(w);
-        put_key_text(w, page, "name", b->name);
-        put_rounded(w, "from", b->from);
-        put_rounded(w, "to", b->to);
-        put_rounded(w, "at", b->at);
-        put_rounded(w, "size", b->size);
-        json_put_i64(w, "family", b->family);
-        json_put_known(w, "row", b->row != SIZE_MAX, (int64_t)b->row);
+        page_put_box_name(w, page, b->name);
+        page_put_box_from(w, b->from);
+        page_put_box_to(w, b->to);
+        page_put_box_at(w, b->at);
+        page_put_box_size(w, b->size);
+        page_put_box_family(w, b->family);
+        page_put_box_row(w, b->row != SIZE_MAX, (int64_t)b->row);
         json_write_end(w);
     }
     json_write_end(w);
@@ -161,8 +146,8 @@ static void put_map(struct json_writer *w, struct page_file *page, const struct 
 static void put_part(struct json_writer *w, struct page_file *page, const struct page_part *part)
 {
     json_write_object(w);
-    put_key_text(w, page, "title", part->title);
-    put_key_text(w, page, "text", part->note);
+    page_put_part_title(w, page, part->title);
+    page_put_part_text(w, page, part->note);
     switch (part->kind) {
     case PAGE_PART_BARS:
         put_bars(w, page, part->bars);
@@ -188,13 +173,13 @@ static void put_part(struct json_writer *w, struct page_file *page, const struct
 
 void page_write_panels(struct page_file *page, struct json_writer *w)
 {
-    json_put_array(w, "panels");
+    page_put_model_panels(w);
     for (size_t i = 0; i < page->panels.n; i++) {
         const struct page_panel *panel = page->panels.at[i];
         json_write_object(w);
-        json_put_text(w, "id", panel->id);
-        page_json_message(w, "title", panel->title);
-        json_put_array(w, "parts");
+        page_put_panel_id(w, panel->id);
+        page_put_panel_title(w, panel->title);
+        page_put_panel_parts(w);
         for (size_t k = 0; k < panel->parts.n; k++)
             put_part(w, page, &panel->parts.at[k]);
         json_write_end(w);

@@ -1,26 +1,26 @@
 /*
- * Several ranks: which one the others wait for, each rank's mean step, and rank by step.
+ * Several ranks: what they tell together, each rank's mean step, and rank by step.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/ranks/rank_jobs.h"
+#include "analysis/ranks/fleet_study.h"
+#include "analysis/ranks/rank_verdicts.h"
 #include "base/tables/ranked.h"
 #include "page/page_html.h"
 #include "page/page_number.h"
 #include "text/page.h"
 
 enum {
-    LABEL = 12,       /* percent of the width */
-    COLUMNS = 48,     /* of the heat map; more steps share one */
-    FEW = 16,         /* ranks that get high rows */
-    HIGH = 24,        /* pixels of a row */
-    LOW = 12,         /* of many */
-    SLOW_COMPUTE = 5, /* percent above the median that make a rank slow, */
-    SLOW_WAIT = 3,    /* when the others wait for it so many percent of a step */
+    LABEL = 12,   /* percent of the width */
+    COLUMNS = 48, /* of the heat map; more steps share one */
+    FEW = 16,     /* ranks that get high rows */
+    HIGH = 24,    /* pixels of a row */
+    LOW = 12,     /* of many */
+    WARM = 5,     /* percent above the median that get the full colour at least */
 };
 
-/* ---- who is slow ---- */
+/* ---- each against the median ---- */
 
 /* The step of a rank that is the same as `like`: by its number, else by its place. */
 static const struct account_step *step_like(const struct page_set *set, size_t place,
@@ -74,33 +74,17 @@ static void ratios_of_ranks(const struct page_file *page, double *out)
     mem_free(all);
 }
 
-/* Time that the other ranks spend in exposed communication beyond what this one does. */
-static nanos wait_for(const struct account_mean *means, size_t n, size_t rank)
-{
-    double others[PAGE_SETS];
-    size_t count = 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (i != rank)
-            others[count++] = (double)means[i].by[ACCOUNT_COMM];
-    ranked_sort(others, count);
-    return count > 0 ? nanos_of(ranked_middle(others, count)) - means[rank].by[ACCOUNT_COMM] : 0;
-}
-
 /* Ranks of one job that have about as many kernels each: their work can be compared. */
 static bool is_one_run(struct page_file *page)
 {
-    const struct capture **caps = ARENA_ARRAY(&page->arena, const struct capture *, page->n_sets);
     size_t least = SIZE_MAX, most = 0;
 
     for (size_t i = 0; i < page->n_sets; i++) {
         size_t n = page->sets[i]->a->tasks.n;
-        caps[i] = page->sets[i]->cap;
         least = n < least ? n : least;
         most = n > most ? n : most;
     }
-    return least > 0 && most <= least + least / 5 &&
-           rank_jobs_find(&page->arena, caps, page->n_sets).n < 2;
+    return least > 0 && most <= least + least / 5 && fleet_study_jobs(page->fleet)->n < 2;
 }
 
 void page_ranks_find(struct page_file *page)
@@ -108,14 +92,12 @@ void page_ranks_find(struct page_file *page)
     struct page_ranks *ranks = ARENA_NEW(&page->arena, struct page_ranks);
     double least = 0;
 
-    *ranks = (struct page_ranks){.slow = SIZE_MAX, .is_one_run = is_one_run(page)};
+    *ranks = (struct page_ranks){.is_one_run = is_one_run(page)};
     page->ranks = ranks;
     ratios_of_ranks(page, ranks->ratio);
     for (size_t i = 0; i < page->n_sets; i++) {
         double off = ranks->ratio[i] > 1 ? ranks->ratio[i] - 1 : 1 - ranks->ratio[i];
         ranks->mean[i] = account_mean_of(page->sets[i]->a);
-        if (ranks->ratio[i] > ranks->ratio[ranks->most])
-            ranks->most = i;
         if (ranks->mean[i].time > ranks->mean[page->lead].time)
             page->lead = i;
         if (i == 0 || off < least) {
@@ -123,11 +105,19 @@ void page_ranks_find(struct page_file *page)
             ranks->usual = i;
         }
     }
-    ranks->wait = wait_for(ranks->mean, page->n_sets, ranks->most);
-    nanos step = ranks->mean[ranks->most].time;
-    if (ranks->is_one_run && ranks->ratio[ranks->most] >= 1 + SLOW_COMPUTE / 100.0 &&
-        (double)ranks->wait >= (double)step * SLOW_WAIT / 100)
-        page->lead = ranks->slow = ranks->most;
+}
+
+/* The rank that the others wait for, else the slowest. */
+void page_lead_ranks(struct page_file *page)
+{
+    const struct rank_verdicts *v = fleet_study_verdicts(page->fleet);
+    size_t lead = v->slowest;
+
+    page->ranks->verdicts = v;
+    for (size_t i = 0; i < v->n && v->n_culprits > 0; i++)
+        if (v->list[i].rank >= 0 && v->list[i].rank == v->culprits[0].rank)
+            lead = i;
+    page->lead = lead < page->n_sets ? lead : 0;
 }
 
 /* ---- the first screen ---- */
@@ -146,69 +136,19 @@ static struct str rank_name(struct page_html *h, size_t i)
     return page_wording(h->page, h->lang, rank_wording(h->page, i));
 }
 
-/* The rank that is slow, or that none is, in front of what limits the one that is shown. */
+/* What all tell together, in front of what limits the one that is shown. */
 void page_put_ranks(struct page_file *page)
 {
-    const struct page_ranks *ranks = page->ranks;
+    const struct rank_verdicts *v = page->ranks->verdicts;
     struct arena *arena = &page->arena;
-    const struct wording *rank = wording_keep(arena, rank_wording(page, page->lead));
     const struct wording *what = wording_keep(arena, page->verdict.text);
     const struct wording *evidence = wording_keep(arena, page->verdict.evidence);
-    struct str step = page_time_text(arena, (double)ranks->mean[page->lead].time);
-    struct str most = arena_format(arena, "%.2f", ranks->ratio[ranks->most]);
 
-    if (ranks->slow != SIZE_MAX) {
-        double share = num_share((double)ranks->wait, (double)ranks->mean[page->lead].time);
-        page->verdict.id = "slow_rank";
-        page->verdict.text = PAGE_TELL(page, &page_text.ranks_slow, place_wording("rank", rank),
-                                       PLACE("n", page->n_sets - 1), PLACE("step", step),
-                                       PLACE("share", page_share_text(arena, share)));
-        page->verdict.evidence = PAGE_TELL(page, &page_text.ranks_ratio, PLACE("ratio", most),
-                                           place_wording("what", what));
-    } else if (ranks->is_one_run && ranks->ratio[ranks->most] >= 1 + SLOW_COMPUTE / 100.0) {
-        const struct wording *slow = wording_keep(arena, rank_wording(page, ranks->most));
-        page->verdict.evidence = PAGE_TELL(
-            page, &page_text.ranks_uneven, place_wording("slow", slow), PLACE("ratio", most),
-            place_wording("rank", rank), place_wording("what", evidence));
-    } else if (ranks->is_one_run) {
-        page->verdict.evidence =
-            PAGE_TELL(page, &page_text.ranks_even, PLACE("n", page->n_sets), PLACE("ratio", most),
-                      place_wording("rank", rank), place_wording("what", evidence));
-    } else {
-        const struct page_set *set = page->sets[page->lead];
-        page->verdict.text = PAGE_TELL(page, &page_text.ranks_apart_verdict,
-                                       PLACE("name", page_name(set, str_of(set->cap->name))),
-                                       place_wording("what", what));
-        page->verdict.evidence = PAGE_TELL(page, &page_text.ranks_apart, PLACE("n", page->n_sets),
-                                           place_wording("what", evidence));
-    }
-}
-
-/* What the others would save without the slow rank; first of the cards. */
-void page_put_slow_rank(struct page_file *page)
-{
-    const struct page_ranks *ranks = page->ranks;
-    struct arena *arena = &page->arena;
-
-    if (ranks == NULL || ranks->slow == SIZE_MAX)
-        return;
-    const struct wording *rank = wording_keep(arena, rank_wording(page, page->lead));
-    page->actions[page->n_actions++] = (struct page_action){
-        .id = "slow_rank",
-        .title = PAGE_TELL(page, &page_text.ranks_check, place_wording("rank", rank)),
-        .evidence =
-            PAGE_TELL(page, &page_text.ranks_check_why,
-                      PLACE("ratio", arena_format(arena, "%.2f", ranks->ratio[ranks->most]))),
-        .show = PAGE_TELL(
-            page, &page_text.ranks_show, place_wording("rank", rank),
-            place_wording("other", wording_keep(arena, rank_wording(page, ranks->usual)))),
-        .confidence = wording_plain(S("likely")),
-        .saving = ranks->wait,
-        .share = num_share((double)ranks->wait, (double)ranks->mean[page->lead].time),
-        .bound = SAVING_AT_MOST,
-        .link = arena_format(arena, "#v=timeline&set=%zu&rank=%zu,%zu", page->lead, page->lead,
-                             ranks->usual),
-    };
+    page->verdict.text = v->what;
+    page->verdict.evidence =
+        PAGE_TELL(page, &page_text.ranks_shown,
+                  place_wording("name", wording_keep(arena, rank_wording(page, page->lead))),
+                  place_wording("what", what), place_wording("evidence", evidence));
 }
 
 /* ---- pictures ---- */
@@ -218,6 +158,14 @@ static int row_height(const struct page_file *page)
     return page->n_sets <= FEW ? HIGH : LOW;
 }
 
+/* That others wait for, by itself or with others. */
+static bool is_culprit(const struct page_file *page, size_t rank)
+{
+    const struct rank_verdicts *v = page->ranks->verdicts;
+
+    return v != NULL && rank < v->n && v->list[rank].part == RANK_CULPRIT;
+}
+
 static void put_rank_label(struct page_html *h, size_t rank, int y)
 {
     int high = row_height(h->page);
@@ -225,7 +173,7 @@ static void put_rank_label(struct page_html *h, size_t rank, int y)
 
     if (high == HIGH || rank % 4 == 0)
         page_html_format(h, "<text class=\"axis%s\" x=\"0\" y=\"%d\">%s</text>",
-                         rank == h->page->ranks->slow ? " slow" : "", y + (high == HIGH ? 15 : 9),
+                         is_culprit(h->page, rank) ? " slow" : "", y + (high == HIGH ? 15 : 9),
                          page_escape(h, str_fit(name, 20)));
 }
 
@@ -273,7 +221,7 @@ void page_draw_ranks(struct page_html *h)
 /* How strong the colour of a ratio is: least up to the median, most for the largest of the page. */
 static double heat_of(double ratio, double most)
 {
-    double top = most > 1 + SLOW_COMPUTE / 100.0 ? most : 1 + SLOW_COMPUTE / 100.0;
+    double top = most > 1 + WARM / 100.0 ? most : 1 + WARM / 100.0;
 
     return 0.05 + (ratio > 1 ? (ratio - 1) / (top - 1) * 0.45 : 0);
 }

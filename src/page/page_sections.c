@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/arch/arch.h"
-#include "page/page_json.h"
+#include "page/page_data.h"
 
 enum { COMM_MOST = 512, PASSES_MOST = 256, LAYERS_MOST = 2000 }; /* layers of all passes */
 
@@ -21,28 +21,28 @@ static void sections_put_kernel(struct json_writer *w, const struct page_set *se
     const int64_t at[] = {lane, item > 0 ? (int64_t)(item - 1 - set->lanes.at[lane].first) : 0};
 
     json_write_object(w);
-    json_put_u64(w, "what", k->what);
-    json_put_str(w, "name", page_name(set, capture_text(cap, what->name)));
-    json_put_str_or_null(w, "op", page_name(set, k->op));
-    json_put_u64(w, "family", what->family);
-    json_put_text(w, "kind", slice_kind_name((enum slice_kind)what->kind));
-    json_put_str(w, "shapes", page_shape(set, what->shapes));
-    json_put_str(w, "types", page_shape(set, what->types));
-    json_put_u64(w, "count", k->count);
-    json_put_i64(w, "total", k->total);
-    json_put_i64(w, "mean", k->mean);
-    json_put_i64(w, "p95", k->p95);
-    json_put_i64(w, "max", k->max);
-    json_put_known(w, "wait", k->wait >= 0, k->wait);
-    json_put_i64(w, "per_step", k->per_step);
-    json_put_f64(w, "share", num_round(k->share, 6));
-    json_put_f64(w, "roof", k->roof > 0 ? num_round(k->roof, 4) : NAN);
-    json_put_text(w, "bound", k->roof <= 0 ? NULL : k->is_compute ? "compute" : "memory");
-    json_put_known(w, "headroom", k->headroom >= 0, num_i64_of(k->headroom));
-    json_put_f64(w, "flops", k->flops > 0 ? k->flops : NAN);
-    json_put_f64(w, "bytes", k->bytes > 0 ? k->bytes : NAN);
-    page_json_numbers(w, "trend", k->trend, k->n_trend);
-    page_json_numbers(w, "at", at, ARRAY_LEN(at));
+    page_put_kernel_what(w, k->what);
+    page_put_kernel_name(w, page_name(set, capture_text(cap, what->name)));
+    page_put_kernel_op(w, page_name(set, k->op));
+    page_put_kernel_family(w, what->family);
+    page_put_kernel_kind(w, slice_kind_name((enum slice_kind)what->kind));
+    page_put_kernel_shapes(w, page_shape(set, what->shapes));
+    page_put_kernel_types(w, page_shape(set, what->types));
+    page_put_kernel_count(w, k->count);
+    page_put_kernel_total(w, k->total);
+    page_put_kernel_mean(w, k->mean);
+    page_put_kernel_p95(w, k->p95);
+    page_put_kernel_max(w, k->max);
+    page_put_kernel_wait(w, k->wait >= 0, k->wait);
+    page_put_kernel_per_step(w, k->per_step);
+    page_put_kernel_share(w, k->share);
+    page_put_kernel_roof(w, k->roof > 0 ? num_round(k->roof, 4) : NAN);
+    page_put_kernel_bound(w, k->roof <= 0 ? NULL : k->is_compute ? "compute" : "memory");
+    page_put_kernel_headroom(w, k->headroom >= 0, num_i64_of(k->headroom));
+    page_put_kernel_flops(w, k->flops > 0 ? k->flops : NAN);
+    page_put_kernel_bytes(w, k->bytes > 0 ? k->bytes : NAN);
+    page_put_kernel_trend(w, k->trend, k->n_trend);
+    page_put_kernel_at(w, at, ARRAY_LEN(at));
     json_write_end(w);
 }
 
@@ -50,24 +50,24 @@ void page_json_kernels(struct json_writer *w, const struct page_set *set)
 {
     const struct page_kernels *kernels = &set->kernels;
 
-    json_put_array(w, "kernels");
+    page_put_set_kernels(w);
     for (size_t i = 0; i < kernels->n; i++)
         sections_put_kernel(w, set, &kernels->at[i]);
     json_write_end(w);
-    json_put_u64(w, "kernels_total", kernels->all);
+    page_put_set_kernels_total(w, kernels->all);
     if (kernels->device == NULL) {
-        json_put_null(w, "device_info");
+        page_null_set_device_info(w);
         return;
     }
-    json_put_object(w, "device_info");
-    json_put_text(w, "name", kernels->device->name);
-    json_put_text(w, "source", kernels->device->source);
-    json_put_object(w, "flops");
+    page_put_set_device_info(w);
+    page_put_device_name(w, kernels->device->name);
+    page_put_device_source(w, kernels->device->source);
+    page_put_device_flops(w);
     for (int peak = 0; peak < PEAK_COUNT; peak++)
         if (kernels->device->tflops[peak] > 0)
             json_put_f64(w, peak_name((enum peak)peak), kernels->device->tflops[peak] * 1e12);
     json_write_end(w);
-    json_put_f64(w, "bandwidth", kernels->device->gbps > 0 ? kernels->device->gbps * 1e9 : NAN);
+    page_put_device_bandwidth(w, kernels->device->gbps > 0 ? kernels->device->gbps * 1e9 : NAN);
     json_write_end(w);
 }
 
@@ -79,26 +79,25 @@ static void put_pass(struct json_writer *w, const struct page_set *set,
     const struct arch *arch = set->arch;
 
     json_write_object(w);
-    json_put_u64(w, "name", pass->number);
-    json_put_bool(w, "partial", pass->is_partial);
-    json_put_i64(w, "from", page_time(set, pass->at.begin));
-    json_put_i64(w, "to", page_time(set, pass->at.end));
-    json_put_i64(w, "busy", pass->busy);
-    json_put_array(w, "layers");
+    page_put_pass_name(w, pass->number);
+    page_put_pass_partial(w, pass->is_partial);
+    page_put_pass_from(w, page_time(set, pass->at.begin));
+    page_put_pass_to(w, page_time(set, pass->at.end));
+    page_put_pass_busy(w, pass->busy);
+    page_put_pass_layers(w);
     for (size_t i = 0; i < pass->layers && i < LAYERS_MOST; i++) {
         const struct arch_layer *layer = &arch->layers->at[pass->layer_first + i];
         bool has_type = layer->type < arch->types->n;
         json_write_object(w);
-        json_put_u64(w, "index", layer->index);
-        json_put_known(w, "type", has_type, (int64_t)layer->type);
-        json_put_text(w, "phase", arch_phase_name(layer->phase));
-        json_put_i64(w, "from", page_time(set, layer->at.begin));
-        json_put_i64(w, "to", page_time(set, layer->at.end));
-        json_put_i64(w, "busy", layer->busy);
+        page_put_layer_index(w, layer->index);
+        page_put_layer_type(w, has_type, (int64_t)layer->type);
+        page_put_layer_phase(w, arch_phase_name(layer->phase));
+        page_put_layer_from(w, page_time(set, layer->at.begin));
+        page_put_layer_to(w, page_time(set, layer->at.end));
+        page_put_layer_busy(w, layer->busy);
         /* Longer than nine in ten of its type. */
-        json_put_bool(w, "outlier",
-                      has_type &&
-                          (double)arch_span(layer->at) > arch->types->at[layer->type].wall.p90);
+        page_put_layer_outlier(w, has_type && (double)arch_span(layer->at) >
+                                                  arch->types->at[layer->type].wall.p90);
         json_write_end(w);
     }
     json_write_end(w);
@@ -109,26 +108,26 @@ static void sections_put_type(struct json_writer *w, const struct page_set *set,
                               const struct arch_type *type)
 {
     json_write_object(w);
-    json_put_text(w, "name", layer_kind_name(type->kind));
-    json_put_text(w, "phase", arch_phase_name(type->phase));
-    json_put_str(w, "layers", type->layers);
-    json_put_u64(w, "count", type->count);
-    json_put_f64(w, "median", num_round(type->wall.median, 0));
-    json_put_f64(w, "p90", num_round(type->wall.p90, 0));
-    json_put_array(w, "roles");
+    page_put_layer_type_name(w, layer_kind_name(type->kind));
+    page_put_layer_type_phase(w, arch_phase_name(type->phase));
+    page_put_layer_type_layers(w, type->layers);
+    page_put_layer_type_count(w, type->count);
+    page_put_layer_type_median(w, num_round(type->wall.median, 0));
+    page_put_layer_type_p90(w, num_round(type->wall.p90, 0));
+    page_put_layer_type_roles(w);
     for (size_t i = 0; i < type->n_roles; i++) {
         const struct arch_role *role = &type->roles[i];
         json_write_object(w);
-        json_put_text(w, "name", role->name);
-        json_put_i64(w, "wall", role->wall);
-        json_put_f64(w, "share", num_round(role->share, 6));
-        json_put_u64(w, "kernels", role->kernels);
-        json_put_array(w, "ops");
+        page_put_role_name(w, role->name);
+        page_put_role_wall(w, role->wall);
+        page_put_role_share(w, role->share);
+        page_put_role_kernels(w, role->kernels);
+        page_put_role_ops(w);
         for (size_t k = 0; k < role->n_ops; k++) {
             json_write_object(w);
-            json_put_str(w, "name", page_name(set, role->ops[k].label));
-            json_put_u64(w, "count", role->ops[k].count);
-            json_put_i64(w, "total", role->ops[k].total);
+            page_put_role_op_name(w, page_name(set, role->ops[k].label));
+            page_put_role_op_count(w, role->ops[k].count);
+            page_put_role_op_total(w, role->ops[k].total);
             json_write_end(w);
         }
         json_write_end(w);
@@ -143,15 +142,15 @@ void page_json_layers(struct json_writer *w, const struct page_set *set)
     const struct arch *arch = set->arch;
 
     if (arch == NULL) {
-        json_put_null(w, "layers");
+        page_null_set_layers(w);
         return;
     }
-    json_put_object(w, "layers");
-    json_put_object(w, "summary");
+    page_put_set_layers(w);
+    page_put_layers_summary(w);
     for (enum lang lang = 0; lang < LANGS; lang++)
         json_put_text(w, lang_name(lang), arch_summary(set->arena, arch, lang));
     json_write_end(w);
-    json_put_array(w, "passes");
+    page_put_layers_passes(w);
     for (size_t i = 0, n = 0; i < arch->layers->n_passes && i < PASSES_MOST; i++) {
         n += arch->layers->passes[i].layers;
         if (n > LAYERS_MOST && i > 0)
@@ -159,8 +158,8 @@ void page_json_layers(struct json_writer *w, const struct page_set *set)
         put_pass(w, set, &arch->layers->passes[i]);
     }
     json_write_end(w);
-    json_put_u64(w, "passes_total", arch->layers->n_passes);
-    json_put_array(w, "types");
+    page_put_layers_passes_total(w, arch->layers->n_passes);
+    page_put_layers_types(w);
     for (size_t i = 0; i < arch->types->n; i++)
         sections_put_type(w, set, &arch->types->at[i]);
     json_write_end(w);
@@ -239,18 +238,18 @@ static void put_ops(struct json_writer *w, const struct page_set *set)
     }
     if (sums.at.n > 0)
         qsort(sums.at.at, sums.at.n, sizeof(*sums.at.at), by_elapse);
-    json_put_array(w, "ops");
+    page_put_comm_ops(w);
     for (size_t i = 0; i < sums.at.n && i < COMM_MOST; i++) {
         const struct comm_sum *s = &sums.at.at[i];
         json_write_object(w);
-        json_put_str(w, "name", page_name(set, collective_name(capture_text(cap, s->name))));
-        json_put_str(w, "group", page_name(set, capture_text(cap, s->group)));
-        json_put_u64(w, "count", s->count);
-        json_put_f64(w, "bytes", num_round(s->megabytes * 1e6, 0));
-        json_put_i64(w, "total", s->elapse);
-        json_put_i64(w, "transit", s->transit);
-        json_put_i64(w, "wait", s->wait);
-        json_put_f64(w, "bandwidth", num_round(bandwidth_of(s), 0));
+        page_put_comm_op_name(w, page_name(set, collective_name(capture_text(cap, s->name))));
+        page_put_comm_op_group(w, page_name(set, capture_text(cap, s->group)));
+        page_put_comm_op_count(w, s->count);
+        page_put_comm_op_bytes(w, num_round(s->megabytes * 1e6, 0));
+        page_put_comm_op_total(w, s->elapse);
+        page_put_comm_op_transit(w, s->transit);
+        page_put_comm_op_wait(w, s->wait);
+        page_put_comm_op_bandwidth(w, num_round(bandwidth_of(s), 0));
         json_write_end(w);
     }
     json_write_end(w);
@@ -274,16 +273,16 @@ static void put_links(struct json_writer *w, const struct page_set *set)
     }
     if (sums.at.n > 0)
         qsort(sums.at.at, sums.at.n, sizeof(*sums.at.at), by_elapse);
-    json_put_array(w, "links");
+    page_put_comm_links(w);
     for (size_t i = 0; i < sums.at.n && i < COMM_MOST; i++) {
         const struct comm_sum *s = &sums.at.at[i];
         json_write_object(w);
-        json_put_i64(w, "from", s->from);
-        json_put_i64(w, "to", s->to);
-        json_put_str(w, "type", capture_text(cap, s->name));
-        json_put_f64(w, "bytes", num_round(s->megabytes * 1e6, 0));
-        json_put_f64(w, "time", num_round(s->transit_ms * 1e6, 0));
-        json_put_f64(w, "bandwidth", num_round(bandwidth_of(s), 0));
+        page_put_link_from(w, s->from);
+        page_put_link_to(w, s->to);
+        page_put_link_type(w, capture_text(cap, s->name));
+        page_put_link_bytes(w, num_round(s->megabytes * 1e6, 0));
+        page_put_link_time(w, num_round(s->transit_ms * 1e6, 0));
+        page_put_link_bandwidth(w, num_round(bandwidth_of(s), 0));
         json_write_end(w);
     }
     json_write_end(w);
@@ -294,10 +293,10 @@ static void put_links(struct json_writer *w, const struct page_set *set)
 void page_json_comm(struct json_writer *w, const struct page_set *set)
 {
     if (set->cap->comm_ops.n == 0 && set->cap->comm_links.n == 0) {
-        json_put_null(w, "comm");
+        page_null_set_comm(w);
         return;
     }
-    json_put_object(w, "comm");
+    page_put_set_comm(w);
     put_ops(w, set);
     put_links(w, set);
     json_write_end(w);

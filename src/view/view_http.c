@@ -308,7 +308,8 @@ enum status view_http_open(struct view_http **out, struct view_guard *guard, vie
     *out = http;
     if (!http_load(&http->mhd)) {
         view_http_close(http);
-        diag_fail(d, ST_TOOL, "view.library", (struct where){0}, "libmicrohttpd is not installed");
+        diag_fail(d, ST_TOOL, "view.microhttpd", (struct where){0},
+                  "libmicrohttpd is not installed");
         diag_hint(d, "try", "apt install libmicrohttpd12");
         return ST_TOOL;
     }
@@ -350,7 +351,7 @@ enum status view_http_open(struct view_http **out, struct view_guard *guard, vie
 {
     (void)guard, (void)handler, (void)ctx;
     *out = NULL;
-    return diag_fail(d, ST_TOOL, "view.library", (struct where){0},
+    return diag_fail(d, ST_TOOL, "view.microhttpd", (struct where){0},
                      "strata was built without libmicrohttpd");
 }
 

@@ -3,6 +3,8 @@
  */
 #include "view/view_answers.h"
 
+#include "analysis/diagnose/diagnosis.h"
+#include "analysis/diagnose/whatif_answer.h"
 #include "analysis/diagnose/whatif_changes.h"
 #include "analysis/study.h"
 #include "base/formats/json_write.h"
@@ -28,8 +30,10 @@ struct view_whatif *view_whatif_new(const struct page_set *set)
     study_begin(&v->study, set->cap, set->st->options);
     v->study.steps = set->st->steps;
     v->study.accounting = set->a;
-    if (v->has_work)
+    if (v->has_work) {
         whatif_init(&v->w, &v->study, set->a);
+        study_diagnosis(&v->study);
+    }
     return v;
 }
 
@@ -55,21 +59,23 @@ static void put_kinds(struct json_writer *w)
     json_write_end(w);
 }
 
-static void put_result(struct json_writer *w, const struct view_whatif *v,
-                       const struct whatif_result *r)
+/* As `strata whatif` values these changes, at least one, together. */
+static void put_result(struct json_writer *w, const struct whatif_answer *a)
 {
-    json_put_bool(w, "is_calibrated", r->is_calibrated);
-    json_put_i64(w, "recorded_ns", v->w.profiled);
-    json_put_i64(w, "changed_ns", r->profiled);
-    json_put_f64(w, "saving", r->profiled_saving);
-    if (r->is_calibrated) {
-        json_put_i64(w, "bare_ns", v->w.bare);
-        json_put_i64(w, "changed_bare_ns", r->bare);
-        json_put_i64(w, "low_ns", r->bare_low);
-        json_put_i64(w, "high_ns", r->bare_high);
-        json_put_f64(w, "bare_saving", r->saving);
+    const struct whatif_result *all = &a->together[a->n - 1];
+
+    json_put_bool(w, "is_calibrated", a->is_calibrated);
+    json_put_i64(w, "recorded_ns", a->recorded);
+    json_put_i64(w, "changed_ns", all->profiled);
+    json_put_f64(w, "saving", a->profiled_saving);
+    if (a->is_calibrated) {
+        json_put_i64(w, "bare_ns", a->bare);
+        json_put_i64(w, "changed_bare_ns", all->bare);
+        json_put_i64(w, "low_ns", all->bare_low);
+        json_put_i64(w, "high_ns", all->bare_high);
+        json_put_f64(w, "bare_saving", a->saving);
     }
-    json_put_text(w, "bound", r->bound);
+    json_put_text(w, "bound", all->bound);
 }
 
 /* Where a task lies as recorded, or in the run that was made last; false: it is gone there. */
@@ -232,11 +238,12 @@ bool view_whatif_answer(struct view_whatif *v, const struct view_call *call, str
         json_put_text(&w, "error", v->has_work ? "no such change" : "no device work to replay");
     } else if (n == 0) {
         put_kinds(&w);
-        json_put_i64(&w, "recorded_ns", v->w.profiled);
+        json_put_i64(&w, "recorded_ns", study_diagnosis(&v->study)->device_period);
     } else {
-        struct whatif_result r = whatif_run_bounded(&v->w, changes, n);
-        put_result(&w, v, &r);
+        struct arena_mark mark = arena_mark(&v->study.scratch);
+        put_result(&w, whatif_answer_find(&v->study, &v->w, changes, n));
         put_timelines(&w, v, changes, n, (size_t)step);
+        arena_rewind(&v->study.scratch, mark);
     }
     json_write_end(&w);
     json_write_finish(&w);

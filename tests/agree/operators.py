@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The work of operators, counted by hand: `strata ops` and the page give it, by operator and by kernel.
+"""The work of operators, counted by hand: `strata ops`, SQL and the page give it, by operator and by kernel.
 
 usage: operators.py STRATA
 """
@@ -72,6 +72,12 @@ def work_of(row):
     return (row["flops"] or 0) / part, (row["bytes"] or 0) / part
 
 
+def records(table):
+    """Rows of a query, by the names of their columns."""
+    names = [c["name"] if isinstance(c, dict) else c for c in table["columns"]]
+    return [r if isinstance(r, dict) else dict(zip(names, r)) for r in table["rows"]]
+
+
 def main(strata):
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -82,6 +88,8 @@ def main(strata):
         rows = json.loads(asked(strata, "ops", path, "--by", "shape", "--json"))["result"]["rows"]
         doors = {"page": {k["total"]: work_of(k) for k in model["sets"][model["lead"]]["kernels"]},
                  "ops": {r["device_ns"]: work_of(r) for r in rows if r["kernels"]}}
+        tables = json.loads(asked(strata, "query", path, "SELECT device_ns, flops, bytes FROM ops WHERE kernels > 0", "--json"))
+        doors["sql"] = {r["device_ns"]: work_of(dict(r, kernels=1)) for r in records(tables["result"])}
     for i, (name, (_, size), shapes, _, flops, elements) in enumerate(OPERATORS):
         for door, known in doors.items():
             found = known.get((60 + i) * 1000, (None, None))
@@ -89,8 +97,8 @@ def main(strata):
                 if got is None or (want is not None and round(got) != want):
                     print(f"{door}: {name} {shapes}: {what}: {got}, by hand {want}")
                     wrong += 1
-        if doors["page"].get((60 + i) * 1000) != doors["ops"].get((60 + i) * 1000):
-            print(f"{name} {shapes}: page {doors['page'].get((60 + i) * 1000)}, ops {doors['ops'].get((60 + i) * 1000)}")
+        if len({doors[door].get((60 + i) * 1000) for door in doors}) != 1:
+            print(f"{name} {shapes}: " + ", ".join(f"{d} {doors[d].get((60 + i) * 1000)}" for d in doors))
             wrong += 1
     print(f"{len(OPERATORS)} operators at {len(doors)} doors, {wrong} wrong")
     return wrong

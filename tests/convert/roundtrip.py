@@ -30,7 +30,7 @@ def convert(strata, path, out, *options):
 
 
 # Written in place of a task type that the profile does not tell; docs/formats/chrome-output.md.
-STAND_INS = {"OTHER", "CONTROL", "WAIT"}
+STAND_INS = {"OTHER", "CONTROL", "WAIT", "SDMA_SQE"}
 
 
 def arguments(text):

@@ -9,6 +9,7 @@
 #include "analysis/arch/arch.h"
 #include "analysis/idle/anomaly.h"
 #include "analysis/tables/inventory.h"
+#include "analysis/tables/memory.h"
 #include "capture/capture.h"
 #include "check_diagnose.h"
 #include "input/input.h"
@@ -52,6 +53,23 @@ static void ask_both(const struct capture *cap)
     study_end(&st);
 }
 
+/* Memory: what lived at the peak, and what a snapshot holds. */
+static void ask_memory(const struct capture *cap)
+{
+    struct report *report = report_new(LANG_EN, S("fuzz"));
+    struct study st;
+
+    study_begin(&st, cap, study_defaults());
+    struct memory_curves *m = memory_find(&st);
+    if (m->n_events < 100000)
+        memory_list_events(&st, m);
+    memory_describe(m, report);
+    if (cap->snapshot != NULL)
+        memory_diff_describe(memory_compare(&st, &st), report);
+    study_end(&st);
+    report_free(report);
+}
+
 static void analyse(const struct capture *cap)
 {
     const struct analysis *a;
@@ -61,6 +79,7 @@ static void analyse(const struct capture *cap)
         ask(a, cap);
     ask_both(cap);
     check_diagnose(cap);
+    ask_memory(cap);
     inventory_init(&inv, cap);
     inventory_fini(&inv);
 }

@@ -1,61 +1,21 @@
 #!/usr/bin/env python3
-"""Generated cases of all three sorts of kernel compile, with stubs for the vendor's headers.
+"""Generated cases of all sorts of kernel compile, are linked and run, with stand-ins for the vendor's headers.
 
 usage: run_cases.py STRATA RUN_VECTORS
 Exit 77 without a C++ compiler.
 """
 import json
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "replay"))
+import foreign # pylint: disable=wrong-import-position
+
 VECTORS = str(pathlib.Path(sys.argv[2]).resolve())
 problems = []
-
-STUBS = {
-    "pto/pto-inst.hpp": """#pragma once
-#include <stdint.h>
-#define AICORE
-#define __global__
-#define __gm__
-struct half { uint16_t bits; };
-struct bfloat16_t { uint16_t bits; };
-""",
-    "pto/common/constants.hpp": "#pragma once\n",
-    "acl/acl.h": """#pragma once
-#include <stddef.h>
-#include <stdint.h>
-typedef int aclError;
-typedef uint16_t aclFloat16;
-typedef void *aclrtStream;
-enum { ACL_SUCCESS, ACL_MEM_MALLOC_HUGE_FIRST, ACL_MEMCPY_HOST_TO_DEVICE };
-extern "C" {
-aclError aclInit(const char *);
-aclError aclFinalize();
-aclError aclrtSetDevice(int);
-aclError aclrtResetDevice(int);
-aclError aclrtCreateStream(aclrtStream *);
-aclError aclrtDestroyStream(aclrtStream);
-aclError aclrtSynchronizeStream(aclrtStream);
-aclError aclrtMalloc(void **, size_t, int);
-aclError aclrtFree(void *);
-aclError aclrtMallocHost(void **, size_t);
-aclError aclrtFreeHost(void *);
-aclError aclrtMemcpy(void *, size_t, const void *, size_t, int);
-const char *aclGetRecentErrMsg();
-}
-""",
-    "test_common.h": """#pragma once
-#include <stddef.h>
-#include <string>
-namespace PtoTestCommon {
-bool ReadFile(const std::string &path, size_t &size, void *buffer, size_t room);
-}
-""",
-}
 
 KERNELS = {
     "pure": """#include "pto/pto-inst.hpp"
@@ -79,6 +39,21 @@ extern "C" AICORE void bare(__gm__ float* a, uint64_t n) {
 __global__ AICORE void none() {
 }
 """,
+    "plain": """#include "pto/pto-inst.hpp"
+__global__ AICORE void plain(__gm__ float* a, int32_t n) {
+}
+""",
+    "block": """#include "pto/pto-inst.hpp"
+extern "C" {
+__global__ AICORE void block(__gm__ float* a, int32_t n) {
+}
+}
+""",
+    "declared": """#include "pto/pto-inst.hpp"
+extern "C" __global__ AICORE void declared(__gm__ float* a, int32_t n);
+__global__ AICORE void declared(__gm__ float* a, int32_t n) {
+}
+""",
 }
 
 PTO = """module {
@@ -92,14 +67,15 @@ PTO = """module {
 """
 
 
-def compiles(place, file, include, *more):
-    done = subprocess.run(["g++", "-std=c++17", "-fsyntax-only", "-Wall", "-Werror", "-Wno-unused-label",
-                           "-I", include, *more, file], capture_output=True, text=True, check=False)
+def compiles(place, *words):
+    done = subprocess.run(["g++", "-std=c++17", "-Wall", "-Werror", "-Wno-unused-label", "-I", foreign.STUBS, *words],
+                          capture_output=True, text=True, check=False)
     if done.returncode != 0:
         problems.append("%s: %s" % (place, done.stderr))
+    return done.returncode == 0
 
 
-def check(name, folder, include):
+def check(name, folder):
     (folder / (name + ".cpp")).write_text(KERNELS[name])
     (folder / (name + ".pto")).write_text(PTO % name)
     case = folder / name
@@ -108,14 +84,16 @@ def check(name, folder, include):
     if done.returncode != 0:
         problems.append("%s: %s" % (name, done.stderr))
         return
+    kernel = case / (name + "_msprof_kernel.cpp")
     for side in ("-D__DAV_CUBE__", "-D__DAV_VEC__", "-D__NPU_ARCH__=2201"):
-        compiles(name + " kernel", case / (name + "_msprof_kernel.cpp"), include, side)
-    compiles(name + " main", case / "main.cpp", include)
-    # a launch is no C++: read it as a call
-    launch = case / "launch.cpp"
-    launch.write_text(re.sub(r"<<<1, nullptr, stream>>>", "", launch.read_text())
-                      .replace("void *stream)\n{", "void *stream)\n{\n    (void)stream;"))
-    compiles(name + " launch", launch, include)
+        compiles(name + " kernel", "-fsyntax-only", side, kernel)
+    # Linked: the declaration of the launch must be that of the kernel.
+    if compiles(name, "-D__DAV_VEC__", kernel, case / "launch.cpp", case / "main.cpp", "-o", case / "run"):
+        done = subprocess.run([case / "run"], capture_output=True, text=True, check=False, cwd=case)
+        if done.returncode != 0 or done.stderr != "":
+            problems.append("%s: exit code %d, %s" % (name, done.returncode, done.stderr))
+    for file in (kernel, case / "launch.cpp", case / "main.cpp"):
+        problems.extend("%s: %s" % (file.name, p) for p in foreign.problems_of(file.read_text()))
     for param in json.loads((case / "golden.json").read_text())["params"]:
         if param["pointer"] and (case / (param["name"] + ".bin")).stat().st_size != param["bytes"]:
             problems.append("%s: %s.bin" % (name, param["name"]))
@@ -126,12 +104,8 @@ def main():
         sys.exit(77)
     with tempfile.TemporaryDirectory() as text:
         folder = pathlib.Path(text)
-        for name, stub in STUBS.items():
-            path = folder / "include" / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(stub)
         for name in KERNELS:
-            check(name, folder, folder / "include")
+            check(name, folder)
     for p in problems:
         print(p)
     sys.exit(1 if problems else 0)

@@ -139,6 +139,15 @@ def all_is_well(bench):
     expect("injection", (bench.folder / "pwned").exists(), False)
 
 
+def relative_folders(bench):
+    """cmake runs elsewhere: what it is given must mean the same there."""
+    folder = build(bench.folder / "relative", ["k"])
+    done = bench.run(folder, "--pto-isa-root", "pto-isa")
+    expect("relative", (done.returncode, done.stderr), (0, ""))
+    log = (run_root(folder) / "logs/k/cmake.log").read_text()
+    expect("relative", "-DPTO_ISA_ROOT=%s" % bench.isa in log.replace("'", ""), True)
+
+
 def mixed_kernels(bench):
     folder = build(bench.folder / "mixed", ["fa"], MIXED)
     expect("mixed", bench.run(folder).returncode, 0)
@@ -246,7 +255,7 @@ def main():
         sys.exit(77)
     with tempfile.TemporaryDirectory() as name:
         bench = Bench(pathlib.Path(name).resolve())
-        for part in (all_is_well, mixed_kernels, failures, limits, keep_going, toolchains, workers,
+        for part in (all_is_well, relative_folders, mixed_kernels, failures, limits, keep_going, toolchains, workers,
                      resumed):
             part(bench)
     for p in problems:

@@ -157,13 +157,69 @@ def stopped(folder):
 
 
 def selected(folder):
-    """A run of one kernel goes on with that one, unless another is asked for."""
+    """A run of one kernel goes on with that one, unless another is asked for: then both are there."""
     build = make_build(folder / "build-s", 3)
     expect("selected", call(build, "--func", "k01").returncode, 0)
-    for more, wanted in (((), ["k01"]), (("--func", "k02"), ["k02"])):
+    for more, wanted in (((), ["k01"]), (("--func", "k02"), ["k01", "k02"]), ((), ["k01", "k02"])):
         expect("selected", call(build, "--resume", *more).returncode, 0)
         manifest = json.loads((root_of(build) / "manifest.json").read_text())
         expect("selected", [k["func"] for k in manifest["kernels"]], wanted)
+
+
+def run_roots(runs):
+    return sorted(runs.glob("kernel_insight_all_funcs_*"))
+
+
+def rows_of(root):
+    manifest = json.loads((root / "manifest.json").read_text())
+    return {k["func"]: (k["status"], k["hash"], k["source_cpp"]) for k in manifest["kernels"]}
+
+
+def two_builds(folder):
+    """A run belongs to its build: runs of another one in the same folder stay as they are."""
+    before, after = make_build(folder / "before", 4), make_build(folder / "after", 2)
+    (after / "ptoas/k01.pto").write_text((ROOT / "examples/pto/softmax.pto").read_text())
+    runs = folder / "runs"
+
+    def run(build, *more):
+        return subprocess.run([STRATA, "incore", "run", build, "--backend", "sim", "-o", runs, *more],
+                              capture_output=True, text=True, check=False)
+
+    expect("before", run(before).returncode, 0)
+    first, = run_roots(runs)
+    rows, files = rows_of(first), {p: p.read_bytes() for p in first.rglob("*") if p.is_file()}
+    done = run(after, "--resume")
+    expect("after", (done.returncode, "no run of" in done.stderr), (0, True))
+    expect("after", len(run_roots(runs)), 2)
+    expect("before is whole", {p: p.read_bytes() for p in first.rglob("*") if p.is_file()} == files,
+           True)
+    # each build goes on with its own, however the folder is written
+    for build, copies in ((before, 4), (str(before) + "/", 4), (after, 2),
+                          (os.path.relpath(after), 2)):
+        done = run(build, "--resume")
+        expect("own run", (done.returncode, done.stderr), (0, ""))
+        expect("own run", "%d kernels done before" % copies in done.stdout, True)
+    expect("own run", len(run_roots(runs)), 2)
+    done = run(after, "--resume", first)
+    expect("refused", (done.returncode, "incore-run.other-build" in done.stderr), (3, True))
+    expect("refused", "--resume" in done.stderr and str(before) in done.stderr, True)
+    expect("refused", rows_of(first) == rows, True)
+    # the run folder alone is enough
+    done = subprocess.run([STRATA, "incore", "run", "--backend", "sim", "--resume", first, "-o", runs],
+                          capture_output=True, text=True, check=False)
+    expect("run folder", (done.returncode, "4 kernels done before" in done.stdout), (0, True))
+    # kernels of two patterns in one folder
+    for build in (before, after):
+        done = subprocess.run([STRATA, "incore", "run", "--backend", "sim", "--source-glob",
+                               str(build / "ptoas/*.pto"), "-o", folder / "globs", "--resume"],
+                              capture_output=True, text=True, check=False, cwd=folder)
+        expect("globs", done.returncode, 0 if build == before else 3)
+    expect("globs", [v[2].startswith(str(before)) for v in rows_of(run_roots(folder / "globs")[0]).values()],
+           [True] * 4)
+    # what is not run again stays in the index
+    done = run(before, "--resume", "--func", "k02")
+    expect("one kernel", (done.returncode, done.stdout.count("EXPORTED 1/1")), (0, 1))
+    expect("one kernel", rows_of(first) == rows, True)
 
 
 def main():
@@ -175,6 +231,7 @@ def main():
         same_bytes(folder)
         stopped(folder)
         selected(folder)
+        two_builds(folder)
     for p in problems:
         print(p)
     sys.exit(1 if problems else 0)

@@ -86,6 +86,8 @@ def main():
         assert expected and sum(n for n, _ in expected.values()) > 100, expected
         for folder in sorted(to.iterdir()):
             found = kernels(folder)
+            if found and folder.name.startswith("table"):
+                found["copy"] = expected["copy"]  # which a table does not have
             if found != expected:
                 print(f"{folder.name}: {found}, expected {expected}")
                 wrong += 1

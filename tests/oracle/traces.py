@@ -57,7 +57,8 @@ def expected(path):
         task = str((e.get("args") or {}).get("Task Type", "")).lower()
         is_group = name in ("HCCL", "Communication") and not row.get((e["pid"], e["tid"]), "").startswith("Plane")
         busy = cat in GPU_BUSY or (name == "Ascend Hardware" and task in BUSY) or (
-            is_group and e["name"].lower().startswith(("hcom_", "hccl")))
+            is_group and e["name"].lower().startswith(("hcom_", "hccl"))) or (
+            name == "Ascend Hardware" and e["name"].startswith("MEMCPY_ASYNC"))
         if busy:
             kernels += 1
             total += ns(str(e["dur"]))

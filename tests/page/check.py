@@ -20,8 +20,7 @@ import zlib
 
 STRATA = os.path.abspath(sys.argv[1])
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-KINDS = ["compute", "comm", "comm_part", "aicpu", "copy", "wait", "control", "host_op", "python", "annotation",
-         "runtime", "queue", "gc", "step", "instr", "other", "memory"]
+KINDS = re.search(r"^`KINDS`: (.*)\.$", open(os.path.join(ROOT, "docs/page-data.md"), encoding="utf-8").read(), re.M)[1].split()
 problems = []
 
 

@@ -14,11 +14,16 @@ import subprocess
 import sys
 import tempfile
 
+import foreign
+
 HERE = pathlib.Path(__file__).resolve().parent
 EXAMPLES = HERE.parent.parent / "examples" / "replay"
 STUBS = HERE / "stubs"
 STRATA = pathlib.Path(sys.argv[1]).resolve()
+# The runtime's descriptor was called Tensor until August 2026; before that it had no strides.
+RELEASES = ([], ["-DSTUB_OLD"], ["-DSTUB_OLD", "-DSTUB_NO_STRIDES"])
 problems = []
+generated = [] # text of the files
 
 
 def expect(condition, text):
@@ -35,34 +40,43 @@ def replay(*args, env=None, cwd=None):
     return run(STRATA, "incore", "replay", *args, env=env, cwd=cwd)
 
 
+def check_names(_):
+    problems.extend(foreign.problems_of("\n".join(generated)) + foreign.problems_of_list())
+
+
 def compile_all(ws, what):
     """Every source, for both core types, with a compiler that knows nothing of kernels."""
     for name, flags in [("replay_kernel.cpp", ["-D__DAV_VEC__"]), ("replay_kernel.cpp", ["-D__DAV_CUBE__"]),
                         ("replay_kernel.cpp", []), ("replay_launch.cpp", []), ("replay_host.cpp", [])]:
-        if "a5" in what:
-            flags = flags + ["-DSTUB_A5"]
-        done = run("g++", "-std=c++17", "-Wall", "-Werror", "-Wno-unused-function", "-fsyntax-only",
-                   "-I", STUBS, *flags, ws / name)
-        expect(done.returncode == 0, "%s: %s %s does not compile:\n%s" % (what, name, flags, done.stderr))
+        generated.append((ws / name).read_text(encoding="utf-8"))
+        for release in RELEASES:
+            done = run("g++", "-std=c++17", "-Wall", "-Werror", "-Wno-unused-function", "-fsyntax-only",
+                       "-I", STUBS, *flags, *release, ws / name)
+            expect(done.returncode == 0, "%s: %s %s %s does not compile:\n%s"
+                   % (what, name, flags, release, done.stderr))
 
 
 def rows(ws, flags=()):
-    """What the host program hands to the launch, line by line."""
+    """What the host program hands to the launch, line by line; the same with every release."""
     config = json.loads((ws / "insight_trace_config.json").read_text(encoding="utf-8"))
     tensors = ",".join(str(a["index"]) for a in config["args"] if a["kind"] == "tensor") or "-1"
-    done = run("g++", "-std=c++17", "-fsanitize=address,undefined", "-I", STUBS, "-DTENSORS=" + tensors,
-               "-DBLOCKS=%d" % config["replay"]["hw_block_num"], *flags, ws / "replay_host.cpp",
-               STUBS / "show_rows.cpp", "-o", ws / "host")
-    expect(done.returncode == 0, "%s: %s" % (ws, done.stderr))
-    if done.returncode != 0:
-        return []
-    done = run(ws / "host")
-    expect(done.returncode == 0 and done.stdout.endswith("Replay completed successfully.\n"),
-           "%s: %s%s" % (ws, done.stdout[-300:], done.stderr))
-    failing = run(ws / "host", env={"STUB_FAIL": "1"})
-    expect(failing.returncode == 1 and "500000" in failing.stderr and "replay_host.cpp:" in failing.stderr,
-           "an ACL error is not told: %s" % failing.stderr)
-    return done.stdout.splitlines()[:-1]
+    shown = []
+    for release in RELEASES:
+        done = run("g++", "-std=c++17", "-fsanitize=address,undefined", "-I", STUBS, "-DTENSORS=" + tensors,
+                   "-DBLOCKS=%d" % config["replay"]["hw_block_num"], *flags, *release, ws / "replay_host.cpp",
+                   STUBS / "show_rows.cpp", "-o", ws / "host")
+        expect(done.returncode == 0, "%s: %s" % (ws, done.stderr))
+        if done.returncode != 0:
+            return []
+        done = run(ws / "host")
+        expect(done.returncode == 0 and done.stdout.endswith("Replay completed successfully.\n"),
+               "%s: %s%s" % (ws, done.stdout[-300:], done.stderr))
+        failing = run(ws / "host", env={"STUB_FAIL": "1"})
+        expect(failing.returncode == 1 and "500000" in failing.stderr and "replay_host.cpp:" in failing.stderr,
+               "an ACL error is not told: %s" % failing.stderr)
+        shown.append(done.stdout.splitlines()[:-1])
+    expect(all(one == shown[0] for one in shown), "%s: releases differ: %s" % (ws, shown))
+    return shown[0]
 
 
 def f32(x):
@@ -84,7 +98,7 @@ def check_shapes(tmp):
         expect(os.stat(ws / "run_collect.sh").st_mode & stat.S_IXUSR, "the script is not executable")
         expect(len(list(ws.iterdir())) == 6, "not six files: %s" % list(ws.iterdir()))
     zeros = ":0000000000000000"
-    want = "one 0: 0=T1[16,16]%s 1=T2[16,16]%s 2=T1[16]%s 3=T1[16]%s 4=1065353216" % ((zeros,) * 4)
+    want = "one 0: 0=T0[16,16]%s 1=T6[16,16]%s 2=T0[16]%s 3=T0[16]%s 4=1065353216" % ((zeros,) * 4)
     expect(rows(tmp / "SF") == [want], "SF: %s" % rows(tmp / "SF"))
 
 
@@ -103,10 +117,10 @@ def check_mix(tmp):
     compile_all(ws, "mix")
     got = rows(ws, ["-DSTUB_MIX"])
     expect(len(got) == 24 + 48, "%d rows" % len(got))
-    fifo = "6=T1[393216]:0000000000000000 7=T2[393216]:0000000000000000 8=T1[393216]:0000000000000000"
+    fifo = "6=T0[393216]:0000000000000000 7=T6[393216]:0000000000000000 8=T0[393216]:0000000000000000"
     values = "9=%d 10=32 11=128 12=128 13=4 14=1 15=2 16=64" % f32(0.125)
     for r in range(24):
-        expect(got[r].startswith("aic %d: 0=T2[2,32,128]" % r) and fifo in got[r]
+        expect(got[r].startswith("aic %d: 0=T6[2,32,128]" % r) and fifo in got[r]
                and got[r].endswith("%s block=%d/24 sub=0" % (values, r)), got[r])
     for r in range(48):
         expect(got[24 + r].endswith("%s block=%d/24 sub=%d" % (values, r // 2, r % 2)), got[24 + r])
@@ -128,7 +142,7 @@ def check_a5(tmp):
     compile_all(ws, "a5 multiblock")
     expect("replay_entry<<<94, nullptr, stream>>>" in (ws / "replay_launch.cpp").read_text(encoding="utf-8"), "94 blocks")
     expect("::event_t" in (ws / "replay_kernel.cpp").read_text(encoding="utf-8"), "types of a5")
-    got = rows(ws, ["-DSTUB_MIX", "-DSTUB_A5"])
+    got = rows(ws, ["-DSTUB_MIX"])
     at = 0
     for blocks, base in [(2, 0), (8, 6), (12, 30), (24, 66), (48, 138)]:
         for block in range(blocks):
@@ -142,7 +156,7 @@ def check_a5(tmp):
     done = replay(folder / "scene.json", "--case", "C", "--func-id", "1", "--platform", "a5", "--dry-run", "-o", tmp / "a5x")
     expect(done.returncode == 0, done.stderr)
     compile_all(tmp / "a5x", "a5 other")
-    expect(all("block=" not in line for line in rows(tmp / "a5x", ["-DSTUB_MIX", "-DSTUB_A5"])), "contexts")
+    expect(all("block=" not in line for line in rows(tmp / "a5x", ["-DSTUB_MIX"])), "contexts")
     done = replay(folder / "scene.json", "--case", "C", "--func-id", "1", "--dry-run", "-o", tmp / "no")
     expect(done.returncode == 1 and "Platform family 'a2a3' does not match case platforms ['a5']" in done.stderr, done.stderr)
 
@@ -168,8 +182,8 @@ def check_fills(tmp):
     compile_all(ws, "fills")
     got = rows(ws)
     # 1.5 is 0x3e00 as a half, 1 is 0x3f80 as a bfloat16.
-    for part in ("0=T1[4]:000000000000803f", "1=T0[4]:003e003e003e003e", "2=T2[4]:803f803f803f803f",
-                 "3=T5[2,2]:fefffffffeffffff", "4=T7[16]:0001020304050607", "7=-1 8=-9223372036854775808 9=1040187392"):
+    for part in ("0=T0[4]:000000000000803f", "1=T1[4]:003e003e003e003e", "2=T6[4]:803f803f803f803f",
+                 "3=T2[2,2]:fefffffffeffffff", "4=T5[16]:0001020304050607", "7=-1 8=-9223372036854775808 9=1040187392"):
         expect(got and part in got[0], "fills: no %s in %s" % (part, got))
 
 
@@ -243,7 +257,7 @@ def check_ptoas(tmp):
 
 
 def main():
-    checks = [check_shapes, check_mix, check_a5, check_fills, check_script, check_ptoas]
+    checks = [check_shapes, check_mix, check_a5, check_fills, check_names, check_script, check_ptoas]
     if shutil.which("g++") is None:
         print("no g++: the generated sources are not compiled")
         checks = [check_script, check_ptoas]

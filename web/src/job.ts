@@ -1,5 +1,6 @@
 // What the worker does: unpack a set into lanes with rows, gaps and arrows. Runs on the page without a Worker.
-import { Blob64, Chunk, Dictionary, isBusyKind, Model, Set } from './model';
+import { isBusyKind } from './kinds';
+import { Blob64, Chunk, Dictionary, Model, Set } from './model';
 import { Bundles, buildRows, Columns, FAMILIES, Row, Spans, unionRow } from './rows';
 import { bytesOf, fromPlanes, inflate, unzigzag } from './unpack';
 

@@ -24,7 +24,7 @@ using strata_pto::place;
 template <class T, class A, class = std::enable_if_t<std::is_integral<A>::value>>
 inline auto TASSIGN(T &tile, A addr) -> decltype(tile.set_address(0))
 {
-    tile.set_address(static_cast<int64_t>(addr));
+    tile.set_address(addr);
 }
 template <class G, class E> inline auto TASSIGN(G &view, E *p) -> decltype(view.SetAddr(nullptr))
 {

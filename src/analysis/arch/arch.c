@@ -127,7 +127,7 @@ static int64_t times_of(struct finder *f, const bool *wanted, int64_t most)
 
 /* Operators that a row of the table counts together: those of one canonical name. `most`: in a
  * layer, as of rotary embeddings, which turn queries and keys. */
-static void check_each(struct finder *f, enum family family, int64_t most)
+static void check_each(struct finder *f, enum kernel_role family, int64_t most)
 {
     bool *wanted = ARENA_ARRAY(f->arena, bool, f->a->ops->n);
     int64_t layers = (int64_t)f->a->layers->per_pass;
@@ -168,12 +168,12 @@ static bool op_is_gmm(const struct arch_op *op)
 
 static bool op_is_gate(const struct arch_op *op)
 {
-    return op->family == ARCH_FAMILY_MOE_GATE && str_contains_nocase(op->name, S("Gating"));
+    return op->family == KERNEL_ROLE_MOE_GATE && str_contains_nocase(op->name, S("Gating"));
 }
 
 static bool op_is_topk(const struct arch_op *op)
 {
-    return op->family == ARCH_FAMILY_MOE_GATE && op->is_topk;
+    return op->family == KERNEL_ROLE_MOE_GATE && op->is_topk;
 }
 
 static bool op_is_alltoall(const struct arch_op *op)
@@ -183,7 +183,7 @@ static bool op_is_alltoall(const struct arch_op *op)
 
 static bool op_is_argmax(const struct arch_op *op)
 {
-    return op->family == ARCH_FAMILY_SAMPLING && str_contains_nocase(op->name, S("argmax"));
+    return op->family == KERNEL_ROLE_SAMPLING && str_contains_nocase(op->name, S("argmax"));
 }
 
 /* What one layer of those that have it uses: the count of the first complete pass divided. */
@@ -286,8 +286,8 @@ static void cross_check(struct finder *f)
                              PLACE("decode", layers->decode_per_pass)));
     check_moe(f);
     if (capture_is_ascend(f->st->cap)) {
-        check_each(f, ARCH_FAMILY_ROPE, 2);
-        check_each(f, ARCH_FAMILY_KVCACHE, 1);
+        check_each(f, KERNEL_ROLE_ROPE, 2);
+        check_each(f, KERNEL_ROLE_KVCACHE, 1);
     } else {
         check_gpu(f);
     }

@@ -34,7 +34,7 @@ static struct interval_set of_lane(struct finder *f, uint32_t lane, struct inter
     struct interval_set set = {room, 0};
 
     for (size_t i = l->first; i < l->first + l->n; i++)
-        if (slice_is_kernel((enum slice_kind)f->s->kind[i]))
+        if (study_is_kernel(f->st, i))
             set.at[set.n++] = (struct interval){f->s->begin[i], slices_end(f->s, i)};
     interval_merge(&set);
     return set;

@@ -137,12 +137,12 @@ static const char *const host_names[HOST_OPS] = {
     "aten::linear",
 };
 
-static int64_t last_dim(const struct arch_shape *s)
+static int64_t last_dim(const struct tensor_shape *s)
 {
     return s->n > 0 ? s->dim[s->n - 1] : 0;
 }
 
-static void take_attention(struct finder *f, const struct shapes *s, const char *from)
+static void take_attention(struct finder *f, const struct tensor_shapes *s, const char *from)
 {
     if (s->n < 2 || s->at[0].n != 4 || s->at[1].n != 4)
         return;
@@ -156,10 +156,10 @@ static void take_attention(struct finder *f, const struct shapes *s, const char 
 
 /* Attention on one axis for heads and their size: [S, B, heads x size] or [B, S, heads x size]. Its
  * sums of softmax, the first output, are [B, heads, S, 8]. False: the outputs do not say so. */
-static bool take_folded(struct finder *f, const struct shapes *s, const struct shapes *out,
-                        const char *from)
+static bool take_folded(struct finder *f, const struct tensor_shapes *s,
+                        const struct tensor_shapes *out, const char *from)
 {
-    const struct arch_shape *q = &s->at[0], *k = &s->at[1], *sums = &out->at[0];
+    const struct tensor_shape *q = &s->at[0], *k = &s->at[1], *sums = &out->at[0];
     enum { SUMS = 8 };
 
     if (out->n == 0 || sums->n != 4 || sums->dim[3] != SUMS || sums->dim[1] <= 0 ||
@@ -180,10 +180,10 @@ static bool take_folded(struct finder *f, const struct shapes *s, const struct s
 
 /* [tokens, heads, size]: queries and keys have heads of one size, and no more of it than kernels
  * take. */
-static void take_packed(struct finder *f, const struct shapes *s, const char *from)
+static void take_packed(struct finder *f, const struct tensor_shapes *s, const char *from)
 {
     enum { SIZE_MOST = 1024 };
-    const struct arch_shape *q = &s->at[0], *k = &s->at[1];
+    const struct tensor_shape *q = &s->at[0], *k = &s->at[1];
 
     if (q->dim[2] != k->dim[2] || q->dim[2] > SIZE_MOST || k->dim[1] <= 0 ||
         q->dim[1] % k->dim[1] != 0)
@@ -193,7 +193,7 @@ static void take_packed(struct finder *f, const struct shapes *s, const char *fr
     vote(&f->kv_heads, k->dim[1], from);
 }
 
-static void take_host(struct finder *f, enum host_op op, const struct shapes *s)
+static void take_host(struct finder *f, enum host_op op, const struct tensor_shapes *s)
 {
     const char *from = host_names[op];
 
@@ -243,7 +243,7 @@ static void read_host(struct finder *f)
 {
     const struct capture *cap = f->st->cap;
     strid ids[HOST_OPS];
-    struct shapes shapes;
+    struct tensor_shapes shapes;
 
     for (size_t i = 0; i < HOST_OPS; i++)
         ids[i] = intern_find(&cap->strings, str_of(host_names[i]));
@@ -252,40 +252,41 @@ static void read_host(struct finder *f)
             continue;
         for (size_t k = 0; k < HOST_OPS; k++)
             if (ids[k] != 0 && cap->slices.name[i] == ids[k] &&
-                shapes_read(capture_slice_text(cap, i, KEY_INPUT_SHAPES), &shapes) && shapes.n > 0)
+                arch_shapes_read(capture_slice_text(cap, i, KEY_INPUT_SHAPES), &shapes) &&
+                shapes.n > 0)
                 take_host(f, (enum host_op)k, &shapes);
     }
 }
 
 /* ---- kernels with shapes ---- */
 
-static void take_kernel(struct finder *f, const struct arch_op *op, const struct shapes *s,
-                        const struct shapes *out)
+static void take_kernel(struct finder *f, const struct arch_op *op, const struct tensor_shapes *s,
+                        const struct tensor_shapes *out)
 {
     const char *from = op->name.at;
-    const struct arch_shape *a = &s->at[0];
+    const struct tensor_shape *a = &s->at[0];
 
     switch (op->family) {
-    case ARCH_FAMILY_ATTENTION:
+    case KERNEL_ROLE_ATTENTION:
         if (op->marker == MARKER_NONE)
             return;
         take_attention(f, s, from);
         if (a->n == 3 && s->n > 1 && s->at[1].n == 3 && !take_folded(f, s, out, from))
             take_packed(f, s, from);
         break;
-    case ARCH_FAMILY_NORM:
+    case KERNEL_ROLE_NORM:
         if (a->n >= 2)
             vote(&f->hidden, last_dim(a), from);
         break;
-    case ARCH_FAMILY_EMBEDDING:
+    case KERNEL_ROLE_EMBEDDING:
         if (a->n == 2 && s->n > 1)
             vote(&f->vocab, a->dim[0], from);
         break;
-    case ARCH_FAMILY_ACTIVATION:
+    case KERNEL_ROLE_ACTIVATION:
         if (out->n > 0 && out->at[0].n > 0)
             vote(&f->ffn, last_dim(&out->at[0]), from);
         break;
-    case ARCH_FAMILY_MOE_GATE:
+    case KERNEL_ROLE_MOE_GATE:
         if (str_contains_nocase(op->name, S("MoeGatingTopK")) && a->n == 2) {
             vote(&f->experts, a->dim[1], from);
             if (out->n > 0 && out->at[0].n == 2)
@@ -303,18 +304,18 @@ static void read_kernels(struct finder *f)
 {
     const struct capture *cap = f->st->cap;
     struct kernel_order kernels = study_kernels(f->st);
-    struct shapes in, out;
+    struct tensor_shapes in, out;
     size_t read = 0;
 
     for (size_t i = 0; i < kernels.n && read < KERNELS_READ; i++) {
         const struct arch_op *op = &f->ops->at[f->ops->of_kernel[i]];
         struct str text;
-        if (op->family == ARCH_FAMILY_OTHER || op->family == ARCH_FAMILY_ELEMENTWISE)
+        if (op->family == KERNEL_ROLE_OTHER || op->family == KERNEL_ROLE_ELEMENTWISE)
             continue;
         text = capture_slice_text(cap, kernels.at[i], KEY_INPUT_SHAPES);
-        if (text.n == 0 || !shapes_read(text, &in) || in.n == 0)
+        if (text.n == 0 || !arch_shapes_read(text, &in) || in.n == 0)
             continue;
-        shapes_read(capture_slice_text(cap, kernels.at[i], KEY_OUTPUT_SHAPES), &out);
+        arch_shapes_read(capture_slice_text(cap, kernels.at[i], KEY_OUTPUT_SHAPES), &out);
         take_kernel(f, op, &in, &out);
         read++;
     }
@@ -327,7 +328,7 @@ static void find_dtype(struct finder *f)
     struct str found = {0}, op = {0};
 
     for (size_t i = 0; i < kernels.n && i < KERNELS_READ && found.n == 0; i++) {
-        if (f->ops->at[f->ops->of_kernel[i]].family != ARCH_FAMILY_MATMUL)
+        if (f->ops->at[f->ops->of_kernel[i]].family != KERNEL_ROLE_MATMUL)
             continue;
         struct str types = capture_slice_text(cap, kernels.at[i], KEY_INPUT_DTYPES);
         if (types.n > 0 && str_split(&types, ';', &found))

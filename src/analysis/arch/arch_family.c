@@ -1,5 +1,5 @@
 /*
- * What kernels are for, told by tables of name patterns.
+ * What kernels are for (ops/kernel_family.h), and what else their names tell of a model.
  */
 #include "analysis/arch/arch_family.h"
 
@@ -11,119 +11,44 @@
 #include "analysis/study.h"
 #include "base/text/char.h"
 #include "base/text/pattern.h"
+#include "ops/name_tokens.h"
 
 ENUM_NAMES(arch_phase_name, enum arch_phase, "unknown", "prefill", "decode")
-
-/* Where a pattern holds: names of Ascend operators and of GPU kernels are different worlds, and a
- * short word of one is often a part of a word of the other. */
-enum world { ANY, NPU, GPU };
-
-/* First match wins, top to bottom; any case. A pattern that starts with '^' is a prefix, one that
- * ends in '$' a suffix, one in '<>' a word of its own. */
-#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
-static const struct {
-    enum family family;
-    enum world world;
-    const char *const *words; /* ended by NULL */
-} patterns[] = {
-    {ARCH_FAMILY_ATTENTION, ANY,
-     WORDS("FusedInferAttentionScore", "IncreFlashAttention", "PromptFlashAttention",
-           "FlashAttentionScore", "SparseFlashAttention", "PagedAttention", "RingMLA",
-           "MultiLatentAttention", "UnpadFlashAttention", "LightningIndexer", "<mla>")},
-    {ARCH_FAMILY_KVCACHE, ANY,
-     WORDS("reshape_and_cache" /* ..._flash_kernel is no attention */, "concat_and_cache")},
-    {ARCH_FAMILY_KVCACHE, GPU, WORDS("set_kv_buffer")},
-    {ARCH_FAMILY_ATTENTION, GPU,
-     WORDS("flash_fwd", "flash_bwd", "flash::", "FlashAttnFwd", "FlashAttnBwd", "fmha",
-           "flash_attn", "flash_attention", "flex_attention", "flash_mla", "mha_varlen", "sdpa",
-           "efficient_attention", "attn_fwd", "attn_bwd", "unified_attention", "paged_attention",
-           "decode_attention", "context_attention", "multihead_attention", "multi_head_attention",
-           "BatchPrefill", "BatchDecode", "SinglePrefill", "SingleDecode",
-           "_fwd_grouped_kernel_stage", "_fwd_kernel_stage", "^_fwd_kernel", "mmha", "<xqa>",
-           "kernel_mha", "sage_fwd", "sageattn", "sage_attn", "<attn>", "<attention>",
-           "lean_reduction_kernel" /* cuDNN's second half of a split */)},
-    {ARCH_FAMILY_MOE_FUSED, ANY,
-     WORDS("DispatchFFNCombine", "MoeDistributeDispatch", "MoeDistributeCombine",
-           "DispatchGmmCombine")},
-    {ARCH_FAMILY_MOE_FUSED, GPU, WORDS("deep_ep", "moe_a2a")},
-    {ARCH_FAMILY_MOE_GATE, ANY, WORDS("MoeGatingTopK", "MoeInitRouting")},
-    {ARCH_FAMILY_MOE_GATE, NPU, WORDS("HistogramV2")},
-    {ARCH_FAMILY_MOE_GATE, GPU,
-     WORDS("topkGating", "topk_softmax", "moe_align_block_size", "moe_sum", "moe_fused_gate",
-           "moe_permute", "moe_unpermute", "grouped_topk")},
-    {ARCH_FAMILY_MOE_GEMM, ANY, WORDS("GroupedMatmul")},
-    {ARCH_FAMILY_MOE_GEMM, GPU,
-     WORDS("fused_moe", "group_gemm", "grouped_gemm", "grouped_mm", "GroupProblemShape", "moe*gemm",
-           "matmul_ogs" /* Triton's grouped products */, "bmm_*moe")},
-    {ARCH_FAMILY_COMM, ANY, WORDS("hcom_", "AicpuKernel$", "AivKernel$", "alltoall", "all_to_all")},
-    {ARCH_FAMILY_COMM, GPU,
-     WORDS("nccl", "rccl", "cross_device_reduce", "all_reduce", "nvshmem", "all2all")},
-    {ARCH_FAMILY_MATMUL, ANY, WORDS("MatMul", "mul_mat" /* of llama.cpp */)},
-    {ARCH_FAMILY_MATMUL, NPU, WORDS("Linear")},
-    {ARCH_FAMILY_MATMUL, GPU,
-     WORDS("gemm", "nvjet", "splitKreduce", "cutlass", "gemv", "wgmma", "cublas", "<mm>", "addmm",
-           "Cijk_" /* AMD Tensile */)},
-    {ARCH_FAMILY_ROPE, ANY, WORDS("split_qkv_rmsnorm_rope", "KvRmsNormRopeCache")},
-    {ARCH_FAMILY_NORM, ANY, WORDS("RmsNorm", "LayerNorm")},
-    {ARCH_FAMILY_NORM, GPU,
-     WORDS("rms_norm", "layer_norm", "MeanOps", "rsqrt", "pow_tensor_scalar")},
-    {ARCH_FAMILY_ROPE, ANY, WORDS("RotaryMul", "Rotary", "InterleaveRope", "<rope>")},
-    {ARCH_FAMILY_ROPE, GPU, WORDS("neg_kernel" /* the half turn of an unfused rotary embedding */)},
-    {ARCH_FAMILY_KVCACHE, ANY, WORDS("ReshapeAndCache", "ScatterPaKvCache", "PagedCacheLoad")},
-    {ARCH_FAMILY_KVCACHE, NPU, WORDS("ScatterNdUpdate")},
-    {ARCH_FAMILY_ACTIVATION, ANY, WORDS("SwiGlu", "Gelu", "SiLU")},
-    {ARCH_FAMILY_ACTIVATION, GPU, WORDS("act_and_mul")},
-    {ARCH_FAMILY_QUANT, ANY, WORDS("DynamicQuant")},
-    {ARCH_FAMILY_QUANT, NPU, WORDS("AscendQuant")},
-    {ARCH_FAMILY_QUANT, GPU, WORDS("per_token_group", "quant")},
-    {ARCH_FAMILY_SAMPLING, ANY,
-     WORDS("ArgMax", "rejection_", "ApplyTopKTopP", "Multinomial", "sample_recovered_tokens")},
-    {ARCH_FAMILY_SAMPLING, NPU, WORDS("IndexFill", "LogicalAnd", "expand_kernel")},
-    {ARCH_FAMILY_SAMPLING, GPU, WORDS("topk", "sampling", "sample", "rejection")},
-    {ARCH_FAMILY_EMBEDDING, NPU, WORDS("GatherV2", "GatherV3")},
-    {ARCH_FAMILY_EMBEDDING, ANY, WORDS("Embedding")},
-    {ARCH_FAMILY_EMBEDDING, GPU, WORDS("indexSelect", "vectorized_gather")},
-    {ARCH_FAMILY_ELEMENTWISE, GPU, WORDS("elementwise", "copy", "<cat>", "CatArray")},
-    {ARCH_FAMILY_ELEMENTWISE, NPU,
-     WORDS("TensorMove", "Cast", "TransData", "Transpose", "Slice", "Concat", "^Add", "^Sub",
-           "^Mul", "^Div")},
-};
-#undef WORDS
 
 /* Attention kernels that belong to a marker and are none themselves: the second half of a split,
  * index kernels, plans, the backward pass. */
 static const char *const no_markers[] = {
-    "combine",          "reduce",   "reduction", "merge_state", "MergeState",
-    "LightningIndexer", "indexer",  "prepare",   "_stage2",     "convert",
+    "combine",          "reduce",   "reduction", "merge_state", "mergestate",
+    "lightningindexer", "indexer",  "prepare",   "_stage2",     "convert",
     "preprocess",       "metadata", "quant",     "mask",
 };
 
 static const char *const backward_words[] = {
-    "Grad",  "backward", "<bwd>", "_bwd",  "bwd_",
-    "bprop", "cutlassB", "dgrad", "wgrad", "FlashAttnBwd",
+    "grad",  "backward", "<bwd>", "_bwd",  "bwd_",
+    "bprop", "cutlassb", "dgrad", "wgrad", "flashattnbwd",
 };
 
 /* Of attention only: elsewhere "dq" stands for something else. */
 static const char *const backward_attention_words[] = {"<dkv>", "<dq>"};
 
 static const char *const optimizer_words[] = {
-    "Adam", "optimizer", "multi_tensor_apply", "ApplyMomentum", "SGD", "<lamb>",
+    "adam", "optimizer", "multi_tensor_apply", "applymomentum", "sgd", "<lamb>",
 };
 
 static const char *const prefill_words[] = {
-    "flash_fwd_kernel", "Prefill", "varlen", "context_attention", "PromptFlashAttention",
+    "flash_fwd_kernel", "prefill", "varlen", "context_attention", "promptflashattention",
 };
 
 static const char *const decode_words[] = {
     "splitkv",
     "paged_attention",
-    "BatchDecode",
-    "SingleDecode",
+    "batchdecode",
+    "singledecode",
     "flash_mla",
     "decode",
     "mmha",
     "<xqa>",
-    "IncreFlashAttention",
+    "increflashattention",
     "_fwd_kernel_stage",
     "_fwd_grouped_kernel_stage",
 };
@@ -137,39 +62,21 @@ static size_t find_nocase(struct str s, struct str needle, size_t from)
     return s.n;
 }
 
-static bool matches(struct str s, const char *pattern)
-{
-    struct str p = str_of(pattern);
-    size_t star = str_find_char(p, '*');
-
-    if (p.at[0] == '^')
-        return str_starts_nocase(s, str_part(p, 1, p.n));
-    if (p.at[0] == '<') {
-        struct str word = str_part(p, 1, p.n - 2);
-        for (size_t i = find_nocase(s, word, 0); i < s.n; i = find_nocase(s, word, i + 1)) {
-            size_t end = i + word.n;
-            if ((i == 0 || !char_is_alnum(s.at[i - 1])) &&
-                (end == s.n || !char_is_alnum(s.at[end])))
-                return true;
-        }
-        return false;
-    }
-    if (p.at[p.n - 1] == '$')
-        return s.n >= p.n - 1 &&
-               str_equal_nocase(str_part(s, s.n - (p.n - 1), p.n), str_part(p, 0, p.n - 1));
-    if (star < p.n) {
-        size_t at = find_nocase(s, str_part(p, 0, star), 0);
-        return at < s.n && find_nocase(s, str_part(p, star + 1, p.n), at + star) < s.n;
-    }
-    return str_contains_nocase(s, p);
-}
-
+/* Words as in ops/name_tokens.h. */
 static bool matches_any(struct str s, const char *const *list, size_t n)
 {
+    char buf[KERNEL_ROLE_NAME];
+    struct str low = name_tokens_lower_to(s, buf, sizeof(buf));
+
     for (size_t i = 0; i < n; i++)
-        if (matches(s, list[i]))
+        if (name_tokens_fits(low, str_of(list[i])))
             return true;
     return false;
+}
+
+static bool matches(struct str s, const char *word)
+{
+    return matches_any(s, &word, 1);
 }
 
 #define MATCHES_ANY(s, list) matches_any((s), (list), ARRAY_LEN(list))
@@ -280,36 +187,6 @@ static struct str label_of(struct arena *arena, struct str name, bool is_ascend)
     return arena_format(arena, "%.*s…", LABEL_MAX - 1, function.at);
 }
 
-static bool is_pointwise(enum family family)
-{
-    return family == ARCH_FAMILY_NORM || family == ARCH_FAMILY_ROPE ||
-           family == ARCH_FAMILY_ACTIVATION || family == ARCH_FAMILY_QUANT ||
-           family == ARCH_FAMILY_SAMPLING || family == ARCH_FAMILY_EMBEDDING ||
-           family == ARCH_FAMILY_ELEMENTWISE;
-}
-
-static enum family built_in(struct str name, struct str text, bool is_ascend)
-{
-    static const struct str starts[] = {
-        S_INIT("triton_poi_fused"),
-        S_INIT("triton_red_fused"),
-        S_INIT("triton_per_fused"),
-    };
-    /* Inductor names a fused kernel after all operators around it, products and attention included,
-     * which it does not hold itself. */
-    bool is_fused = !is_ascend && STR_ANY(str_starts, name, starts);
-
-    for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
-        enum family family = patterns[i].family;
-        if (patterns[i].world == (is_ascend ? GPU : NPU) || (is_fused && !is_pointwise(family)))
-            continue;
-        for (const char *const *word = patterns[i].words; *word != NULL; word++)
-            if (matches(text, *word) || (family == ARCH_FAMILY_ATTENTION && matches(name, *word)))
-                return family;
-    }
-    return is_fused ? ARCH_FAMILY_ELEMENTWISE : ARCH_FAMILY_OTHER;
-}
-
 static enum marker_class marker_of(struct str name, bool is_ascend)
 {
     static const struct {
@@ -336,12 +213,12 @@ static enum marker_class marker_of(struct str name, bool is_ascend)
 static enum comm_use comm_use_of(struct str name)
 {
     static const char *const expert[] = {"alltoall",   "all_to_all", "all2all",
-                                         "AivKernel$", "dispatch",   "combine"};
+                                         "aivkernel$", "dispatch",   "combine"};
     static const char *const tensor[] = {"reducescatter",      "reduce_scatter", "allgather",
                                          "all_gather",         "allreduce",      "all_reduce",
                                          "cross_device_reduce"};
-    static const char *const transfer[] = {"hcom_send", "hcom_receive", "batchSendRecv",
-                                           "SendRecv"};
+    static const char *const transfer[] = {"hcom_send", "hcom_receive", "batchsendrecv",
+                                           "sendrecv"};
 
     if (MATCHES_ANY(name, expert))
         return COMM_EXPERT;
@@ -375,8 +252,8 @@ static void set_details(struct arch_op *op, struct str name, bool is_ascend)
 {
     op->is_backward = MATCHES_ANY(op->name, backward_words);
     op->is_optimizer = MATCHES_ANY(op->name, optimizer_words);
-    if (op->family == ARCH_FAMILY_ATTENTION) {
-        op->is_mla = matches(name, "mla") || matches(name, "MultiLatent");
+    if (op->family == KERNEL_ROLE_ATTENTION) {
+        op->is_mla = matches(name, "mla") || matches(name, "multilatent");
         op->is_backward |= MATCHES_ANY(name, backward_attention_words);
         op->is_backward_attention = op->is_backward;
         if (op->marker == MARKER_NONE)
@@ -386,11 +263,11 @@ static void set_details(struct arch_op *op, struct str name, bool is_ascend)
         else if (op->hint == PHASE_UNKNOWN && MATCHES_ANY(name, prefill_words))
             op->hint = PHASE_PREFILL;
     }
-    op->is_dfc = matches(op->name, "DispatchFFNCombine");
-    op->is_gmm = matches(op->name, "GroupedMatmul");
-    op->is_mc2 = matches(op->name, "MoeDistribute");
-    op->is_topk = op->family == ARCH_FAMILY_SAMPLING && matches(op->name, "topk") && !is_ascend;
-    if (op->family == ARCH_FAMILY_COMM) {
+    op->is_dfc = matches(op->name, "dispatchffncombine");
+    op->is_gmm = matches(op->name, "groupedmatmul");
+    op->is_mc2 = matches(op->name, "moedistribute");
+    op->is_topk = op->family == KERNEL_ROLE_SAMPLING && matches(op->name, "topk") && !is_ascend;
+    if (op->family == KERNEL_ROLE_COMM) {
         op->comm = comm_use_of(op->name);
         op->is_alltoall = matches(op->name, "alltoall") || matches(op->name, "all_to_all") ||
                           matches(op->name, "all2all");
@@ -416,14 +293,14 @@ static struct arch_op make_op(const struct finder *f, size_t slice)
     if (rule != NULL) {
         op.family = rule->family;
         op.hint = rule->phase;
-        op.marker = rule->family == ARCH_FAMILY_ATTENTION ? MARKER_USER : MARKER_NONE;
+        op.marker = rule->family == KERNEL_ROLE_ATTENTION ? MARKER_USER : MARKER_NONE;
     } else if (kind == SLICE_COPY) {
-        op.family = ARCH_FAMILY_ELEMENTWISE;
+        op.family = KERNEL_ROLE_ELEMENTWISE;
     } else {
-        op.family =
-            built_in(name, spelled(name, f->is_ascend ? type : (struct str){0}), f->is_ascend);
-        if (slice_is_comm(kind) && op.family != ARCH_FAMILY_MOE_FUSED)
-            op.family = ARCH_FAMILY_COMM;
+        op.family = kernel_role_of(name, spelled(name, f->is_ascend ? type : (struct str){0}),
+                                   f->is_ascend);
+        if (slice_is_comm(kind) && op.family != KERNEL_ROLE_MOE_FUSED)
+            op.family = KERNEL_ROLE_COMM;
     }
     set_details(&op, name, f->is_ascend);
     return op;

@@ -4,35 +4,17 @@
  * Profilers name kernels in many ways; each distinct one is looked at once, gets a canonical name,
  * a short label for trees and a family. A user's rules are tried before the built-in tables.
  */
-#ifndef STRATA_ANALYSIS_ARCH_ARCH_FAMILY_H
-#define STRATA_ANALYSIS_ARCH_ARCH_FAMILY_H
+#ifndef STRATA_ANALYSIS_ARCH_KERNEL_ROLE_H
+#define STRATA_ANALYSIS_ARCH_KERNEL_ROLE_H
 
 #include <stdint.h>
 
 #include "base/diag.h"
 #include "base/text/num.h"
+#include "ops/kernel_family.h"
 
 struct arch_rules;
 struct study;
-
-enum family {
-    ARCH_FAMILY_ATTENTION,
-    ARCH_FAMILY_MOE_FUSED, /* dispatch, expert FFN and combine in one kernel, or its halves */
-    ARCH_FAMILY_MOE_GATE,
-    ARCH_FAMILY_MOE_GEMM,
-    ARCH_FAMILY_COMM,
-    ARCH_FAMILY_MATMUL,
-    ARCH_FAMILY_NORM,
-    ARCH_FAMILY_ROPE,
-    ARCH_FAMILY_KVCACHE,
-    ARCH_FAMILY_ACTIVATION,
-    ARCH_FAMILY_QUANT,
-    ARCH_FAMILY_SAMPLING,
-    ARCH_FAMILY_EMBEDDING,
-    ARCH_FAMILY_ELEMENTWISE,
-    ARCH_FAMILY_OTHER,
-    FAMILIES
-};
 
 enum arch_phase { PHASE_UNKNOWN, PHASE_PREFILL, PHASE_DECODE };
 
@@ -56,7 +38,7 @@ enum comm_use { COMM_NONE, COMM_TENSOR, COMM_EXPERT, COMM_TRANSFER, COMM_OTHER }
 struct arch_op {
     struct str name;  /* canonical: operator type, or name without its trailing number */
     struct str label; /* short enough for a tree */
-    enum family family;
+    enum kernel_role family;
     enum marker_class marker;
     enum arch_phase hint; /* phase its name tells */
     enum comm_use comm;

@@ -28,25 +28,25 @@ TEST(ascend_operators_have_families)
 {
     static const struct {
         const char *name;
-        enum family family;
+        enum kernel_role family;
     } names[] = {
         {"aclnnFusedInferAttentionScoreV3_FusedInferAttentionScore_FusedInferAttentionScore",
-         ARCH_FAMILY_ATTENTION},
-        {"DispatchFFNCombine", ARCH_FAMILY_MOE_FUSED},
-        {"MoeDistributeCombineV2", ARCH_FAMILY_MOE_FUSED},
-        {"MoeGatingTopKSoftmax", ARCH_FAMILY_MOE_GATE},
-        {"aclnnGroupedMatmulV4_GroupedMatmul_GroupedMatmul", ARCH_FAMILY_MOE_GEMM},
-        {"hcom_allReduce__504_0_1", ARCH_FAMILY_COMM},
-        {"QuantBatchMatmulV3", ARCH_FAMILY_MATMUL},
-        {"AddRmsNormQuant", ARCH_FAMILY_NORM},
-        {"split_qkv_rmsnorm_rope_kernel", ARCH_FAMILY_ROPE},
-        {"ReshapeAndCacheNdKernel", ARCH_FAMILY_KVCACHE},
-        {"SwiGlu", ARCH_FAMILY_ACTIVATION},
-        {"DynamicQuant", ARCH_FAMILY_QUANT},
-        {"ArgMaxV2", ARCH_FAMILY_SAMPLING},
-        {"GatherV2", ARCH_FAMILY_EMBEDDING},
-        {"TensorMove", ARCH_FAMILY_ELEMENTWISE},
-        {"NonZero", ARCH_FAMILY_OTHER},
+         KERNEL_ROLE_ATTENTION},
+        {"DispatchFFNCombine", KERNEL_ROLE_MOE_FUSED},
+        {"MoeDistributeCombineV2", KERNEL_ROLE_MOE_FUSED},
+        {"MoeGatingTopKSoftmax", KERNEL_ROLE_MOE_GATE},
+        {"aclnnGroupedMatmulV4_GroupedMatmul_GroupedMatmul", KERNEL_ROLE_MOE_GEMM},
+        {"hcom_allReduce__504_0_1", KERNEL_ROLE_COMM},
+        {"QuantBatchMatmulV3", KERNEL_ROLE_MATMUL},
+        {"AddRmsNormQuant", KERNEL_ROLE_NORM},
+        {"split_qkv_rmsnorm_rope_kernel", KERNEL_ROLE_ROPE},
+        {"ReshapeAndCacheNdKernel", KERNEL_ROLE_KVCACHE},
+        {"SwiGlu", KERNEL_ROLE_ACTIVATION},
+        {"DynamicQuant", KERNEL_ROLE_QUANT},
+        {"ArgMaxV2", KERNEL_ROLE_SAMPLING},
+        {"GatherV2", KERNEL_ROLE_EMBEDDING},
+        {"TensorMove", KERNEL_ROLE_ELEMENTWISE},
+        {"NonZero", KERNEL_ROLE_OTHER},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
@@ -57,22 +57,22 @@ TEST(gpu_kernels_have_families)
 {
     static const struct {
         const char *name;
-        enum family family;
+        enum kernel_role family;
     } names[] = {
-        {"void flash::flash_fwd_splitkv_kernel<T>(P)", ARCH_FAMILY_ATTENTION},
-        {"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma", ARCH_FAMILY_ATTENTION},
-        {"void vllm::paged_attention_v2_kernel<T>(P)", ARCH_FAMILY_ATTENTION},
-        {"void flashinfer::BatchDecodeWithPagedKVCacheKernel<T>(P)", ARCH_FAMILY_ATTENTION},
-        {"kernel_unified_attention_2d", ARCH_FAMILY_ATTENTION},
-        {"void flashinfer::norm::RMSNormKernel<8u>(P)", ARCH_FAMILY_NORM},
-        {"void flashinfer::activation::act_and_mul_kernel<T>(P)", ARCH_FAMILY_ACTIVATION},
-        {"void vllm::reshape_and_cache_flash_kernel<T>(P)", ARCH_FAMILY_KVCACHE},
-        {"fused_moe_kernel", ARCH_FAMILY_MOE_GEMM},
-        {"void vllm::moe::topkGatingSoftmax<4>(P)", ARCH_FAMILY_MOE_GATE},
-        {"ncclDevKernel_AllReduce_Sum_bf16", ARCH_FAMILY_COMM},
-        {"nvjet_sm90_tst_64x8_64x16_4x1_v_bz_TNT", ARCH_FAMILY_MATMUL},
-        {"void cutlass::Kernel2<gemmLayout>(P)", ARCH_FAMILY_MATMUL}, /* "mmLayout" is not "mla" */
-        {"void at::native::indexSelectSmallIndex<T>(P)", ARCH_FAMILY_EMBEDDING},
+        {"void flash::flash_fwd_splitkv_kernel<T>(P)", KERNEL_ROLE_ATTENTION},
+        {"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma", KERNEL_ROLE_ATTENTION},
+        {"void vllm::paged_attention_v2_kernel<T>(P)", KERNEL_ROLE_ATTENTION},
+        {"void flashinfer::BatchDecodeWithPagedKVCacheKernel<T>(P)", KERNEL_ROLE_ATTENTION},
+        {"kernel_unified_attention_2d", KERNEL_ROLE_ATTENTION},
+        {"void flashinfer::norm::RMSNormKernel<8u>(P)", KERNEL_ROLE_NORM},
+        {"void flashinfer::activation::act_and_mul_kernel<T>(P)", KERNEL_ROLE_ACTIVATION},
+        {"void vllm::reshape_and_cache_flash_kernel<T>(P)", KERNEL_ROLE_KVCACHE},
+        {"fused_moe_kernel", KERNEL_ROLE_MOE_GEMM},
+        {"void vllm::moe::topkGatingSoftmax<4>(P)", KERNEL_ROLE_MOE_GATE},
+        {"ncclDevKernel_AllReduce_Sum_bf16", KERNEL_ROLE_COMM},
+        {"nvjet_sm90_tst_64x8_64x16_4x1_v_bz_TNT", KERNEL_ROLE_MATMUL},
+        {"void cutlass::Kernel2<gemmLayout>(P)", KERNEL_ROLE_MATMUL}, /* "mmLayout" is not "mla" */
+        {"void at::native::indexSelectSmallIndex<T>(P)", KERNEL_ROLE_EMBEDDING},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
@@ -126,13 +126,13 @@ TEST(mangled_names_keep_their_first_words)
 
 TEST(a_users_rule_comes_first)
 {
-    struct arch_rule rule = {ARCH_FAMILY_ATTENTION, PHASE_DECODE, "my_?kernel"};
+    struct arch_rule rule = {KERNEL_ROLE_ATTENTION, PHASE_DECODE, "my_?kernel"};
     struct arch_rules rules = {&rule, 1};
 
     add_on("1", "MyKernel", 0, 10);
     start_study();
     const struct arch_ops *ops = arch_ops_find(&study, &rules);
-    assert_int_equal(ops->at[0].family, ARCH_FAMILY_ATTENTION);
+    assert_int_equal(ops->at[0].family, KERNEL_ROLE_ATTENTION);
     assert_int_equal(ops->at[0].marker, MARKER_USER);
     assert_int_equal(ops->at[0].hint, PHASE_DECODE);
 }

@@ -52,7 +52,7 @@ static bool is_topk(const struct arch_op *op)
 
 static bool is_embedding(const struct arch_op *op)
 {
-    return op->family == ARCH_FAMILY_EMBEDDING && !op->is_backward;
+    return op->family == KERNEL_ROLE_EMBEDDING && !op->is_backward;
 }
 
 /* Of each operator that is wanted: how many of the stretches between two markers it runs in. What
@@ -84,7 +84,7 @@ static bool is_backward_attention(const struct arch_op *op)
 
 static bool is_sampling(const struct arch_op *op)
 {
-    return op->family == ARCH_FAMILY_SAMPLING && !op->is_backward;
+    return op->family == KERNEL_ROLE_SAMPLING && !op->is_backward;
 }
 
 /* Borders at the operators for which `is` holds, but for those inside every layer, which say
@@ -507,7 +507,7 @@ static void from_markers(struct finder *f, size_t choice)
     const size_t *between = count_between(f, is_topk, true);
     for (size_t i = 0; i < f->ops->n; i++)
         if (f->ops->at[i].is_topk && between[i] * 10 > f->m->n * 3 && between[i] > 1)
-            f->ops->at[i].family = ARCH_FAMILY_MOE_GATE;
+            f->ops->at[i].family = KERNEL_ROLE_MOE_GATE;
     find_borders(f);
     find_signatures(f);
     loop_borders(f);

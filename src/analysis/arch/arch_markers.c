@@ -99,9 +99,9 @@ static enum marker_class choose_class(struct finder *f)
 static bool has_gemm(const struct finder *f, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++) {
-        enum family family = markers_op_of(f, i)->family;
-        if (family == ARCH_FAMILY_MATMUL || family == ARCH_FAMILY_MOE_GEMM ||
-            family == ARCH_FAMILY_MOE_FUSED)
+        enum kernel_role family = markers_op_of(f, i)->family;
+        if (family == KERNEL_ROLE_MATMUL || family == KERNEL_ROLE_MOE_GEMM ||
+            family == KERNEL_ROLE_MOE_FUSED)
             return true;
     }
     return false;

@@ -37,8 +37,8 @@ static enum layer_kind measure_kind_of(const bool *seen_family, bool dfc, bool g
         return LAYER_MOE_GMM;
     if (mc2)
         return LAYER_MOE_MC2;
-    if (!seen_family[ARCH_FAMILY_MOE_GATE] && !seen_family[ARCH_FAMILY_MOE_GEMM] &&
-        !seen_family[ARCH_FAMILY_MOE_FUSED])
+    if (!seen_family[KERNEL_ROLE_MOE_GATE] && !seen_family[KERNEL_ROLE_MOE_GEMM] &&
+        !seen_family[KERNEL_ROLE_MOE_FUSED])
         return LAYER_DENSE;
     return gmm && allgather ? LAYER_MOE_AG : LAYER_MOE;
 }
@@ -48,7 +48,7 @@ static void measure(struct study *st, const struct arch_ops *ops, uint32_t main_
 {
     struct kernel_order kernels = study_kernels(st);
     const struct slices *s = &st->cap->slices;
-    bool seen[FAMILIES] = {0};
+    bool seen[KERNEL_ROLES] = {0};
     bool dfc = false, gmm = false, mc2 = false, alltoall = false, allgather = false;
     uint32_t previous = UINT32_MAX;
     uint64_t signature = 0;
@@ -69,7 +69,7 @@ static void measure(struct study *st, const struct arch_ops *ops, uint32_t main_
         previous = number;
     }
     layer->kind = measure_kind_of(seen, dfc, gmm, mc2, alltoall, allgather);
-    layer->has_sampling = seen[ARCH_FAMILY_SAMPLING];
+    layer->has_sampling = seen[KERNEL_ROLE_SAMPLING];
     layer->signature = signature;
     layer->at = arch_extent(st, layer->first, layer->end, &layer->busy);
 }

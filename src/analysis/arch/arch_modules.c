@@ -278,7 +278,7 @@ ORDER_BY(by_first, struct layer_cut, ORDER(x->first, y->first));
 static bool has_softmax_attention(const struct finder *f, const struct arch_layer *layer)
 {
     for (size_t i = layer->first; i < layer->end; i++)
-        if (f->ops->at[f->ops->of_kernel[i]].family == ARCH_FAMILY_ATTENTION)
+        if (f->ops->at[f->ops->of_kernel[i]].family == KERNEL_ROLE_ATTENTION)
             return true;
     return f->main->has_attention;
 }

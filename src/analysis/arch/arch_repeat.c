@@ -40,7 +40,7 @@ static void add_layer(struct finder *f, size_t first, size_t end)
 
 static bool is_softmax(const struct arch_op *op)
 {
-    return op->family != ARCH_FAMILY_MATMUL && (str_contains_nocase(op->name, S("softmax")) ||
+    return op->family != KERNEL_ROLE_MATMUL && (str_contains_nocase(op->name, S("softmax")) ||
                                                 str_contains_nocase(op->name, S("soft_max")));
 }
 
@@ -208,8 +208,8 @@ static bool has_product(struct finder *f, const struct arch_layer *layer)
 {
     for (size_t i = layer->first; i < layer->end; i++) {
         const struct arch_op *op = &f->ops->at[f->ops->of_kernel[i]];
-        if (op->family == ARCH_FAMILY_MATMUL || op->family == ARCH_FAMILY_ATTENTION ||
-            op->family == ARCH_FAMILY_MOE_GEMM || op->family == ARCH_FAMILY_MOE_FUSED ||
+        if (op->family == KERNEL_ROLE_MATMUL || op->family == KERNEL_ROLE_ATTENTION ||
+            op->family == KERNEL_ROLE_MOE_GEMM || op->family == KERNEL_ROLE_MOE_FUSED ||
             step_units_is_product(f->st, i))
             return true;
     }
@@ -287,7 +287,7 @@ static bool is_attention_like(struct finder *f, const struct arch_layer *layer)
 
     for (size_t i = layer->first; i < layer->end; i++) {
         const struct arch_op *op = &f->ops->at[f->ops->of_kernel[i]];
-        matmuls += op->family == ARCH_FAMILY_MATMUL;
+        matmuls += op->family == KERNEL_ROLE_MATMUL;
         softmaxes += is_softmax(op);
     }
     return matmuls >= 2 && softmaxes >= 1;

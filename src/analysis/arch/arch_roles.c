@@ -42,13 +42,13 @@ static const struct arch_op *op_at(const struct teller *t, size_t i)
 static void take_router(struct teller *t, size_t gate)
 {
     for (size_t i = gate; i > 0; i--) {
-        enum family family = op_at(t, i - 1)->family;
-        if (family != ARCH_FAMILY_NORM && family != ARCH_FAMILY_MATMUL &&
-            family != ARCH_FAMILY_ELEMENTWISE && family != ARCH_FAMILY_OTHER)
+        enum kernel_role family = op_at(t, i - 1)->family;
+        if (family != KERNEL_ROLE_NORM && family != KERNEL_ROLE_MATMUL &&
+            family != KERNEL_ROLE_ELEMENTWISE && family != KERNEL_ROLE_OTHER)
             return;
         if (t->roles[i - 1] == ROLE_ATTENTION || t->roles[i - 1] == ROLE_PROJECTION)
             return;
-        if (family == ARCH_FAMILY_NORM || family == ARCH_FAMILY_MATMUL)
+        if (family == KERNEL_ROLE_NORM || family == KERNEL_ROLE_MATMUL)
             t->roles[i - 1] = ROLE_ROUTING;
     }
 }
@@ -61,7 +61,7 @@ static void take_ffn(struct teller *t, size_t activation)
     if (t->state != AFTER_ATTENTION)
         return;
     for (size_t i = 0; i < activation; i++)
-        if (t->roles[i] == ROLE_PROJECTION && op_at(t, i)->family == ARCH_FAMILY_MATMUL) {
+        if (t->roles[i] == ROLE_PROJECTION && op_at(t, i)->family == KERNEL_ROLE_MATMUL) {
             if (!is_first)
                 t->roles[i] = ROLE_DENSE_FFN;
             is_first = false;
@@ -129,40 +129,40 @@ static enum role roles_tell(struct teller *t, size_t i)
 {
     const struct arch_op *op = op_at(t, i);
 
-    if (t->layer->kind == LAYER_BLOCK && op->family != ARCH_FAMILY_COMM)
+    if (t->layer->kind == LAYER_BLOCK && op->family != KERNEL_ROLE_COMM)
         return ROLE_DENSE_FFN; /* no transformer: nothing to tell parts by */
     switch (op->family) {
-    case ARCH_FAMILY_ATTENTION:
+    case KERNEL_ROLE_ATTENTION:
         return ROLE_ATTENTION;
-    case ARCH_FAMILY_COMM:
+    case KERNEL_ROLE_COMM:
         return tell_comm(t, op);
-    case ARCH_FAMILY_MOE_GATE:
+    case KERNEL_ROLE_MOE_GATE:
         if (t->state != IN_MOE)
             take_router(t, i);
         t->state = IN_MOE;
         return ROLE_ROUTING;
-    case ARCH_FAMILY_MOE_FUSED:
-    case ARCH_FAMILY_MOE_GEMM:
+    case KERNEL_ROLE_MOE_FUSED:
+    case KERNEL_ROLE_MOE_GEMM:
         t->state = IN_MOE;
         return ROLE_DISPATCH;
-    case ARCH_FAMILY_MATMUL:
+    case KERNEL_ROLE_MATMUL:
         t->last_matmul = i;
         return tell_matmul(t);
-    case ARCH_FAMILY_NORM:
+    case KERNEL_ROLE_NORM:
         return tell_norm(t);
-    case ARCH_FAMILY_ACTIVATION:
+    case KERNEL_ROLE_ACTIVATION:
         return tell_activation(t, i);
-    case ARCH_FAMILY_QUANT:
+    case KERNEL_ROLE_QUANT:
         if (t->state == AFTER_ATTENTION)
             return ROLE_PROJECTION;
         if (t->state == AFTER_FFN)
             return ROLE_PREP;
         return t->state == IN_MOE ? ROLE_EXPERT_FFN : ROLE_DENSE_FFN;
-    case ARCH_FAMILY_ROPE:
-    case ARCH_FAMILY_KVCACHE:
+    case KERNEL_ROLE_ROPE:
+    case KERNEL_ROLE_KVCACHE:
         t->state = AFTER_FFN;
         return ROLE_PREP;
-    case ARCH_FAMILY_SAMPLING:
+    case KERNEL_ROLE_SAMPLING:
         if (t->last_matmul != SIZE_MAX && t->roles[t->last_matmul] != ROLE_PROJECTION)
             t->roles[t->last_matmul] = ROLE_SAMPLING;
         t->last_matmul = SIZE_MAX;
@@ -182,9 +182,9 @@ void arch_roles_assign(const struct arch_ops *ops, const struct arch_layer *laye
     if (layer->marker == SIZE_MAX)
         t.state = BEFORE_FFN;
     for (size_t i = 0; i < layer->end - layer->first; i++)
-        if (op_at(&t, i)->family == ARCH_FAMILY_ACTIVATION)
+        if (op_at(&t, i)->family == KERNEL_ROLE_ACTIVATION)
             t.ends_with_norm = false;
-        else if (op_at(&t, i)->family == ARCH_FAMILY_NORM)
+        else if (op_at(&t, i)->family == KERNEL_ROLE_NORM)
             t.ends_with_norm = true;
     for (size_t i = 0; i < layer->end - layer->first; i++)
         roles[i] = (uint8_t)roles_tell(&t, i);

@@ -6,22 +6,11 @@
 #include "base/formats/yaml.h"
 #include "base/text/pattern.h"
 
-static const char *const names[FAMILIES] = {
-    "attention", "moe_dispatch_fused",
-    "moe_gate",  "moe_gemm",
-    "comm",      "matmul",
-    "norm",      "rope",
-    "kvcache",   "activation",
-    "quant",     "sampling",
-    "embedding", "elementwise",
-    "other",
-};
-
-static bool family_named(struct str name, enum family *out)
+static bool family_named(struct str name, enum kernel_role *out)
 {
-    for (size_t i = 0; i < FAMILIES; i++)
-        if (str_equal_nocase(name, str_of(names[i]))) {
-            *out = (enum family)i;
+    for (size_t i = 0; i < KERNEL_ROLES; i++)
+        if (str_equal_nocase(name, str_of(kernel_role_name((enum kernel_role)i)))) {
+            *out = (enum kernel_role)i;
             return true;
         }
     return false;
@@ -101,7 +90,7 @@ enum status arch_rules_marker(struct arena *arena, const char *pattern, struct a
 {
     TRY(check_pattern(arena, pattern, (struct where){0}, d));
     struct arch_rule *all = ARENA_ARRAY(arena, struct arch_rule, rules->n + 1);
-    all[0] = (struct arch_rule){.family = ARCH_FAMILY_ATTENTION, .pattern = pattern};
+    all[0] = (struct arch_rule){.family = KERNEL_ROLE_ATTENTION, .pattern = pattern};
     for (size_t i = 0; i < rules->n; i++)
         all[i + 1] = rules->at[i];
     *rules = (struct arch_rules){all, rules->n + 1};

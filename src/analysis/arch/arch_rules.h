@@ -8,7 +8,7 @@
 
 /* A user's rule: kernels whose name or type matches the pattern are of this family. */
 struct arch_rule {
-    enum family family;
+    enum kernel_role family;
     enum arch_phase phase;
     const char *pattern; /* POSIX extended regular expression, any case */
 };

@@ -13,7 +13,7 @@ TEST(rules_are_read_from_yaml)
                      ST_OK);
     assert_int_equal(rules.n, 2);
     assert_int_equal(rules.at[0].phase, PHASE_PREFILL);
-    assert_int_equal(rules.at[1].family, ARCH_FAMILY_MOE_GEMM);
+    assert_int_equal(rules.at[1].family, KERNEL_ROLE_MOE_GEMM);
     assert_int_equal(arch_rules_marker(&arena, "x+", &rules, &diag), ST_OK);
     assert_string_equal(rules.at[0].pattern, "x+");
     assert_int_equal(rules.n, 3);

@@ -139,10 +139,10 @@ static struct part runs_part_of(struct study *st, const struct arch_ops *ops, si
 
     for (size_t i = from; i < to; i++) {
         const struct arch_op *op = &ops->at[ops->of_kernel[i]];
-        p.activations += op->family == ARCH_FAMILY_ACTIVATION;
-        p.products += op->family == ARCH_FAMILY_MATMUL;
-        p.has_experts |= op->family == ARCH_FAMILY_MOE_GATE || op->family == ARCH_FAMILY_MOE_GEMM ||
-                         op->family == ARCH_FAMILY_MOE_FUSED;
+        p.activations += op->family == KERNEL_ROLE_ACTIVATION;
+        p.products += op->family == KERNEL_ROLE_MATMUL;
+        p.has_experts |= op->family == KERNEL_ROLE_MOE_GATE || op->family == KERNEL_ROLE_MOE_GEMM ||
+                         op->family == KERNEL_ROLE_MOE_FUSED;
         p.device = nanos_add(p.device, st->cap->slices.dur[study_kernels(st).at[i]]);
     }
     return p;

@@ -143,11 +143,11 @@ TEST(a_fused_kernel_is_not_what_stands_around_it)
     add_row(0, "triton_red_fused_addmm_fmha_v3_fwd_mean_pow_rsqrt_1 triton_poi_fused_silu_mul_2 "
                "sage_fwd sage_quant_kernel triton_poi_fused_clone_3");
     const struct arch *a = runs_find();
-    assert_int_equal(a->ops->at[0].family, ARCH_FAMILY_NORM);
-    assert_int_equal(a->ops->at[1].family, ARCH_FAMILY_ACTIVATION);
-    assert_int_equal(a->ops->at[2].family, ARCH_FAMILY_ATTENTION);
-    assert_int_equal(a->ops->at[3].family, ARCH_FAMILY_QUANT);
-    assert_int_equal(a->ops->at[4].family, ARCH_FAMILY_ELEMENTWISE);
+    assert_int_equal(a->ops->at[0].family, KERNEL_ROLE_NORM);
+    assert_int_equal(a->ops->at[1].family, KERNEL_ROLE_ACTIVATION);
+    assert_int_equal(a->ops->at[2].family, KERNEL_ROLE_ATTENTION);
+    assert_int_equal(a->ops->at[3].family, KERNEL_ROLE_QUANT);
+    assert_int_equal(a->ops->at[4].family, KERNEL_ROLE_ELEMENTWISE);
 }
 
 TEST_MAIN("analysis/arch/arch_runs", CASE(attention_of_different_forms_in_a_row_are_towers),

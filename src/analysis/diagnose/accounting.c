@@ -383,7 +383,7 @@ const struct accounting *accounting_find(struct study *st)
     int32_t device;
     size_t n = device_tasks_devices(st->cap, &device, 1);
 
-    return accounting_of_device(st, n > 0 ? device : -1, &st->scratch);
+    return study_account(st, n > 0 ? device : -1);
 }
 
 /* ---- metrics ---- */

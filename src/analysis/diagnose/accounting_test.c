@@ -322,7 +322,7 @@ TEST(lanes_of_one_thread_are_one_timeline)
 TEST(copies_of_ascend_count)
 {
     task("2", SLICE_COMPUTE, "MatMul", 0, 50 * US);
-    task("2", SLICE_CONTROL, "MEMCPY_ASYNC", 60 * US, 90 * US);
+    task("2", SLICE_COPY, "MEMCPY_ASYNC", 60 * US, 90 * US);
     task("2", SLICE_CONTROL, "EVENT_RECORD", 90 * US, 95 * US);
     task("2", SLICE_COMPUTE, "MatMul", 100 * US, 150 * US);
     const struct accounting *a = account();

@@ -4,9 +4,15 @@
 #include "analysis/diagnose/device_tasks.h"
 
 #include "analysis/diagnose/limits.h"
+#include "analysis/ops/op_tree.h"
 #include "analysis/study.h"
 #include "base/tables/radix.h"
 #include "ops/name_tokens.h"
+
+bool device_task_is_migration(struct str name)
+{
+    return str_contains(name, S("Memcpy UM "));
+}
 
 enum copy_kind copy_kind_of(struct str name)
 {
@@ -18,6 +24,8 @@ enum copy_kind copy_kind_of(struct str name)
 
     if (name_tokens_any(low, "memset"))
         return COPY_MEMSET;
+    if (device_task_is_migration(name))
+        return COPY_OTHER; /* asked for by whoever touches a page, not by the program */
     if (name_tokens_any(low, "htod h2d host-to-device host_to_device hosttodevice"))
         return is_pageable ? COPY_H2D_PAGEABLE : is_pinned ? COPY_H2D_PINNED : COPY_H2D;
     if (name_tokens_any(low, "dtoh d2h device-to-host device_to_host devicetohost"))
@@ -33,18 +41,7 @@ static enum task_class tasks_class_of(enum slice_kind kind)
 {
     if (slice_is_comm(kind))
         return TASK_COMM;
-    return kind == SLICE_COPY || kind == SLICE_CONTROL ? TASK_COPY : TASK_COMPUTE;
-}
-
-/* Copies of an Ascend device are tasks like others; those of its collectives (SDMA) are part of
- * these. */
-bool device_task_is(const struct capture *cap, size_t slice)
-{
-    enum slice_kind kind = (enum slice_kind)cap->slices.kind[slice];
-
-    return slice_is_kernel(kind) ||
-           (kind == SLICE_CONTROL &&
-            str_contains_nocase(capture_text(cap, cap->slices.name[slice]), S("memcpy")));
+    return kind == SLICE_COPY ? TASK_COPY : TASK_COMPUTE;
 }
 
 static bool is_of(const struct lane *lane, int32_t device)
@@ -55,7 +52,7 @@ static bool is_of(const struct lane *lane, int32_t device)
 static bool has_kernels(const struct capture *cap, const struct lane *lane)
 {
     for (size_t i = lane->first; i < lane->first + lane->n; i++)
-        if (device_task_is(cap, i))
+        if (slice_is_kernel((enum slice_kind)cap->slices.kind[i]))
             return true;
     return false;
 }
@@ -66,7 +63,7 @@ static void take_lane(const struct capture *cap, const struct lane *lane, struct
 
     for (size_t i = lane->first; i < lane->first + lane->n; i++) {
         enum slice_kind kind = (enum slice_kind)s->kind[i];
-        if (!device_task_is(cap, i))
+        if (!slice_is_kernel((enum slice_kind)cap->slices.kind[i]))
             continue;
         out->at[out->n++] = (struct device_task){
             .begin = device_time(s->begin[i]),
@@ -106,6 +103,48 @@ static void set_copies(const struct capture *cap, struct device_tasks *t)
     hash_free(&kinds);
 }
 
+/* What the work of one launch has in common: the call, else the number that links both. */
+static uint64_t launch_key(const struct capture *cap, const uint32_t *launch, uint32_t slice)
+{
+    struct attr link = capture_slice_attr(cap, slice, KEY_LINK);
+
+    if (launch[slice] != UINT32_MAX)
+        return hash_mix(launch[slice], 1);
+    return link.type == ATTR_INT ? hash_mix((uint64_t)link.number, 2) : 0;
+}
+
+/* Takes rows of whole graphs out of the tasks where these have the graph's kernels. */
+static void set_rows(const struct capture *cap, struct device_tasks *t, struct arena *arena)
+{
+    strid level = intern_find(&cap->strings, S("graph_level"));
+    struct hash launches = {0};
+    size_t rows = 0, kept = 0;
+
+    for (size_t i = 0; level != 0 && i < t->n; i++) {
+        t->at[i].is_row = study_attr(cap, t->at[i].slice, level).type != ATTR_NONE;
+        rows += t->at[i].is_row;
+    }
+    if (rows == 0)
+        return;
+    uint32_t *launch = op_tree_launches(cap);
+    for (size_t i = 0; i < t->n; i++)
+        if (!t->at[i].is_row)
+            hash_put(&launches, launch_key(cap, launch, t->at[i].slice), 1);
+    t->rows = ARENA_ARRAY(arena, struct device_task, rows);
+    for (size_t i = 0; i < t->n; i++) {
+        struct device_task task = t->at[i];
+        uint64_t key = task.is_row ? launch_key(cap, launch, task.slice) : 0;
+        uint32_t there;
+        if (key != 0 && hash_get(&launches, key, &there))
+            t->rows[t->n_rows++] = task;
+        else
+            t->at[kept++] = task;
+    }
+    t->n = kept;
+    hash_free(&launches);
+    mem_free(launch);
+}
+
 struct device_tasks device_tasks_find(const struct capture *cap, int32_t device,
                                       struct arena *arena)
 {
@@ -136,6 +175,7 @@ struct device_tasks device_tasks_find(const struct capture *cap, int32_t device,
         out.at = sorted;
     }
     set_copies(cap, &out);
+    set_rows(cap, &out, arena);
     return out;
 }
 

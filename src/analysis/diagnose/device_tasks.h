@@ -1,5 +1,9 @@
 /*
  * device_tasks - what ran on one device, by begin: its class, its stream, what kind of copy it is.
+ *
+ * The one list of device work: accounting, gaps, what-ifs and the timeline of a GPU read it. A
+ * launch of a whole graph that was recorded as one row is a task only where the kernels inside were
+ * not recorded too.
  */
 #ifndef STRATA_ANALYSIS_DIAGNOSE_DEVICE_TASKS_H
 #define STRATA_ANALYSIS_DIAGNOSE_DEVICE_TASKS_H
@@ -46,16 +50,22 @@ struct device_task {
     bool is_fp64;    /* its operator takes doubles */
     bool is_simt;    /* a product or convolution without tensor cores */
     bool is_graph;   /* node of a graph */
+    bool is_row;     /* a whole graph as one row */
     bool is_aicpu;
 };
 
 struct device_tasks {
     struct device_task *at; /* by begin, then by slice */
     size_t n, streams;
+    struct device_task *rows; /* of graphs whose kernels are tasks too, by begin */
+    size_t n_rows;
     int32_t device; /* -1: unknown */
 };
 
 enum copy_kind copy_kind_of(struct str name);
+
+/* Whether a copy of that name moves pages of managed memory, because somebody touched them. */
+bool device_task_is_migration(struct str name);
 
 static inline bool copy_is_pageable(enum copy_kind kind)
 {
@@ -65,9 +75,6 @@ static inline bool copy_is_pageable(enum copy_kind kind)
 /* The tasks of one device; those of lanes without a device belong to every one. */
 struct device_tasks device_tasks_find(const struct capture *cap, int32_t device,
                                       struct arena *arena);
-
-/* Whether a slice is work of a device: a kernel, a collective or a copy. */
-bool device_task_is(const struct capture *cap, size_t slice);
 
 /* A short copy to the host: a value that is read. */
 bool device_task_is_value(const struct device_task *t);

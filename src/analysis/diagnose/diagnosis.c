@@ -1,266 +1,20 @@
 /*
- * Puts the found causes into words and numbers.
+ * The list of causes, what is known of the steps, and what the recording does not show.
  */
 #include "analysis/diagnose/diagnosis_in.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/diagnose/limits.h"
-#include "analysis/diagnose/roof.h"
 #include "analysis/diagnose/root_limits.h"
 #include "analysis/steps/steps.h"
 #include "analysis/study.h"
-#include "ops/name_tokens.h"
 #include "text/diagnosis.h"
 
-enum {
-    SITE_NAME_MOST = 48,
-    KIND_SHARE = 10, /* percent of the time that a kind of steps takes to get a sentence */
-};
+enum { KIND_SHARE = 10 }; /* percent of the time that a kind of steps takes to get a sentence */
 
 ENUM_NAMES(saving_base_name, enum saving_base, "recorded_step", "step_without_profiler", "run")
 ENUM_NAMES(confidence_name, enum confidence, "unknown", "possible", "likely", "sure")
-
-enum confidence cause_confidence(double score)
-{
-    return score >= ROOT_SURE / 100.0       ? CONFIDENCE_SURE
-           : score >= ROOT_LIKELY / 100.0   ? CONFIDENCE_LIKELY
-           : score >= ROOT_POSSIBLE / 100.0 ? CONFIDENCE_POSSIBLE
-                                            : CONFIDENCE_UNKNOWN;
-}
-
-struct str cause_short_name(struct arena *arena, struct str name)
-{
-    struct str front = str_fit(name, SITE_NAME_MOST);
-
-    return front.n < name.n ? arena_format(arena, "%.*s…", STR_ARGS(front)) : name;
-}
-
-/* ---- sentences ---- */
-
-struct wording cause_plain(struct arena *arena, const struct message *m)
-{
-    return m != NULL ? wording_of(arena, phrase_plain(m)) : (struct wording){0};
-}
-
-/* The share of the accounting that a cause of idle time has. */
-static double idle_share(const struct root_finder *f, enum idle_cause cause)
-{
-    return num_share((double)f->by[ACCOUNT_IDLE + cause], (double)f->window);
-}
-
-/* Host time that the recording shows as a wait in the operating system. */
-static bool waits_in_system(const struct found_cause *c)
-{
-    return c->cause == ROOT_HOST_UNTRACED && c->n_sites > 0 && c->sites[0].is_os;
-}
-
-/* What a thread waits for, by the call of the operating system. */
-static const struct message *action_of_wait(struct str call)
-{
-    static const struct {
-        const char *words;
-        const struct message *action;
-    } waits[] = {
-        {"cond_ sem_ futex mutex rwlock barrier join", &diagnosis_text.do_wait_thread},
-        {"getc gets getline read recv accept poll select epoll scanf wait",
-         &diagnosis_text.do_wait_input},
-        {"write sync send close open stat", &diagnosis_text.do_wait_output},
-        {"sleep yield", &diagnosis_text.do_wait_sleep},
-    };
-    char buf[NAME_TOKENS_MOST];
-    struct str low = name_tokens_lower(call, buf);
-
-    for (size_t i = 0; i < ARRAY_LEN(waits); i++)
-        if (name_tokens_any(low, waits[i].words))
-            return waits[i].action;
-    return &diagnosis_text.do_wait_other;
-}
-
-static const struct message *message_of(const struct root_finder *f, const struct found_cause *c)
-{
-    if (c->cause == ROOT_SLOW_STEP_MORE_WORK && f->slow.kernels <= 0)
-        return &diagnosis_text.what_slow_larger;
-    if (c->cause == ROOT_DEVICE_DEPENDENCY && c->is_share)
-        return &diagnosis_text.what_held;
-    if (waits_in_system(c))
-        return &diagnosis_text.what_untraced_os;
-    if (c->cause == ROOT_HOST_UNTRACED && root_waits_for_interpreter(f))
-        return &diagnosis_text.what_untraced_lock;
-    return root_causes[c->cause].what;
-}
-
-const struct wording *cause_class_label(struct arena *arena, int class)
-{
-    return wording_keep(arena, cause_plain(arena, account_class_label(class)));
-}
-
-const struct wording *cause_label(struct arena *arena, enum root_cause cause)
-{
-    struct message *label = ARENA_NEW(arena, struct message);
-
-    for (enum lang lang = 0; lang < LANGS; lang++)
-        label->in[lang] = root_cause_label(lang, cause);
-    return wording_keep(arena, cause_plain(arena, label));
-}
-
-/* The share of the step that a cause's sentence is about: of tasks that run alone what the
- * accounting gives them, else all the time of its tasks or calls. */
-static double told_share(const struct root_finder *f, const struct found_cause *c)
-{
-    switch (c->cause) {
-    case ROOT_LAUNCH_BOUND:
-        return idle_share(f, CAUSE_LAUNCH);
-    case ROOT_COMM_EXPOSED:
-        return num_share((double)f->by[ACCOUNT_COMM], (double)f->window);
-    case ROOT_AICPU_EXPOSED:
-        return num_share((double)f->by[ACCOUNT_COMPUTE + FAMILY_AICPU], (double)f->window);
-    case ROOT_COPY_EXPOSED:
-    case ROOT_NO_OVERLAP:
-        return num_share((double)root_copies_alone(f), (double)f->window);
-    case ROOT_DEVICE_DEPENDENCY:
-        return num_share((double)f->waits, (double)f->window);
-    default:
-        return c->share;
-    }
-}
-
-/* Host work that holds up the device, as a share of the step: it may last longer than that. */
-static double held_share(const struct root_finder *f, const struct found_cause *c)
-{
-    static const enum idle_cause idles[ROOT_CAUSES] = {
-        [ROOT_INPUT_PIPELINE] = CAUSE_INPUT,   [ROOT_CPU_OPERATOR] = CAUSE_OPERATOR,
-        [ROOT_PYTHON_OVERHEAD] = CAUSE_PYTHON, [ROOT_HOST_UNTRACED] = CAUSE_UNTRACED,
-        [ROOT_START_UP] = CAUSE_START_UP,
-    };
-    bool is_held = idles[c->cause] != CAUSE_DEVICE_LATENCY;
-    double idle = is_held ? idle_share(f, idles[c->cause]) : 1;
-    double most = idle < c->profiled_saving / 2 ? c->profiled_saving : idle;
-
-    return fmin(c->share, most);
-}
-
-static struct wording what_of(struct cause_words *t, const struct found_cause *c)
-{
-    const struct root_finder *f = &t->f;
-    const struct slow_step *slow = c->cause == ROOT_CLOCK_DROP ? &f->clock : &f->slow;
-    bool is_slow = slow->step != SIZE_MAX;
-    bool is_launch = c->cause == ROOT_LAUNCH_BOUND;
-    struct str site = c->n_sites > 0 ? cause_short_name(t->arena, c->sites[0].name) : S("-");
-    nanos kernels = 0;
-
-    for (int i = ACCOUNT_COMPUTE; i < ACCOUNT_COMM; i++)
-        kernels += f->by[i];
-    nanos kernel = c->count > 0 ? kernels / (nanos)f->units / (nanos)c->count : 0;
-    return WORDING(t->arena, message_of(f, c),
-                   place_wording("window", wording_keep(t->arena, t->window)),
-                   place_quantity("share", told_share(f, c), UNIT_RATIO),
-                   place_quantity("time",
-                                  is_slow && (root_causes[c->cause].flags & ROOT_OF_STEP)
-                                      ? (double)slow->time
-                                      : held_share(f, c) * (double)f->window / (double)f->units,
-                                  UNIT_NS),
-                   PLACE("n", root_causes[c->cause].flags & ROOT_OF_STEP ? slow->kernels
-                                                                         : (long long)c->count),
-                   place_quantity("each", (double)(is_launch ? kernel : c->each), UNIT_NS),
-                   PLACE("site", site), PLACE("step", is_slow ? f->a->steps[slow->step].id : S("")),
-                   place_quantity("median", (double)slow->median, UNIT_NS),
-                   place_quantity("grown", (double)slow->grown_by, UNIT_NS),
-                   place_wording("class", cause_class_label(t->arena, slow->grown)));
-}
-
-static void add_evidence(struct cause_words *t, struct diagnosis_cause *out)
-{
-    const struct found_cause *c = &out->found;
-
-    out->evidence[out->n_evidence++] = out->what;
-    for (size_t i = 0; i < c->n_sites && out->n_evidence < DIAGNOSIS_EVIDENCE; i++)
-        out->evidence[out->n_evidence++] =
-            WORDING(t->arena, &diagnosis_text.site_evidence,
-                    PLACE("site", cause_short_name(t->arena, c->sites[i].name)),
-                    PLACE("n", c->sites[i].count), PLACE("steps", t->f.steps),
-                    place_quantity("time", (double)c->sites[i].time, UNIT_NS));
-}
-
-/* The loader's own name says whether others prepare the data already. */
-static bool has_workers(const struct capture *cap)
-{
-    for (size_t i = 1; i < cap->strings.strings.n; i++)
-        if (str_contains(capture_text(cap, (strid)i), S("_MultiProcessingDataLoaderIter")))
-            return true;
-    return false;
-}
-
-/* Advice for what was seen goes before that for the cause in general. */
-static const struct message *action_of(const struct cause_words *t, const struct found_cause *c)
-{
-    if (c->is_share && c->cause == ROOT_COPY_EXPOSED)
-        return &diagnosis_text.do_copy_bytes;
-    if (waits_in_system(c))
-        return action_of_wait(c->sites[0].name);
-    if (c->cause == ROOT_HOST_UNTRACED && root_waits_for_interpreter(&t->f))
-        return &diagnosis_text.do_untraced_lock;
-    if (c->is_share && c->cause == ROOT_DEVICE_DEPENDENCY)
-        return &diagnosis_text.do_held;
-    if (c->cause == ROOT_SLOW_STEP_MORE_WORK && t->f.slow.kernels <= 0)
-        return &diagnosis_text.do_slow_larger;
-    if (c->cause == ROOT_NO_TENSOR_CORE && !capture_is_ascend(t->f.cap) && t->f.w->device != NULL &&
-        !roof_has_tf32(t->f.w->device))
-        return &diagnosis_text.do_no_tensor_half;
-    if (c->cause == ROOT_INPUT_PIPELINE && t->framework == FRAMEWORK_PYTORCH &&
-        has_workers(t->f.cap))
-        return &diagnosis_text.do_input_workers;
-    return root_cause_action(c->cause, t->framework);
-}
-
-static struct diagnosis_cause diagnosis_tell(struct cause_words *t, const struct found_cause *c,
-                                             size_t rank)
-{
-    const struct root_cause_kind *kind = &root_causes[c->cause];
-    double score = root_confidence(&t->f, c);
-    enum saving_base base = kind->flags & ROOT_OF_STEP            ? BASE_RUN
-                            : c->is_share || !t->d->is_calibrated ? BASE_RECORDED
-                                                                  : BASE_BARE;
-    nanos step = base == BASE_BARE ? t->d->bare : t->d->device_period;
-    struct diagnosis_cause out = {
-        .id = kind->id,
-        .rank = rank,
-        .saving = c->cause == ROOT_CLOCK_DROP  ? t->f.clock.excess
-                  : kind->flags & ROOT_OF_STEP ? t->f.slow.excess
-                                               : nanos_of(c->saving * (double)step),
-        .saving_share = c->saving,
-        .base = base,
-        .base_time = base != BASE_RUN              ? step
-                     : c->cause == ROOT_CLOCK_DROP ? t->f.clock.run
-                                                   : t->f.slow.run,
-        .profiled_saving_share = c->profiled_saving,
-        .score = score,
-        .confidence = cause_confidence(score),
-        .what = what_of(t, c),
-        .action = cause_plain(t->arena, action_of(t, c)),
-        .against = cause_plain(t->arena, kind->against),
-        .record = cause_plain(t->arena, kind->record),
-        .whatif = c->is_share ? NULL : kind->whatif, /* else the accounting values it */
-        .found = *c,
-    };
-
-    out.bound = root_bound(&t->f, c);
-    add_evidence(t, &out);
-    return out;
-}
-
-struct wording diagnosis_share(struct arena *arena, const struct diagnosis_cause *c)
-{
-    static const struct message *const bases[SAVING_BASES] = {
-        [BASE_RECORDED] = &diagnosis_text.of_recorded,
-        [BASE_BARE] = &diagnosis_text.of_bare,
-        [BASE_RUN] = &diagnosis_text.of_run,
-    };
-
-    return WORDING(arena, bases[c->base], place_quantity("share", c->saving_share, UNIT_RATIO),
-                   place_quantity("base", (double)c->base_time, UNIT_NS));
-}
 
 /* ---- facts ---- */
 
@@ -382,7 +136,7 @@ static void lack_marks(struct cause_words *t)
 static bool names_untraced(const struct diagnosis *d)
 {
     for (size_t i = 0; i < d->n_causes; i++)
-        if (d->causes[i].found.cause == ROOT_HOST_UNTRACED && !waits_in_system(&d->causes[i].found))
+        if (d->causes[i].found.cause == ROOT_HOST_UNTRACED && d->causes[i].found.what == NULL)
             return true;
     return false;
 }
@@ -392,7 +146,7 @@ static void add_missing(struct cause_words *t)
     const struct accounting *a = t->f.a;
     struct diagnosis *d = t->d;
     double linked = num_share((double)a->host.links, (double)(a->tasks.n - a->orphans));
-    bool is_torch = t->framework < FRAMEWORK_XLA;
+    bool is_torch = framework_is_torch(t->f.framework);
 
     if (a->missing != NULL || a->host.links == 0)
         lack(d, cause_plain(t->arena, &diagnosis_text.no_links));
@@ -408,9 +162,9 @@ static void add_missing(struct cause_words *t)
     if (!(t->f.cap->has & HAS_STACKS) && names_untraced(d))
         lack(d, cause_plain(t->arena, is_torch ? &diagnosis_text.no_stacks
                                                : &diagnosis_text.no_stacks_plain));
-    if (t->f.is_device_assumed)
-        lack(d,
-             WORDING(t->arena, &diagnosis_text.no_device, PLACE("device", S(ROOT_ASSUMED_DEVICE))));
+    if (t->f.w->is_device_assumed)
+        lack(d, WORDING(t->arena, &diagnosis_text.no_device,
+                        PLACE("device", str_of(t->f.w->device->name))));
     if (!d->is_calibrated)
         lack(d, cause_plain(t->arena, &diagnosis_text.no_cost));
     if (a->host.count > 1)
@@ -423,7 +177,9 @@ static void add_missing(struct cause_words *t)
 static struct wording rest_of(struct cause_words *t)
 {
     const struct root_finder *f = &t->f;
-    nanos rest = (f->window - f->by[ACCOUNT_IDLE + CAUSE_START_UP]) / (nanos)f->units;
+    nanos rest =
+        (root_start_base(f) - root_start_up(f)) / (f->is_start_of_run ? 1 : (nanos)f->units);
+    nanos times = f->is_start_of_run ? (nanos)f->units : 1;
     struct message_place time = place_quantity("rest", (double)rest, UNIT_NS);
 
     for (size_t i = 0; i < t->d->n_causes; i++) {
@@ -434,7 +190,7 @@ static struct wording rest_of(struct cause_words *t)
             continue;
         return WORDING(t->arena, &diagnosis_text.start_rest, time,
                        place_wording("cause", cause_label(t->arena, cause)),
-                       place_quantity("saving", (double)c->saving, UNIT_NS),
+                       place_quantity("saving", (double)(c->saving * times), UNIT_NS),
                        place_wording("confidence",
                                      wording_keep(t->arena, wording_plain(str_of(
                                                                 confidence_name(c->confidence))))));
@@ -471,7 +227,7 @@ static void diagnosis_begin(struct cause_words *t, struct study *st, struct what
     memcpy(f->by, mean.all, sizeof(f->by));
     nanos step = mean.time;
     t->arena = &st->scratch;
-    t->framework = framework_of(st->cap);
+    f->framework = framework_of(st->cap);
     t->window = mean.is_mixed  ? WORDING(t->arena, &diagnosis_text.mixed, PLACE("n", mean.steps),
                                          place_quantity("time", (double)step, UNIT_NS))
                 : a->is_pseudo ? WORDING(t->arena, &diagnosis_text.whole,
@@ -487,7 +243,7 @@ static void diagnosis_finish(struct cause_words *t, bool is_named)
 
     d->causes = ARENA_ARRAY(t->arena, struct diagnosis_cause, ROOT_CAUSES);
     for (size_t i = 0; i < f->n; i++)
-        d->causes[d->n_causes++] = diagnosis_tell(t, &f->found[i], i + 1);
+        d->causes[d->n_causes++] = cause_describe(t, &f->found[i], i + 1);
     bool is_doubtful = is_named && d->causes[0].confidence == CONFIDENCE_UNKNOWN;
     d->verdict = is_named && !is_doubtful ? d->causes[0] : cause_none(t, is_doubtful);
     const struct diagnosis_cause *c = &d->verdict;
@@ -531,8 +287,28 @@ static const struct diagnosis *without_work(struct diagnosis *d, const struct ca
     return d;
 }
 
+/* The replay has a mean over all steps, which is no time of steps that differ; and what is
+ * predicted starts from the step as recorded, whatever the replay is off by. */
+static double replay_scale_of(const struct root_finder *f)
+{
+    nanos recorded = f->window / (nanos)f->units;
+
+    return f->w->profiled > 0 ? (double)recorded / (double)f->w->profiled : 1;
+}
+
+/* Where a contract has one step, what limits the run is judged by what repeats, as elsewhere. */
+static const struct diagnosis *judge_apart(struct study *st)
+{
+    st->judged = ARENA_NEW(&st->scratch, struct study);
+    study_begin(st->judged, st->cap, study_with_passes());
+    return study_diagnosis(st->judged);
+}
+
 const struct diagnosis *diagnosis_find(struct study *st)
 {
+    if (st->options.is_contract && st->options.step_choice == STEP_CHOICE_AUTO &&
+        study_steps(st)->source == STEPS_PSEUDO)
+        return judge_apart(st);
     const struct accounting *a = study_accounting(st);
     struct cause_words t = {0};
     struct whatif w;
@@ -541,13 +317,11 @@ const struct diagnosis *diagnosis_find(struct study *st)
     if (a->n == 0 || a->tasks.n == 0)
         return without_work(d, st->cap, &st->scratch);
     whatif_init(&w, st, a);
-    bool is_assumed = w.device == NULL && capture_is_ascend(st->cap);
-    if (is_assumed)
-        w.device = device_find(&device_builtin, S(ROOT_ASSUMED_DEVICE));
     diagnosis_begin(&t, st, &w, a);
     t.d = d;
+    double scale = replay_scale_of(&t.f);
     *d = (struct diagnosis){
-        .framework = framework_name(t.framework),
+        .framework = framework_name(t.f.framework),
         .steps = t.f.steps,
         .all_steps = t.f.a->n,
         .is_pseudo = a->is_pseudo,
@@ -556,11 +330,9 @@ const struct diagnosis *diagnosis_find(struct study *st)
         .host_period = a->host_period,
         .device_period = t.f.window / (nanos)t.f.units,
         .is_mixed = t.f.units < t.f.steps,
-        /* The replay has a mean over all steps. */
-        .profiled = t.f.units < t.f.steps ? t.f.window : w.profiled,
-        .bare = t.f.units < t.f.steps && w.profiled > 0
-                    ? nanos_of((double)t.f.window * ((double)w.bare / (double)w.profiled))
-                    : w.bare,
+        .replay_scale = scale,
+        .profiled = t.f.units < t.f.steps ? t.f.window / (nanos)t.f.units : w.profiled,
+        .bare = nanos_of((double)w.bare * scale),
         .identity_error = w.replay->identity_error,
         .nodes = w.replay->n,
         .edges = w.replay->edges,
@@ -571,7 +343,6 @@ const struct diagnosis *diagnosis_find(struct study *st)
         if (t.f.found[i].profiled_saving > d->profiler_saving &&
             t.f.found[i].saving < ROOT_NAMED / 100.0)
             d->profiler_saving = t.f.found[i].profiled_saving;
-    t.f.is_device_assumed = is_assumed;
     diagnosis_finish(&t, root_rank(&t.f));
     whatif_fini(&w);
     return d;

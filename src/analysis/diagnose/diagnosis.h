@@ -69,6 +69,7 @@ struct diagnosis {
     bool is_pseudo, is_calibrated;
     bool is_mixed; /* kinds of steps differ: device_period and bare are of all steps together */
     nanos time, host_period, device_period, profiled, bare;
+    double replay_scale;             /* times of the replay by this are those of the recording */
     struct diagnosis_class *classes; /* largest first */
     size_t n_classes;
     struct diagnosis_cause *causes;

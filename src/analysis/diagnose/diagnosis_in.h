@@ -1,6 +1,6 @@
 /*
- * diagnosis_in - causes put into words: what diagnosis.c and the verdict (diagnosis_verdict.c)
- * share.
+ * diagnosis_in - causes put into words: what diagnosis.c, its causes (diagnosis_cause.c) and the
+ * verdict (diagnosis_verdict.c) share.
  */
 #ifndef STRATA_ANALYSIS_DIAGNOSE_DIAGNOSIS_IN_H
 #define STRATA_ANALYSIS_DIAGNOSE_DIAGNOSIS_IN_H
@@ -12,7 +12,6 @@ struct cause_words {
     struct diagnosis *d;
     struct account_mean mean;
     struct arena *arena;
-    enum framework framework;
     struct wording window; /* "each 39.4 ms step" */
 };
 
@@ -27,6 +26,10 @@ const struct wording *cause_label(struct arena *arena, enum root_cause cause);
 
 /* Names of GPU kernels can fill a screen. */
 struct str cause_short_name(struct arena *arena, struct str name);
+
+/* A cause that was found, in words and numbers. */
+struct diagnosis_cause cause_describe(struct cause_words *t, const struct found_cause *c,
+                                      size_t rank);
 
 /* The sentence of a capture without device work. */
 struct wording cause_no_work(const struct capture *cap, struct arena *arena);

@@ -69,9 +69,9 @@ static const struct record verdict_record = RECORD(struct diagnosis, verdict_fie
 
 static const struct field step_fields[] = {
     FIELD(struct diagnosis, steps, "count", .about = "steps that count: not the first"),
-    FIELD(struct diagnosis, time, "time_ms", .form = FORM_MS, .about = "median"),
+    FIELD(struct diagnosis, time, "time_ms", .form = FORM_MS, .about = "median, of the device"),
     FIELD(struct diagnosis, host_period, "host_period_ms", .form = FORM_MS,
-          .missing = MISSING_NOT_POSITIVE),
+          .missing = MISSING_NOT_POSITIVE, .about = "median distance of the host's marks"),
     FIELD(struct diagnosis, device_period, "device_period_ms", .form = FORM_MS,
           .about = "mean; of steps that differ (is_mixed), all together"),
     FIELD(struct diagnosis, is_mixed, "is_mixed"),

@@ -871,7 +871,7 @@ TEST(frameworks_are_told_by_their_names)
     assert_ptr_not_equal(root_cause_action(ROOT_LAUNCH_BOUND, FRAMEWORK_VLLM),
                          root_cause_action(ROOT_LAUNCH_BOUND, FRAMEWORK_SGLANG));
     for (int i = 0; i < ROOT_CAUSES; i++)
-        assert_non_null(root_causes[i].what);
+        assert_non_null(root_cause_what(i));
 }
 
 TEST_MAIN(

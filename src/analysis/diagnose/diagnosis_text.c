@@ -25,16 +25,10 @@ static const struct column group_columns[] = {
 };
 
 static const struct column cause_columns[] = {
-    {"cause", COLUMN_TEXT, UNIT_PLAIN},      {"saves ms", COLUMN_NUMBER, UNIT_MS},
-    {"saves %", COLUMN_NUMBER, UNIT_RATIO},  {"saving is", COLUMN_TEXT, UNIT_PLAIN},
-    {"confidence", COLUMN_TEXT, UNIT_PLAIN}, {"where", COLUMN_TEXT, UNIT_PLAIN},
-};
-
-static const char *const bound_words[SAVING_BOUNDS] = {
-    [SAVING_ABOUT] = "about",
-    [SAVING_AT_MOST] = "at most",
-    [SAVING_AT_LEAST] = "at least",
-    [SAVING_IN_RECORDING] = "once",
+    {"cause", COLUMN_TEXT, UNIT_PLAIN},     {"saves ms", COLUMN_NUMBER, UNIT_MS},
+    {"saves %", COLUMN_NUMBER, UNIT_RATIO}, {"of ms", COLUMN_NUMBER, UNIT_MS},
+    {"saving is", COLUMN_TEXT, UNIT_PLAIN}, {"confidence", COLUMN_TEXT, UNIT_PLAIN},
+    {"where", COLUMN_TEXT, UNIT_PLAIN},
 };
 
 /* How far steps are from their mean, where that is worth a word. */
@@ -73,8 +67,7 @@ static void tell_time(const struct diagnosis *d, struct report *r)
     else if (d->is_pseudo)
         report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.whole_time,
                                            place_quantity("time", time, UNIT_NS)));
-    else if (d->is_calibrated && d->identity_error <= ROOT_POOR_REPLAY / 100.0 &&
-             d->bare <= d->device_period)
+    else if (d->is_calibrated && d->identity_error <= ROOT_POOR_REPLAY / 100.0)
         report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.step_time_bare, PLACE("count", count),
                                            PLACE("range", range),
                                            place_quantity("time", time, UNIT_NS),
@@ -124,7 +117,8 @@ static void describe_causes(const struct diagnosis *d, struct report *r)
         table_text(r, table, root_cause_label(r->lang, c->found.cause));
         table_number(table, (double)c->saving);
         table_number(table, c->saving_share);
-        table_word(r, table, bound_words[c->bound]);
+        table_number(table, (double)c->base_time);
+        table_word(r, table, saving_bound_word(c->bound));
         table_word(r, table, confidence_name(c->confidence));
         table_text(r, table,
                    c->found.n_sites > 0 ? str_fit(c->found.sites[0].name, SITE_MOST) : S(""));

@@ -7,10 +7,12 @@
 #include "analysis/diagnose/root_limits.h"
 #include "analysis/study.h"
 #include "ops/name_tokens.h"
+#include "text/cause.h"
 #include "text/diagnosis.h"
 
 enum {
     SECOND_PRODUCT = 5, /* percent */
+    LEAST_KERNELS = 50, /* percent of the time of a healthy run */
     SAVES_MORE = 20,    /* part of a saving that is worth a word */
 };
 
@@ -89,7 +91,7 @@ static struct diagnosis_cause nothing_found(struct cause_words *t, enum root_cau
         .score = score,
         .confidence = cause_confidence(score),
         .what = what,
-        .action = cause_plain(t->arena, action ?: root_cause_action(cause, t->framework)),
+        .action = cause_plain(t->arena, action ?: root_cause_action(cause, t->f.framework)),
         .found = {.cause = cause},
         .evidence = {what},
         .n_evidence = 1,
@@ -105,8 +107,7 @@ static struct diagnosis_cause healthy(struct cause_words *t)
 
     return nothing_found(
         t, ROOT_HEALTHY, NULL,
-        WORDING(t->arena,
-                is_weak ? &diagnosis_text.what_healthy_weak : &diagnosis_text.what_healthy,
+        WORDING(t->arena, is_weak ? &cause_text.healthy_what_weak : root_cause_what(ROOT_HEALTHY),
                 place_wording("window", wording_keep(t->arena, t->window)),
                 place_wording("bound", wording_keep(t->arena, bound))),
         score);
@@ -123,7 +124,7 @@ static struct diagnosis_cause unknown(struct cause_words *t)
     return nothing_found(
         t, ROOT_UNKNOWN, NULL,
         WORDING(t->arena,
-                first != NULL ? &diagnosis_text.what_unknown_most : &diagnosis_text.what_unknown,
+                first != NULL ? &diagnosis_text.what_unknown_most : root_cause_what(ROOT_UNKNOWN),
                 place_wording("window", wording_keep(t->arena, t->window)),
                 place_wording("class", cause_class_label(t->arena, class)),
                 place_quantity("share", num_share((double)t->f.by[class], (double)t->f.window),
@@ -148,10 +149,8 @@ static struct diagnosis_cause doubtful(struct cause_words *t)
                          0);
 }
 
-static struct diagnosis_cause unnamed(struct cause_words *t)
+static struct diagnosis_cause unnamed(struct cause_words *t, double share)
 {
-    double share = num_share((double)t->f.by[FAMILY_OTHER], (double)t->f.window);
-
     return nothing_found(t, ROOT_UNKNOWN, &diagnosis_text.do_unnamed,
                          WORDING(t->arena, &diagnosis_text.what_unnamed,
                                  place_wording("window", wording_keep(t->arena, t->window)),
@@ -219,6 +218,25 @@ static bool is_scores(const struct root_finder *f, size_t i)
            has_product(&f->a->tasks, i, 1) && has_product(&f->a->tasks, i, -1);
 }
 
+/* Kernels whose name alone tells their kind, and which no library made: whether they are good ones
+ * cannot be seen. */
+static bool is_hand_written(const struct root_finder *f, size_t i)
+{
+    static const char libraries[] =
+        "cutlass cublas cudnn cask nvjet xmma scudnn ampere_ volta_ turing_ hopper_ maxwell_ sm50_ "
+        "sm52_ sm60_ sm70_ sm75_ sm80_ sm86_ sm89_ sm90_ sm100_ cijk_ rocblas hipblas miopen igemm "
+        "ck_tile cub:: thrust:: at::native flash fmha triton_ cufft regular_fft vector_fft "
+        "cusparse "
+        "cusolver magma rocfft tensorrt trt_ gemv gemmk1 splitk";
+    const struct device_task *t = &f->a->tasks.at[i];
+    char buf[NAME_TOKENS_MOST];
+
+    if (t->class != TASK_COMPUTE || t->family == FAMILY_OTHER)
+        return false;
+    struct str name = name_tokens_lower(capture_text(f->cap, f->cap->slices.name[t->slice]), buf);
+    return !name_tokens_any(name, libraries);
+}
+
 /* Share of the time in tasks that `picks` wants. */
 static double share_of_tasks(const struct cause_words *t,
                              bool (*picks)(const struct root_finder *f, size_t task))
@@ -230,6 +248,15 @@ static double share_of_tasks(const struct cause_words *t,
         if (root_counts_step(&t->f, tasks->at[i].step) && picks(&t->f, i))
             sum = nanos_add(sum, tasks->at[i].end - tasks->at[i].begin);
     return num_share((double)sum, (double)t->f.window);
+}
+
+static double kernels_share(const struct root_finder *f)
+{
+    nanos sum = 0;
+
+    for (int i = ACCOUNT_COMPUTE; i < ACCOUNT_COMM; i++)
+        sum = nanos_add(sum, f->by[i]);
+    return num_share((double)sum, (double)f->window);
 }
 
 /* The cause that the verdict names is not always the one that saves most. */
@@ -270,8 +297,13 @@ struct diagnosis_cause cause_none(struct cause_words *t, bool is_doubtful)
     if (t->f.w->device == NULL)
         return no_roof(t);
     /* The device is busy, but with kernels that nobody could judge: no bound, and no health. */
-    if (num_share((double)t->f.by[FAMILY_OTHER], (double)t->f.window) >= most)
-        return unnamed(t);
+    double strange = num_share((double)t->f.by[FAMILY_OTHER], (double)t->f.window);
+    if (t->f.framework == FRAMEWORK_NATIVE)
+        strange += share_of_tasks(t, is_hand_written);
+    if (strange >= most)
+        return unnamed(t, strange);
+    if (kernels_share(&t->f) < LEAST_KERNELS / 100.0)
+        return unknown(t);
     double simt = share_of_tasks(t, is_without_tensor), attention = share_of_tasks(t, is_scores);
     if (simt >= most || attention >= most)
         return unjudged(t, simt >= attention ? FAMILY_GEMM_SIMT : FAMILY_ATTENTION,

@@ -25,6 +25,9 @@ enum {
     LIMIT_START_USUAL = 20000,  /* which are no longer: others are first calls too, */
     LIMIT_START_CALLS = 4,      /* unless three quarters of so many are, */
     LIMIT_START_LEAST = 200000, /* and this long */
+    LIMIT_START_LAUNCH = 5000,  /* what a launch takes where fewer of them are recorded */
+    LIMIT_START_LATE = 2,       /* part of a first call that its kernel may begin behind its end */
+    LIMIT_START_LOOKUPS = 50,   /* entry points that a library looks up when it is loaded */
 
     /* Latency of a queue: three times the median gap between queued tasks, in these bounds. */
     LIMIT_QUEUE_TIMES = 3,
@@ -38,8 +41,10 @@ enum {
     LIMIT_AWAITED = 15000,
     LIMIT_LOOK_BACK = 64, /* tasks looked at for it */
 
-    /* A copy blocks its call when it ends by the call's end and this. */
+    /* A copy blocks its call when it ends by the call's end and this, or so much of its own
+     * length: the host has filled the last buffer by then. */
     LIMIT_COPY_RETURN = 20000,
+    LIMIT_COPY_STAGED = 4,
 
     /* Replay. */
     LIMIT_UNEXPLAINED = 12000, /* a start this late after stream and launch has another reason */

@@ -6,12 +6,14 @@
 #include "analysis/diagnose/limits.h"
 #include "analysis/study.h"
 
+#define ROOF_ASSUMED_DEVICE "910B3"
+
 static double roof_trait(int64_t value, double unit)
 {
     return value > 0 && value < INT64_C(1000000000000000) ? (double)value / unit : 0;
 }
 
-const struct device *roof_device(struct study *st)
+const struct device *roof_device(struct study *st, bool *is_assumed)
 {
     const struct facts *f = &st->cap->facts;
     struct device_traits traits = {
@@ -23,7 +25,11 @@ const struct device *roof_device(struct study *st)
         .memory_bytes = roof_trait(f->device_memory, 1),
     };
 
-    return device_of_traits(&traits, &st->scratch);
+    const struct device *known = device_of_traits(&traits, &st->scratch);
+    bool is_unknown = known == NULL && capture_is_ascend(st->cap);
+    if (is_assumed != NULL)
+        *is_assumed = is_unknown;
+    return is_unknown ? device_find(&device_builtin, S(ROOF_ASSUMED_DEVICE)) : known;
 }
 
 double roof_flops_time(const struct device *d, double flops, enum peak peak, int percent)
@@ -47,12 +53,7 @@ static double roof_tflops(const struct device *d, enum peak peak)
 
 static enum peak half_peak(const struct device *d)
 {
-    return roof_tflops(d, PEAK_BF16) > 0 || roof_tflops(d, PEAK_FP16) <= 0 ? PEAK_BF16 : PEAK_FP16;
-}
-
-enum peak roof_peak(const struct device *d, struct tensor_type type)
-{
-    return type.is_float8 ? PEAK_FP8 : type.is_half ? half_peak(d) : PEAK_TF32;
+    return device_product_peak(d, DTYPE_BF16);
 }
 
 bool roof_has_tf32(const struct device *d)
@@ -68,7 +69,7 @@ enum peak roof_float_peak(const struct device *d)
 double roof_float_gain(const struct device *d)
 {
     enum peak peak = roof_float_peak(d);
-    double gain = num_share(roof_tflops(d, peak) * roof_percent(ROOF_PRODUCT, peak, 0),
+    double gain = num_share(roof_tflops(d, peak) * roof_percent(d, ROOF_PRODUCT, peak, 0),
                             roof_tflops(d, PEAK_FP32) * LIMIT_SIMT_ROOF);
 
     return gain > 0 && gain < LIMIT_UNSHAPED_PRODUCT ? gain : LIMIT_UNSHAPED_PRODUCT;
@@ -79,7 +80,8 @@ static bool is_wide(enum peak peak)
     return peak == PEAK_TF32 || peak == PEAK_FP32 || peak == PEAK_FP64 || peak == PEAK_FP64_TENSOR;
 }
 
-int roof_percent(enum roof_kind kind, enum peak peak, double head)
+/* The same for a device whose peak nobody measured. */
+static int usual_percent(enum roof_kind kind, enum peak peak, double head)
 {
     switch (kind) {
     case ROOF_CONVOLUTION:
@@ -91,4 +93,12 @@ int roof_percent(enum roof_kind kind, enum peak peak, double head)
     default:
         return is_wide(peak) ? LIMIT_TENSOR_ROOF : LIMIT_GEMM_ROOF;
     }
+}
+
+int roof_percent(const struct device *d, enum roof_kind kind, enum peak peak, double head)
+{
+    int usual = usual_percent(kind, peak, head);
+    bool is_known = d != NULL && d->reached > 0 && peak != PEAK_FP32;
+
+    return is_known ? usual * (int)d->reached / LIMIT_GEMM_ROOF : usual;
 }

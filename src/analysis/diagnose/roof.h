@@ -6,21 +6,18 @@
 #define STRATA_ANALYSIS_DIAGNOSE_ROOF_H
 
 #include "device/device.h"
-#include "ops/tensor_shapes.h"
 
 enum roof_kind { ROOF_PRODUCT, ROOF_CONVOLUTION, ROOF_ATTENTION };
 
-/* The device of a capture: a row of the table, or what the recording says of it; NULL: neither. It
- * lives in the study. */
+/* The device of a capture: a row of the table, or what the recording says of it; an Ascend capture
+ * that does not name its device is compared with one of them (`is_assumed`, may be NULL). NULL:
+ * nothing is known. It lives in the study. */
 struct study;
-const struct device *roof_device(struct study *st);
+const struct device *roof_device(struct study *st, bool *is_assumed);
 
 /* Nanoseconds at `percent` of a peak, or of the bandwidth; 0 when it is not known. */
 double roof_flops_time(const struct device *d, double flops, enum peak peak, int percent);
 double roof_bytes_time(const struct device *d, double bytes, int percent);
-
-/* The peak of tensor cores for inputs of this type; doubles count as floats. */
-enum peak roof_peak(const struct device *d, struct tensor_type type);
 
 /* Whether TF32 makes products of floats faster: parts before Ampere have none, and on GeForce parts
  * it is as fast as fp32. */
@@ -31,7 +28,8 @@ bool roof_has_tf32(const struct device *d);
 enum peak roof_float_peak(const struct device *d);
 double roof_float_gain(const struct device *d);
 
-/* Percent of that peak that good kernels reach. `head` is the size of a head of attention. */
-int roof_percent(enum roof_kind kind, enum peak peak, double head);
+/* Percent of that peak that good kernels reach on a device. `head` is the size of a head of
+ * attention. */
+int roof_percent(const struct device *d, enum roof_kind kind, enum peak peak, double head);
 
 #endif

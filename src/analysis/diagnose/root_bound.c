@@ -7,6 +7,7 @@
 #include "analysis/idle/idle.h"
 
 ENUM_NAMES(saving_bound_name, enum saving_bound, "about", "at_most", "at_least", "in_recording")
+ENUM_NAMES(saving_bound_word, enum saving_bound, "about", "at most", "at least", "once")
 
 /* ---- what no graph can hold ---- */
 
@@ -127,9 +128,9 @@ static enum saving_bound bound_of_launches(const struct root_finder *f)
         const struct operator_work *work =
             operator_work_of(&f->w->works, whatif_operator(f->w, call));
         all += call->tasks;
-        if (work->flops <= 0 || work->key != run.key) {
+        if (work->is.flops <= 0 || work->key != run.key) {
             equal += tasks_of_run(&run);
-            run = (struct product_run){.key = work->flops > 0 ? work->key : 0};
+            run = (struct product_run){.key = work->is.flops > 0 ? work->key : 0};
             op = NO_SLICE;
         }
         run.calls += call->op != op;

@@ -1,362 +1,78 @@
 /*
- * The catalogue, a row for each cause.
+ * The catalogue, and whose words it takes.
  */
 #include "analysis/diagnose/root_cause.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/diagnose/root_find.h"
 #include "ops/name_tokens.h"
-#include "text/diagnosis.h"
+#include "text/cause.h"
 
 ENUM_NAMES(framework_name, enum framework, "pytorch", "torch_npu", "vllm", "sglang", "xla",
            "mindspore", "native")
 
-const struct root_cause_kind root_causes[ROOT_CAUSES] =
-    {
-        [ROOT_HEALTHY] =
-            {
-                .id = "healthy",
-                .what = &diagnosis_text.what_healthy,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_healthy,
-            },
-        [ROOT_UNKNOWN] =
-            {
-                .id = "unknown",
-                .what = &diagnosis_text.what_unknown,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_unknown,
-            },
-        [ROOT_LAUNCH_BOUND] =
-            {
-                .id = "launch_bound",
-                .what = &diagnosis_text.what_launch,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_launch,
-                .against = &diagnosis_text.not_launch,
-                .record = &diagnosis_text.record_launch,
-                .actions[FRAMEWORK_NPU] = &diagnosis_text.do_launch_npu,
-                .actions[FRAMEWORK_VLLM] = &diagnosis_text.do_launch_vllm,
-                .actions[FRAMEWORK_SGLANG] = &diagnosis_text.do_launch_sglang,
-                .actions[FRAMEWORK_XLA] = &diagnosis_text.do_launch_xla,
-                .whatif = "no_launch_cost",
-                .flags = ROOT_GENERIC | ROOT_OF_LAUNCHES,
-                .actions[FRAMEWORK_NATIVE] = &diagnosis_text.do_launch_native,
-                .actions[FRAMEWORK_MINDSPORE] = &diagnosis_text.do_launch_mindspore,
-            },
-        [ROOT_HOST_SYNC] =
-            {
-                .id = "host_sync",
-                .what = &diagnosis_text.what_sync,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_sync,
-                .against = &diagnosis_text.not_sync,
-                .record = &diagnosis_text.record_sync,
-                .actions[FRAMEWORK_XLA] = &diagnosis_text.do_sync_xla,
-                .whatif = "no_sync no_nonzero",
-                .flags = ROOT_OF_LAUNCHES,
-            },
-        [ROOT_INPUT_PIPELINE] =
-            {
-                .id = "input_pipeline",
-                .what = &diagnosis_text.what_input,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_input,
-                .against = &diagnosis_text.not_input,
-                .record = &diagnosis_text.record_input,
-                .actions[FRAMEWORK_XLA] = &diagnosis_text.do_input_xla,
-                .whatif = "input_ready:input",
-                .flags = ROOT_OF_STRETCHES,
-                .actions[FRAMEWORK_NATIVE] = &diagnosis_text.do_input_native,
-                .actions[FRAMEWORK_MINDSPORE] = &diagnosis_text.do_input_mindspore,
-            },
-        [ROOT_CPU_OPERATOR] =
-            {
-                .id = "cpu_operator",
-                .what = &diagnosis_text.what_cpu_op,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_cpu_op,
-                .against = &diagnosis_text.not_cpu_op,
-                .record = &diagnosis_text.record_cpu_op,
-                .whatif = "input_ready:cpu_operator",
-                .flags = ROOT_OF_STRETCHES,
-            },
-        [ROOT_HOST_UNTRACED] =
-            {
-                .id = "host_untraced",
-                .what = &diagnosis_text.what_untraced,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_untraced,
-                .against = &diagnosis_text.not_untraced,
-                .record = &diagnosis_text.record_untraced,
-                .actions[FRAMEWORK_VLLM] = &diagnosis_text.do_untraced_vllm,
-                .actions[FRAMEWORK_SGLANG] = &diagnosis_text.do_untraced_sglang,
-                .whatif = "input_ready:untraced",
-                .flags = ROOT_OF_STRETCHES | ROOT_WEAK,
-            },
-        [ROOT_PYTHON_OVERHEAD] =
-            {
-                .id = "python_overhead",
-                .what = &diagnosis_text.what_python,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_python,
-                .against = &diagnosis_text.not_python,
-                .record = &diagnosis_text.record_python,
-                .actions[FRAMEWORK_VLLM] = &diagnosis_text.do_python_vllm,
-                .actions[FRAMEWORK_SGLANG] = &diagnosis_text.do_python_sglang,
-                .whatif = "input_ready:python",
-                .flags = ROOT_OF_STRETCHES,
-            },
-        [ROOT_ALLOCATOR] =
-            {
-                .id = "allocator",
-                .what = &diagnosis_text.what_alloc,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_alloc,
-                .against = &diagnosis_text.not_alloc,
-                .record = &diagnosis_text.record_alloc,
-                .actions[FRAMEWORK_NPU] = &diagnosis_text.do_alloc_npu,
-                .whatif = "no_alloc",
-                .actions[FRAMEWORK_NATIVE] = &diagnosis_text.do_alloc_native,
-                .actions[FRAMEWORK_MINDSPORE] = &diagnosis_text.do_alloc_mindspore,
-            },
-        [ROOT_COMPILATION] =
-            {
-                .id = "compilation",
-                .what = &diagnosis_text.what_compile,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_compile,
-                .against = &diagnosis_text.not_compile,
-                .record = &diagnosis_text.record_compile,
-                .actions[FRAMEWORK_NPU] = &diagnosis_text.do_compile_npu,
-                .actions[FRAMEWORK_VLLM] = &diagnosis_text.do_compile_vllm,
-                .actions[FRAMEWORK_SGLANG] = &diagnosis_text.do_compile_sglang,
-                .actions[FRAMEWORK_XLA] = &diagnosis_text.do_compile_xla,
-                .whatif = "no_compile",
-                .flags = ROOT_OF_STRETCHES,
-                .actions[FRAMEWORK_NATIVE] = &diagnosis_text.do_compile_native,
-                .actions[FRAMEWORK_MINDSPORE] = &diagnosis_text.do_compile_mindspore,
-            },
-        [ROOT_PAGEABLE_COPY] =
-            {
-                .id = "pageable_copy",
-                .what = &diagnosis_text.what_pageable,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_pageable,
-                .against = &diagnosis_text.not_pageable,
-                .whatif = "pinned_copies",
-                .flags = ROOT_BETWEEN_STREAMS,
-                .actions[FRAMEWORK_NATIVE] = &diagnosis_text.do_pageable_native,
-                .actions[FRAMEWORK_XLA] = &diagnosis_text.do_pageable_xla,
-            },
-        [ROOT_COPY_EXPOSED] =
-            {
-                .id = "copy_exposed",
-                .what = &diagnosis_text.what_copy,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_copy,
-                .against = &diagnosis_text.not_copy,
-                .record = &diagnosis_text.record_copy,
-                .whatif = "overlap_copies",
-                .flags = ROOT_BETWEEN_STREAMS | ROOT_UPPER_BOUND | ROOT_WEAK,
-            },
-        [ROOT_COPY_UNNEEDED] =
-            {
-                .id = "copy_unneeded",
-                .what = &diagnosis_text.what_unneeded,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_unneeded,
-                .against = &diagnosis_text.not_unneeded,
-                .record = &diagnosis_text.record_unneeded,
-                .whatif = "no_copies",
-                .flags = ROOT_BETWEEN_STREAMS | ROOT_UPPER_BOUND | ROOT_WEAK,
-            },
-        [ROOT_NO_OVERLAP] =
-            {
-                .id = "no_overlap",
-                .what = &diagnosis_text.what_overlap,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_overlap,
-                .against = &diagnosis_text.not_overlap,
-                .record = &diagnosis_text.record_overlap,
-                .whatif = "overlap_copies",
-                .flags = ROOT_BETWEEN_STREAMS | ROOT_UPPER_BOUND | ROOT_WEAK,
-            },
-        [ROOT_COMM_EXPOSED] =
-            {
-                .id = "comm_exposed",
-                .what = &diagnosis_text.what_comm,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_comm,
-                .against = &diagnosis_text.not_comm,
-                .record = &diagnosis_text.record_comm,
-                .actions[FRAMEWORK_XLA] = &diagnosis_text.do_comm_xla,
-                .whatif = "overlap_comm",
-                .flags = ROOT_BETWEEN_STREAMS | ROOT_UPPER_BOUND,
-            },
-        [ROOT_NO_TENSOR_CORE] =
-            {
-                .id = "gemm_no_tensor_core",
-                .what = &diagnosis_text.what_no_tensor,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_no_tensor,
-                .against = &diagnosis_text.not_no_tensor,
-                .record = &diagnosis_text.record_no_tensor,
-                .actions[FRAMEWORK_NPU] = &diagnosis_text.do_no_tensor_npu,
-                .actions[FRAMEWORK_XLA] = &diagnosis_text.do_no_tensor_xla,
-                .whatif = "gemm_at_roof",
-                .flags = ROOT_OF_TASKS | ROOT_NEEDS_SHAPES,
-                .actions[FRAMEWORK_NATIVE] = &diagnosis_text.do_no_tensor_native,
-                .actions[FRAMEWORK_MINDSPORE] = &diagnosis_text.do_no_tensor_mindspore,
-            },
-        [ROOT_FP64_USED] =
-            {
-                .id = "fp64_used",
-                .what = &diagnosis_text.what_fp64,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_fp64,
-                .against = &diagnosis_text.not_fp64,
-                .record = &diagnosis_text.record_fp64,
-                .whatif = "no_fp64",
-                .flags = ROOT_OF_TASKS | ROOT_NEEDS_SHAPES,
-            },
-        [ROOT_GEMM_INEFFICIENT] =
-            {
-                .id = "gemm_inefficient",
-                .what = &diagnosis_text.what_gemm,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_gemm,
-                .against = &diagnosis_text.not_gemm,
-                .record = &diagnosis_text.record_gemm,
-                .whatif = "family_at_roof:gemm_tensor family_at_roof:conv",
-                .flags = ROOT_OF_TASKS | ROOT_GENERIC | ROOT_NEEDS_SHAPES,
-            },
-        [ROOT_ATTENTION_UNFUSED] =
-            {
-                .id = "attention_unfused",
-                .what = &diagnosis_text.what_attention,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_attention,
-                .against = &diagnosis_text.not_attention,
-                .record = &diagnosis_text.record_attention,
-                .actions[FRAMEWORK_NPU] = &diagnosis_text.do_attention_npu,
-                .actions[FRAMEWORK_VLLM] = &diagnosis_text.do_attention_vllm,
-                .actions[FRAMEWORK_SGLANG] = &diagnosis_text.do_attention_sglang,
-                .actions[FRAMEWORK_XLA] = &diagnosis_text.do_attention_xla,
-                .whatif = "fuse_attention",
-                .flags = ROOT_OF_TASKS | ROOT_NEEDS_SHAPES,
-                .actions[FRAMEWORK_NATIVE] = &diagnosis_text.do_attention_native,
-                .actions[FRAMEWORK_MINDSPORE] = &diagnosis_text.do_attention_mindspore,
-            },
-        [ROOT_ELEMENTWISE_UNFUSED] =
-            {
-                .id = "elementwise_unfused",
-                .what = &diagnosis_text.what_elementwise,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_elementwise,
-                .against = &diagnosis_text.not_elementwise,
-                .record = &diagnosis_text.record_elementwise,
-                .actions[FRAMEWORK_NPU] = &diagnosis_text.do_elementwise_npu,
-                .actions[FRAMEWORK_SGLANG] = &diagnosis_text.do_elementwise_sglang,
-                .actions[FRAMEWORK_XLA] = &diagnosis_text.do_elementwise_xla,
-                .whatif = "fuse_elementwise",
-                .flags = ROOT_OF_TASKS | ROOT_GENERIC,
-                .actions[FRAMEWORK_NATIVE] = &diagnosis_text.do_elementwise_native,
-                .actions[FRAMEWORK_MINDSPORE] = &diagnosis_text.do_elementwise_mindspore,
-            },
-        [ROOT_LAYOUT_COPIES] =
-            {
-                .id = "layout_copies",
-                .what = &diagnosis_text.what_layout,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_layout,
-                .against = &diagnosis_text.not_layout,
-                .record = &diagnosis_text.record_layout,
-                .whatif = "drop_layout",
-                .flags = ROOT_OF_TASKS | ROOT_UPPER_BOUND,
-            },
-        [ROOT_OPTIMIZER_UNFUSED] =
-            {
-                .id = "optimizer_unfused",
-                .what = &diagnosis_text.what_optimizer,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_optimizer,
-                .against = &diagnosis_text.not_optimizer,
-                .record = &diagnosis_text.record_optimizer,
-                .actions[FRAMEWORK_NPU] = &diagnosis_text.do_optimizer_npu,
-                .actions[FRAMEWORK_XLA] = &diagnosis_text.do_optimizer_xla,
-                .whatif = "fuse_optimizer",
-                .flags = ROOT_OF_TASKS,
-                .actions[FRAMEWORK_NATIVE] = &diagnosis_text.do_optimizer_native,
-                .actions[FRAMEWORK_MINDSPORE] = &diagnosis_text.do_optimizer_native,
-            },
-        [ROOT_INDEX_SORT_HEAVY] =
-            {
-                .id = "index_sort_heavy",
-                .what = &diagnosis_text.what_index,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_index,
-                .against = &diagnosis_text.not_index,
-                .record = &diagnosis_text.record_index,
-                .whatif = "family_at_roof:index_sort",
-                .flags = ROOT_OF_TASKS | ROOT_NEEDS_SHAPES | ROOT_WEAK,
-            },
-        [ROOT_AICPU_EXPOSED] =
-            {
-                .id = "aicpu_exposed",
-                .what = &diagnosis_text.what_aicpu,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_aicpu,
-                .against = &diagnosis_text.not_aicpu,
-                .record = &diagnosis_text.record_aicpu,
-                .flags = ROOT_OF_TASKS | ROOT_UPPER_BOUND,
-            },
-        [ROOT_DEVICE_DEPENDENCY] =
-            {
-                .id = "device_dependency",
-                .what = &diagnosis_text.what_depend,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_depend,
-                .against = &diagnosis_text.not_depend,
-                .record = &diagnosis_text.record_depend,
-                .whatif = "no_stream_wait",
-                .flags = ROOT_BETWEEN_STREAMS | ROOT_UPPER_BOUND,
-            },
-        [ROOT_SLOW_STEP_MORE_WORK] =
-            {
-                .id = "slow_step_more_work",
-                .what = &diagnosis_text.what_slow_more,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_slow_more,
-                .against = &diagnosis_text.not_slow_more,
-                .record = &diagnosis_text.record_slow_more,
-                .flags = ROOT_OF_STEP,
-            },
-        [ROOT_SLOW_STEP_SAME_WORK] =
-            {
-                .id = "slow_step_same_work",
-                .what = &diagnosis_text.what_slow_same,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_slow_same,
-                .against = &diagnosis_text.not_slow_same,
-                .record = &diagnosis_text.record_slow_same,
-                .flags = ROOT_OF_STEP,
-            },
-        [ROOT_CLOCK_DROP] =
-            {
-                .id = "clock_drop",
-                .what = &diagnosis_text.what_clock,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_clock,
-                .against = &diagnosis_text.not_clock,
-                .record = &diagnosis_text.record_clock,
-                .flags = ROOT_OF_STEP,
-            },
-        [ROOT_VARIABLE_SHAPES] =
-            {
-                .id = "variable_shapes",
-                .what = &diagnosis_text.what_shapes,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_shapes,
-                .against = &diagnosis_text.not_shapes,
-                .record = &diagnosis_text.record_shapes,
-                .whatif = "no_alloc",
-                .flags = ROOT_BETWEEN_STREAMS | ROOT_NEEDS_SHAPES,
-            },
-        [ROOT_START_UP] =
-            {
-                .id = "start_up",
-                .what = &diagnosis_text.what_start,
-                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_start,
-                .against = &diagnosis_text.not_start,
-                .record = &diagnosis_text.record_start,
-                .whatif = "no_start_up",
-            },
+const struct root_cause_kind root_causes[ROOT_CAUSES] = {
+#define VERDICT(symbol, id_) [ROOT_##symbol] = {.id = #id_, .idle = NO_IDLE},
+#define CAUSE(symbol, id_, changes, idle_, flags_, value_, evidence_)                              \
+    [ROOT_##symbol] = {#id_, changes, idle_, flags_, value_, evidence_},
+#include "analysis/diagnose/causes.def"
+#undef VERDICT
+#undef CAUSE
 };
+
+/* ---- texts ---- */
+
+enum { KEY_MOST = 96 };
+
+static int text_order(const void *key, const void *message)
+{
+    return strcmp(key, ((const struct message *)message)->key);
+}
+
+/* The text of a part of a cause; NULL: there is none. */
+static const struct message *cause_part(enum root_cause cause, const char *part, const char *whose)
+{
+    const struct message *all = (const struct message *)&cause_text;
+    char key[KEY_MOST];
+
+    snprintf(key, sizeof(key), "cause.%s_%s%s%s", root_causes[cause].id, part,
+             whose[0] != '\0' ? "_" : "", whose);
+    return bsearch(key, all, sizeof(cause_text) / sizeof(*all), sizeof(*all), text_order);
+}
+
+const struct message *root_cause_what(enum root_cause cause)
+{
+    return cause_part(cause, "what", "");
+}
+
+const struct message *root_cause_against(enum root_cause cause)
+{
+    return cause_part(cause, "against", "");
+}
+
+const struct message *root_cause_record(enum root_cause cause)
+{
+    return cause_part(cause, "record", "");
+}
+
+const struct message *root_cause_action(enum root_cause cause, enum framework framework)
+{
+    const struct message *own = cause_part(cause, "do", framework_name(framework));
+
+    return own != NULL ? own : cause_part(cause, "do", "");
+}
 
 struct str root_cause_label(enum lang lang, enum root_cause cause)
 {
-    struct str what = message_in(lang, root_causes[cause].what);
+    struct str what = message_in(lang, root_cause_what(cause));
     size_t end = str_find(what, lang == LANG_ZH ? S("：") : S(":"));
 
     return str_part(what, 0, end);
 }
 
-const struct message *root_cause_action(enum root_cause cause, enum framework framework)
-{
-    const struct message *own = root_causes[cause].actions[framework];
-
-    return own != NULL ? own : root_causes[cause].actions[FRAMEWORK_PYTORCH];
-}
+/* ---- frameworks ---- */
 
 /* The first sign that the capture has. Servers are known by what their host does: libraries of
  * kernels are used by others, too. */
@@ -409,4 +125,10 @@ enum framework framework_of(const struct capture *cap)
     struct str kind = capture_text(cap, cap->facts.kind);
     bool is_foreign = str_equal(kind, S("nsys")) || str_starts(kind, S("rocprof"));
     return found == FRAMEWORK_NATIVE && !is_foreign ? FRAMEWORK_PYTORCH : found;
+}
+
+bool framework_is_torch(enum framework framework)
+{
+    return framework != FRAMEWORK_XLA && framework != FRAMEWORK_MINDSPORE &&
+           framework != FRAMEWORK_NATIVE;
 }

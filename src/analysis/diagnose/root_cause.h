@@ -1,7 +1,7 @@
 /*
  * root_cause - the catalogue of causes: what limits a run, how it is valued, what to do.
  *
- * Ids are stable; docs/diagnosis.md lists them with what speaks for and against each.
+ * Rows are in causes.def, texts in data/text/cause.tsv; docs/diagnosis.md lists both.
  */
 #ifndef STRATA_ANALYSIS_DIAGNOSE_ROOT_CAUSE_H
 #define STRATA_ANALYSIS_DIAGNOSE_ROOT_CAUSE_H
@@ -10,39 +10,13 @@
 #include "report/message.h"
 
 enum root_cause {
-    ROOT_HEALTHY,
-    ROOT_UNKNOWN,
-    ROOT_LAUNCH_BOUND,
-    ROOT_HOST_SYNC,
-    ROOT_INPUT_PIPELINE,
-    ROOT_CPU_OPERATOR,
-    ROOT_HOST_UNTRACED,
-    ROOT_PYTHON_OVERHEAD,
-    ROOT_ALLOCATOR,
-    ROOT_COMPILATION,
-    ROOT_PAGEABLE_COPY,
-    ROOT_COPY_EXPOSED,
-    ROOT_COPY_UNNEEDED,
-    ROOT_NO_OVERLAP,
-    ROOT_COMM_EXPOSED,
-    ROOT_NO_TENSOR_CORE,
-    ROOT_FP64_USED,
-    ROOT_GEMM_INEFFICIENT,
-    ROOT_ATTENTION_UNFUSED,
-    ROOT_ELEMENTWISE_UNFUSED,
-    ROOT_LAYOUT_COPIES,
-    ROOT_OPTIMIZER_UNFUSED,
-    ROOT_INDEX_SORT_HEAVY,
-    ROOT_AICPU_EXPOSED,
-    ROOT_DEVICE_DEPENDENCY,
-    ROOT_SLOW_STEP_MORE_WORK,
-    ROOT_SLOW_STEP_SAME_WORK,
-    ROOT_CLOCK_DROP,
-    ROOT_VARIABLE_SHAPES,
-    ROOT_START_UP,
+#define VERDICT(symbol, id)    ROOT_##symbol,
+#define CAUSE(symbol, id, ...) ROOT_##symbol,
+#include "analysis/diagnose/causes.def"
+#undef VERDICT
+#undef CAUSE
+    ROOT_CAUSES
 };
-
-enum { ROOT_CAUSES = ROOT_START_UP + 1 };
 
 /* Whose words an action uses. */
 enum framework {
@@ -55,9 +29,7 @@ enum framework {
     FRAMEWORK_NATIVE /* CUDA C, HIP, OpenACC: no framework is seen */
 };
 
-enum { FRAMEWORKS = FRAMEWORK_NATIVE + 1 };
-
-enum {
+enum root_flag {
     ROOT_GENERIC = 1,     /* a specific cause with half of its saving is named before it */
     ROOT_UPPER_BOUND = 2, /* the saving is one */
     ROOT_NEEDS_SHAPES = 4,
@@ -67,18 +39,35 @@ enum {
     ROOT_OF_TASKS = 64,         /* made of certain tasks and their launches */
     ROOT_OF_STRETCHES = 128,    /* made of host work between launches */
     ROOT_BETWEEN_STREAMS = 256, /* made of the order of tasks */
+    ROOT_WHILE_IDLE = 512,      /* its sentence is of host time in which the device idles */
+    ROOT_BY_STEPS = 1024,       /* seen by comparing steps: it lies in no task or call */
 };
+
+enum { NO_IDLE = -1 };
+
+struct root_finder;
+struct found_cause;
 
 struct root_cause_kind {
     const char *id;
-    const struct message *what;                /* the cause as a sentence without its full stop */
-    const struct message *actions[FRAMEWORKS]; /* NULL: as for PyTorch */
-    const struct message *against, *record;    /* may be NULL */
     const char *whatif; /* changes that value it, parted by blanks; NULL: the accounting */
-    unsigned flags;
+    int idle;           /* enum idle_cause that it shows as, or NO_IDLE */
+    unsigned flags;     /* enum root_flag */
+    /* NULL of VERDICT rows. */
+    struct found_cause *(*value)(struct root_finder *f, enum root_cause cause);
+    void (*evidence)(const struct root_finder *f, struct found_cause *c);
 };
 
 extern const struct root_cause_kind root_causes[ROOT_CAUSES];
+
+/* The cause as a sentence without its full stop; what speaks against it, and what to record for
+ * certainty: NULL where nothing does. */
+const struct message *root_cause_what(enum root_cause cause);
+const struct message *root_cause_against(enum root_cause cause);
+const struct message *root_cause_record(enum root_cause cause);
+
+/* In the words of the framework, else in those of PyTorch. */
+const struct message *root_cause_action(enum root_cause cause, enum framework framework);
 
 /* For people, as its sentence begins: "Exposed communication". */
 struct str root_cause_label(enum lang lang, enum root_cause cause);
@@ -87,6 +76,7 @@ struct str root_cause_label(enum lang lang, enum root_cause cause);
 enum framework framework_of(const struct capture *cap);
 const char *framework_name(enum framework framework);
 
-const struct message *root_cause_action(enum root_cause cause, enum framework framework);
+/* PyTorch, or what is made of it. */
+bool framework_is_torch(enum framework framework);
 
 #endif

@@ -1,10 +1,11 @@
 /*
- * What each cause is worth: by a changed replay, by shares of one, or by the accounting.
+ * What a cause is worth: by a changed replay, by the share that runs alone, or by the accounting.
  */
 #include "analysis/diagnose/root_find.h"
 
 #include "analysis/diagnose/limits.h"
 #include "analysis/diagnose/root_limits.h"
+#include "analysis/steps/steps.h"
 #include "analysis/study.h"
 
 enum { ROOT_CHANGES = 2 };
@@ -40,30 +41,39 @@ bool root_changes(const struct root_finder *f, size_t task)
     return (c->drop[node] & REPLAY_GONE) != 0 || c->dur[node] < f->w->replay->nodes[node].dur;
 }
 
-static double share_of(const struct root_finder *f, nanos time)
+double root_share(const struct root_finder *f, nanos time)
 {
     return num_share((double)time, (double)f->window);
+}
+
+nanos root_start_up(const struct root_finder *f)
+{
+    const nanos *by = f->is_start_of_run ? f->a->all.by : f->by;
+
+    return by[ACCOUNT_IDLE + CAUSE_START_UP];
+}
+
+nanos root_start_base(const struct root_finder *f)
+{
+    const struct interval *all = &f->a->all.window;
+
+    return f->is_start_of_run ? nanos_sub(all->end, all->begin) : f->window;
 }
 
 double root_least(const struct root_finder *f, enum root_cause cause, int percent)
 {
     nanos start = cause == ROOT_START_UP ? 0 : f->by[ACCOUNT_IDLE + CAUSE_START_UP];
 
-    return percent / 100.0 * (1 - share_of(f, start));
+    return percent / 100.0 * (1 - root_share(f, start));
 }
 
-nanos root_copies_alone(const struct root_finder *f)
+double root_copies_alone(const struct root_finder *f)
 {
     nanos sum = f->by[ACCOUNT_COPY + COPY_P2P];
 
     for (int kind = COPY_H2D_PAGEABLE; kind <= COPY_D2H; kind++)
         sum += f->by[ACCOUNT_COPY + kind];
-    return sum;
-}
-
-static double copies_share(const struct root_finder *f)
-{
-    return share_of(f, root_copies_alone(f));
+    return root_share(f, sum);
 }
 
 /* Share of a change's saving that lies in the slow step. */
@@ -115,38 +125,34 @@ static double most_saved(const struct root_finder *f, const struct found_cause *
 
     for (int cause = 0; cause < IDLE_CAUSES; cause++)
         idle += f->by[ACCOUNT_IDLE + cause];
-    double waiting = share_of(f, idle) + copies_share(f);
-    if (flags & (ROOT_OF_STEP | ROOT_BETWEEN_STREAMS))
+    double waiting = root_share(f, idle) + root_copies_alone(f);
+    if (flags & (ROOT_BY_STEPS | ROOT_BETWEEN_STREAMS))
         return 1;
-    if (c->cause == ROOT_START_UP)
-        return share_of(f, f->by[ACCOUNT_IDLE + CAUSE_START_UP]); /* not what waits behind it */
-    if (flags & ROOT_OF_TASKS)
-        return c->share + c->host_share; /* the host is spared their launches too */
+    if (c->cause == ROOT_START_UP) /* not what waits behind it */
+        return num_share((double)root_start_up(f), (double)root_start_base(f));
+    if (flags & ROOT_OF_TASKS) /* the host is spared their launches too, if it holds up anything */
+        return c->share + at_most(c->host_share, waiting);
     if (flags & ROOT_OF_LAUNCHES) {
         /* Idle time that long host work fills: launches and waits that go let the host begin with
          * it sooner, which is a matter of that work. */
         for (size_t i = 0; i < ARRAY_LEN(work); i++)
             filled += f->by[ACCOUNT_IDLE + work[i]];
-        return waiting - share_of(f, filled);
+        return waiting - root_share(f, filled);
     }
     return (flags & ROOT_OF_STRETCHES) && c->share < waiting ? c->share : waiting;
 }
 
-/* Whatever is worth listing is kept. */
-static struct found_cause *find_keep(struct root_finder *f, enum root_cause cause, double saving,
-                                     double profiled)
+struct found_cause *root_keep(struct root_finder *f, enum root_cause cause, double saving,
+                              double profiled)
 {
     double least = root_least(f, cause, ROOT_LISTED);
     struct found_cause *c = &f->found[f->n];
 
     if (saving < least && profiled < least)
         return NULL;
-    *c = (struct found_cause){.cause = cause};
-    root_find_sites(f, c);
-    /* Slow steps and changing shapes are seen by comparing steps; every other cause is made of
-     * tasks or calls. */
-    if (c->n_sites == 0 && c->cause != ROOT_VARIABLE_SHAPES &&
-        (root_causes[c->cause].flags & ROOT_OF_STEP) == 0)
+    *c = (struct found_cause){.cause = cause, .told = -1};
+    root_causes[cause].evidence(f, c);
+    if (c->n_sites == 0 && !root_has(c, ROOT_BY_STEPS)) /* made of tasks or calls, but of none */
         return NULL;
     if (c->is_at_edge && !root_has(c, ROOT_OF_TASKS) && c->cause != ROOT_START_UP)
         return NULL;
@@ -182,177 +188,62 @@ double root_run(struct root_finder *f, enum root_cause cause, enum root_cause ot
     return r.is_calibrated ? r.saving : r.profiled_saving;
 }
 
-/* Whether many launches hold up the device, and not one or two of them. */
-static bool is_spread(const struct root_finder *f)
-{
-    nanos most[ROOT_FEW_LAUNCHES] = {0}, all = 0;
-
-    for (size_t i = 0; i < f->a->pieces.n; i++) {
-        const struct idle_piece *p = &f->a->pieces.at[i];
-        nanos length = p->at.end - p->at.begin;
-        if (p->cause != CAUSE_LAUNCH || !root_counts_step(f, p->step))
-            continue;
-        all = nanos_add(all, length);
-        for (size_t k = 0; k < ROOT_FEW_LAUNCHES; k++)
-            if (length > most[k]) {
-                nanos less = most[k];
-                most[k] = length;
-                length = less;
-            }
-    }
-    nanos few = 0;
-    for (size_t k = 0; k < ROOT_FEW_LAUNCHES; k++)
-        few = nanos_add(few, most[k]);
-    return few < all / 2;
-}
-
-/* Whether steps allocate again and again: at least half of them do, or, where none are marked,
- * half of what is allocated is given back. Memory that is taken once is part of a start. */
-static bool allocates_steadily(const struct root_finder *f)
-{
-    uint32_t last = TASK_NO_STEP;
-    size_t steps = 0, allocs = 0, frees = 0;
-
-    for (size_t i = 0; i < f->a->host.n; i++) {
-        const struct host_call *call = &f->a->host.calls[i];
-        uint32_t step = root_step_of_call(f, call);
-        if (!host_call_allocates((enum call_kind)call->kind) || call->is_start_up ||
-            !root_counts_step(f, step))
-            continue;
-        steps += step != last;
-        last = step;
-        bool is_free =
-            call->kind == CALL_FREE ||
-            str_contains_nocase(capture_text(f->cap, f->cap->slices.name[call->slice]), S("free"));
-        frees += is_free;
-        allocs += !is_free;
-    }
-    return f->steps > 1 ? steps * 2 >= f->steps : frees * 2 >= allocs;
-}
-
-/* Whether the accounting shows enough time that a cause could have taken. */
-static bool is_supported(const struct root_finder *f, enum root_cause cause)
-{
-    if (cause == ROOT_LAUNCH_BOUND)
-        return share_of(f, f->by[ACCOUNT_IDLE + CAUSE_LAUNCH]) >=
-                   root_least(f, cause, ROOT_LISTED) &&
-               is_spread(f);
-    if (cause == ROOT_ALLOCATOR)
-        return allocates_steadily(f);
-    if (cause == ROOT_COMM_EXPOSED)
-        return share_of(f, f->by[ACCOUNT_COMM]) >= root_least(f, cause, ROOT_NOT_HEALTHY);
-    return true;
-}
-
-/* What the changes of a cause save. */
-static void value(struct root_finder *f, enum root_cause cause)
+struct found_cause *root_value_changes(struct root_finder *f, enum root_cause cause)
 {
     struct whatif_change changes[ROOT_CHANGES];
     size_t n = changes_of(cause, changes);
 
-    if (n == 0 || !is_supported(f, cause))
-        return;
+    if (n == 0)
+        return NULL;
     struct whatif_result r = whatif_run(f->w, changes, n);
     struct found_cause *c =
-        find_keep(f, cause, r.is_calibrated ? r.saving : r.profiled_saving, r.profiled_saving);
+        root_keep(f, cause, r.is_calibrated ? r.saving : r.profiled_saving, r.profiled_saving);
     if (c != NULL)
         c->in_slow_step = in_slow_step(f, changes, n);
+    return c;
 }
 
-/* Copies that streams wait for are a matter of the waits; others of the stream they run in. Waits
- * for collectives are a matter of those. */
-static void value_copies(struct root_finder *f)
+static struct found_cause *listed(struct root_finder *f, enum root_cause cause)
 {
-    const struct trace_replay *r = f->w->replay;
-    size_t waits = 0, of_comm = 0; /* that collectives wait or are waited for */
-    bool has_event = false;
+    const struct found_cause *c = root_found(f, cause);
 
-    for (size_t i = 0; i < r->n; i++) {
-        if (r->nodes[i].other == REPLAY_NONE)
-            continue;
-        waits++;
-        of_comm += f->a->tasks.at[r->nodes[i].ref].class == TASK_COMM ||
-                   f->a->tasks.at[r->nodes[r->nodes[i].other].ref].class == TASK_COMM;
-    }
-    for (size_t i = 0; i < f->a->host.n; i++)
-        has_event |= f->a->host.calls[i].kind == CALL_EVENT;
-    value(f, ROOT_PAGEABLE_COPY);
-    value(f, ROOT_COPY_UNNEEDED);
-    if (copies_share(f) >= ROOT_COPY_SHARE / 100.0) {
-        double pageable = share_of(f, f->by[ACCOUNT_COPY + COPY_H2D_PAGEABLE] +
-                                          f->by[ACCOUNT_COPY + COPY_D2H_PAGEABLE]);
-        bool is_pinned = pageable < ROOT_PAGEABLE / 100.0 * copies_share(f);
-        value(f, has_event && waits > 0 && is_pinned ? ROOT_NO_OVERLAP : ROOT_COPY_EXPOSED);
-    } else if (of_comm * 2 < waits) {
-        value(f, ROOT_DEVICE_DEPENDENCY);
-    }
+    return c != NULL ? &f->found[c - f->found] : NULL;
 }
 
-/* What runs alone for long, though no change hides it: an upper bound. */
-static void value_share(struct root_finder *f, enum root_cause cause, double share)
+static bool is_trusted(const struct root_finder *f, const struct found_cause *c)
 {
-    const struct found_cause *before = root_found(f, cause);
+    return c->saving >= root_least(f, c->cause, ROOT_NAMED) &&
+           root_confidence(f, c) >= ROOT_POSSIBLE / 100.0;
+}
 
-    if (share < root_least(f, cause, ROOT_NOT_HEALTHY) ||
-        (before != NULL && before->saving >= root_least(f, cause, ROOT_NAMED)))
-        return;
-    struct found_cause *c =
-        before != NULL ? &f->found[before - f->found] : find_keep(f, cause, share, share);
+struct found_cause *root_value_share(struct root_finder *f, enum root_cause cause, double share)
+{
+    struct found_cause *c = listed(f, cause);
+
+    if (share < root_least(f, cause, ROOT_NOT_HEALTHY) || (c != NULL && is_trusted(f, c)))
+        return c;
     if (c == NULL)
-        return;
-    c->saving = c->profiled_saving = share;
-    c->is_share = true;
-}
-
-static void value_accounts(struct root_finder *f)
-{
-    double aicpu = share_of(f, f->by[ACCOUNT_COMPUTE + FAMILY_AICPU]);
-
-    find_keep(f, ROOT_AICPU_EXPOSED, aicpu, aicpu);
-    value_share(f, ROOT_COMM_EXPOSED, share_of(f, f->by[ACCOUNT_COMM]));
-    if (root_found(f, ROOT_NO_OVERLAP) == NULL)
-        value_share(f, ROOT_COPY_EXPOSED, copies_share(f));
-    value_share(f, ROOT_DEVICE_DEPENDENCY, share_of(f, f->waits));
-    if (f->clock.step != SIZE_MAX)
-        find_keep(f, ROOT_CLOCK_DROP, f->clock.share, f->clock.share);
-    if (f->slow.step == SIZE_MAX)
-        return;
-    struct found_cause *c = find_keep(f, f->slow.cause, f->slow.share, f->slow.share);
-    if (c != NULL)
-        c->in_slow_step = 1;
-}
-
-bool root_waits_for_interpreter(const struct root_finder *f)
-{
-    size_t n = 0, near = 0;
-
-    for (size_t i = 0; i < f->a->host.n; i++) {
-        const struct host_call *c = &f->a->host.calls[i];
-        bool is_untraced = c->class == STRETCH_UNTRACED && c->filler == NO_SLICE;
-        if (!is_untraced || !root_counts_step(f, root_step_of_call(f, c)))
-            continue;
-        nanos times = (c->stretch + ROOT_SWITCH / 2) / ROOT_SWITCH;
-        nanos off = c->stretch - times * ROOT_SWITCH;
-        n++;
-        near += times >= 1 && times <= ROOT_SWITCH_MOST &&
-                (off < 0 ? -off : off) * 100 <= (nanos)ROOT_SWITCH * ROOT_SWITCH_NEAR;
+        c = root_keep(f, cause, share, share);
+    if (c != NULL) {
+        c->saving = c->profiled_saving = share;
+        c->is_share = true;
     }
-    return near >= ROOT_SWITCH_STRETCHES && near * 100 >= n * ROOT_SWITCH_SHARE;
+    return c;
+}
+
+const struct found_cause *root_valued(struct root_finder *f, enum root_cause cause)
+{
+    if (!f->is_valued[cause] && root_causes[cause].value != NULL) {
+        f->is_valued[cause] = true;
+        root_causes[cause].value(f, cause);
+    }
+    return root_found(f, cause);
 }
 
 void root_find(struct root_finder *f)
 {
-    static const enum root_cause changes[] = {
-        ROOT_LAUNCH_BOUND,      ROOT_HOST_SYNC,           ROOT_INPUT_PIPELINE,
-        ROOT_CPU_OPERATOR,      ROOT_HOST_UNTRACED,       ROOT_PYTHON_OVERHEAD,
-        ROOT_ALLOCATOR,         ROOT_COMPILATION,         ROOT_COMM_EXPOSED,
-        ROOT_NO_TENSOR_CORE,    ROOT_FP64_USED,           ROOT_GEMM_INEFFICIENT,
-        ROOT_ATTENTION_UNFUSED, ROOT_ELEMENTWISE_UNFUSED, ROOT_LAYOUT_COPIES,
-        ROOT_OPTIMIZER_UNFUSED, ROOT_INDEX_SORT_HEAVY,
-    };
-
-    value(f, ROOT_START_UP);
-
+    /* The first of steps that nobody marked counts for nothing else. */
+    f->is_start_of_run = study_steps(f->st)->found != FOUND_NOT;
     /* Queued work that begins later than any queue's latency explains, though no other stream
      * ended. */
     f->waits = 0;
@@ -361,12 +252,6 @@ void root_find(struct root_finder *f)
             f->waits += root_long_wait(f, &f->a->pieces.at[i]);
     root_find_slow_step(f);
     root_find_slow_clock(f);
-    for (size_t i = 0; i < ARRAY_LEN(changes); i++)
-        value(f, changes[i]);
-    value_copies(f);
-    value_accounts(f);
-    /* Sizes that change make memory anew; what compilers do with them names itself. */
-    const struct found_cause *memory = root_found(f, ROOT_ALLOCATOR);
-    if (memory != NULL && root_shape_sets(f) >= ROOT_SHAPE_SETS)
-        find_keep(f, ROOT_VARIABLE_SHAPES, memory->saving, memory->profiled_saving);
+    for (enum root_cause cause = 0; cause < ROOT_CAUSES; cause++)
+        root_valued(f, cause);
 }

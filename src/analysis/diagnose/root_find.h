@@ -29,6 +29,7 @@ enum saving_bound {
 enum { SAVING_BOUNDS = SAVING_IN_RECORDING + 1 };
 
 const char *saving_bound_name(enum saving_bound bound);
+const char *saving_bound_word(enum saving_bound bound); /* for people */
 
 /* One step that is slower than the others. */
 struct slow_step {
@@ -45,6 +46,11 @@ struct slow_step {
 
 struct found_cause {
     enum root_cause cause;
+    const struct message *what, *action; /* where they are others than those of its row, */
+    const char *whatif;                  /* and so is what values it */
+    const struct slow_step *slow;        /* that it is about, or NULL */
+    nanos once, run; /* what it saves once in the run, and how long that is; run 0: in each step */
+    double told;     /* share of the step that its sentence is about; negative: `share` */
     double saving, profiled_saving; /* shares of the step */
     double in_slow_step;            /* share of the saving that lies in the slow step */
     double share;                   /* of the step: time of the cause's tasks or host work, */
@@ -68,12 +74,14 @@ struct root_finder {
     size_t units;        /* that times are told of: those steps, or 1 where they differ in work */
     nanos window;        /* of those */
     nanos by[ACCOUNT_CLASSES];
-    nanos waits;            /* of queued work inside those, longer than a queue's latency */
-    bool is_device_assumed; /* the capture does not name it */
+    enum framework framework;
+    nanos waits;          /* of queued work inside those, longer than a queue's latency */
+    bool is_start_of_run; /* nobody marked the steps: the start-up is one of the whole run */
     struct slow_step slow;
     struct slow_step clock; /* the worst step in which nearly all kernels are slow; excess of all */
     struct found_cause found[ROOT_CAUSES];
     size_t n;
+    bool is_valued[ROOT_CAUSES];
 };
 
 void root_find(struct root_finder *f);
@@ -89,9 +97,6 @@ const struct found_cause *root_found(const struct root_finder *f, enum root_caus
 /* A limit as a share of the step: of all causes but the start-up it is one of the steady part. */
 double root_least(const struct root_finder *f, enum root_cause cause, int percent);
 
-/* Time of copies that no compute or communication covers. */
-nanos root_copies_alone(const struct root_finder *f);
-
 /* Whether a task or call counts: it lies in a step that does. */
 bool root_counts_step(const struct root_finder *f, uint32_t step);
 uint32_t root_step_of_call(const struct root_finder *f, const struct host_call *call);
@@ -99,8 +104,12 @@ uint32_t root_step_of_call(const struct root_finder *f, const struct host_call *
 /* Length of a gap in which queued work waits for something on the device; 0: it is another one. */
 nanos root_long_wait(const struct root_finder *f, const struct idle_piece *p);
 
-/* Whether host time without events comes in pieces as long as Python lets another thread run. */
-bool root_waits_for_interpreter(const struct root_finder *f);
+/* Share of the time in copies that no compute or communication covers. */
+double root_copies_alone(const struct root_finder *f);
+
+/* Idle time of first calls that counts, and what it is a share of. */
+nanos root_start_up(const struct root_finder *f);
+nanos root_start_base(const struct root_finder *f);
 
 void root_find_slow_step(struct root_finder *f);
 void root_find_slow_clock(struct root_finder *f);
@@ -111,8 +120,62 @@ size_t root_shape_sets(const struct root_finder *f);
 /* Whether the change that was run last drops a task or makes it shorter. */
 bool root_changes(const struct root_finder *f, size_t task);
 
-/* Fills sites, count, each and share of a cause. */
-void root_find_sites(const struct root_finder *f, struct found_cause *c);
+/* ---- for the functions of the causes (causes.def) ---- */
+
+/* A time as a share of the steps that count. */
+double root_share(const struct root_finder *f, nanos time);
+
+/* A cause that another one depends on: it is valued first. NULL: it is worth nothing. */
+const struct found_cause *root_valued(struct root_finder *f, enum root_cause cause);
+
+/* Puts a cause into the list, with its evidence; NULL: it is not worth it. */
+struct found_cause *root_keep(struct root_finder *f, enum root_cause cause, double saving,
+                              double profiled);
+
+/* Values it by the changes of its row, and keeps it. */
+struct found_cause *root_value_changes(struct root_finder *f, enum root_cause cause);
+
+/* What runs alone for long, though no change hides it, or none that could be trusted: an upper
+ * bound, `is_share`. NULL: it is not in the list. */
+struct found_cause *root_value_share(struct root_finder *f, enum root_cause cause, double share);
+
+/* Which tasks a cause lies in. */
+struct root_tasks {
+    unsigned families, copies; /* masks */
+    bool has_comm;
+    bool is_simt, is_fp64; /* only such kernels, the first without the second */
+    bool is_data;          /* no values that are read */
+    bool is_changed;       /* only what the last change of the replay touched */
+    nanos least;           /* only copies so long */
+};
+
+#define ROOT_BIT(kind) (1U << (kind))
+#define ROOT_ALL_READS                                                                             \
+    (ROOT_BIT(COPY_D2H_PAGEABLE) | ROOT_BIT(COPY_D2H_PINNED) | ROOT_BIT(COPY_D2H))
+#define ROOT_ALL_WRITES                                                                            \
+    (ROOT_BIT(COPY_H2D_PAGEABLE) | ROOT_BIT(COPY_H2D_PINNED) | ROOT_BIT(COPY_H2D))
+#define ROOT_ALL_KERNELS (ROOT_BIT(KERNEL_FAMILIES) - 1)
+
+/* Host time of a call that counts for a cause; 0: none of it. */
+typedef nanos root_call_time(const struct root_finder *f, const struct host_call *call);
+
+/* Fill sites, count, each and share of a cause: from tasks; from calls, whose sites are what fills
+ * the stretch before them if `is_filled`; from tasks that wait for others; not at all. */
+void root_evidence_tasks(const struct root_finder *f, struct found_cause *c,
+                         const struct root_tasks *wanted);
+void root_evidence_calls(const struct root_finder *f, struct found_cause *c, root_call_time *time,
+                         bool is_filled);
+void root_evidence_waits(const struct root_finder *f, struct found_cause *c);
+void root_evidence_none(const struct root_finder *f, struct found_cause *c);
+
+/* The functions of all rows. */
+#define VERDICT(symbol, id)
+#define CAUSE(symbol, id, changes, idle, flags, value, evidence)                                   \
+    struct found_cause *value(struct root_finder *f, enum root_cause cause);                       \
+    void evidence(const struct root_finder *f, struct found_cause *c);
+#include "analysis/diagnose/causes.def"
+#undef VERDICT
+#undef CAUSE
 
 /* ---- order and trust ---- */
 

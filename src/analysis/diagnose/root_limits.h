@@ -5,8 +5,6 @@
 #ifndef STRATA_ANALYSIS_DIAGNOSE_ROOT_LIMITS_H
 #define STRATA_ANALYSIS_DIAGNOSE_ROOT_LIMITS_H
 
-#define ROOT_ASSUMED_DEVICE "910B3" /* for Ascend captures that do not name theirs */
-
 enum {
     /* Ranking. */
     ROOT_LISTED = 3,       /* percent of the step: savings from here on are listed, */
@@ -23,6 +21,8 @@ enum {
     /* Copies. */
     ROOT_COPY_SHARE = 2, /* percent of exposed copies that make them a cause */
     ROOT_PAGEABLE = 10,  /* percent of them that may be pageable where streams are to blame */
+
+    ROOT_MIGRATIONS = 10, /* gaps before pages that move to the host: fewer are chance */
 
     /* Shapes. */
     ROOT_SHAPE_SETS = 3,  /* among */

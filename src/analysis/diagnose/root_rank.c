@@ -9,7 +9,8 @@
 #include "analysis/diagnose/root_limits.h"
 #include "base/tables/ranked.h"
 
-ORDER_BY(by_saving, struct found_cause, ORDER(y->saving, x->saving) ?: ORDER(x->cause, y->cause));
+ORDER_BY(by_saving, struct found_cause,
+         ORDER(y->saving, x->saving) ?: strcmp(root_causes[x->cause].id, root_causes[y->cause].id));
 
 bool root_may_be_profiler(const struct found_cause *c)
 {
@@ -46,7 +47,7 @@ static bool is_specific(const struct found_cause *c, const struct found_cause *g
         return false;
     if (c->cause == ROOT_HOST_UNTRACED) /* nothing that could be acted on has a name */
         return false;
-    if (c->cause == ROOT_START_UP) /* has nothing to do with any of the others */
+    if (c->cause == ROOT_START_UP && !generic->is_share) /* is no part of any of the others */
         return false;
     if (is_chain && c->cause == ROOT_FP64_USED) /* wrong in every kernel of it */
         return c->share >= ROOT_SPECIFIC / 100.0 * generic->share;
@@ -112,6 +113,20 @@ static void prefer_step(struct root_finder *f)
             lead(f, i);
 }
 
+/* What nobody would believe gives way to what is seen and saves half of it. */
+static void prefer_trusted(struct root_finder *f)
+{
+    if (f->w == NULL || root_confidence(f, &f->found[0]) >= ROOT_POSSIBLE / 100.0)
+        return;
+    for (size_t i = 1; i < f->n; i++)
+        if (f->found[i].saving >= root_least(f, f->found[i].cause, ROOT_NAMED) &&
+            f->found[i].saving >= ROOT_SPECIFIC / 100.0 * f->found[0].saving &&
+            root_confidence(f, &f->found[i]) >= ROOT_POSSIBLE / 100.0) {
+            lead(f, i);
+            return;
+        }
+}
+
 bool root_rank(struct root_finder *f)
 {
     const struct found_cause *first = &f->found[0];
@@ -138,7 +153,8 @@ bool root_rank(struct root_finder *f)
     if (root_has(first,
                  ROOT_OF_TASKS)) /* kernels slow in some steps alone are no matter of kernels */
         prefer(f, ROOT_CLOCK_DROP, named);
-    bool is_hidden = first->is_share &&
+    prefer_trusted(f);
+    bool is_hidden = first->is_share && !root_has(first, ROOT_WHILE_IDLE) &&
                      num_share((double)f->by[ACCOUNT_IDLE + CAUSE_UNKNOWN], (double)f->window) >
                          first->saving; /* most of the time cannot be explained */
     return first->saving >= root_least(f, first->cause, ROOT_NAMED) && !is_hidden;
@@ -160,7 +176,7 @@ static double evidence_of(const struct root_finder *f, const struct found_cause 
     if (f->steps < 3)
         score *= 0.4;
     bool uses_device = root_has(c, ROOT_OF_TASKS) || c->cause == ROOT_HEALTHY;
-    return uses_device && (f->is_device_assumed || f->w->device == NULL) ? score * 0.7 : score;
+    return uses_device && (f->w->is_device_assumed || f->w->device == NULL) ? score * 0.7 : score;
 }
 
 double root_confidence(const struct root_finder *f, const struct found_cause *c)

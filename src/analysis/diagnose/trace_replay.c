@@ -394,6 +394,18 @@ static uint32_t *filled(size_t n)
     return at;
 }
 
+/* When the work of the only step begins in a run; a marked one begins at its mark. */
+static nanos begin_of(const struct trace_replay *r, const struct replay_times *times)
+{
+    const struct accounting *a = r->a;
+    nanos begin = INT64_MAX;
+
+    for (size_t i = 0; i < a->tasks.n && a->is_pseudo; i++)
+        if (a->tasks.at[i].step == 0 && times->begin[r->node_of_task[i]] < begin)
+            begin = times->begin[r->node_of_task[i]];
+    return begin < INT64_MAX ? begin : a->steps[0].window.begin;
+}
+
 /* Of the steps after the first: how far their sum is off, as a share. */
 static double identity_of(const struct trace_replay *r)
 {
@@ -408,7 +420,7 @@ static double identity_of(const struct trace_replay *r)
     if (a->n > 0) {
         size_t first = a->n > 1;
         nanos told = a->steps[a->n - 1].window.end - a->steps[first].window.begin;
-        nanos begin = first > 0 ? ends[0] : a->steps[0].window.begin;
+        nanos begin = first > 0 ? ends[0] : begin_of(r, &times);
         error = num_share(fabs((double)nanos_sub(nanos_sub(ends[a->n - 1], begin), told)),
                           (double)told);
     }

@@ -140,12 +140,17 @@ static nanos bare_time(struct whatif *w, const struct whatif_change *changes, si
 
 void whatif_init(struct whatif *w, struct study *st, const struct accounting *a)
 {
+    bool is_assumed;
+    const struct device *device = roof_device(st, &is_assumed);
+
     *w = (struct whatif){
         .cap = st->cap,
         .a = a,
+        .device = device,
+        .is_device_assumed = is_assumed,
         .replay = trace_replay_build(a, &st->scratch),
         .cost = profiler_cost_of(st->cap),
-        .device = roof_device(st),
+
         .works = {.cap = st->cap},
         .before = REPLAY_NONE,
         .first = REPLAY_NONE,

@@ -38,10 +38,12 @@ enum whatif_id {
     WHATIF_NO_AICPU,
     WHATIF_NO_NONZERO,
     WHATIF_NO_START_UP,
+    WHATIF_NO_COMM,
+    WHATIF_NO_TRANSFERS,
 };
 
 enum {
-    WHATIFS = WHATIF_NO_START_UP + 1,
+    WHATIFS = WHATIF_NO_TRANSFERS + 1,
     WHATIF_GREEDY = 5,
     WHATIF_THREADS = 4, /* each has the times and changes of all nodes: 34 bytes a node */
 };
@@ -60,6 +62,7 @@ struct whatif {
     const struct trace_replay *replay;
     const struct profiler_cost *cost;
     const struct device *device; /* NULL: not in the table */
+    bool is_device_assumed;      /* the capture does not name it */
     struct replay_times times;   /* and the change of the run that was made last */
     struct replay_change change;
     nanos *ends;
@@ -81,6 +84,10 @@ struct whatif_result {
     double saving, profiled_saving; /* shares: of the estimate without the profiler, as recorded */
     const char *bound;              /* why it is an upper bound; NULL: it is a prediction */
     bool is_calibrated;             /* the profiler's cost is known; else `bare` means nothing */
+    /* As the diagnosis has the cause that it repairs (whatif_answer.h). */
+    const char *cause; /* NULL: none that is listed */
+    int reading;       /* enum saving_bound */
+    int confidence;    /* enum confidence */
 };
 
 /* Reads "no_sync:aten::item"; false when no change has that name. */

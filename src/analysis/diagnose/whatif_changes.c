@@ -392,6 +392,27 @@ static void drop_layout(struct whatif *w, struct str site, struct replay_change 
     }
 }
 
+/* The time of tasks goes, not what they wait for. */
+static void take_no_time(struct whatif *w, struct replay_change *c,
+                         bool (*picks)(const struct device_task *))
+{
+    for (size_t i = 0; i < w->a->tasks.n; i++)
+        if (picks(&w->a->tasks.at[i]))
+            c->dur[w->replay->node_of_task[i]] = 0;
+}
+
+static void no_comm(struct whatif *w, struct str site, struct replay_change *c)
+{
+    (void)site;
+    take_no_time(w, c, is_comm);
+}
+
+static void no_transfers(struct whatif *w, struct str site, struct replay_change *c)
+{
+    (void)site;
+    take_no_time(w, c, is_transfer);
+}
+
 static void no_aicpu(struct whatif *w, struct str site, struct replay_change *c)
 {
     (void)site;
@@ -456,6 +477,11 @@ const struct whatif_kind whatif_kinds[WHATIFS] = {
                             "first calls take no time: code is loaded, contexts and "
                             "libraries are ready",
                             no_start_up, NULL},
+    [WHATIF_NO_COMM] = {"no_comm", "collectives take no time", no_comm,
+                        "what other ranks send may be needed"},
+    [WHATIF_NO_TRANSFERS] = {"no_transfers",
+                             "copies between host and device, or devices, take no time",
+                             no_transfers, "the data may be needed"},
     [WHATIF_NO_NONZERO] = {"no_nonzero", "boolean indexing becomes a mask", whatif_no_nonzero,
                            "the number of elements may be needed"},
 };

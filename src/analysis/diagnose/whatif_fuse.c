@@ -109,7 +109,7 @@ static void add_link(struct whatif *w, struct replay_change *c, struct chain *ch
     uint32_t op = t->call != NO_CALL && !t->is_graph ? w->a->host.calls[t->call].op : NO_SLICE;
     const struct operator_work *work =
         op != NO_SLICE ? operator_work_of(&w->works, (struct operator_ref){op, t->slice}) : NULL;
-    double elements = work != NULL ? work->elements : 0;
+    double elements = work != NULL ? work->is.largest : 0;
     uint64_t key = hash_mix(work != NULL ? work->key : 0, w->cap->slices.name[t->slice]);
     bool is_sum = is_reduction(w, t);
 
@@ -176,7 +176,7 @@ static struct parameters parameters_of(struct whatif *w, size_t first, size_t la
             has_variance |= str_contains(capture_text(w->cap, name), S("addcdiv"));
         }
         assert(at < sums.n && sums.at != NULL);
-        sums.at[at].elements += operator_work_of(&w->works, whatif_operator(w, call))->elements;
+        sums.at[at].elements += operator_work_of(&w->works, whatif_operator(w, call))->is.largest;
         sums.at[at].n++;
     }
     size_t most = 0;
@@ -289,7 +289,7 @@ enum attention_part { PART_NONE, PART_PRODUCT, PART_SOFTMAX };
 struct part {
     double first, output; /* elements of its first input, and of what it makes */
     double flops, depth;  /* of a product: operations, and how many for each of the output */
-    struct tensor_type type;
+    enum dtype type;
     uint8_t kind;
 };
 
@@ -321,14 +321,13 @@ static struct part read_part(struct whatif *w, const struct attention *in, struc
     size_t first = w->cap->slices.name[ref.op] == in->baddbmm; /* the sum comes first */
     const struct tensor_shape *a = shapes.n > first ? &shapes.at[first] : NULL;
 
-    struct part p = {.first = a != NULL ? tensor_shape_elements(a) : 0,
-                     .type = work->type,
-                     .kind = (uint8_t)kind};
+    struct part p = {
+        .first = a != NULL ? tensor_elements(a) : 0, .type = work->is.type, .kind = (uint8_t)kind};
     p.output = p.first;
-    if (kind == PART_PRODUCT && a != NULL && a->n == 3 && a->dims[2] > 0) {
-        p.flops = work->flops;
-        p.depth = a->dims[2];
-        p.output = work->flops / 2 / p.depth;
+    if (kind == PART_PRODUCT && a != NULL && a->n == 3 && a->dim[2] > 0) {
+        p.flops = work->is.flops;
+        p.depth = (double)a->dim[2];
+        p.output = work->is.flops / 2 / p.depth;
     }
     return p;
 }
@@ -355,10 +354,10 @@ static void add_scores(struct whatif *w, struct attention *out, const struct par
         if (p[i].kind != PART_PRODUCT || softmax == NULL || p[i].first != p->output)
             continue;
         /* The fused kernel does the work of two products like this one. */
-        bool is_float = p->type.is_float || p->type.is_double;
+        bool is_float = p->type == DTYPE_F32 || p->type == DTYPE_F64;
         enum peak peak = is_float ? PEAK_FP32 : PEAK_BF16;
         double time = roof_flops_time(w->device, 2 * p->flops, peak,
-                                      roof_percent(ROOF_ATTENTION, peak, p->depth));
+                                      roof_percent(w->device, ROOF_ATTENTION, peak, p->depth));
         if (time > 0)
             vec_push(&out->at, ((struct scores){p->output, time > LIMIT_ATTENTION_LEAST
                                                                ? nanos_of(time)
@@ -398,7 +397,7 @@ static const struct scores *scores_of(struct whatif *w, const struct attention *
     const struct scores *found = NULL;
 
     for (size_t i = 0; i < shapes.n && found == NULL; i++)
-        found = shapes.at[i].n >= 3 ? find_scores(a, tensor_shape_elements(&shapes.at[i])) : NULL;
+        found = shapes.at[i].n >= 3 ? find_scores(a, tensor_elements(&shapes.at[i])) : NULL;
     if (found == NULL && fuse_part_of(a, w->cap->slices.name[ref.op]) == PART_PRODUCT)
         found = find_scores(a, read_part(w, a, ref).output);
     return found;

@@ -13,17 +13,16 @@ static double output_share(const struct whatif *w, const struct host_call *call)
 {
     const struct host_call *end = w->a->host.calls + w->a->host.n;
     struct tensor_shapes own = operator_work_shapes(w->cap, whatif_operator(w, call));
-    struct tensor_shape full;
+    struct tensor_shape full = own.at[0];
 
-    tensor_convolution_of(capture_text(w->cap, w->cap->slices.name[call->op]), &own, &full);
+    full.dim[1] = own.at[1].dim[0]; /* [out, in of a group, ...] */
     for (const struct host_call *c = call; c < end && c - call <= LIMIT_CONSUMERS; c++) {
         if (c->op == NO_SLICE || c->op == call->op || c->timeline != call->timeline)
             continue;
         struct tensor_shapes shapes = operator_work_shapes(w->cap, whatif_operator(w, c));
         const struct tensor_shape *s = &shapes.at[0];
-        if (shapes.n > 0 && s->n == full.n && s->dims[0] == full.dims[0] &&
-            s->dims[1] == full.dims[1])
-            return num_share(tensor_shape_elements(s), tensor_shape_elements(&full));
+        if (shapes.n > 0 && s->n == full.n && s->dim[0] == full.dim[0] && s->dim[1] == full.dim[1])
+            return num_share(tensor_elements(s), tensor_elements(&full));
     }
     return 1;
 }
@@ -31,13 +30,14 @@ static double output_share(const struct whatif *w, const struct host_call *call)
 /* What tensor cores reach at a peak for the operator of a call; 0 when its shapes are not known. */
 static double tensor_time(struct whatif *w, const struct host_call *call, enum peak peak)
 {
-    const struct operator_work *work = operator_work_of(&w->works, whatif_operator(w, call));
-    int percent =
-        roof_percent(call->family == FAMILY_CONV ? ROOF_CONVOLUTION : ROOF_PRODUCT, peak, 0);
-    bool is_narrowed = work->type.is_double || work->type.bytes == 0; /* doubles become floats */
-    double bytes = work->moved * (is_narrowed ? 4 : work->type.bytes);
-    double share = work->is_convolution ? output_share(w, call) : 1;
-    double compute = roof_flops_time(w->device, work->flops * share, peak, percent);
+    struct recorded_work work = operator_work_of(&w->works, whatif_operator(w, call))->is;
+    int percent = roof_percent(
+        w->device, call->family == FAMILY_CONV ? ROOF_CONVOLUTION : ROOF_PRODUCT, peak, 0);
+    bool is_narrowed =
+        work.type == DTYPE_F64 || dtype_bits(work.type) == 0; /* doubles become floats */
+    double bytes = work.moved * (is_narrowed ? 4 : dtype_bytes(work.type));
+    double share = work.is_estimated ? output_share(w, call) : 1;
+    double compute = roof_flops_time(w->device, work.flops * share, peak, percent);
     double memory = roof_bytes_time(w->device, bytes, LIMIT_MEMORY_ROOF);
     double time = compute > memory ? compute : memory;
 
@@ -182,8 +182,8 @@ static bool is_tensor_product(const struct roof *r, const struct device_task *t)
 /* Products that are far below what their units reach. */
 static double inefficient_time(struct whatif *w, const struct host_call *call, nanos now)
 {
-    struct tensor_type type = operator_work_of(&w->works, whatif_operator(w, call))->type;
-    double roof = tensor_time(w, call, roof_peak(w->device, type));
+    enum dtype type = operator_work_of(&w->works, whatif_operator(w, call))->is.type;
+    double roof = tensor_time(w, call, device_product_peak(w->device, type));
 
     if (now < LIMIT_INEFFICIENT_LEAST || (double)now * 100 < roof * LIMIT_INEFFICIENT)
         return (double)now;
@@ -199,8 +199,8 @@ static bool is_index_sort(const struct roof *r, const struct device_task *t)
 static double index_sort_time(struct whatif *w, const struct host_call *call, nanos now)
 {
     struct operator_ref ref = {call->outer, whatif_operator(w, call).kernel};
-    const struct operator_work *work = operator_work_of(&w->works, ref);
-    double bytes = work->elements * (work->type.bytes > 0 ? work->type.bytes : 4);
+    struct recorded_work work = operator_work_of(&w->works, ref)->is;
+    double bytes = work.largest * (dtype_bits(work.type) > 0 ? dtype_bytes(work.type) : 4);
     struct str name = capture_text(w->cap, w->cap->slices.name[call->outer]);
     bool is_sort = str_contains(name, S("sort")) || str_contains(name, S("unique"));
     double time = roof_bytes_time(w->device, bytes, is_sort ? LIMIT_SORT_ROOF : LIMIT_INDEX_ROOF);

@@ -30,7 +30,7 @@ enum {
 };
 
 static const struct column step_columns[] = {
-    {"step", COLUMN_TEXT, UNIT_PLAIN},           {"time ms", COLUMN_NUMBER, UNIT_MS},
+    {"step", COLUMN_TEXT, UNIT_PLAIN},           {"by marks ms", COLUMN_NUMBER, UNIT_MS},
     {"busy ms", COLUMN_NUMBER, UNIT_MS},         {"idle %", COLUMN_NUMBER, UNIT_RATIO},
     {"before first ms", COLUMN_NUMBER, UNIT_MS}, {"between ms", COLUMN_NUMBER, UNIT_MS},
     {"largest gap ms", COLUMN_NUMBER, UNIT_MS},  {"after last ms", COLUMN_NUMBER, UNIT_MS},
@@ -38,9 +38,9 @@ static const struct column step_columns[] = {
 };
 
 static const struct column group_columns[] = {
-    {"group", COLUMN_TEXT, UNIT_PLAIN},     {"steps", COLUMN_NUMBER, UNIT_COUNT},
-    {"time ms", COLUMN_NUMBER, UNIT_MS},    {"idle %", COLUMN_NUMBER, UNIT_RATIO},
-    {"idle", COLUMN_TEXT, UNIT_PLAIN},      {"severity", COLUMN_TEXT, UNIT_PLAIN},
+    {"group", COLUMN_TEXT, UNIT_PLAIN},      {"steps", COLUMN_NUMBER, UNIT_COUNT},
+    {"by marks ms", COLUMN_NUMBER, UNIT_MS}, {"idle %", COLUMN_NUMBER, UNIT_RATIO},
+    {"idle", COLUMN_TEXT, UNIT_PLAIN},       {"severity", COLUMN_TEXT, UNIT_PLAIN},
     {"host risk", COLUMN_TEXT, UNIT_PLAIN},
 };
 
@@ -131,6 +131,16 @@ static enum root_cause root_of(const struct teller *t)
     return t->diagnosis->verdict.found.cause;
 }
 
+/* Where steps are marked, that a time is of the marks is said. */
+static struct str by_marks(struct teller *t, double time)
+{
+    const char *text = quantity_text(&t->r->arena, time, UNIT_NS);
+
+    return t->steps->source == STEPS_PSEUDO
+               ? str_of(text)
+               : REPORT_MESSAGE(t->r, &anomaly_text.by_marks, PLACE("time", text));
+}
+
 /* Paragraphs that can stand alone: what limits the run, and how much of it is idle time. */
 static void tell_verdict(struct teller *t)
 {
@@ -149,12 +159,30 @@ static void tell_verdict(struct teller *t)
     report_text(t->r,
                 REPORT_MESSAGE(t->r, &anomaly_text.verdict,
                                PLACE("severity", anomaly_word(t, severity_level_name(j->severity))),
-                               PLACE("n", g->n), PLACE("all", t->steps->n),
+                               PLACE("n", g->counted), PLACE("all", t->steps->n),
                                place_quantity("share", g->underfeed_of_sums, UNIT_RATIO),
-                               place_quantity("time", g->metrics[GROUP_SERVICE].avg, UNIT_NS),
+                               PLACE("time", by_marks(t, g->metrics[GROUP_SERVICE].avg)),
                                PLACE("pattern", pattern_text(t, g->pattern)),
                                PLACE("worst", worst_step(t, g)),
                                PLACE("confidence", anomaly_word(t, grade_name(j->confidence)))));
+}
+
+/* Copies of a device that the contract has as idle time, which others call copies. */
+static void tell_idle_copies(struct teller *t)
+{
+    const struct slices *s = &t->st->cap->slices;
+    nanos time = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (s->kind[i] == SLICE_COPY && !study_is_kernel(t->st, i)) {
+            time = nanos_add(time, s->dur[i]);
+            n++;
+        }
+    if (n > 0)
+        report_fact(t->r, "copies",
+                    REPORT_MESSAGE(t->r, &anomaly_text.idle_copies, PLACE("n", n),
+                                   place_quantity("time", (double)time, UNIT_NS)));
 }
 
 /* The five questions: whether, where, when, by whose fault, and whether that is known. */
@@ -172,6 +200,7 @@ static void tell_answers(struct teller *t)
                     place_quantity("share", all->gap_ratio, UNIT_RATIO),
                     place_quantity("span", (double)all->length, UNIT_NS), PLACE("n", t->bubbles->n),
                     place_quantity("least", (double)t->st->options.min_bubble, UNIT_NS)));
+    tell_idle_copies(t);
     if (g == NULL)
         return;
     report_fact(t->r, "steps",

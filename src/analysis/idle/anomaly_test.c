@@ -68,7 +68,7 @@ TEST(a_busy_capture_has_no_finding)
     struct report *r = report_of(cap);
 
     assert_null(findings_of(r));
-    assert_str(r->summary, "3 steps · 3 kernels · 1 stream · measured");
+    assert_str(r->summary, "3 steps · 3 kernels and copies · 1 stream · measured");
     assert_true(str_starts(r->blocks.at[0]->text, S("Unknown: the device is busy")));
     assert_true(str_starts(r->blocks.at[1]->text, S("Idle time is not the issue")));
     report_free(r);

@@ -112,10 +112,8 @@ static unsigned flags_of(struct scan *scan, size_t slice)
 
     if (kind == SLICE_WAIT) /* a GPU's synchronisation records say nothing about communication */
         return scan->is_ascend ? SET_COMM : 0;
-    if (kind == SLICE_CONTROL) { /* device copies that are not busy work */
-        struct str text = capture_text(scan->st->cap, name);
-        return str_starts_nocase(text, S("MEMCPY")) ? SET_SYNC : 0;
-    }
+    if (kind == SLICE_COPY && scan->is_ascend && !study_is_kernel(scan->st, slice))
+        return str_starts_nocase(capture_text(scan->st->cap, name), S("MEMCPY")) ? SET_SYNC : 0;
     if (kind < SLICE_HOST_OP || kind > SLICE_GC)
         return 0;
     uint8_t *flags = &scan->name_flags[name];

@@ -40,5 +40,10 @@ void host_links_tasks(const struct capture *cap, const uint32_t *launch, const u
             out->links++;
         }
     }
+    for (size_t i = 0; i < tasks->n_rows; i++) {
+        uint32_t from = launch[tasks->rows[i].slice];
+        if (from != NO_SLICE && call_of[from] < out->n)
+            tasks->rows[i].call = call_of[from];
+    }
     host_timeline_families(cap, tasks, out);
 }

@@ -62,3 +62,11 @@ enum range_kind host_range_kind(struct str name)
             return ranges[i].kind;
     return RANGE_PLAIN;
 }
+
+bool host_call_is_lookup(struct str name)
+{
+    char buf[NAME_TOKENS_MOST];
+
+    return name_tokens_any(name_tokens_lower(name, buf),
+                           "getprocaddress getexporttable getdriverentrypoint");
+}

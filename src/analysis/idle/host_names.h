@@ -30,6 +30,9 @@ static inline bool host_call_allocates(enum call_kind kind)
 /* A call of a runtime or driver: "cudaMemcpyAsync", "AscendCL@aclrtSynchronizeStream". */
 enum call_kind host_call_kind(struct str name);
 
+/* A call that looks up one of the driver's entry points: libraries do so as they are loaded. */
+bool host_call_is_lookup(struct str name);
+
 /* A range, a frame or an operator that means something for all it encloses. */
 enum range_kind host_range_kind(struct str name);
 

@@ -2,12 +2,16 @@
  * Start-up: a first call is slow because the driver loads code or makes a context, or a library
  * sets itself up. A call is one when it lasts many times what calls of its name usually do, and
  * what the device gets next from its thread is work of a name that it never had before.
+ *
+ * What a library does before it launches for the first time has few events of its own. It shows by
+ * what is in it or around it: the driver's entry points are looked up one by one, code is loaded
+ * at its end, or an operator's first call lasts many times what its others do.
  */
 #include "analysis/diagnose/limits.h"
 #include "analysis/idle/host_timeline.h"
 #include "base/tables/ranked.h"
 
-/* What calls of a runtime of one name have in common, by string number. */
+/* What calls of a runtime, or operators, of one name have in common, by string number. */
 struct start_name {
     nanos usual, first; /* how long they last, and when the first one begins */
     size_t n, at;       /* where its durations lie while they are collected */
@@ -26,20 +30,36 @@ static bool start_is_runtime(const struct capture *cap, size_t slice)
     return cap->slices.kind[slice] == SLICE_RUNTIME;
 }
 
+/* Whose durations are compared by name. */
+static bool start_is_named(const struct capture *cap, size_t slice)
+{
+    return start_is_runtime(cap, slice) || cap->slices.kind[slice] == SLICE_HOST_OP;
+}
+
 static nanos start_length(const struct capture *cap, size_t slice)
 {
     return device_time(slices_end(&cap->slices, slice)) - device_time(cap->slices.begin[slice]);
 }
 
 /* The median, but where half of the calls may be first ones: then no more than is usual elsewhere,
- * unless three quarters of several calls last longer, as those that map memory do. */
-static nanos usual_of(nanos *times, size_t n)
+ * `most`, unless three quarters of several calls last longer, as those that map memory do. */
+static nanos usual_of(nanos *times, size_t n, nanos most)
 {
     nanos median = ranked_pick(times, n, n / 2), low = ranked_pick(times, n, n / 4);
 
-    if (n >= LIMIT_START_CALLS && low > LIMIT_START_USUAL)
+    if (n >= LIMIT_START_CALLS && low > most)
         return low;
-    return median < LIMIT_START_USUAL ? median : LIMIT_START_USUAL;
+    return median < most ? median : most;
+}
+
+/* What calls of a name last at most where there are too few to tell. Operators differ too much. */
+static nanos most_usual(const struct capture *cap, strid name, size_t n, bool is_runtime)
+{
+    if (!is_runtime)
+        return n >= LIMIT_START_CALLS ? 0 : INT64_MAX / LIMIT_START_TIMES;
+    return n < LIMIT_START_CALLS && host_call_kind(capture_text(cap, name)) == CALL_LAUNCH
+               ? LIMIT_START_LAUNCH
+               : LIMIT_START_USUAL;
 }
 
 /* How long calls of each name usually take, and when the first was. Two passes, so that the times
@@ -48,12 +68,16 @@ static struct start_name *find_names(const struct capture *cap)
 {
     size_t strings = cap->strings.strings.n + 1, at = 0;
     struct start_name *names = mem_grow(NULL, sizeof(*names), strings);
+    bool *is_runtime = mem_grow(NULL, sizeof(*is_runtime), strings);
     const struct slices *s = &cap->slices;
 
+    memset(is_runtime, 0, strings * sizeof(*is_runtime));
     for (size_t i = 0; i < strings; i++)
         names[i] = (struct start_name){.usual = LIMIT_START_USUAL, .first = INT64_MAX};
-    for (size_t i = 0; i < s->n; i++)
-        names[s->name[i]].n += start_is_runtime(cap, i);
+    for (size_t i = 0; i < s->n; i++) {
+        names[s->name[i]].n += start_is_named(cap, i);
+        is_runtime[s->name[i]] |= start_is_runtime(cap, i);
+    }
     for (size_t i = 0; i < strings; i++) {
         names[i].at = at;
         at += names[i].n;
@@ -62,15 +86,17 @@ static struct start_name *find_names(const struct capture *cap)
     nanos *times = mem_grow(NULL, sizeof(*times), at + 1);
     for (size_t i = 0; i < s->n; i++) {
         struct start_name *name = &names[s->name[i]];
-        if (!start_is_runtime(cap, i))
+        if (!start_is_named(cap, i))
             continue;
         times[name->at + name->n++] = start_length(cap, i);
         name->first = s->begin[i] < name->first ? s->begin[i] : name->first;
     }
     for (size_t i = 0; i < strings; i++)
         if (names[i].n > 0)
-            names[i].usual = usual_of(times + names[i].at, names[i].n);
+            names[i].usual = usual_of(times + names[i].at, names[i].n,
+                                      most_usual(cap, (strid)i, names[i].n, is_runtime[i]));
     mem_free(times);
+    mem_free(is_runtime);
     return names;
 }
 
@@ -124,7 +150,9 @@ static nanos head_of(const struct start_up *s, const struct host_call *c)
 
     if (c->first_task > 0 && s->ends[c->first_task - 1] > begin)
         begin = s->ends[c->first_task - 1];
-    return t->begin > c->end + LIMIT_QUEUE_MOST || end < begin ? 0 : nanos_sub(end, begin);
+    nanos late = nanos_sub(c->end, c->begin) / LIMIT_START_LATE; /* code goes to the device, too */
+    late = late > LIMIT_QUEUE_MOST ? late : LIMIT_QUEUE_MOST;
+    return t->begin > c->end + late || end < begin ? 0 : nanos_sub(end, begin);
 }
 
 static bool is_loader(const struct start_up *s, const struct host_call *c)
@@ -152,25 +180,43 @@ static bool is_first_call(const struct start_up *s, const struct host_call *c, b
     case CALL_ALLOC:
     case CALL_FREE:
         return (is_new || is_first_of_name(s, c->slice)) && is_outlier(s, c->slice, length);
-    case CALL_COMPILE:
-        return is_new && is_loader(s, c) && is_outlier(s, c->slice, length);
+    case CALL_COMPILE: /* each loads something else: none is usual */
+        return is_new && is_loader(s, c) && length >= LIMIT_START_LEAST;
     default:
         return false;
     }
 }
 
 /* A stretch that one long first call of a runtime fills, which touches the device by no work. */
-static bool is_first_stretch(const struct start_up *s, const struct host_call *c, bool is_new)
+static bool is_filled_by_call(const struct start_up *s, const struct host_call *c, bool is_new)
 {
-    const struct slices *slices = &s->cap->slices;
-
-    if (c->stretch <= 0 || c->class == STRETCH_COMPILE || c->class == STRETCH_INPUT)
-        return false;
     if (c->filler == NO_SLICE || !start_is_runtime(s->cap, c->filler))
         return false;
     nanos length = start_length(s->cap, c->filler);
-    return (is_new || slices->begin[c->filler] <= s->names[slices->name[c->filler]].first) &&
-           length >= c->stretch / 2 && is_outlier(s, c->filler, length);
+    return (is_new || is_first_of_name(s, c->filler)) && length >= c->stretch / 2 &&
+           is_outlier(s, c->filler, length);
+}
+
+/* Inside the first call of an operator, which lasts many times what its others do. */
+static bool is_in_first_operator(const struct start_up *s, const struct host_call *c)
+{
+    if (c->op == NO_SLICE || !is_first_of_name(s, c->op) ||
+        device_time(s->cap->slices.begin[c->op]) > c->begin - c->stretch / 2)
+        return false;
+    return is_outlier(s, c->op, start_length(s->cap, c->op));
+}
+
+/* A stretch in which a library sets itself up, or the first of its calls in it. */
+static bool is_first_stretch(const struct start_up *s, const struct host_call *c, bool is_new)
+{
+    if (c->stretch <= 0 || c->class == STRETCH_COMPILE || c->class == STRETCH_INPUT)
+        return false;
+    if (is_filled_by_call(s, c, is_new))
+        return true;
+    if (c->class == STRETCH_LAUNCH || !is_new)
+        return false;
+    return c->lookups >= LIMIT_START_LOOKUPS || (c->is_start_up && is_loader(s, c)) ||
+           is_in_first_operator(s, c);
 }
 
 void host_start_up_mark(const struct capture *cap, const struct device_tasks *tasks,

@@ -7,6 +7,7 @@
 #include "analysis/idle/host_threads.h"
 #include "analysis/ops/op_tree.h"
 #include "analysis/study.h"
+#include "ops/dtype.h"
 
 enum { DEPTH = 256, THREADS = 16 };
 
@@ -33,13 +34,14 @@ struct reader {
 struct sums {
     nanos begin, by[ACTIVITIES], input, compile, longest;
     uint32_t filler;
-    uint32_t ops, calls;
+    uint32_t ops, calls, lookups;
     bool has_long; /* a slice or an operator that launches nothing of LIMIT_LONG_SLICE */
 };
 
 /* What is remembered of names, by string number. */
 struct name_memo {
     uint8_t known, call, range, family;
+    bool is_lookup;
 };
 
 struct walk {
@@ -82,8 +84,9 @@ static const struct name_memo *memo_of(const struct capture *cap, struct name_me
 
     if (m->known == 0) {
         struct str text = capture_text(cap, id);
-        *m = (struct name_memo){1, (uint8_t)host_call_kind(text), (uint8_t)host_range_kind(text),
-                                (uint8_t)kernel_family_of_operator(text)};
+        *m =
+            (struct name_memo){1, (uint8_t)host_call_kind(text), (uint8_t)host_range_kind(text),
+                               (uint8_t)kernel_family_of_operator(text), host_call_is_lookup(text)};
     }
     return m;
 }
@@ -295,8 +298,8 @@ static void look_at_types(const struct walk *w, const struct reader *r, struct h
         for (bool is_first = true; types.n > 0 && str_split(&types, ';', &type); is_first = false) {
             if (shapes.n > 0)
                 str_split(&shapes, ';', &shape);
-            call->is_fp64 |= str_trim(shape).n > 0 && str_equal(str_trim(type), S("double"));
-            call->is_float |= is_first && str_equal(str_trim(type), S("float"));
+            call->is_fp64 |= str_trim(shape).n > 0 && dtype_of(type) == DTYPE_F64;
+            call->is_float |= is_first && dtype_of(type) == DTYPE_F32;
             shape = S("");
         }
         return;
@@ -332,6 +335,7 @@ static void open_call(struct walk *w, const struct reader *r, size_t slice, enum
         .enqueued_by = taken != NULL ? taken->slice : NO_CALL, /* its call is found later */
         .ops = small(w->sums.ops),
         .calls = small(w->sums.calls),
+        .lookups = small(w->sums.lookups),
         .timeline = w->timeline,
         .kind = (uint8_t)kind,
         .class = (uint8_t)timeline_class_of(&w->sums, stretch),
@@ -365,8 +369,10 @@ static void push(struct walk *w, struct reader *r, size_t slice)
         open_call(w, r, slice, call);
     else if (kind == SLICE_HOST_OP)
         w->sums.ops++;
-    else if (kind == SLICE_RUNTIME)
+    else if (kind == SLICE_RUNTIME) {
         w->sums.calls++;
+        w->sums.lookups += memo_of(w->cap, w->names, s->name[slice])->is_lookup;
+    }
     if (call != CALL_NONE)
         w->call_of[slice] = w->open_call;
     if (r->depth == DEPTH) {

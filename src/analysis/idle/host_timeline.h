@@ -40,6 +40,7 @@ struct host_call {
     uint32_t enqueued_by; /* the call that put the work into the queue, or NO_CALL */
     uint32_t timeline;
     uint16_t ops, calls; /* recorded operators and runtime calls that began in the stretch */
+    uint16_t lookups;    /* of these, that look up an entry point of the driver */
     uint8_t kind;        /* enum call_kind */
     uint8_t class;       /* enum stretch_class of the stretch */
     uint8_t family;      /* enum kernel_family of the operators around it */

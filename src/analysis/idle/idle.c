@@ -54,9 +54,10 @@ bool idle_is_blocking_copy(const struct accounting *a, const struct host_call *c
         return false;
     const struct device_task *t = &a->tasks.at[call->first_task];
     nanos begin = t->begin > call->begin ? t->begin : call->begin;
-    nanos end = t->end < call->end ? t->end : call->end;
-    return t->class == TASK_COPY && t->end <= call->end + LIMIT_COPY_RETURN &&
-           end - begin > (t->end - t->begin) / 2;
+    nanos end = t->end < call->end ? t->end : call->end, length = t->end - t->begin;
+    nanos late = length / LIMIT_COPY_STAGED;
+    late = late > LIMIT_COPY_RETURN ? late : LIMIT_COPY_RETURN;
+    return t->class == TASK_COPY && t->end <= call->end + late && end - begin > length / 2;
 }
 
 static enum idle_cause cause_of_call(const struct accounting *a, const struct host_call *call)

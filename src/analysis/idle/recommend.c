@@ -71,7 +71,7 @@ static void support_idle(struct adviser *a, struct recommendation *r, size_t gro
             PHRASE(&a->st->scratch, &anomaly_text.because_idle,
                    place_quantity("share", g->underfeed_of_sums, UNIT_RATIO),
                    place_quantity("time", g->metrics[GROUP_SERVICE].avg, UNIT_NS),
-                   PLACE("n", g->n)));
+                   PLACE("n", g->counted)));
 }
 
 static void advise_stacks(struct adviser *a, size_t group)

@@ -89,15 +89,6 @@ static void work_add_kernel(struct finder *f, size_t kernel)
 
 /* ---- at the roof ---- */
 
-static enum peak peak_of(const struct device *d, struct tensor_type type)
-{
-    enum peak peak = type.is_double ? PEAK_FP64_TENSOR : roof_peak(d, type);
-
-    if (d == NULL || d->tflops[peak] > 0)
-        return peak;
-    return type.is_double ? PEAK_FP64 : peak == PEAK_TF32 ? PEAK_FP32 : peak;
-}
-
 static const enum roof_kind roof_kinds[] = {
     [RECORDED_WORK_PRODUCT] = ROOF_PRODUCT,
     [RECORDED_WORK_CONVOLUTION] = ROOF_CONVOLUTION,
@@ -110,10 +101,10 @@ static double roof_of(const struct device *d, const struct recorded_work *w, nan
     double memory = roof_bytes_time(d, w->bytes, LIMIT_MEMORY_ROOF), time = memory;
 
     if (w->kind != RECORDED_WORK_MEMORY) {
-        enum peak peak = peak_of(d, w->type);
+        enum peak peak = device_product_peak(d, w->type);
         double flops = w->is_causal ? w->flops / 2 : w->flops;
         double compute =
-            roof_flops_time(d, flops, peak, roof_percent(roof_kinds[w->kind], peak, w->head));
+            roof_flops_time(d, flops, peak, roof_percent(d, roof_kinds[w->kind], peak, w->head));
         if (compute <= 0)
             return 0;
         time = compute > memory ? compute : memory;
@@ -134,7 +125,7 @@ static void rate_kernels(struct finder *f, struct kernel_order kernels)
         const struct recorded_work *w = &f->works.at.at[worked->work];
         struct kernel_work *k = &f->at[worked->longest];
         bool is_matrix = w->kind != RECORDED_WORK_MEMORY;
-        enum peak peak = peak_of(f->out->device, w->type);
+        enum peak peak = device_product_peak(f->out->device, w->type);
         double least = is_matrix ? roof_flops_time(f->out->device, w->flops, peak, 100) : 0;
         worked->is_wrong =
             !(least <= FIT_FLOPS * (double)worked->time) ||
@@ -176,10 +167,9 @@ const struct kernel_works *kernel_works_find(struct study *st, const struct devi
         .worked_of = mem_grow(NULL, sizeof(uint32_t), kernels.n + 1),
     };
 
-    *out = (struct kernel_works){
-        .device = device != NULL ? device : roof_device(st),
-        .at = f.at,
-    };
+    *out = (struct kernel_works){.device = device, .at = f.at};
+    if (device == NULL)
+        out->device = roof_device(st, &out->is_assumed);
     for (size_t i = 0; i < kernels.n; i++)
         work_add_kernel(&f, i);
     rate_kernels(&f, kernels);

@@ -35,6 +35,7 @@ struct kernel_work {
 
 struct kernel_works {
     const struct device *device;  /* NULL: not known */
+    bool is_assumed;              /* the capture does not name it */
     const struct kernel_work *at; /* by place in study_kernels() */
     nanos by[WORK_STATES];        /* device time of kernels in each state */
 };

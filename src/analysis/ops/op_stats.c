@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analysis/arch/arch.h"
+#include "analysis/diagnose/kernel_families.h"
 #include "analysis/ops/module_tree.h"
 #include "analysis/ops/slice_work.h"
 #include "ops/kernel_family.h"
@@ -227,20 +228,6 @@ static void stats_add_kernel(struct finder *f, size_t kernel, nanos duration)
     }
 }
 
-static enum kernel_family family_of(const struct finder *f, size_t kernel)
-{
-    const struct slices *s = &f->cap->slices;
-    enum kernel_family family = FAMILY_OTHER;
-
-    for (uint32_t at = f->tree->launch[kernel]; at != OP_TREE_NONE && family == FAMILY_OTHER;
-         at = f->tree->parent[at])
-        if (s->kind[at] == SLICE_HOST_OP)
-            family = kernel_family_of_operator(capture_text(f->cap, s->name[at]));
-    uint32_t slice = study_kernels(f->st).at[kernel];
-    return kernel_family_of(family, kernel_family_of_name(capture_text(f->cap, s->name[slice])),
-                            false);
-}
-
 static void add_simple(struct finder *f, uint32_t row, size_t kernel)
 {
     nanos duration = f->cap->slices.dur[study_kernels(f->st).at[kernel]];
@@ -249,9 +236,11 @@ static void add_simple(struct finder *f, uint32_t row, size_t kernel)
     add_device(f, row, kernel, duration);
 }
 
+/* Families of computing kernels, then communication and copies as rows of their own. */
 static void by_family(struct finder *f)
 {
     struct kernel_order kernels = study_kernels(f->st);
+    const uint8_t *of_slice = study_kernel_families(f->st)->of_slice;
 
     for (int i = 0; i < KERNEL_FAMILIES; i++)
         stats_add_row(f,
@@ -264,7 +253,7 @@ static void by_family(struct finder *f)
                    slice_is_comm(kind)   ? comm
                    : kind == SLICE_COPY  ? copy
                    : kind == SLICE_AICPU ? (uint32_t)FAMILY_AICPU
-                                         : (uint32_t)family_of(f, i),
+                                         : (uint32_t)of_slice[kernels.at[i]],
                    i);
     }
 }

@@ -85,7 +85,7 @@ static const struct record stat_record = RECORD(struct op_stat, stat_fields);
 
 static const struct field step_fields[] = {
     FIELD(struct op_step, id, "step", .head = "step"),
-    FIELD(struct op_step, duration, "duration_ns", .head = "time ms", .unit = UNIT_MS),
+    FIELD(struct op_step, duration, "duration_ns", .head = "by marks ms", .unit = UNIT_MS),
     FIELD(struct op_step, flops, "flops", .missing = MISSING_ZERO),
     FIELD(struct op_step, bytes, "bytes", .missing = MISSING_ZERO),
     FIELD(struct op_step, mfu, "mfu", .missing = MISSING_ZERO, .head = "MFU %", .unit = UNIT_RATIO),
@@ -94,6 +94,12 @@ static const struct field step_fields[] = {
     FIELD(struct op_step, known, "known_share", .head = "known %", .unit = UNIT_RATIO),
 };
 static const struct record step_record = RECORD(struct op_step, step_fields);
+
+static struct field_value text_is_assumed(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_bool(((const struct op_stats *)record)->works->is_assumed);
+}
 
 static struct field_value text_device_of(const void *record, const struct record_env *env)
 {
@@ -132,6 +138,8 @@ static const struct field stats_fields[] = {
     FIELD(struct op_stats, outside, "outside_ns"),
     FIELD(struct op_stats, flops, "flops", .missing = MISSING_ZERO),
     FIELD_CALC(FIELD_STR, "device", text_device_of, .missing = MISSING_EMPTY),
+    FIELD_CALC(FIELD_BOOL, "device_assumed", text_is_assumed,
+               .about = "the capture does not name its device"),
     FIELD_GROUP("work", &work_record),
     FIELD_LIST(struct op_stats, steps, n_steps, "steps", &step_record),
     FIELD_LIST(struct op_stats, at, n, "rows", &shape_record),
@@ -170,6 +178,10 @@ static void describe_work(const struct op_stats *s, struct report *r)
         return;
     if (d == NULL)
         report_text(r, report_message(r, &ops_text.no_device));
+    else if (s->works->is_assumed)
+        report_text(r,
+                    REPORT_MESSAGE(r, &ops_text.assumed, PLACE("name", str_of(d->name)),
+                                   PLACE("tflops", d->tflops[PEAK_BF16]), PLACE("gbps", d->gbps)));
     else
         report_text(r,
                     REPORT_MESSAGE(r, &ops_text.device, PLACE("name", str_of(d->name)),

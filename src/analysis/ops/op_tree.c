@@ -8,15 +8,34 @@
 #include "analysis/diagnose/device_tasks.h"
 #include "analysis/idle/host_threads.h"
 
+/* Without arrows: calls and work of equal correlation. */
+static void launches_by_link(const struct capture *cap, uint32_t *launch)
+{
+    const struct slices *s = &cap->slices;
+    struct hash calls = {0};
+    struct attr link;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (s->kind[i] == SLICE_RUNTIME &&
+            (link = capture_slice_attr(cap, i, KEY_LINK)).type == ATTR_INT)
+            hash_add(&calls, (uint64_t)link.number, (uint32_t)i);
+    for (size_t i = 0; i < s->n && calls.n > 0; i++)
+        if (slice_is_kernel((enum slice_kind)s->kind[i]) &&
+            (link = capture_slice_attr(cap, i, KEY_LINK)).type == ATTR_INT)
+            hash_get(&calls, (uint64_t)link.number, &launch[i]);
+    hash_free(&calls);
+}
+
 uint32_t *op_tree_launches(const struct capture *cap)
 {
     const struct slices *s = &cap->slices;
     uint32_t *launch = mem_grow(NULL, sizeof(*launch), s->n + 1);
+    bool any = false;
 
     memset(launch, 0xff, sizeof(*launch) * (s->n + 1));
     for (size_t i = 0; i < cap->flows.n; i++) {
         const struct flow *f = &cap->flows.at[i];
-        if (f->kind != FLOW_LAUNCH || !device_task_is(cap, f->to) ||
+        if (f->kind != FLOW_LAUNCH || !slice_is_kernel((enum slice_kind)cap->slices.kind[f->to]) ||
             !host_threads_is_host((enum slice_kind)s->kind[f->from]))
             continue;
         uint32_t old = launch[f->to];
@@ -25,7 +44,10 @@ uint32_t *op_tree_launches(const struct capture *cap)
         if (old == OP_TREE_NONE || is_call > was_call ||
             (is_call == was_call && s->begin[f->from] > s->begin[old]))
             launch[f->to] = f->from;
+        any |= launch[f->to] != OP_TREE_NONE;
     }
+    if (!any)
+        launches_by_link(cap, launch);
     return launch;
 }
 

@@ -4,7 +4,6 @@
 #include "analysis/ops/operator_work.h"
 
 #include "analysis/study.h"
-#include "ops/recorded_work.h"
 
 static strid text_of_slice(const struct capture *cap, uint32_t slice, enum capture_key key)
 {
@@ -20,52 +19,6 @@ static strid work_text_of(const struct capture *cap, struct operator_ref ref, en
     strid text = text_of_slice(cap, ref.op, key);
 
     return text != 0 ? text : text_of_slice(cap, ref.kernel, key);
-}
-
-/* Where a call has no rule, by its name and shapes: a product of another name, a convolution whose
- * stride is not recorded. */
-static void estimate(struct str name, const struct tensor_shapes *shapes,
-                     struct operator_work *work)
-{
-    struct tensor_product p = tensor_product_of(name, shapes);
-    struct tensor_shape output;
-
-    if (p.flops <= 0) {
-        p = tensor_convolution_of(name, shapes, &output);
-        work->is_convolution = output.n > 0;
-    }
-    work->flops = p.flops;
-    work->moved = p.elements;
-}
-
-static struct operator_work work_compute(const struct recorded_call *call)
-{
-    struct tensor_shapes read = tensor_shapes_read(call->shapes);
-    struct recorded_work exact = recorded_work_of(call);
-    struct operator_work work = {0};
-    struct str types = call->types;
-
-    if ((exact.kind == RECORDED_WORK_PRODUCT || exact.kind == RECORDED_WORK_CONVOLUTION) &&
-        exact.type.bytes > 0) {
-        work.flops = exact.flops;
-        work.moved = exact.bytes / exact.type.bytes;
-    } else {
-        estimate(call->op, &read, &work);
-    }
-    for (size_t i = 0; i < read.n; i++) {
-        double elements = tensor_shape_elements(&read.at[i]);
-        work.elements = elements > work.elements ? elements : work.elements;
-    }
-    struct str one;
-    for (size_t i = 0; i < read.n && types.n > 0 && str_split(&types, ';', &one); i++) {
-        struct tensor_type type = tensor_type_of(one);
-        if (read.at[i].n == 0)
-            continue;
-        work.has_double |= type.is_double;
-        if (work.type.bytes == 0)
-            work.type = type;
-    }
-    return work;
 }
 
 /* The inputs that are no tensors: the stride of a convolution, say. */
@@ -96,13 +49,11 @@ const struct operator_work *operator_work_of(struct operator_works *works, struc
     uint32_t fresh = (uint32_t)works->at.n, place = hash_add(&works->known, key, fresh);
 
     if (place == fresh) {
-        struct operator_work work =
-            work_compute(&(struct recorded_call){.op = capture_text(cap, name),
-                                                 .shapes = capture_text(cap, shapes),
-                                                 .types = capture_text(cap, types),
-                                                 .values = capture_text(cap, values)});
-        work.key = key;
-        vec_push(&works->at, work);
+        struct recorded_call call = {.op = capture_text(cap, name),
+                                     .shapes = capture_text(cap, shapes),
+                                     .types = capture_text(cap, types),
+                                     .values = capture_text(cap, values)};
+        vec_push(&works->at, ((struct operator_work){recorded_work_estimate(&call), key}));
     }
     return &works->at.at[place];
 }

@@ -11,16 +11,11 @@
 #include "base/tables/hash.h"
 #include "base/tables/vec.h"
 #include "capture/capture.h"
-#include "ops/tensor_shapes.h"
+#include "ops/recorded_work.h"
 
 struct operator_work {
-    double flops;            /* of a product or a convolution; 0: none, or not known */
-    double moved;            /* elements such an operator reads and writes */
-    double elements;         /* of its largest tensor; 0: not known */
-    uint64_t key;            /* of its name, shapes and types */
-    struct tensor_type type; /* of its first tensor */
-    bool has_double;         /* some tensor of it has 64 bits */
-    bool is_convolution;     /* estimated: its output is taken to be as large as its input */
+    struct recorded_work is;
+    uint64_t key; /* of its name, shapes, types and values */
 };
 
 struct operator_works {

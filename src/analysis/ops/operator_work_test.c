@@ -17,9 +17,9 @@ TEST(equal_operators_are_looked_at_once)
     struct operator_works works = {.cap = cap};
     const struct operator_work *work = work_of(&works, 0, UINT32_MAX);
 
-    assert_true(work->flops == 2 * 8 * 16 * 4);
-    assert_true(work->elements == 128);
-    assert_true(work->has_double);
+    assert_true(work->is.flops == 2 * 8 * 16 * 4);
+    assert_true(work->is.largest == 128);
+    assert_true(work->is.has_double);
     uint64_t key = work->key;
     assert_true(work_of(&works, 1, UINT32_MAX)->key == key);
     assert_int_equal(works.at.n, 1);
@@ -35,8 +35,8 @@ TEST(shapes_of_the_kernel_serve_an_operator_without_any)
     start_study();
     struct operator_works works = {.cap = cap};
 
-    assert_true(work_of(&works, 0, UINT32_MAX)->flops == 0);
-    assert_true(work_of(&works, 0, 1)->flops == 2 * 8 * 16 * 4);
+    assert_true(work_of(&works, 0, UINT32_MAX)->is.flops == 0);
+    assert_true(work_of(&works, 0, 1)->is.flops == 2 * 8 * 16 * 4);
     operator_works_free(&works);
 }
 

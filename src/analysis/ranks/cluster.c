@@ -57,6 +57,7 @@ static void cluster_add_waits(struct cluster *c, struct cluster_step *steps)
     const struct cluster_model *m = c->model;
     double *room = ARENA_ARRAY(m->arena, double, m->n + 1);
     double *of_step = ARENA_ARRAY(m->arena, double, m->n_steps * m->n + 1);
+    double n = m->n_steps > 0 ? (double)m->n_steps : 1;
 
     for (size_t i = 0; i < m->n_nodes; i++) {
         const struct cluster_node *node = &m->nodes[i];
@@ -64,13 +65,13 @@ static void cluster_add_waits(struct cluster *c, struct cluster_step *steps)
             const struct cluster_member *at = &m->members[node->first + k];
             room[k] = cluster_time(m, at->rank, m->ranks[at->rank].calls[at->call].begin);
             if (!node->is_lone)
-                c->ranks[at->rank].waited_ns += fmax(0, node->last - room[k]);
+                c->ranks[at->rank].waited_ns += fmax(0, node->last - room[k]) / n;
         }
         if (node->is_lone)
             continue;
         double wait = fmax(0, node->last - cluster_median(room, node->n));
         c->ranks[node->late].late++;
-        c->ranks[node->late].awaited_ns += wait;
+        c->ranks[node->late].awaited_ns += wait / n;
         if (node->step >= 0)
             of_step[(size_t)node->step * m->n + node->late] += wait;
     }
@@ -179,7 +180,8 @@ static void add_gain(struct cluster *c, const char *name, const struct cluster_c
         (struct cluster_gain){.change = name,
                               .step_ns = after / steps,
                               .saving_ms = fmax(0, before - after) / steps / 1e6,
-                              .share = before > 0 ? fmax(0, before - after) / before : 0};
+                              .share = before > 0 ? fmax(0, before - after) / before : 0,
+                              .base_ms = before / 1e6};
     cluster_replay_run(&c->replay, NULL);
 }
 
@@ -355,13 +357,14 @@ static void set_verdict(struct cluster *c)
     if (c->n_culprits == 0 && c->n_gains > 0 && c->n_path > 0 && 100 * even->share >= MUCH)
         c->verdict =
             WORDING(arena, &cluster_text.verdict_spread, PLACE("ms", cluster_gain_ms(c, even)),
-                    PLACE("share", 100 * even->share));
+                    PLACE("share", 100 * even->share), PLACE("base", even->base_ms));
     else if (c->n_culprits == 0)
         c->verdict = without_culprit(c);
     else
         c->verdict = WORDING(arena, what[first->kind],
                              place_wording("who", wording_keep(arena, who_of(arena, first))),
-                             PLACE("ms", first->total_ms), PLACE("share", 100 * first->share));
+                             PLACE("ms", first->total_ms), PLACE("share", 100 * first->share),
+                             PLACE("base", first->base_ms));
 }
 
 struct cluster *cluster_find(struct arena *arena, const struct rank_summary *ranks, size_t n)

@@ -42,7 +42,7 @@ struct culprit {
     enum culprit_recurrence recurrence;
     double excess_ms;           /* more than its like has, a step that it slowed */
     double saving_ms, total_ms; /* if it were like the others: a step on average; of the run */
-    double share;               /* of the run */
+    double share, base_ms;      /* of the run, which takes that long replayed */
     enum culprit_confidence confidence;
     struct wording evidence, action; /* sentences */
     const struct slow_link *slow;
@@ -55,8 +55,8 @@ struct cluster_rank {
     size_t steps;
     double step_ns, compute_ns, exposed_ns, idle_ns, storage_ns; /* means of a step */
     double speed;                                                /* NAN: not known */
-    double waited_ns;                                            /* for others, in collectives */
-    double awaited_ns; /* others for it: from when half of them were there */
+    double waited_ns;  /* for others, in collectives, a step */
+    double awaited_ns; /* others for it, a step: from when half of them were there */
     size_t late;       /* collectives that it came to last */
     double told_comm_ms, told_moved_mb;
     uint64_t lost;
@@ -95,7 +95,8 @@ struct cluster_piece {
 
 struct cluster_gain {
     const char *change;
-    double step_ns, saving_ms, share;
+    double step_ns, saving_ms;
+    double share, base_ms; /* of the run, which takes that long replayed */
 };
 
 struct cluster {

@@ -480,6 +480,7 @@ static void value_culprits(struct blame *b)
         double last = length_without(b, 0, b->list.n, i) - none;
         b->list.at[i].total_ms = fmax(fmax(alone, last), 0) / 1e6;
         b->list.at[i].saving_ms = b->list.at[i].total_ms / steps;
+        b->list.at[i].base_ms = length / 1e6;
         b->list.at[i].share = length > 0 ? b->list.at[i].total_ms * 1e6 / length : 0;
     }
     for (size_t i = 0; i < b->list.n; i++)

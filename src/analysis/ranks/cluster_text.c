@@ -6,6 +6,7 @@
 
 #include "analysis/ranks/cluster.h"
 #include "report/report.h"
+#include "text/cluster.h"
 
 enum { RANKS_SHOWN = 10, GROUPS_SHOWN = 12, STEPS_SHOWN = 8, LIST_SHOWN = 12 };
 
@@ -49,9 +50,10 @@ static struct str who_of(struct report *r, const struct culprit *c)
 static void describe_culprits(const struct cluster *c, struct report *r)
 {
     static const struct column columns[] = {
-        {"who", COLUMN_TEXT, UNIT_COUNT},       {"what", COLUMN_TEXT, UNIT_COUNT},
-        {"steps", COLUMN_TEXT, UNIT_COUNT},     {"saves ms", COLUMN_NUMBER, UNIT_PLAIN},
-        {"share %", COLUMN_NUMBER, UNIT_RATIO}, {"confidence", COLUMN_TEXT, UNIT_COUNT},
+        {"who", COLUMN_TEXT, UNIT_COUNT},        {"what", COLUMN_TEXT, UNIT_COUNT},
+        {"steps", COLUMN_TEXT, UNIT_COUNT},      {"saves ms", COLUMN_NUMBER, UNIT_PLAIN},
+        {"share %", COLUMN_NUMBER, UNIT_RATIO},  {"of ms", COLUMN_NUMBER, UNIT_PLAIN},
+        {"confidence", COLUMN_TEXT, UNIT_COUNT},
     };
 
     if (c->n_culprits == 0)
@@ -67,6 +69,7 @@ static void describe_culprits(const struct cluster *c, struct report *r)
                        : cluster_rank_list(&r->arena, one->steps, one->n_steps));
         table_number(t, one->total_ms);
         table_number(t, one->share);
+        table_number(t, one->base_ms);
         table_word(r, t, culprit_confidence_name(one->confidence));
     }
     for (size_t i = 0; i < c->n_culprits; i++)
@@ -100,8 +103,8 @@ static void describe_facts(const struct cluster *c, struct report *r)
     struct str layout = cluster_layout_text(&c->layout, a);
     report_fact(r, "layout", layout.n > 0 ? layout : S("unknown"));
     report_fact(r, "steps",
-                arena_format(a, "%zu; median %s, 95 %% within %s, longest %s", t->n,
-                             ms_text(r, t->median_ns), ms_text(r, t->p95_ns),
+                arena_format(a, "%zu from mark to mark; median %s, 95 %% within %s, longest %s",
+                             t->n, ms_text(r, t->median_ns), ms_text(r, t->p95_ns),
                              ms_text(r, t->max_ns)));
     report_fact(r, "clocks",
                 arena_format(a, "%zu of %zu aligned, residual at most %.3g us", known, c->n_ranks,
@@ -148,7 +151,7 @@ static void describe_ranks(const struct cluster *c, struct report *r)
     static const struct column columns[] = {
         {"rank", COLUMN_NUMBER, UNIT_COUNT},         {"step ms", COLUMN_NUMBER, UNIT_MS},
         {"compute ms", COLUMN_NUMBER, UNIT_MS},      {"exposed ms", COLUMN_NUMBER, UNIT_MS},
-        {"idle ms", COLUMN_NUMBER, UNIT_MS},         {"storage ms", COLUMN_NUMBER, UNIT_MS},
+        {"storage ms", COLUMN_NUMBER, UNIT_MS},      {"other idle ms", COLUMN_NUMBER, UNIT_MS},
         {"kernel ratio", COLUMN_NUMBER, UNIT_PLAIN}, {"awaited ms", COLUMN_NUMBER, UNIT_MS},
         {"waited ms", COLUMN_NUMBER, UNIT_MS},
     };
@@ -162,14 +165,15 @@ static void describe_ranks(const struct cluster *c, struct report *r)
         table_number(t, order[i]->step_ns);
         table_number(t, order[i]->compute_ns);
         table_number(t, order[i]->exposed_ns);
-        table_number(t, order[i]->idle_ns);
         table_number(t, order[i]->storage_ns);
+        table_number(t, order[i]->idle_ns);
         table_number(t, order[i]->speed);
         table_number(t, order[i]->awaited_ns);
         table_number(t, order[i]->waited_ns);
     }
     if (c->n_ranks > RANKS_SHOWN)
         report_line(r, "  and %zu more ranks, all in the JSON", c->n_ranks - RANKS_SHOWN);
+    report_text(r, report_message(r, &cluster_text.means));
 }
 
 /* ---- communicators ---- */
@@ -274,9 +278,9 @@ void cluster_describe(const struct cluster *c, struct report *r)
     describe_facts(c, r);
     for (size_t i = 0; i < c->n_gains && i < ARRAY_LEN(what) && c->n_path > 0; i++)
         report_fact(r, i == 0 ? "would save" : "",
-                    arena_format(&r->arena, "%.4g ms (%.1f %%): %s",
+                    arena_format(&r->arena, "%.4g ms (%.1f %% of %.1f ms): %s",
                                  cluster_gain_ms(c, &c->gains[i]), 100 * c->gains[i].share,
-                                 what[i]));
+                                 c->gains[i].base_ms, what[i]));
     describe_ranks(c, r);
     describe_groups(c, r);
     describe_path(c, r);

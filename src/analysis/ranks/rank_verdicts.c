@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/ranks/rank_jobs.h"
 #include "base/text/shell_word.h"
 #include "report/report.h"
 #include "text/cluster.h"
@@ -33,7 +34,7 @@ static struct rank_verdict verdict_alone(struct study *st)
         .own_saving = d->verdict.saving,
         .text = d->text,
     };
-    bool is_once = (root_causes[d->verdict.found.cause].flags & ROOT_OF_STEP) != 0;
+    bool is_once = d->verdict.base == BASE_RUN;
 
     v.total_ms = (double)v.saving / 1e6 * (is_once ? 1 : (double)d->steps);
     for (size_t i = 0; i < d->n_classes; i++)
@@ -78,8 +79,7 @@ static void join_verdict(struct rank_verdict *one, const struct cluster *c)
         one->saving = nanos_of(own->saving_ms * 1e6);
         one->total_ms = own->total_ms;
     } else if (one->own == ROOT_COMM_EXPOSED && place != CLUSTER_NONE &&
-               c->ranks[place].waited_ns * 2 >
-                   c->ranks[place].exposed_ns * (double)c->ranks[place].steps) {
+               c->ranks[place].waited_ns * 2 > c->ranks[place].exposed_ns) {
         one->part = first->rank >= 0 ? RANK_WAITS : RANK_WAITS_LINK;
         one->cause = rank_part_name(one->part);
         one->waits_for = first->rank;
@@ -108,24 +108,28 @@ static struct wording culprit_text(struct arena *arena, const struct cluster *c,
 
     return WORDING(arena, m, PLACE("rank", one->rank), PLACE("ratio", ratio), PLACE("from", from),
                    PLACE("to", to), PLACE("n", one->n_steps), PLACE("ms", one->total_ms),
-                   place_quantity("share", one->share, UNIT_RATIO));
+                   place_quantity("share", one->share, UNIT_RATIO), PLACE("base", one->base_ms));
 }
 
-/* The slowest in words; captures of several jobs are not compared. */
-static struct wording slowest_text(struct arena *arena, const struct rank_verdicts *v)
+/* No culprit: the slowest in words; captures of several jobs are not compared. */
+static void set_slowest(struct arena *arena, struct rank_verdicts *v)
 {
     const struct rank_verdict *slow = &v->list[v->slowest];
 
-    if (!v->is_one_run)
-        return WORDING(
+    if (!v->is_one_run) {
+        v->what = v->text = WORDING(
             arena, v->jobs->n == v->n ? &diagnosis_text.ranks_apart : &diagnosis_text.ranks_mixed,
             PLACE("n", v->n), PLACE("jobs", v->jobs->n));
+        return;
+    }
     bool is_alike = slow->mean <= v->median_mean + v->median_mean / ALIKE;
-    return WORDING(arena, is_alike ? &diagnosis_text.ranks_alike : &diagnosis_text.ranks_slow,
-                   PLACE("n", v->n), PLACE("name", slow->name),
-                   place_quantity("time", (double)slow->mean, UNIT_NS),
-                   place_quantity("median", (double)v->median_mean, UNIT_NS),
-                   place_wording("text", &slow->text));
+    v->what = WORDING(arena, is_alike ? &diagnosis_text.ranks_alike : &diagnosis_text.ranks_slow,
+                      PLACE("n", v->n), PLACE("name", slow->name),
+                      place_quantity("time", (double)slow->mean, UNIT_NS),
+                      place_quantity("median", (double)v->median_mean, UNIT_NS));
+    v->text = WORDING(arena, &diagnosis_text.ranks_text,
+                      place_wording("what", wording_keep(arena, v->what)),
+                      place_wording("text", &slow->text));
 }
 
 struct rank_verdicts *rank_verdicts_find(struct fleet_study *fs)
@@ -153,7 +157,10 @@ struct rank_verdicts *rank_verdicts_find(struct fleet_study *fs)
         for (size_t i = 0; i < v->n; i++)
             join_verdict(&v->list[i], v->cluster);
     }
-    v->text = v->n_culprits > 0 ? v->culprit_texts[0] : slowest_text(arena, v);
+    if (v->n_culprits > 0)
+        v->what = v->text = v->culprit_texts[0];
+    else
+        set_slowest(arena, v);
     return v;
 }
 
@@ -171,8 +178,7 @@ static const struct field rank_fields[] = {
     FIELD(struct rank_verdict, device, "device", .missing = MISSING_NEGATIVE),
     FIELD(struct rank_verdict, name, "name"),
     FIELD(struct rank_verdict, steps, "steps"),
-    FIELD(struct rank_verdict, time, "step_ms", .form = FORM_MS,
-          .about = "median, of the host's marks"),
+    FIELD(struct rank_verdict, time, "step_ms", .form = FORM_MS, .about = "median, of the device"),
     FIELD(struct rank_verdict, mean, "mean_step_ms", .form = FORM_MS,
           .about = "mean, of the device"),
     FIELD(struct rank_verdict, idle_share, "idle_share", .form = FORM_POINT, .decimals = 4,
@@ -223,10 +229,10 @@ static struct str label_of(struct report *r, const struct rank_verdict *v)
 static void describe_table(const struct rank_verdicts *v, struct report *r)
 {
     static const struct column columns[] = {
-        {"rank", COLUMN_NUMBER, UNIT_COUNT},     {"name", COLUMN_TEXT, UNIT_COUNT},
-        {"steps", COLUMN_NUMBER, UNIT_COUNT},    {"step ms", COLUMN_NUMBER, UNIT_MS},
-        {"idle %", COLUMN_NUMBER, UNIT_RATIO},   {"cause", COLUMN_TEXT, UNIT_COUNT},
-        {"saves ms", COLUMN_NUMBER, UNIT_PLAIN}, {"run saves ms", COLUMN_NUMBER, UNIT_PLAIN},
+        {"rank", COLUMN_NUMBER, UNIT_COUNT},         {"name", COLUMN_TEXT, UNIT_COUNT},
+        {"steps", COLUMN_NUMBER, UNIT_COUNT},        {"step ms", COLUMN_NUMBER, UNIT_MS},
+        {"idle %", COLUMN_NUMBER, UNIT_RATIO},       {"cause", COLUMN_TEXT, UNIT_COUNT},
+        {"run saves ms", COLUMN_NUMBER, UNIT_PLAIN},
     };
     struct table *t = report_table(r, columns, ARRAY_LEN(columns));
 
@@ -238,7 +244,6 @@ static void describe_table(const struct rank_verdicts *v, struct report *r)
         table_number(t, (double)one->mean);
         table_number(t, one->idle_share);
         table_text(r, t, label_of(r, one));
-        table_number(t, (double)one->saving / 1e6);
         table_number(t, one->total_ms);
     }
 }

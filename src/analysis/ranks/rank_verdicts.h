@@ -53,7 +53,8 @@ struct rank_verdicts {
     const struct culprit *culprits; /* of the cluster, largest saving first */
     struct wording *culprit_texts;
     size_t n_culprits;
-    struct wording text; /* the verdict: the first culprit, or the slowest */
+    struct wording what; /* the verdict: the first culprit, or the slowest */
+    struct wording text; /* the same, and what limits the slowest */
 };
 
 /* In the order of the fleet; lives in the study. Use fleet_study_verdicts(). */

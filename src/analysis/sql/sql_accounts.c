@@ -27,7 +27,7 @@ static void accounts_add(struct sql_accounts *a, const struct accounting *one)
 static void accounts_begin(struct sql_accounts *a, const struct capture *cap)
 {
     if (!a->has_study)
-        study_begin(&a->study, cap, study_defaults());
+        study_begin(&a->study, cap, study_with_passes());
     a->has_study = true;
 }
 
@@ -83,6 +83,7 @@ struct field_items sql_accounts_memory(struct sql_accounts *a, const struct capt
     accounts_begin(a, cap);
     if (a->memory == NULL)
         a->memory = memory_find(&a->study);
+    memory_list_events(&a->study, a->memory);
     return (struct field_items){a->memory->events, a->memory->n_events};
 }
 
@@ -112,7 +113,7 @@ void sql_accounts_build(struct sql_accounts *a, const struct capture *cap)
     accounts_begin(a, cap);
     size_t n = device_tasks_devices(cap, devices, DEVICES);
     for (size_t i = 0; i < n; i++)
-        accounts_add(a, accounting_of_device(&a->study, devices[i], &a->study.scratch));
+        accounts_add(a, study_account(&a->study, devices[i]));
 }
 
 /* Why a node of a replay began when it did. */
@@ -482,6 +483,7 @@ static const struct field memory_fields[] = {
     FIELD(struct memory_event, address, "address", .missing = MISSING_ZERO),
     FIELD(struct memory_event, op, "op", .missing = MISSING_EMPTY),
     FIELD(struct memory_event, module, "module", .missing = MISSING_EMPTY),
+    FIELD(struct memory_event, stack, "stack", .missing = MISSING_EMPTY),
     RANK,
 };
 const struct record sql_memory_record = RECORD(struct memory_event, memory_fields);

@@ -54,7 +54,7 @@ struct sql_accounts {
     VEC_OF(struct sql_path_row) path;
     VEC_OF(struct sql_stream_gap_row) streams;
     VEC_OF(struct sql_collective) collectives;
-    const struct memory_curves *memory;
+    struct memory_curves *memory;
     const struct op_stats *ops;
     const struct module_tree *modules;
     bool has_study, is_built, has_path, has_streams, has_collectives;

@@ -25,7 +25,7 @@ void step_table_init(struct step_table *t, const struct capture *cap)
     struct study st;
 
     *t = (struct step_table){.source = "none"};
-    study_begin(&st, cap, study_defaults());
+    study_begin(&st, cap, study_with_passes());
     const struct steps *steps = study_steps(&st);
     if (steps->source != STEPS_PSEUDO) {
         t->source = step_source_name(steps->source);

@@ -95,12 +95,14 @@ static void set_windows(struct study *st, struct steps *steps)
     for (size_t i = 0; i + 1 < steps->n; i++)
         steps->at[i].window.end = steps->at[i + 1].window.begin;
     struct step *last = &steps->at[steps->n - 1];
-    if (study_first_kernel(st, last->window.begin) < kernels.n) {
-        last->window.end = last->window.begin;
-        for (size_t i = kernels.n; i > 0 && s->begin[kernels.at[i - 1]] >= last->window.begin; i--)
-            if (slices_end(s, kernels.at[i - 1]) > last->window.end)
-                last->window.end = slices_end(s, kernels.at[i - 1]);
-    }
+    nanos end = INT64_MIN;
+    /* A step is as long whether copies of an Ascend device are work or idle time. */
+    bool has_idle_copies = capture_is_ascend(st->cap) && !st->options.busy_copies;
+    for (size_t i = kernels.n; i > 0 && s->begin[kernels.at[i - 1]] >= last->window.begin; i--)
+        if (!(has_idle_copies && s->kind[kernels.at[i - 1]] == SLICE_COPY))
+            end = slices_end(s, kernels.at[i - 1]) > end ? slices_end(s, kernels.at[i - 1]) : end;
+    if (end != INT64_MIN)
+        last->window.end = end;
     while (steps->kernels_before_first < kernels.n &&
            s->begin[kernels.at[steps->kernels_before_first]] < first)
         steps->kernels_before_first++;
@@ -242,7 +244,7 @@ static void use_device_clock(struct study *st, struct steps *steps)
     for (size_t i = 0; i < st->cap->flows.n; i++) {
         const struct flow *f = &st->cap->flows.at[i];
         size_t place;
-        if (f->kind != FLOW_LAUNCH || !slice_is_kernel((enum slice_kind)s->kind[f->to]))
+        if (f->kind != FLOW_LAUNCH || !study_is_kernel(st, f->to))
             continue;
         vec_bisect(place, steps->n, k, steps->at[k].window.begin <= s->begin[f->from]);
         if (place > 0 && s->begin[f->to] < first[place - 1])

@@ -10,7 +10,7 @@
 #include "analysis/steps/steps.h"
 #include "base/text/char.h"
 #include "device/device.h"
-#include "ops/tensor_shapes.h"
+#include "ops/dtype.h"
 #include "text/collectives.h"
 
 ENUM_NAMES(collective_kind_name, enum collective_kind, "all_reduce", "all_gather", "reduce_scatter",
@@ -186,7 +186,7 @@ static void collectives_add_kernel(struct finder *f, const struct op_tree *ops, 
     /* An all-gather is as large as what it makes, others as what goes in. */
     double elements =
         collectives_number_of(f, teller, c.kind == COLLECTIVE_ALL_GATHER ? f->out : f->in);
-    double bytes = tensor_type_of(collectives_text_of(f, teller, f->type)).bytes;
+    double bytes = dtype_bytes(dtype_of(collectives_text_of(f, teller, f->type)));
     c.bytes = elements > 0 && elements < 1e15 ? elements * bytes : 0;
     vec_push(&f->found, c);
 }

@@ -34,7 +34,7 @@ const struct exposed *exposed_find(struct study *st)
 
 static const struct field step_fields[] = {
     FIELD(struct exposed_step, id, "step_id", .head = "step"),
-    FIELD(struct exposed_step, service, "service_ns", .head = "time ms", .unit = UNIT_MS),
+    FIELD(struct exposed_step, service, "service_ns", .head = "by marks ms", .unit = UNIT_MS),
     FIELD(struct exposed_step, comm, "communication_ns", .head = "comm ms", .unit = UNIT_MS),
     FIELD(struct exposed_step, exposed, "exposed_ns", .head = "exposed ms", .unit = UNIT_MS),
     FIELD(struct exposed_step, share, "exposed_share", .head = "exposed %", .unit = UNIT_RATIO),
@@ -57,10 +57,14 @@ static void exposed_describe(struct study *st, struct report *r)
 {
     const struct exposed *e = exposed_find(st);
 
-    report_text(r, REPORT_MESSAGE(r, &anomaly_text.exposed,
-                                  place_quantity("comm", (double)e->all.comm, UNIT_NS),
-                                  place_quantity("exposed", (double)e->all.exposed, UNIT_NS),
-                                  place_quantity("share", e->all.share, UNIT_RATIO)));
+    report_text(
+        r, REPORT_MESSAGE(
+               r, &anomaly_text.exposed, place_quantity("comm", (double)e->all.comm, UNIT_NS),
+               place_quantity("exposed", (double)e->all.exposed, UNIT_NS),
+               place_quantity("share", e->all.share, UNIT_RATIO),
+               PLACE("time",
+                     REPORT_MESSAGE(r, &anomaly_text.by_marks,
+                                    place_quantity("time", (double)e->all.service, UNIT_NS)))));
     report_records(r, &step_record, e->steps, e->n, NULL);
 }
 

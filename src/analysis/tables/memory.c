@@ -152,33 +152,84 @@ static double next_level(const struct memory_event *e, bool is_allocated, double
 
 static bool has_allocated(const struct memory_pool *p)
 {
-    return p->n_events > 0 && p->events[p->n_events - 1].allocated >= 0;
+    return p->snapshot != NULL || (p->n_events > 0 && p->events[p->n_events - 1].allocated >= 0);
 }
 
-static void find_peak(struct memory_pool *p)
+struct memory_walk memory_walk(const struct capture *cap, const struct memory_pool *pool)
 {
-    bool is_allocated = has_allocated(p);
+    struct memory_walk walk = {.cap = cap, .pool = pool};
 
+    if (pool->snapshot != NULL)
+        snapshot_before(pool->snapshot, pool->trace, &walk.allocated, &walk.reserved);
+    return walk;
+}
+
+bool memory_next(struct memory_walk *walk, struct memory_event *out)
+{
+    const struct memory_pool *p = walk->pool;
+
+    if (walk->next == p->n_events)
+        return false;
+    size_t i = walk->next++;
+    if (p->snapshot == NULL) {
+        *out = p->events[i];
+        return true;
+    }
+    const struct snapshot_event *e = &p->snapshot->events.at[p->trace->first + i];
+    int64_t bytes = snapshot_allocates(e);
+    walk->allocated = nanos_add(walk->allocated, bytes);
+    walk->reserved = nanos_add(walk->reserved, snapshot_reserves(e));
+    *out = (struct memory_event){.at = e->at,
+                                 .bytes = (double)bytes,
+                                 .allocated = (double)walk->allocated,
+                                 .reserved = (double)walk->reserved,
+                                 .address = e->address,
+                                 .order = (uint32_t)i,
+                                 .stack = capture_text(walk->cap, e->stack),
+                                 .pool = p->name,
+                                 .is_failure = e->action == SNAPSHOT_OOM};
+    return true;
+}
+
+/* Before the first event of a snapshot there is a level, too. */
+static void begin_peak(struct memory_pool *p, const struct memory_walk *walk)
+{
     p->first = p->peak = p->peak_reserved = p->reserved_at_peak = p->unused = -1;
-    for (size_t i = 0; i < p->n_events; i++) {
-        const struct memory_event *e = &p->events[i];
-        double level = level_of(e, is_allocated);
-        p->allocations += e->bytes > 0;
-        p->failures += e->is_failure;
+    p->peak_event = 0;
+    if (p->snapshot == NULL)
+        return;
+    p->first = p->last = p->peak = (double)walk->allocated;
+    p->reserved_at_peak = p->peak_reserved = (double)walk->reserved;
+    p->peak_at = p->trace->n > 0 ? p->snapshot->events.at[p->trace->first].at : 0;
+    p->unused = p->reserved_at_peak - p->peak;
+}
+
+static void find_peak(struct study *st, struct memory_pool *p)
+{
+    struct memory_walk walk = memory_walk(st->cap, p);
+    bool is_allocated = has_allocated(p);
+    struct memory_event e;
+
+    begin_peak(p, &walk);
+    while (memory_next(&walk, &e)) {
+        double level = level_of(&e, is_allocated);
+        p->allocations += e.bytes > 0;
+        p->failures += e.is_failure;
         if (level < 0)
             continue;
         if (p->first < 0)
-            p->first = level - e->bytes;
+            p->first = level - e.bytes;
         p->last = level;
         if (level > p->peak) {
             p->peak = level;
-            p->peak_at = e->at;
-            p->reserved_at_peak = e->reserved;
+            p->peak_at = e.at;
+            p->peak_event = walk.next;
+            p->reserved_at_peak = e.reserved;
         }
-        if (e->reserved > p->peak_reserved)
-            p->peak_reserved = e->reserved;
-        if (is_allocated && e->reserved >= 0 && e->reserved - e->allocated > p->unused)
-            p->unused = e->reserved - e->allocated;
+        if (e.reserved > p->peak_reserved)
+            p->peak_reserved = e.reserved;
+        if (is_allocated && e.reserved >= 0 && e.reserved - e.allocated > p->unused)
+            p->unused = e.reserved - e.allocated;
     }
 }
 
@@ -187,12 +238,13 @@ static void find_peak(struct memory_pool *p)
 ORDER_BY(most_bytes_first, struct memory_use,
          ORDER(y->bytes, x->bytes) ?: str_compare(x->name, y->name));
 
-struct grouping {
-    struct intern names;
-    VEC_OF(struct memory_use) at;
-};
+void memory_group_begin(struct memory_grouping *g)
+{
+    *g = (struct memory_grouping){.at = {0}};
+    intern_init(&g->names);
+}
 
-static void add_use(struct grouping *g, struct str name, double bytes)
+void memory_group_add(struct memory_grouping *g, struct str name, double bytes)
 {
     strid id = intern_put(&g->names, name.n > 0 ? name : S("unknown"));
 
@@ -203,13 +255,13 @@ static void add_use(struct grouping *g, struct str name, double bytes)
     g->at.at[id].n++;
 }
 
-static struct memory_uses finish_uses(struct study *st, struct grouping *g, double peak)
+struct memory_uses memory_group_end(struct study *st, struct memory_grouping *g, double whole)
 {
     struct memory_uses out = {.at = ARENA_ARRAY(&st->scratch, struct memory_use, g->at.n)};
 
     for (size_t i = 0; i < g->at.n; i++)
         if (g->at.at[i].n > 0) {
-            g->at.at[i].share = num_share(g->at.at[i].bytes, peak);
+            g->at.at[i].share = num_share(g->at.at[i].bytes, whole);
             out.at[out.n++] = g->at.at[i];
         }
     if (out.n > 1)
@@ -219,34 +271,51 @@ static struct memory_uses finish_uses(struct study *st, struct grouping *g, doub
     return out;
 }
 
+/* The last allocation of each address, by its number plus one, among the events up to the peak; 0
+ * where it was given back. */
+static void replay(const struct study *st, const struct memory_pool *p, struct hash *live)
+{
+    struct memory_walk walk = memory_walk(st->cap, p);
+    struct memory_event e;
+
+    while (walk.next < p->peak_event && memory_next(&walk, &e))
+        if (e.bytes != 0)
+            hash_put(live, e.address, e.bytes > 0 ? (uint32_t)walk.next : 0);
+}
+
 /* Allocations that were not given back before the peak. */
 static void find_uses(struct study *st, struct memory_pool *p)
 {
+    struct memory_walk walk = memory_walk(st->cap, p);
     struct hash live = {0};
-    struct grouping ops = {0}, modules = {0};
-    size_t end = 0;
+    struct memory_grouping ops, modules, stacks;
+    struct memory_event e;
     double known = 0;
 
-    if (p->allocations == 0)
+    if (p->allocations == 0) {
+        p->before = p->snapshot != NULL ? p->peak : 0;
         return;
-    intern_init(&ops.names);
-    intern_init(&modules.names);
-    for (; end < p->n_events && p->events[end].at <= p->peak_at; end++)
-        if (p->events[end].bytes != 0)
-            hash_put(&live, p->events[end].address,
-                     p->events[end].bytes > 0 ? (uint32_t)end + 1 : 0);
-    for (size_t i = 0; i < end; i++) {
-        const struct memory_event *e = &p->events[i];
+    }
+    memory_group_begin(&ops);
+    memory_group_begin(&modules);
+    memory_group_begin(&stacks);
+    replay(st, p, &live);
+    while (walk.next < p->peak_event && memory_next(&walk, &e)) {
         uint32_t last = 0;
-        if (e->bytes <= 0 || !hash_get(&live, e->address, &last) || last != i + 1)
+        if (e.bytes <= 0 || !hash_get(&live, e.address, &last) || last != walk.next)
             continue;
-        add_use(&ops, e->op, e->bytes);
-        add_use(&modules, e->module, e->bytes);
-        known += e->bytes;
+        if (p->snapshot != NULL) {
+            memory_group_add(&stacks, e.stack, e.bytes);
+        } else {
+            memory_group_add(&ops, e.op, e.bytes);
+            memory_group_add(&modules, e.module, e.bytes);
+        }
+        known += e.bytes;
     }
     p->before = p->peak > known ? p->peak - known : 0;
-    p->ops = finish_uses(st, &ops, p->peak);
-    p->modules = finish_uses(st, &modules, p->peak);
+    p->ops = memory_group_end(st, &ops, p->peak);
+    p->modules = memory_group_end(st, &modules, p->peak);
+    p->stacks = memory_group_end(st, &stacks, p->peak);
     hash_free(&live);
 }
 
@@ -289,31 +358,48 @@ static void add_driver_calls(struct study *st, struct memory_pool *p)
     }
 }
 
-static void memory_find_steps(struct study *st, struct memory_pool *p)
+/* How the level moves through windows that follow each other. */
+static void follow_steps(struct study *st, struct memory_pool *p, const struct memory_window *at,
+                         size_t n)
 {
-    const struct steps *steps = study_steps(st);
-    bool is_allocated = has_allocated(p);
+    struct memory_walk walk = memory_walk(st->cap, p);
+    bool is_allocated = has_allocated(p), is_there;
     double level = p->first > 0 ? p->first : 0;
-    size_t at = 0;
+    struct memory_event e;
 
-    p->steps = ARENA_ARRAY(&st->scratch, struct memory_step, steps->n);
-    p->n_steps = steps->n;
-    for (size_t i = 0; i < steps->n; i++) {
+    p->steps = ARENA_ARRAY(&st->scratch, struct memory_step, n);
+    p->n_steps = n;
+    is_there = memory_next(&walk, &e);
+    for (size_t i = 0; i < n; i++) {
         struct memory_step *step = &p->steps[i];
-        for (; at < p->n_events && p->events[at].at < steps->at[i].window.begin; at++)
-            level = next_level(&p->events[at], is_allocated, level);
-        *step = (struct memory_step){.id = steps->at[i].id, .begin = level, .peak = level};
-        nanos end = i + 1 < steps->n ? steps->at[i + 1].window.begin : INT64_MAX;
-        for (; at < p->n_events && p->events[at].at < end; at++) {
-            level = next_level(&p->events[at], is_allocated, level);
+        for (; is_there && e.at < at[i].begin; is_there = memory_next(&walk, &e))
+            level = next_level(&e, is_allocated, level);
+        *step = (struct memory_step){.id = at[i].id, .begin = level, .peak = level};
+        nanos end = i + 1 < n ? at[i + 1].begin : INT64_MAX;
+        for (; is_there && e.at < end; is_there = memory_next(&walk, &e)) {
+            level = next_level(&e, is_allocated, level);
             step->peak = level > step->peak ? level : step->peak;
-            step->allocations += p->events[at].bytes > 0;
-            step->taken += p->events[at].bytes > 0 ? p->events[at].bytes : 0;
+            step->allocations += e.bytes > 0;
+            step->taken += e.bytes > 0 ? e.bytes : 0;
         }
         step->end = level;
         step->growth = step->end - step->begin;
     }
-    add_driver_calls(st, p);
+}
+
+static void memory_find_steps(struct study *st, struct memory_pool *p)
+{
+    const struct steps *steps = study_steps(st);
+    struct memory_window *windows = ARENA_ARRAY(&st->scratch, struct memory_window, steps->n);
+    size_t n = 0;
+
+    if (p->snapshot != NULL)
+        n = memory_snapshot_windows(st, p, &windows);
+    for (size_t i = 0; i < steps->n && p->snapshot == NULL; i++)
+        windows[n++] = (struct memory_window){steps->at[i].id, steps->at[i].window.begin};
+    follow_steps(st, p, windows, n);
+    if (p->snapshot == NULL)
+        add_driver_calls(st, p);
 }
 
 enum { GROWING_STEPS = 3 };
@@ -337,25 +423,38 @@ static void find_growth(struct study *st, struct memory_pool *p)
 
 /* ---- the result ---- */
 
+static void fill_pool(struct study *st, struct memory_pool *p)
+{
+    find_peak(st, p);
+    find_uses(st, p);
+    memory_find_steps(st, p);
+    find_growth(st, p);
+    if (p->snapshot != NULL)
+        memory_snapshot_hold(st, p);
+}
+
 static void add_pool(struct study *st, struct memory_curves *m, struct memory_event *events,
                      size_t n)
 {
     struct memory_pool *p = &m->at[m->n++];
     double allocated = -1, reserved = -1;
+    bool has_totals = false;
 
     *p = (struct memory_pool){.name = events[0].pool, .events = events, .n_events = n};
-    /* A total that is not known at an event is that of the one before. */
+    for (size_t i = 0; i < n; i++)
+        has_totals = has_totals || events[i].allocated >= 0 || events[i].reserved >= 0;
+    /* A total that is not known at an event is that of the one before; where none is known it is
+     * the sum of what was taken. */
     for (size_t i = 0; i < n; i++) {
         struct memory_event *e = &events[i];
+        if (!has_totals)
+            e->allocated = (i == 0 ? 0 : allocated) + e->bytes;
         e->allocated = e->allocated >= 0 ? e->allocated : allocated;
         e->reserved = e->reserved >= 0 ? e->reserved : reserved;
         allocated = e->allocated;
         reserved = e->reserved;
     }
-    find_peak(p);
-    find_uses(st, p);
-    memory_find_steps(st, p);
-    find_growth(st, p);
+    fill_pool(st, p);
 }
 
 static double capacity_of(const struct capture *cap)
@@ -383,7 +482,8 @@ struct memory_curves *memory_find(struct study *st)
         qsort(events, f.events.n, sizeof(*events), by_pool);
     for (size_t i = 0; i < f.events.n; i++)
         pools += i == 0 || !str_equal(events[i].pool, events[i - 1].pool);
-    m->at = ARENA_ARRAY(&st->scratch, struct memory_pool, pools);
+    size_t devices = st->cap->snapshot != NULL ? st->cap->snapshot->traces.n : 0;
+    m->at = ARENA_ARRAY(&st->scratch, struct memory_pool, pools + devices);
     m->events = events;
     m->n_events = f.events.n;
     for (size_t i = 0, first = 0; i < f.events.n; i++)
@@ -392,5 +492,32 @@ struct memory_curves *memory_find(struct study *st)
             first = i + 1;
         }
     vec_free(&f.events);
+    for (size_t n = memory_snapshot_pools(st, m->at + m->n); n > 0; n--) {
+        struct memory_pool *p = &m->at[m->n++];
+        fill_pool(st, p);
+        if (p->n_events > 0 && p->snapshot->events.at[p->trace->first].at < m->begin)
+            m->begin = p->snapshot->events.at[p->trace->first].at;
+    }
     return m;
+}
+
+void memory_list_events(struct study *st, struct memory_curves *m)
+{
+    size_t all = m->n_events, at = m->n_events;
+
+    for (size_t i = 0; i < m->n; i++)
+        all += m->at[i].snapshot != NULL ? m->at[i].n_events : 0;
+    if (m->has_all || all == at)
+        return;
+    struct memory_event *list = ARENA_ARRAY(&st->scratch, struct memory_event, all);
+    if (at > 0)
+        memcpy(list, m->events, at * sizeof(*list));
+    for (size_t i = 0; i < m->n; i++) {
+        struct memory_walk walk = memory_walk(st->cap, &m->at[i]);
+        while (m->at[i].snapshot != NULL && memory_next(&walk, &list[at]))
+            at++;
+    }
+    m->events = list;
+    m->n_events = all;
+    m->has_all = true;
 }

@@ -9,7 +9,7 @@
 #include "analysis/ops/op_tree.h"
 #include "analysis/steps/steps.h"
 #include "base/tables/ranked.h"
-#include "ops/tensor_shapes.h"
+#include "ops/recorded_work.h"
 #include "text/serving.h"
 
 /* ---- which iterations ---- */
@@ -91,15 +91,12 @@ static void see_kernel(struct study *st, size_t kernel, struct serving_iteration
     if (call != OP_TREE_NONE && tree->parent[call] != OP_TREE_NONE) {
         /* Rows of the left factor of a matrix product are tokens. */
         struct str name = capture_text(cap, cap->slices.name[tree->parent[call]]);
-        struct tensor_shapes shapes =
-            tensor_shapes_read(capture_slice_text(cap, tree->parent[call], KEY_INPUT_SHAPES));
-        struct tensor_product product = tensor_product_of(name, &shapes);
-        size_t left = str_equal(name, S("aten::addmm")) ? 1 : 0;
-        if (product.flops <= w->flops || left >= shapes.n || shapes.at[left].n < 2)
+        struct recorded_work work = recorded_work_estimate(&(struct recorded_call){
+            .op = name, .shapes = capture_slice_text(cap, tree->parent[call], KEY_INPUT_SHAPES)});
+        if (work.kind != RECORDED_WORK_PRODUCT || work.flops <= w->flops)
             return;
-        const struct tensor_shape *s = &shapes.at[left];
-        w->flops = product.flops;
-        w->rows = tensor_shape_elements(s) / s->dims[s->n - 1];
+        w->flops = work.flops;
+        w->rows = work.rows;
     }
 }
 

@@ -65,6 +65,17 @@ static void check_delta(const int64_t *values, size_t n)
         }
     }
     assert_true(r.at == r.end);
+
+    int64_t back[400];
+    struct str in = text_view(&out);
+    assert_true(pack_get_delta(&in, back, n) && in.n == 0);
+    assert_memory_equal(back, values, n * sizeof(*values));
+    for (size_t cut = 0; cut < out.n && n > 0; cut += 1 + cut / 8) { /* or a number too many */
+        in = str_part(text_view(&out), 0, cut);
+        assert_false(pack_get_delta(&in, back, n));
+    }
+    in = text_view(&out);
+    assert_false(pack_get_delta(&in, back, n == 399 ? 398 : n + 1));
     text_free(&out);
 }
 
@@ -115,6 +126,14 @@ static void check_hybrid(const uint32_t *values, size_t n, unsigned width)
         }
     }
     assert_true(i >= n && i < n + 8);
+
+    uint32_t back[1000];
+    struct str in = text_view(&out);
+    assert_true(pack_get_hybrid(&in, back, n, width) && in.n == 0);
+    for (i = 0; i < n; i++)
+        assert_int_equal(back[i], values[i]);
+    in = str_part(text_view(&out), 0, out.n - 1);
+    assert_false(out.n > 0 && n % 8 == 0 && pack_get_hybrid(&in, back, n, width));
     text_free(&out);
 }
 
@@ -150,6 +169,33 @@ TEST(numbers_without_a_sign_take_seven_bits_a_byte)
     text_free(&out);
 }
 
-TEST_MAIN("base/tables/pack_ints", T(differences_read_back_at_every_length_and_width),
-          T(equal_steps_cost_no_bits), T(runs_and_packed_numbers_read_back),
-          T(numbers_without_a_sign_take_seven_bits_a_byte))
+TEST(hostile_numbers_are_refused)
+{
+    static const struct str wrong[] = {
+        S_INIT("\x80"), S_INIT("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"),
+        S_INIT("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01"), S_INIT("")};
+    uint64_t value;
+    uint32_t numbers[8];
+    int64_t longs[8];
+
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+        struct str in = wrong[i];
+        assert_false(pack_get_varint(&in, &value));
+    }
+    struct str most = S("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01!");
+    assert_true(pack_get_varint(&most, &value) && value == UINT64_MAX && most.n == 1);
+    struct str endless = S("\x00\x05\x00\x05"); /* runs of no length */
+    assert_false(pack_get_hybrid(&endless, numbers, 8, 8));
+    struct str huge = S("\xff\xff\xff\xff\x0f\x00"); /* two milliard groups of no bits */
+    assert_false(pack_get_hybrid(&huge, numbers, 8, 0));
+    struct str wide = S("\x02\x00");
+    assert_false(pack_get_hybrid(&wide, numbers, 1, 33));
+    struct str blocks = S("\x00\x00\x02\x00\x00"); /* no block size */
+    assert_false(pack_get_delta(&blocks, longs, 2));
+    struct str bits = S("\x80\x01\x04\x02\x00\x00\x41\x00\x00\x00"); /* of 65 bits */
+    assert_false(pack_get_delta(&bits, longs, 2));
+}
+
+TEST_MAIN("base/tables/pack_ints", T(hostile_numbers_are_refused),
+          T(differences_read_back_at_every_length_and_width), T(equal_steps_cost_no_bits),
+          T(runs_and_packed_numbers_read_back), T(numbers_without_a_sign_take_seven_bits_a_byte))

@@ -4,6 +4,7 @@
 #include "base/files/fs.h"
 #include "base/files/mapfile.h"
 #include "cli/db/opt_db.h"
+#include "opdb/aic/aic.h"
 #include "opdb/rows/capture_rows.h"
 #include "opdb/rows/parse.h"
 #include "opdb/rows/table.h"
@@ -16,14 +17,14 @@ struct args {
     double wait;
 };
 
-enum { FROM_AUTO, FROM_EXPORTS, FROM_CAPTURES };
-static const char *const sources[] = {"auto", "exports", "captures", NULL};
+enum { FROM_AUTO, FROM_EXPORTS, FROM_CAPTURES, FROM_AIC };
+static const char *const sources[] = {"auto", "exports", "captures", "aic", NULL};
 
 static const struct opt options[] = {
     OPT_STRING(0, "profiling-path", "PATH", struct args, source,
                "exports or captures: a file, or a folder to search"),
     OPT_CHOICE(0, "from", sources, struct args, from,
-               "exports: kernel_details; captures (default: what is there)"),
+               "exports, captures, aic (default: what is there)"),
     OPT_FLAG(0, "merge", struct args, merge, "keep existing rows and columns"),
     OPT_FLAG(0, "overwrite", struct args, overwrite,
              "replace tables even if that drops measured data"),
@@ -124,17 +125,51 @@ static int run_captures(struct session *s, const struct args *args, const char *
     return CODE_DONE;
 }
 
+/* The folder that --database-path or --data-root names holds a folder for each system. */
+static int run_aic(struct session *s, const struct args *args)
+{
+    const char *dir = args->place.database_path;
+    struct lock lock = {.fd = -1};
+    struct aic_import a;
+
+    if (dir == NULL)
+        dir = place_root(&args->place);
+    enum status st = aic_find(&a, args->source, dir, &s->diag);
+    a.is_dry_run = s->common.dry_run;
+    if (st == ST_OK && !a.is_dry_run)
+        st = fs_mkdirs(dir, &s->diag);
+    if (st == ST_OK && !a.is_dry_run)
+        st = db_lock(s, dir, args->wait, &lock);
+    if (st == ST_OK)
+        st = aic_write(&a, args->overwrite, s->pool, &s->diag);
+    lock_release(&lock);
+    if (st == ST_OK)
+        session_give(s, &(struct answer){.schema = &aic_schema,
+                                         .origin = "measured",
+                                         .result = &a,
+                                         .describe = aic_describe});
+    aic_free(&a);
+    return db_code(st);
+}
+
+/* The source may stand alone: `db parse --from aic DIR`. */
 static int parse_run(struct session *s, const void *given)
 {
-    const struct args *args = given;
+    struct args own = *(const struct args *)given, *args = &own;
     struct lock lock = {.fd = -1};
     struct parse_plan plan;
     const char *dir;
 
+    if (s->operands.n > 1 || (s->operands.n == 1 && args->source != NULL))
+        return session_usage(s, "parse reads one path");
+    if (s->operands.n == 1)
+        own.source = s->operands.at[0];
     if (args->source == NULL)
         return session_usage(s, "parse needs --profiling-path");
     if (args->overwrite && args->merge)
         return session_usage(s, "--merge and --overwrite are mutually exclusive");
+    if (args->from == FROM_AIC)
+        return run_aic(s, args);
     TRY_CODE(db_place(s, &args->place, &dir));
     if (is_captures(s, args))
         return run_captures(s, args, dir);
@@ -159,7 +194,7 @@ const struct command command_db_parse = {
     .name = "parse",
     .group = GROUP_DATABASE,
     .summary = "import profiles: one table per operator",
-    .usage = "[OPTIONS] --profiling-path PATH",
+    .usage = "[OPTIONS] PATH",
     .details =
         "Groups the rows of all kernel_details exports by operator and shapes and writes one table "
         "per operator with the average, median and spread of the durations and the average of "
@@ -171,12 +206,17 @@ const struct command command_db_parse = {
         "collectives whose size is recorded become hcom rows. They are merged: rows of the same "
         "call get the new figures. A file that cannot be read is reported and left out.\n"
         "\n"
+        "--from aic reads the Parquet files of AIConfigurator: each SYSTEM/ENGINE/VERSION becomes "
+        "a database below --database-path. Rows that are faster than the device can be are left "
+        "out and counted by file.\n"
+        "\n"
         "A table written by an earlier parse is replaced. If a table holds more (replayed "
         "durations, extra columns), parse stops: --merge keeps the extra data and updates the "
         "profiled figures, --overwrite drops it. --dry-run prints the changes and writes nothing.",
     .see = "docs/perfdb.md",
-    .common = COMMON_DRY_RUN,
-    .schemas = {&parse_schema, &capture_rows_schema},
+    .common = COMMON_DRY_RUN | COMMON_JOBS,
+    .operands = {.max = 1},
+    .schemas = {&parse_schema, &capture_rows_schema, &aic_schema},
     COMMAND_PARTS_ZERO,
     .run = parse_run,
 };

@@ -8,36 +8,38 @@
 
 struct args {
     struct opt_model model;
+    struct opt_layout layout;
     struct place_args place;
     struct predict_job job;
     const char *trace;
+    double link_us, link_gbps;
     int phase;
 };
 
 enum { PHASE_BOTH, PHASE_PREFILL, PHASE_DECODE };
 static const char *const phases[] = {"both", "prefill", "decode", NULL};
 
-static const struct args defaults = {
-    .job = {.sizes = {.tp = 1, .ep = 1}, .step = {.batch = 1, .length = 1024}, .link_us = 5}};
+static const struct args defaults = {.job = {.batch = 1, .length = 1024}, .link_us = 5};
 
 static const struct opt options[] = {
     OPT_MODEL(struct args, model),
-    OPT_INT(0, "batch", "N", struct args, job.step.batch, 1, 1000000, "sequences (default: 1)"),
-    OPT_INT(0, "seq", "N", struct args, job.step.length, 1, 100000000,
+    OPT_INT(0, "layers", "N", struct args, model.layers, 1, 10000,
+            "number of layers (default: that of the model)"),
+    OPT_GROUP("Step"),
+    OPT_INT(0, "batch", "N", struct args, job.batch, 1, 1000000,
+            "sequences of each data-parallel group (default: 1)"),
+    OPT_INT(0, "seq", "N", struct args, job.length, 1, 100000000,
             "tokens of each: prompt, or cache (default: 1024)"),
     OPT_CHOICE(0, "phase", phases, struct args, phase, "prefill or decode (default: both)"),
-    OPT_INT(0, "layers", "N", struct args, job.step.layers, 1, 10000,
-            "number of layers (default: that of the model)"),
-    OPT_INT(0, "tp", "N", struct args, job.sizes.tp, 1, 1024, "tensor-parallel size (default: 1)"),
-    OPT_INT(0, "ep", "N", struct args, job.sizes.ep, 1, 4096, "expert-parallel size (default: 1)"),
-    OPT_INT(0, "vocab", "N", struct args, job.sizes.vocab, 1, 1 << 24,
-            "vocabulary size (default: that of --config, else 151936)"),
+    OPT_INT(0, "prompt-tokens", "N", struct args, job.prompt, 1, 100000000,
+            "of a prompt that a decode step computes, too"),
+    OPT_LAYOUT(struct args, layout),
     OPT_GROUP("Between operators"),
     OPT_DOUBLE(0, "gap", "US", struct args, job.gap_us,
                "time between two kernels in us (default: 0)"),
-    OPT_DOUBLE(0, "link-latency", "US", struct args, job.link_us,
+    OPT_DOUBLE(0, "link-latency", "US", struct args, link_us,
                "latency of a link without hcom tables (default: 5)"),
-    OPT_DOUBLE(0, "link-bandwidth", "GB/S", struct args, job.link_gbps,
+    OPT_DOUBLE(0, "link-bandwidth", "GB/S", struct args, link_gbps,
                "bandwidth of a link without hcom tables"),
     OPT_GROUP("Comparison"),
     OPT_STRING(0, "against", "CAPTURE", struct args, job.against,
@@ -93,6 +95,23 @@ static enum status show(struct session *s, const struct args *args, const struct
     return ST_OK;
 }
 
+/* What has no room on the device has no time there. */
+static enum status check_memory(struct session *s, const struct predict *p)
+{
+    const struct predict_memory *m = &p->memory;
+    double needed = predict_memory_needed(m);
+
+    if (m->device_bytes <= 0 || needed <= m->device_bytes)
+        return ST_OK;
+    enum status st = diag_fail(&s->diag, ST_NOT_FOUND, "perfdb.does-not-fit", (struct where){0},
+                               "%.*s needs %.4g GB on a card of %.4g GB: weights %.4g, cache %.4g, "
+                               "activations %.3g",
+                               STR_ARGS(p->model), needed / 1e9, m->device_bytes / 1e9,
+                               m->weight_bytes / 1e9, m->cache_bytes / 1e9, m->work_bytes / 1e9);
+    diag_hint(&s->diag, "try", "more cards: --tp, --pp, --ep; other types: --quant");
+    return st;
+}
+
 static enum status predict_all(struct session *s, const struct args *args, const char *dir,
                                struct predict_job *job, struct predict *p)
 {
@@ -101,7 +120,7 @@ static enum status predict_all(struct session *s, const struct args *args, const
 
     enum status st = query_open(&db, dir, &s->diag);
     for (int decode = 0; decode < 2 && st == ST_OK; decode++) {
-        job->step.is_decode = decode;
+        job->is_decode = decode;
         if (args->phase != PHASE_BOTH && (args->phase == PHASE_DECODE) != decode)
             continue;
         st = predict_run(p, &db, job, &s->diag);
@@ -112,6 +131,8 @@ static enum status predict_all(struct session *s, const struct args *args, const
                  "some calls of the step are not in the database and count as 0; "
                  "--link-bandwidth gives times of collectives");
     if (st == ST_OK)
+        st = check_memory(s, p);
+    if (st == ST_OK)
         st = show(s, args, p);
     query_close(&db);
     return st;
@@ -121,27 +142,23 @@ static int db_predict_run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct predict_job job = args->job;
-    struct grid_run grid;
+    struct llm model;
     struct predict p;
     const char *dir;
 
     if (job.against != NULL && args->phase == PHASE_BOTH)
         return session_usage(s, "--against needs --phase prefill or decode");
+    if (job.prompt > 0 && args->phase == PHASE_PREFILL)
+        return session_usage(s, "--prompt-tokens is for a decode step");
     TRY_CODE(db_place(s, &args->place, &dir));
-    TRY_CODE(opt_model_find(s, &args->model, &grid, &job.model));
-    if (job.step.layers == 0)
-        job.step.layers = opt_model_layers(job.model);
-    if (job.sizes.vocab == 0)
-        job.sizes.vocab = job.model->vocab > 0 ? job.model->vocab : 151936;
-    int code = opt_model_check(s, job.model, job.sizes.tp, job.sizes.ep);
-    if (code == CODE_DONE && job.step.layers == 0)
-        code = session_usage(s, "--layers is needed for this model");
-    if (code == CODE_DONE) {
-        predict_init(&p, job.model->id);
-        code = db_code(predict_all(s, args, dir, &job, &p));
-        predict_free(&p);
-    }
-    grid_run_close(&grid);
+    TRY_CODE(opt_model_find(s, &args->model, &model));
+    TRY_CODE(opt_layout_find(s, &args->layout, &model, &job.layout));
+    job.links = links_one(args->link_us, args->link_gbps);
+    job.model = &model;
+    job.types = model.types;
+    predict_init(&p, model.name);
+    int code = db_code(predict_all(s, args, dir, &job, &p));
+    predict_free(&p);
     return code;
 }
 
@@ -153,8 +170,10 @@ const struct command command_db_predict = {
     .details =
         "Derives the operators of one step (a whole prompt, or one more token of each sequence), "
         "asks the database for each of them as strata db query does, and adds them up over the "
-        "layers, with an 80 % interval. Collectives of tensor and expert parallelism come from "
-        "hcom tables, else from a link's latency and bandwidth, and count as exposed. --against "
+        "layers, with an 80 % interval. What a card computes, moves and stores follows from the "
+        "model and --tp, --pp, --dp, --ep and --moe-tp; a step that does not fit into the memory "
+        "of the device is an error. Collectives come from hcom tables, else from a link's latency "
+        "and bandwidth, and count as exposed. --against "
         "compares operator by operator with a measured capture.",
     .see = "docs/perfdb.md",
     .schemas = {&predict_schema},

@@ -97,7 +97,7 @@ static int take_inputs(struct session *s, const struct args *args, struct query 
         if (!cell_dims(&s->arena, shapes.at[i], &in->dims))
             return session_usage(s, "--shapes: \"%.*s\" is not a shape", STR_ARGS(shapes.at[i]));
         in->dtype = args->is_compat ? query_dtype(type) : type;
-        if (in->dtype.n == 0 || work_dtype(in->dtype) == '?')
+        if (in->dtype.n == 0 || query_type(in->dtype) == DTYPE_UNKNOWN)
             return session_usage(s, "--dtypes: unknown type \"%.*s\"", STR_ARGS(type));
         q->inputs.n += in->dims.n > 0; /* scalars are no part of the question */
     }

@@ -156,13 +156,8 @@ static int take_operands(struct session *s, struct incore_run_job *job)
         else
             return session_usage(s, "only one build folder is allowed: %s", word);
     }
-    if (job->find.build_dir == NULL && job->resume_root != NULL) { /* it lies in its build */
-        struct str path = str_of(job->resume_root);
-        while (path.n > 1 && path.at[path.n - 1] == '/')
-            path.n--;
-        path.n -= str_basename(path).n;
-        job->find.build_dir = path.n > 0 ? arena_cstr(&s->arena, path) : ".";
-    }
+    if (job->find.build_dir == NULL && job->resume_root != NULL)
+        job->find.build_dir = incore_run_build_of(&s->arena, job->resume_root);
     if (job->find.build_dir != NULL || job->run_command != NULL)
         return CODE_DONE;
     if (job->find.source_glob == NULL)

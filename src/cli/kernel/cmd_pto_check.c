@@ -12,17 +12,18 @@ struct args {
     bool races;
 };
 
+static const struct args defaults = {.races = true};
+
 static const struct opt options[] = {
     OPT_LIST(0, "set", "NAME=VALUE", struct args, set, PTO_PARAMS_HELP),
-    OPT_FLAG(0, "races", struct args, races,
-             "also look for accesses that no flag or barrier puts in order"),
+    OPT_FLAG(0, "races", struct args, races, "also look for unordered accesses (default: on)"),
 };
 
 static const struct example examples[] = {
     {"strata pto check examples/pto/softmax.pto", "a valid kernel"},
     {"strata pto check examples/pto/matmul.pto examples/pto/attention.pto --json",
      "two kernels, as JSON"},
-    {"strata pto check examples/pto/softmax.pto --races", "also accesses that nothing orders"},
+    {"strata pto check examples/pto/softmax.pto --no-races", "rules alone; nothing is run"},
 };
 
 /* The line of the text, with blanks for tabs, and a caret under the place. */
@@ -114,16 +115,17 @@ const struct command command_pto_check = {
         "FIFOs between cube and vector cores, flags, dominance. Each problem is shown with "
         "file, line and column, the source line and a marker.\n"
         "\n"
-        "--races also runs each kernel, without data, and reports accesses to the same bytes from "
-        "different pipes or cores that no flag, barrier or queue puts in order, with both "
-        "lines, the buffer and the missing flag; missing numbers get several "
-        "values in turn. In a kernel without flags those of the compiler are checked.\n"
+        "Each kernel is then run, without data, and accesses to the same bytes from "
+        "different pipes or cores that no flag, barrier or queue puts in order are reported, with "
+        "both lines, the buffer and the missing flag; missing numbers get several "
+        "values in turn. In a kernel without flags those of the compiler are checked. --no-races "
+        "leaves this out.\n"
         "\n"
         "Parsing continues after an invalid operation, so one run shows several problems. "
         "The exit code is 1 if there is an error or a race.",
     .see = "docs/formats/pto.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
     .schemas = {&pto_check_schema},
-    COMMAND_PARTS_ZERO,
+    COMMAND_PARTS,
     .run = kernel_pto_check_run,
 };

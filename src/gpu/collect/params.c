@@ -9,6 +9,7 @@
 #include "base/text/char.h"
 #include "base/text/expr.h"
 #include "base/text/num.h"
+#include "ops/dtype.h"
 
 enum { SLUG_MAX = 96, SLUG_CUT = 80, NAME_MAX_BYTES = 64 };
 
@@ -64,22 +65,6 @@ enum status gpu_params_assign(struct gpu_params *params, struct arena *arena, co
     return gpu_params_set(params, arena, str_part(s, 0, sign), value, !num_f64(value, &number), d);
 }
 
-/* Bytes of one element. */
-static const struct {
-    struct str name;
-    double bytes;
-} dtypes[] = {
-    {S_INIT("fp64"), 8},  {S_INIT("float64"), 8},  {S_INIT("double"), 8},
-    {S_INIT("fp32"), 4},  {S_INIT("float32"), 4},  {S_INIT("float"), 4},
-    {S_INIT("tf32"), 4},  {S_INIT("bf16"), 2},     {S_INIT("bfloat16"), 2},
-    {S_INIT("fp16"), 2},  {S_INIT("float16"), 2},  {S_INIT("half"), 2},
-    {S_INIT("fp8"), 1},   {S_INIT("float8"), 1},   {S_INIT("float8_e4m3fn"), 1},
-    {S_INIT("e4m3"), 1},  {S_INIT("e5m2"), 1},     {S_INIT("float8_e5m2"), 1},
-    {S_INIT("fp4"), 0.5}, {S_INIT("float4"), 0.5}, {S_INIT("int64"), 8},
-    {S_INIT("int32"), 4}, {S_INIT("int16"), 2},    {S_INIT("int8"), 1},
-    {S_INIT("uint8"), 1}, {S_INIT("bool"), 1},     {S_INIT("int4"), 0.5},
-};
-
 const struct gpu_param *gpu_params_get(const struct gpu_params *params, const char *name)
 {
     return params_find(params, str_of(name));
@@ -104,10 +89,7 @@ static const char *bytes_of(struct arena *arena, const void *params, struct str 
     const struct gpu_param *p = params_find(params, name);
     struct str dtype = p != NULL ? p->text : name;
 
-    *out = 0;
-    for (size_t i = 0; i < ARRAY_LEN(dtypes); i++)
-        if (str_equal_nocase(dtypes[i].name, dtype))
-            *out = dtypes[i].bytes;
+    *out = dtype_bytes(dtype_of(dtype));
     return *out > 0 ? NULL : arena_printf(arena, "bytesof: no type \"%.*s\"", STR_ARGS(dtype));
 }
 

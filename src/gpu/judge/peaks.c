@@ -3,31 +3,9 @@
  */
 #include "gpu/judge/roofline.h"
 
-static const struct {
-    struct str name;
-    enum peak peak;
-} types[] = {
-    {S_INIT("bf16"), PEAK_BF16},         {S_INIT("bfloat16"), PEAK_BF16},
-    {S_INIT("fp16"), PEAK_FP16},         {S_INIT("float16"), PEAK_FP16},
-    {S_INIT("half"), PEAK_FP16},         {S_INIT("tf32"), PEAK_TF32},
-    {S_INIT("fp32"), PEAK_FP32},         {S_INIT("float32"), PEAK_FP32},
-    {S_INIT("float"), PEAK_FP32},        {S_INIT("fp64"), PEAK_FP64},
-    {S_INIT("float64"), PEAK_FP64},      {S_INIT("double"), PEAK_FP64},
-    {S_INIT("fp8"), PEAK_FP8},           {S_INIT("float8"), PEAK_FP8},
-    {S_INIT("e4m3"), PEAK_FP8},          {S_INIT("e5m2"), PEAK_FP8},
-    {S_INIT("float8_e4m3fn"), PEAK_FP8}, {S_INIT("float8_e5m2"), PEAK_FP8},
-    {S_INIT("int8"), PEAK_INT8},         {S_INIT("uint8"), PEAK_INT8},
-    {S_INIT("fp4"), PEAK_FP4},           {S_INIT("float4"), PEAK_FP4},
-};
-
 bool gpu_peak_of_dtype(struct str dtype, enum peak *peak)
 {
-    for (size_t i = 0; i < ARRAY_LEN(types); i++)
-        if (str_equal_nocase(types[i].name, dtype)) {
-            *peak = types[i].peak;
-            return true;
-        }
-    return false;
+    return peak_of_dtype(dtype_of(dtype), peak);
 }
 
 ENUM_NAMES(gpu_peak_source_name, enum gpu_peak_source, "none", "table", "device", "user")

@@ -7,14 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/tables/heap.h"
 #include "base/tables/ranked.h"
 #include "gpu/timeline/timeline_in.h"
 
 /* ---- words ---- */
 
-ENUM_NAMES(timeline_cause_name, enum timeline_cause, "sync", "host", "dependency", "overhead",
-           "graph", "back-to-back", "unknown")
+const char *timeline_cause_name(uint32_t cause)
+{
+    return cause < IDLE_CAUSES ? idle_cause_name((enum idle_cause)cause) : "outside_steps";
+}
 
 ENUM_NAMES(timeline_band_name, size_t, "< 1 us", "1-10 us", "10-100 us", "100-1000 us", "> 1000 us")
 
@@ -97,185 +98,89 @@ double timeline_efficiency(const nanos *durations, size_t n, nanos busy)
     return (double)nanos_sub(sum, busy) / (double)nanos_sub(sum, longest);
 }
 
-/* ---- launch calls ---- */
+/* ---- device work ---- */
 
-/* The call of each slice by the arrows; false when there are none. */
-static bool calls_by_arrows(const struct capture *cap, uint32_t *call)
-{
-    bool any = false;
-
-    for (size_t i = 0; i < cap->flows.n; i++) {
-        const struct flow *f = &cap->flows.at[i];
-        if (f->kind != FLOW_LAUNCH || cap->slices.kind[f->from] != SLICE_RUNTIME)
-            continue;
-        if (call[f->to] == TIMELINE_NONE ||
-            cap->slices.begin[f->from] < cap->slices.begin[call[f->to]])
-            call[f->to] = f->from;
-        any = true;
-    }
-    return any;
-}
-
-/* Without arrows: calls and work of equal correlation. */
-static void calls_by_correlation(const struct capture *cap, uint32_t *call)
-{
-    struct hash calls = {0};
-
-    for (size_t i = 0; i < cap->slices.n; i++) {
-        struct attr link;
-        if (cap->slices.kind[i] == SLICE_RUNTIME &&
-            (link = capture_slice_attr(cap, i, KEY_LINK)).type == ATTR_INT)
-            hash_add(&calls, (uint64_t)link.number, (uint32_t)i);
-    }
-    for (size_t i = 0; i < cap->slices.n && calls.n > 0; i++) {
-        struct attr link;
-        if (slice_is_kernel((enum slice_kind)cap->slices.kind[i]) &&
-            (link = capture_slice_attr(cap, i, KEY_LINK)).type == ATTR_INT)
-            hash_get(&calls, (uint64_t)link.number, &call[i]);
-    }
-    hash_free(&calls);
-}
-
-/* ---- device work, by time ---- */
-
-static bool is_work_lane(const struct lane *lane)
-{
-    return (lane->key.kind == LANE_STREAM || lane->key.kind == LANE_COMM) && lane->n > 0;
-}
-
-ORDER_BY(by_number, struct timeline_device, ORDER(x->device, y->device));
-
-/* Streams in the order of lanes, devices in the order of their numbers. */
+/* Streams in the order of lanes: those with work. */
 static void find_streams(struct timeline *t)
 {
     const struct capture *cap = t->cap;
-    struct hash numbers = {0};
 
+    t->stream_of = ARENA_ARRAY(&t->arena, uint32_t, cap->lanes.n);
+    memset(t->stream_of, 0xff, cap->lanes.n * sizeof(*t->stream_of));
     t->streams = ARENA_ARRAY(&t->arena, struct timeline_stream, cap->lanes.n);
-    t->devices = ARENA_ARRAY(&t->arena, struct timeline_device, cap->lanes.n);
+    for (uint32_t d = 0; d < t->n_devices; d++) {
+        const struct device_tasks *all = &t->devices[d].account->tasks;
+        for (size_t i = 0; i < all->n; i++)
+            t->stream_of[cap->slices.lane[all->at[i].slice]] = d;
+        for (size_t i = 0; i < all->n_rows; i++)
+            t->stream_of[cap->slices.lane[all->rows[i].slice]] = d;
+    }
     for (lane_id i = 0; i < cap->lanes.n; i++) {
-        const struct lane *lane = &cap->lanes.at[i];
-        if (!is_work_lane(lane))
+        if (t->stream_of[i] == TIMELINE_NONE)
             continue;
-        t->streams[t->n_streams++].lane = i;
-        if (hash_add(&numbers, (uint32_t)lane->key.device, (uint32_t)t->n_devices) == t->n_devices)
-            t->devices[t->n_devices++].device = lane->key.device;
+        t->streams[t->n_streams] = (struct timeline_stream){.lane = i, .device = t->stream_of[i]};
+        t->stream_of[i] = (uint32_t)t->n_streams++;
     }
-    qsort(t->devices, t->n_devices, sizeof(*t->devices), by_number);
-    for (uint32_t i = 0; i < t->n_devices; i++)
-        hash_put(&numbers, (uint32_t)t->devices[i].device, i);
-    for (size_t i = 0; i < t->n_streams; i++)
-        hash_get(&numbers, (uint32_t)cap->lanes.at[t->streams[i].lane].key.device,
-                 &t->streams[i].device);
-    hash_free(&numbers);
 }
 
-/* A stream on its way through its slices, in a heap by the begin of the next one. */
-struct cursor {
-    nanos begin;
-    uint32_t stream;
-    size_t at, end;
-};
-
-ORDER_BY(by_begin, struct cursor, ORDER(x->begin, y->begin) ?: ORDER(x->stream, y->stream));
-
-struct gather {
-    struct timeline *t;
-    struct interval window; /* empty: all */
-    const uint32_t *call;
-    strid row_key; /* "graph_level"; 0: no such rows */
-    size_t n;
-};
-
-static void timeline_add_op(struct gather *g, uint32_t stream, size_t i)
+/* The work of a device, cut to a window that was chosen. */
+static void take_tasks(struct timeline *t, struct timeline_device *d, struct interval window)
 {
-    const struct slices *s = &g->t->cap->slices;
-    struct timeline_op op = {
-        .begin = s->begin[i],
-        .end = slices_end(s, i),
-        .slice = (uint32_t)i,
-        .call = g->call[i],
-        .stream = stream,
-    };
+    const struct device_tasks *all = &d->account->tasks;
+    struct device_task *own;
 
-    if (g->window.end > g->window.begin) {
-        if (op.begin >= g->window.end || op.end <= g->window.begin)
-            return;
-        op.begin = op.begin < g->window.begin ? g->window.begin : op.begin;
-        op.end = op.end > g->window.end ? g->window.end : op.end;
+    d->tasks = all->at;
+    d->n = all->n;
+    d->window = window;
+    if (window.end > window.begin) {
+        own = ARENA_ARRAY(&t->arena, struct device_task, all->n);
+        d->n = 0;
+        for (size_t i = 0; i < all->n; i++) {
+            struct device_task task = all->at[i];
+            if (task.begin >= window.end || task.end <= window.begin)
+                continue;
+            task.begin = task.begin < window.begin ? window.begin : task.begin;
+            task.end = task.end > window.end ? window.end : task.end;
+            own[d->n++] = task;
+        }
+        d->tasks = own;
     }
-    uint8_t says = timeline_says(g->t, s->name[i]);
-    if (g->row_key != 0 && attrs_get(&g->t->cap->attrs, s->set[i], g->row_key).type != ATTR_NONE)
-        op.class = TIMELINE_GRAPH;
-    else if (s->kind[i] == SLICE_COPY)
-        op.class = (says & NAME_MEMSET) != 0 ? TIMELINE_MEMSET : TIMELINE_MEMCPY;
-    else
-        op.class = (says & NAME_COMM) != 0 ? TIMELINE_COMM : TIMELINE_COMPUTE;
-    g->t->ops[g->n++] = op;
+    d->flags = arena_array(&t->arena, 1, d->n + 1);
+    memset(d->flags, 0, d->n + 1);
 }
 
-/* The next piece of work of a stream; false when there is none. */
-static bool advance(const struct capture *cap, struct cursor *c)
-{
-    while (c->at < c->end && !slice_is_kernel((enum slice_kind)cap->slices.kind[c->at]))
-        c->at++;
-    if (c->at == c->end)
-        return false;
-    c->begin = cap->slices.begin[c->at];
-    return true;
-}
+/* ---- overhead ---- */
 
-/* All work of a device, merged from its streams, which are in order each. */
-static void gather_device(struct gather *g, uint32_t device)
-{
-    struct timeline *t = g->t;
-    struct cursor *heap = mem_grow(NULL, sizeof(*heap), t->n_streams + 1);
-    size_t n = 0;
-
-    t->devices[device].ops = t->ops + g->n;
-    size_t before = g->n;
-    for (uint32_t i = 0; i < t->n_streams; i++) {
-        const struct lane *lane = &t->cap->lanes.at[t->streams[i].lane];
-        struct cursor c = {.stream = i, .at = lane->first, .end = lane->first + lane->n};
-        if (t->streams[i].device == device && advance(t->cap, &c))
-            heap[n++] = c;
-    }
-    for (size_t i = n / 2; i-- > 0;)
-        heap_sink(heap, n, sizeof(*heap), i, by_begin);
-    while (n > 0) {
-        timeline_add_op(g, heap[0].stream, heap[0].at++);
-        if (!advance(t->cap, &heap[0]))
-            heap[0] = heap[--n];
-        heap_sink(heap, n, sizeof(*heap), 0, by_begin);
-    }
-    mem_free(heap);
-    t->devices[device].n = g->n - before;
-}
-
-/* Arrows say which call launched what; correlation numbers are the way of captures without
- * arrows. */
-static void gather_all(struct timeline *t, struct interval window)
+static void add_overhead(struct timeline *t, strid overhead, lane_id lane, size_t i,
+                         struct interval_set *out)
 {
     const struct capture *cap = t->cap;
-    uint32_t *call = mem_grow(NULL, sizeof(*call), cap->slices.n + 1);
-    size_t work = 0;
-    struct gather g = {.t = t,
-                       .window = window,
-                       .call = call,
-                       .row_key = intern_find(&cap->strings, S("graph_level"))};
+    const struct slices *s = &cap->slices;
+    bool is_loading =
+        s->kind[i] == SLICE_RUNTIME && (timeline_says(t, s->name[i]) & NAME_LOADING) != 0;
+    bool is_own = s->kind[i] == SLICE_OTHER &&
+                  (str_equal(capture_text(cap, cap->lanes.at[lane].key.name), S("Overhead")) ||
+                   (overhead != 0 && capture_slice_attr(cap, i, KEY_CAT).text == overhead));
 
-    memset(call, 0xff, cap->slices.n * sizeof(*call));
-    if (!calls_by_arrows(cap, call))
-        calls_by_correlation(cap, call);
-    for (size_t k = 0; k < cap->lanes.n; k++) {
-        const struct lane *lane = &cap->lanes.at[k];
-        for (size_t i = lane->first; is_work_lane(lane) && i < lane->first + lane->n; i++)
-            work += slice_is_kernel((enum slice_kind)cap->slices.kind[i]);
-    }
-    t->ops = mem_grow(NULL, sizeof(*t->ops), work + 1);
-    for (uint32_t i = 0; i < t->n_devices; i++)
-        gather_device(&g, i);
-    mem_free(call);
+    if (is_loading || is_own)
+        out->at[out->n++] = (struct interval){s->begin[i], slices_end(s, i)};
+}
+
+/* What the profiler, and loading and compiling of device code, took of each window. */
+static void find_overhead(struct timeline *t)
+{
+    const struct capture *cap = t->cap;
+    strid overhead = intern_find(&cap->strings, S("overhead"));
+    struct interval_set all = {mem_grow(NULL, sizeof(*all.at), cap->slices.n + 1), 0};
+
+    for (lane_id k = 0; k < cap->lanes.n; k++)
+        for (size_t i = cap->lanes.at[k].first, n = i + cap->lanes.at[k].n; i < n; i++)
+            add_overhead(t, overhead, k, i, &all);
+    interval_merge(&all);
+    for (size_t d = 0; d < t->n_devices; d++)
+        t->devices[d].overhead =
+            interval_overlap(all, (struct interval_set){&t->devices[d].window, 1});
+    mem_free(all.at);
 }
 
 /* ---- the whole ---- */
@@ -295,26 +200,39 @@ static void find_part(void *ctx, size_t number)
     timeline_pair_streams(t);
 }
 
+enum { DEVICES = 1024 };
+
 struct timeline *timeline_new(const struct capture *cap, const struct timeline_choice *choice)
 {
     struct timeline *t = mem_grow(NULL, sizeof(*t), 1);
+    int32_t devices[DEVICES];
 
     *t = (struct timeline){.cap = cap};
     arena_init(&t->arena);
+    study_begin(&t->study, cap, study_with_passes());
     t->names = mem_grow(NULL, sizeof(*t->names), cap->strings.strings.n + 1);
     memset(t->names, 0, cap->strings.strings.n + 1);
+    t->n_devices = device_tasks_devices(cap, devices, DEVICES);
+    t->devices = ARENA_ARRAY(&t->arena, struct timeline_device, t->n_devices);
+    for (size_t i = 0; i < t->n_devices; i++) {
+        t->devices[i].device = devices[i];
+        t->devices[i].account = study_account(&t->study, devices[i]);
+    }
+    if (t->n_devices == 1 && t->devices[0].account->tasks.n == 0)
+        t->n_devices = 0; /* no work on any */
     find_streams(t);
-    gather_all(t, choice->window);
     for (size_t i = 0; i < t->n_devices; i++) {
         struct timeline_device *d = &t->devices[i];
-        d->window = choice->window;
+        take_tasks(t, d, choice->window);
         timeline_find_graphs(t, d);
         timeline_mark_first(t, d);
     }
     if (choice->window.end == choice->window.begin) /* a window parts calls from their work */
         timeline_count_empty_graphs(&t, 1);
     pool_for(choice->pool, 2, find_part, t);
-    timeline_explain_gaps(t);
+    for (size_t i = 0; i < t->n_devices; i++)
+        timeline_take_gaps(t, &t->devices[i]);
+    find_overhead(t);
     timeline_find_ranges(t);
     return t;
 }
@@ -334,7 +252,7 @@ void timeline_free(struct timeline *t)
     mem_free(t->range_of);
     mem_free(t->names);
     mem_free(t->spans);
-    mem_free(t->ops);
+    study_end(&t->study);
     arena_free(&t->arena);
     mem_free(t);
 }

@@ -1,22 +1,20 @@
 /*
  * timeline - what a GPU did over time: busy and idle, overlap, launches, gaps, graphs, ranges.
  *
- * Made from one sealed capture, whoever recorded it. Each device has a window, from its first start
- * to its last end unless the caller names one, and every busy time is the length of a union: work
- * that runs side by side counts once. Sums of durations stand beside them and never instead.
- * A launch of a whole graph that was recorded as one row is busy time only where the kernels inside
- * were not recorded too.
+ * A view of the study of one sealed capture, whoever recorded it: device work, launch calls, gaps
+ * and their causes are those of analysis/diagnose/accounting.h. Each device has a window, from its
+ * first start to its last end unless the caller names one, to which gaps are cut, and every busy
+ * time is the length of a union: work that runs side by side counts once. Sums of durations stand
+ * beside them and never instead.
  *
  * The formulas are those of docs/analyses/gpu-timeline.md. Times are the capture's own.
  */
 #ifndef STRATA_GPU_TIMELINE_TIMELINE_H
 #define STRATA_GPU_TIMELINE_TIMELINE_H
 
-#include "base/arena.h"
+#include "analysis/diagnose/accounting.h"
+#include "analysis/study.h"
 #include "base/run/pool.h"
-#include "base/tables/interval.h"
-#include "base/tables/vec.h"
-#include "capture/capture.h"
 
 enum { TIMELINE_NONE = UINT32_MAX };
 
@@ -30,29 +28,22 @@ enum timeline_class {
 };
 
 enum {
-    TIMELINE_FIRST = 1,   /* the first kernel of its launch call */
-    TIMELINE_NODE = 2,    /* launched by a graph */
-    TIMELINE_COVERED = 4, /* a graph row whose nodes were recorded too: no busy time */
+    TIMELINE_FIRST = 1, /* the first kernel of its launch call */
+    TIMELINE_NODE = 2,  /* launched by a graph */
 };
 
-/* One piece of device work. */
-struct timeline_op {
-    nanos begin, end; /* cut to the window */
-    uint32_t slice;
-    uint32_t call;   /* slice of the launch call; TIMELINE_NONE */
-    uint32_t stream; /* number among all streams */
-    uint8_t class;   /* enum timeline_class */
-    uint8_t flags;
-};
-
-static inline bool timeline_is_kernel(const struct timeline_op *op)
+static inline enum timeline_class timeline_class_of(const struct device_task *t)
 {
-    return op->class <= TIMELINE_COMM;
+    if (t->is_row)
+        return TIMELINE_GRAPH;
+    if (t->class != TASK_COPY)
+        return t->class == TASK_COMM ? TIMELINE_COMM : TIMELINE_COMPUTE;
+    return t->copy == COPY_MEMSET ? TIMELINE_MEMSET : TIMELINE_MEMCPY;
 }
 
-static inline bool timeline_is_busy(const struct timeline_op *op)
+static inline bool timeline_is_kernel(const struct device_task *t)
 {
-    return (op->flags & TIMELINE_COVERED) == 0;
+    return timeline_class_of(t) <= TIMELINE_COMM;
 }
 
 struct timeline_quantiles {
@@ -73,31 +64,24 @@ struct timeline_stream {
     struct interval_set set;        /* merged, of its kernels */
 };
 
-/* Why nothing ran; the first that fits. */
-enum timeline_cause {
-    GAP_SYNC,       /* the launching thread waited for the device */
-    GAP_HOST,       /* the next work was launched after the gap began */
-    GAP_DEPENDENCY, /* it was queued, and its stream waits for an event */
-    GAP_OVERHEAD,   /* the profiler, or code being loaded */
-    GAP_GRAPH,      /* between nodes of a graph */
-    GAP_TIGHT,      /* below 1 us */
-    GAP_UNKNOWN,
-    GAP_CAUSES
-};
+/* Causes of a gap: those of the study, and for the time before and behind all steps none. */
+enum { GAP_OUTSIDE = IDLE_CAUSES, GAP_CAUSES };
 
 enum { GAP_BANDS = 5 }; /* below 1, 10, 100, 1000 us, and longer */
 
+/* A piece of a gap with one cause. */
 struct timeline_gap {
     nanos begin, end;
-    uint32_t prev, next; /* work before and after it, by number in the device's list */
-    strid host_api;      /* the call that explains it; 0: none */
-    uint32_t cause;      /* enum timeline_cause */
+    uint32_t number;     /* of the gap; pieces of one follow each other */
+    uint32_t prev, next; /* slices of the work before and after it, or TIMELINE_NONE */
+    uint32_t filled_by;  /* the slice that explains it, or TIMELINE_NONE */
+    uint32_t cause;      /* enum idle_cause, or GAP_OUTSIDE */
 };
 
 struct timeline_gaps {
     VEC_OF(struct timeline_gap) at;
-    struct timeline_quantiles all;
-    uint64_t count[GAP_CAUSES], band[GAP_BANDS];
+    struct timeline_quantiles all;               /* of whole gaps */
+    uint64_t count[GAP_CAUSES], band[GAP_BANDS]; /* gaps with such a piece */
     nanos total[GAP_CAUSES];
 };
 
@@ -117,7 +101,7 @@ struct timeline_launches {
 struct timeline_graph {
     uint32_t call;       /* TIMELINE_NONE: not recorded */
     int64_t correlation; /* -1: not known */
-    uint32_t first;      /* number of its first node, or of its row */
+    uint32_t first;      /* slice of its first node, or of its row */
     int64_t id;          /* of the graph; -1: not known */
     nanos begin, end;
     uint64_t nodes;
@@ -151,8 +135,10 @@ struct timeline_name {
 
 struct timeline_device {
     int32_t device;
-    struct timeline_op *ops; /* by begin */
+    const struct accounting *account;
+    const struct device_task *tasks; /* by begin, cut to the window */
     size_t n;
+    uint8_t *flags; /* by task */
     struct interval window;
     uint64_t count[TIMELINE_CLASSES];
     nanos busy, kernel_busy, kernel_sum, busy_of[TIMELINE_CLASSES];
@@ -165,8 +151,7 @@ struct timeline_device {
     struct timeline_graphs graphs;
     VEC_OF(struct timeline_name) names; /* by time spent, most first */
     nanos overhead;                     /* of the profiler, in the window */
-    uint32_t
-        *sort_of; /* by work: number of the run's kernel (gpu/timeline/timeline_out.h); or NULL */
+    uint32_t *sort_of;    /* by task: number of the run's kernel (timeline_out.h); or NULL */
     struct str *stage_of; /* by number of the run's kernel: the stage it belongs to; or NULL */
 };
 
@@ -185,16 +170,17 @@ struct timeline_choice {
 
 struct timeline {
     const struct capture *cap;
+    struct study study;
     struct timeline_device *devices;
     size_t n_devices;
     struct timeline_stream *streams;
     size_t n_streams;
-    uint32_t *range_of; /* by slice of a call: its innermost range; NULL: there are no ranges */
+    uint32_t *stream_of; /* by lane: number of the stream, or TIMELINE_NONE */
+    uint32_t *range_of;  /* by slice of a call: its innermost range; NULL: there are no ranges */
     VEC_OF(struct timeline_range) ranges;
     VEC_OF(struct timeline_pair) pairs;
     uint8_t *names;         /* what names say, by strid; see timeline_in.h */
     struct interval *spans; /* memory of the streams' sets */
-    struct timeline_op *ops;
     struct arena arena;
 };
 
@@ -214,9 +200,21 @@ void timeline_count_empty_graphs(struct timeline *const *list, size_t n);
  * side; 0: one after the other; NAN for a single member. */
 double timeline_efficiency(const nanos *durations, size_t n, nanos busy);
 
-/* "sync", "host", ... and what a band is called. */
-const char *timeline_cause_name(enum timeline_cause cause);
+/* "sync", "launch", ..., "outside_steps"; and what a band is called. */
+const char *timeline_cause_name(uint32_t cause);
 const char *timeline_band_name(size_t band);
+
+/* The number of a task's stream, and the slice of its launch call or TIMELINE_NONE. */
+static inline uint32_t timeline_stream_of(const struct timeline *t, const struct device_task *task)
+{
+    return t->stream_of[t->cap->slices.lane[task->slice]];
+}
+
+static inline uint32_t timeline_call(const struct timeline_device *d,
+                                     const struct device_task *task)
+{
+    return task->call != TASK_NO_CALL ? d->account->host.calls[task->call].slice : TIMELINE_NONE;
+}
 
 /* Where launch times of a kernel stand: its call, and when its stream was free. */
 struct timeline_launch {
@@ -225,7 +223,7 @@ struct timeline_launch {
     nanos latency, queue;
 };
 
-struct timeline_launch timeline_launch_of(const struct timeline *t, const struct timeline_op *op,
-                                          nanos free_at);
+struct timeline_launch timeline_launch_of(const struct timeline *t, const struct timeline_device *d,
+                                          const struct device_task *task, nanos free_at);
 
 #endif

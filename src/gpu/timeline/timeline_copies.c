@@ -65,8 +65,8 @@ static struct interval_set kernel_set(const struct timeline_device *d, struct ar
     struct interval_set set = {ARENA_ARRAY(arena, struct interval, d->n + 1), 0};
 
     for (size_t i = 0; i < d->n; i++)
-        if (timeline_is_kernel(&d->ops[i]))
-            set.at[set.n++] = (struct interval){d->ops[i].begin, d->ops[i].end};
+        if (timeline_is_kernel(&d->tasks[i]))
+            set.at[set.n++] = (struct interval){d->tasks[i].begin, d->tasks[i].end};
     interval_merge(&set);
     return set;
 }
@@ -93,8 +93,8 @@ size_t timeline_copies_find(const struct timeline *t, const struct timeline_devi
     nanos all = 0;
 
     for (size_t i = 0; i < d->n; i++) {
-        const struct timeline_op *op = &d->ops[i];
-        if (op->class != TIMELINE_MEMCPY)
+        const struct device_task *op = &d->tasks[i];
+        if (timeline_class_of(op) != TIMELINE_MEMCPY)
             continue;
         struct str name = capture_text(t->cap, t->cap->slices.name[op->slice]),
                    kind = timeline_copy_kind(name);

@@ -53,13 +53,14 @@ static struct row csv_row_of(const struct timeline *t, uint32_t slice, nanos beg
 
 /* Of device work: the process is the one that launched it. */
 static struct row row_of_op(const struct timeline *t, const struct timeline_device *d,
-                            const struct timeline_op *op)
+                            const struct device_task *op)
 {
     struct row row = csv_row_of(t, op->slice, op->begin, op->end);
+    uint32_t call = timeline_call(d, op);
 
-    row.pid = op->call != TIMELINE_NONE ? csv_lane_of(t, op->call)->pid : -1;
+    row.pid = call != TIMELINE_NONE ? csv_lane_of(t, call)->pid : -1;
     row.device = d->device;
-    row.stream = timeline_stream_name(t, op->stream);
+    row.stream = timeline_stream_name(t, timeline_stream_of(t, op));
     return row;
 }
 
@@ -137,23 +138,24 @@ static const struct field kernel_fields[] = {
 };
 
 static void csv_put_kernel(struct timeline_csv *out, const struct timeline *t,
-                           const struct timeline_device *d, const struct timeline_op *op,
+                           const struct timeline_device *d, const struct device_task *op,
                            nanos free_at)
 {
+    uint32_t call = timeline_call(d, op);
     struct row row = row_of_op(t, d, op);
     int64_t shared = timeline_number(t, op->slice, S("shared memory"));
     int64_t fixed = timeline_number(t, op->slice, S("static shared memory"));
-    bool is_called = op->call != TIMELINE_NONE;
-    uint32_t range = t->range_of != NULL && is_called ? t->range_of[op->call] : TIMELINE_NONE;
-    uint32_t sort = d->stage_of != NULL ? d->sort_of[op - d->ops] : TIMELINE_NONE;
+    bool is_called = call != TIMELINE_NONE;
+    uint32_t range = t->range_of != NULL && is_called ? t->range_of[call] : TIMELINE_NONE;
+    uint32_t sort = d->stage_of != NULL ? d->sort_of[op - d->tasks] : TIMELINE_NONE;
 
     row.kind = short_name(t, op->slice);
     split_shape(&row, S("grid"), row.grid);
     split_shape(&row, S("block"), row.block);
     split_shape(&row, S("cluster"), row.cluster);
     row.dynamic = shared >= 0 && fixed >= 0 ? shared - fixed : shared;
-    row.launch = timeline_launch_of(t, op, free_at);
-    row.tid = is_called ? csv_lane_of(t, op->call)->tid : -1;
+    row.launch = timeline_launch_of(t, d, op, free_at);
+    row.tid = is_called ? csv_lane_of(t, call)->tid : -1;
     if (sort != TIMELINE_NONE)
         row.stage = d->stage_of[sort];
     if (range != TIMELINE_NONE)
@@ -169,27 +171,29 @@ static void put_all_kernels(const struct timeline *t, struct timeline_csv *out)
         free_at[i] = INT64_MIN;
     for (size_t k = 0; k < t->n_devices; k++)
         for (size_t i = 0; i < t->devices[k].n && !out->is_over; i++) {
-            const struct timeline_op *op = &t->devices[k].ops[i];
+            const struct device_task *op = &t->devices[k].tasks[i];
+            nanos *end = &free_at[timeline_stream_of(t, op)];
             if (timeline_is_kernel(op))
-                csv_put_kernel(out, t, &t->devices[k], op, free_at[op->stream]);
-            if (op->end > free_at[op->stream])
-                free_at[op->stream] = op->end;
+                csv_put_kernel(out, t, &t->devices[k], op, *end);
+            *end = op->end > *end ? op->end : *end;
         }
     mem_free(free_at);
 }
 
 /* Copies do not wait on the host when their call says so; unknown without a call. */
-static struct str async_of(const struct timeline *t, const struct timeline_op *op)
+static struct str async_of(const struct timeline *t, const struct timeline_device *d,
+                           const struct device_task *op)
 {
+    uint32_t call_slice = timeline_call(d, op);
     int64_t flags = timeline_number(t, op->slice, S("async"));
 
     if (flags >= 0)
         return flags != 0 ? S("1") : S("0");
-    if (op->call == TIMELINE_NONE)
+    if (call_slice == TIMELINE_NONE)
         return S("");
-    struct str call = csv_name_of(t, op->call);
+    struct str call = csv_name_of(t, call_slice);
     bool is_async = str_contains_nocase(call, S("Async")) ||
-                    (timeline_says(t, t->cap->slices.name[op->call]) & NAME_GRAPH) != 0;
+                    (timeline_says(t, t->cap->slices.name[call_slice]) & NAME_GRAPH) != 0;
     return is_async ? S("1") : S("0");
 }
 
@@ -212,8 +216,9 @@ static void put_all_memops(const struct timeline *t, struct timeline_csv *out)
 {
     for (size_t k = 0; k < t->n_devices; k++)
         for (size_t i = 0; i < t->devices[k].n && !out->is_over; i++) {
-            const struct timeline_op *op = &t->devices[k].ops[i];
-            if (op->class != TIMELINE_MEMCPY && op->class != TIMELINE_MEMSET)
+            const struct device_task *op = &t->devices[k].tasks[i];
+            enum timeline_class class = timeline_class_of(op);
+            if (class != TIMELINE_MEMCPY && class != TIMELINE_MEMSET)
                 continue;
             struct row row = row_of_op(t, &t->devices[k], op);
             int64_t bytes = timeline_number(t, op->slice, S("bytes"));
@@ -221,7 +226,7 @@ static void put_all_memops(const struct timeline *t, struct timeline_csv *out)
             row.from = timeline_copy_from(row.name);
             row.to = timeline_copy_to(row.name);
             row.gbps = bytes >= 0 ? num_ratio(bytes, row.dur) : NAN;
-            row.stage = async_of(t, op);
+            row.stage = async_of(t, &t->devices[k], op);
             timeline_csv_put(out, &row);
         }
 }
@@ -239,11 +244,11 @@ static void put_all_graphs(const struct timeline *t, struct timeline_csv *out)
     for (size_t k = 0; k < t->n_devices; k++)
         for (size_t i = 0; i < t->devices[k].graphs.at.n && !out->is_over; i++) {
             const struct timeline_graph *g = &t->devices[k].graphs.at.at[i];
-            struct row row = row_of_op(t, &t->devices[k], &t->devices[k].ops[g->first]);
+            struct row row = csv_row_of(t, g->first, g->begin, g->end);
+            row.pid = g->call != TIMELINE_NONE ? csv_lane_of(t, g->call)->pid : -1;
+            row.device = t->devices[k].device;
             row.id = g->id;
             row.correlation = g->correlation;
-            row.begin = g->begin;
-            row.end = g->end;
             row.count = g->nodes;
             row.busy = g->node_busy;
             row.api = g->call != TIMELINE_NONE ? t->cap->slices.dur[g->call] : -1;
@@ -366,6 +371,7 @@ static const struct field gap_fields[] = {
     TEXT("host_api", name),
 };
 
+/* A row for each piece; the call or activity that filled it is the host's part. */
 static void put_all_gaps(const struct timeline *t, struct timeline_csv *out)
 {
     for (const struct timeline_device *d = t->devices; d < t->devices + t->n_devices; d++)
@@ -376,14 +382,15 @@ static void put_all_gaps(const struct timeline *t, struct timeline_csv *out)
                 .begin = g->begin,
                 .end = g->end,
                 .dur = nanos_sub(g->end, g->begin),
-                .kind = str_of(timeline_cause_name((enum timeline_cause)g->cause)),
-                .name = capture_text(t->cap, g->host_api),
+                .kind = str_of(timeline_cause_name(g->cause)),
             };
+            if (g->filled_by != TIMELINE_NONE)
+                row.name = csv_name_of(t, g->filled_by);
             if (g->prev != TIMELINE_NONE)
-                row.from = mangled_plain(csv_name_of(t, d->ops[g->prev].slice));
+                row.from = mangled_plain(csv_name_of(t, g->prev));
             if (g->next != TIMELINE_NONE) {
-                row.stream = timeline_stream_name(t, d->ops[g->next].stream);
-                row.to = mangled_plain(csv_name_of(t, d->ops[g->next].slice));
+                row.stream = timeline_stream_name(t, t->stream_of[t->cap->slices.lane[g->next]]);
+                row.to = mangled_plain(csv_name_of(t, g->next));
             }
             timeline_csv_put(out, &row);
         }

@@ -12,47 +12,69 @@ struct finder {
     struct hash launches; /* call or correlation -> launch */
     bool has_node_ids;    /* some work carries the number of its node */
     VEC_OF(nanos) gaps;
+    nanos rows_end; /* of the union of rows so far */
 };
 
-static struct timeline_graph *launch_of(struct finder *f, const struct timeline_op *op)
+/* The launch that a node or row is of, which reaches to its end now. */
+static struct timeline_graph *launch_of(struct finder *f, const struct device_task *op)
 {
     struct timeline_graphs *g = &f->d->graphs;
     int64_t correlation = timeline_link(f->t, op->slice);
-    uint64_t key =
-        op->call != TIMELINE_NONE ? hash_mix(op->call, 1) : hash_mix((uint64_t)correlation, 2);
+    uint32_t call = timeline_call(f->d, op);
+    uint64_t key = call != TIMELINE_NONE ? hash_mix(call, 1) : hash_mix((uint64_t)correlation, 2);
     uint32_t i = hash_add(&f->launches, key, (uint32_t)g->at.n);
 
     if (i == g->at.n)
-        vec_push(&g->at, ((struct timeline_graph){.call = op->call,
+        vec_push(&g->at, ((struct timeline_graph){.call = call,
                                                   .correlation = correlation,
-                                                  .first = (uint32_t)(op - f->d->ops),
+                                                  .first = op->slice,
                                                   .id = -1,
                                                   .begin = op->begin,
                                                   .end = op->end,
                                                   .gap_end = op->begin}));
-    return &g->at.at[i];
+    struct timeline_graph *launch = &g->at.at[i];
+    launch->end = op->end > launch->end ? op->end : launch->end;
+    if (launch->id < 0)
+        launch->id = timeline_number(f->t, op->slice, S("graph id"));
+    return launch;
 }
 
-static void graphs_add(struct finder *f, struct timeline_op *op)
+/* Work was launched by a graph if its call says so, or it has a node's number. */
+static bool is_node(const struct finder *f, const struct device_task *op)
 {
-    bool is_row = op->class == TIMELINE_GRAPH, is_node = false;
+    uint32_t call = timeline_call(f->d, op);
 
-    /* Work was launched by a graph if its call says so, or it has a node's number. */
-    if (!is_row && op->call != TIMELINE_NONE)
-        is_node = (timeline_says(f->t, f->t->cap->slices.name[op->call]) & NAME_GRAPH) != 0;
-    else if (!is_row && f->has_node_ids)
-        is_node = timeline_number(f->t, op->slice, S("graph node id")) > 0;
-    if (!is_row && !is_node)
-        return;
-    struct timeline_graph *g = launch_of(f, op);
-    g->end = op->end > g->end ? op->end : g->end;
-    if (g->id < 0)
-        g->id = timeline_number(f->t, op->slice, S("graph id"));
-    if (is_row) {
-        g->has_row = true;
+    if (call != TIMELINE_NONE)
+        return (timeline_says(f->t, f->t->cap->slices.name[call]) & NAME_GRAPH) != 0;
+    return f->has_node_ids && timeline_number(f->t, op->slice, S("graph node id")) > 0;
+}
+
+static void graphs_add_row(struct finder *f, const struct device_task *op)
+{
+    struct timeline_graphs *g = &f->d->graphs;
+    nanos begin = op->begin > f->rows_end ? op->begin : f->rows_end;
+
+    launch_of(f, op)->has_row = true;
+    g->rows++;
+    if (op->end > begin) {
+        g->row_busy = nanos_add(g->row_busy, nanos_sub(op->end, begin));
+        f->rows_end = op->end;
+    }
+}
+
+/* A node widens its launch by what it adds to the union of nodes. */
+static void graphs_add(struct finder *f, size_t i)
+{
+    const struct device_task *op = &f->d->tasks[i];
+
+    if (op->is_row) {
+        graphs_add_row(f, op);
         return;
     }
-    op->flags |= TIMELINE_NODE;
+    if (!is_node(f, op))
+        return;
+    struct timeline_graph *g = launch_of(f, op);
+    f->d->flags[i] |= TIMELINE_NODE;
     nanos begin = op->begin > g->gap_end ? op->begin : g->gap_end;
     if (g->nodes > 0 && op->begin > g->gap_end)
         vec_push(&f->gaps, nanos_sub(op->begin, g->gap_end));
@@ -62,36 +84,28 @@ static void graphs_add(struct finder *f, struct timeline_op *op)
     g->nodes++;
 }
 
-/* Rows are no busy time where their nodes are known. */
-static void judge_rows(struct finder *f)
+/* Work by time, and rows whose nodes are known between it. */
+static void graphs_add_all(struct finder *f)
 {
-    struct timeline_graphs *g = &f->d->graphs;
-    nanos end = INT64_MIN;
+    const struct device_tasks *all = &f->d->account->tasks;
+    size_t row = 0;
 
-    for (size_t i = 0; i < f->d->n; i++) {
-        struct timeline_op *op = &f->d->ops[i];
-        if (op->class != TIMELINE_GRAPH)
-            continue;
-        g->rows++;
-        nanos begin = op->begin > end ? op->begin : end;
-        if (op->end > begin) {
-            g->row_busy = nanos_add(g->row_busy, nanos_sub(op->end, begin));
-            end = op->end;
-        }
-        if (launch_of(f, op)->nodes > 0)
-            op->flags |= TIMELINE_COVERED;
+    for (size_t i = 0; i <= f->d->n; i++) {
+        nanos until = i < f->d->n ? f->d->tasks[i].begin : INT64_MAX;
+        for (; row < all->n_rows && all->rows[row].begin <= until; row++)
+            graphs_add_row(f, &all->rows[row]);
+        if (i < f->d->n)
+            graphs_add(f, i);
     }
 }
 
 void timeline_find_graphs(struct timeline *t, struct timeline_device *d)
 {
-    struct finder f = {.t = t, .d = d};
+    struct finder f = {.t = t, .d = d, .rows_end = INT64_MIN};
     struct timeline_graphs *g = &d->graphs;
 
     f.has_node_ids = intern_find(&t->cap->strings, S("graph node id")) != 0;
-    for (size_t i = 0; i < d->n; i++)
-        graphs_add(&f, &d->ops[i]);
-    judge_rows(&f);
+    graphs_add_all(&f);
     nanos *spans = mem_grow(NULL, sizeof(*spans), g->at.n + 1);
     for (size_t i = 0; i < g->at.n; i++) {
         g->with_nodes += g->at.at[i].nodes > 0;

@@ -12,18 +12,14 @@
 #include "gpu/timeline/timeline.h"
 
 /*
- * What the name of a kernel, a copy or a call says about it.
+ * What the name of a call or a copy says about it.
  */
 
 enum {
-    NAME_COMM = 1,     /* a kernel that communicates */
-    NAME_MEMSET = 2,   /* a fill */
-    NAME_GRAPH = 4,    /* a call that launches a graph */
-    NAME_BLOCKING = 8, /* a call that waits for a stream, the device or a copy */
-    NAME_LOADING = 16, /* a call that loads or compiles device code */
-    NAME_WAIT = 32,    /* a stream that waits for an event */
-    NAME_DRIVER = 64,  /* a call of the driver's own interface */
-    NAME_KNOWN = 128,  /* for those who remember the answer */
+    NAME_GRAPH = 1,   /* a call that launches a graph */
+    NAME_LOADING = 2, /* a call that loads or compiles device code */
+    NAME_DRIVER = 4,  /* a call of the driver's own interface */
+    NAME_KNOWN = 8,   /* for those who remember the answer */
 };
 
 uint8_t timeline_name_says(struct str name);
@@ -38,19 +34,22 @@ struct str timeline_copy_to(struct str name);
 /* What a name says: NAME_* of timeline_in.h. */
 uint8_t timeline_says(const struct timeline *t, strid name);
 
-/* Graph launches of a device; marks nodes and rows that nodes cover. */
+/* Graph launches of a device; marks nodes. */
 void timeline_find_graphs(struct timeline *t, struct timeline_device *d);
 
-/* Sums of a device and of its streams, gaps without their causes, names. */
+/* Sums of a device and of its streams, names. */
 void timeline_place_sets(struct timeline *t);
 void timeline_sum(struct timeline *t, struct timeline_device *d);
 void timeline_pair_streams(struct timeline *t);
+
+/* timeline_efficiency() of a device's streams, each with all its kernels. */
+double timeline_stream_efficiency(const struct timeline *t, const struct timeline_device *d);
 
 /* Marks the first kernel of each call; then what launches cost. The latter reads the work only, as
  * the sums do: both may run at a time. */
 void timeline_mark_first(struct timeline *t, struct timeline_device *d);
 void timeline_find_launches(struct timeline *t, struct timeline_device *d);
-void timeline_explain_gaps(struct timeline *t);
+void timeline_take_gaps(struct timeline *t, struct timeline_device *d);
 void timeline_find_ranges(struct timeline *t);
 
 /* Quantiles of a list, which is reordered. */

@@ -5,15 +5,16 @@
 
 #include <string.h>
 
-struct timeline_launch timeline_launch_of(const struct timeline *t, const struct timeline_op *op,
-                                          nanos free_at)
+struct timeline_launch timeline_launch_of(const struct timeline *t, const struct timeline_device *d,
+                                          const struct device_task *op, nanos free_at)
 {
     const struct slices *s = &t->cap->slices;
+    uint32_t call = timeline_call(d, op);
 
-    if (op->call == TIMELINE_NONE)
+    if (call == TIMELINE_NONE)
         return (struct timeline_launch){0};
     struct timeline_launch l = {
-        .is_known = true, .begin = s->begin[op->call], .end = slices_end(s, op->call)};
+        .is_known = true, .begin = s->begin[call], .end = slices_end(s, call)};
     nanos ready = l.end > free_at ? l.end : free_at;
     l.latency = nanos_sub(op->begin, l.begin);
     l.queue = op->begin > ready ? nanos_sub(op->begin, ready) : 0;
@@ -31,11 +32,12 @@ struct lists {
 };
 
 static void launches_add(struct timeline *t, struct timeline_device *d, struct lists *lists,
-                         const struct timeline_op *op, const struct ends *ends)
+                         size_t i, const struct ends *ends)
 {
+    const struct device_task *op = &d->tasks[i];
     struct timeline_launches *out = &d->launches;
-    struct timeline_launch l = timeline_launch_of(t, op, ends->work);
-    bool is_first = (op->flags & TIMELINE_FIRST) != 0;
+    struct timeline_launch l = timeline_launch_of(t, d, op, ends->work);
+    bool is_first = (d->flags[i] & TIMELINE_FIRST) != 0;
     nanos dry = ends->kernel;
 
     if (!l.is_known) {
@@ -48,7 +50,7 @@ static void launches_add(struct timeline *t, struct timeline_device *d, struct l
         vec_push(&lists->cost, nanos_sub(l.end, l.begin));
         out->overlapped += op->begin < l.end;
     }
-    if (!ends->has_kernel || (!is_first && (op->flags & TIMELINE_NODE) != 0))
+    if (!ends->has_kernel || (!is_first && (d->flags[i] & TIMELINE_NODE) != 0))
         return;
     /* The stream ran dry before the call began, or while it was under way. */
     if (l.begin > dry) {
@@ -67,13 +69,13 @@ void timeline_mark_first(struct timeline *t, struct timeline_device *d)
 
     memset(seen, 0, words * sizeof(*seen));
     for (size_t i = 0; i < d->n; i++) {
-        struct timeline_op *op = &d->ops[i];
-        if (!timeline_is_kernel(op) || op->call == TIMELINE_NONE)
+        uint32_t call = timeline_call(d, &d->tasks[i]);
+        if (!timeline_is_kernel(&d->tasks[i]) || call == TIMELINE_NONE)
             continue;
-        uint64_t bit = UINT64_C(1) << op->call % 64;
-        if ((seen[op->call / 64] & bit) == 0)
-            op->flags |= TIMELINE_FIRST;
-        seen[op->call / 64] |= bit;
+        uint64_t bit = UINT64_C(1) << call % 64;
+        if ((seen[call / 64] & bit) == 0)
+            d->flags[i] |= TIMELINE_FIRST;
+        seen[call / 64] |= bit;
     }
     mem_free(seen);
 }
@@ -86,10 +88,10 @@ void timeline_find_launches(struct timeline *t, struct timeline_device *d)
     for (size_t i = 0; i < t->n_streams; i++)
         ends[i] = (struct ends){.work = INT64_MIN, .kernel = INT64_MIN};
     for (size_t i = 0; i < d->n; i++) {
-        const struct timeline_op *op = &d->ops[i];
-        struct ends *e = &ends[op->stream];
+        const struct device_task *op = &d->tasks[i];
+        struct ends *e = &ends[timeline_stream_of(t, op)];
         if (timeline_is_kernel(op)) {
-            launches_add(t, d, &lists, op, e);
+            launches_add(t, d, &lists, i, e);
             e->has_kernel = true;
             e->kernel = op->end > e->kernel ? op->end : e->kernel;
         }

@@ -1,44 +1,19 @@
 /*
- * What names of kernels, copies and calls say. See timeline_in.h.
+ * What names of copies and calls say. See timeline_in.h.
  */
-#include "capture/classify.h"
 #include "gpu/timeline/timeline_in.h"
-
-static const struct {
-    struct str word;
-    uint8_t says;
-} words[] = {
-    {S_INIT("GraphLaunch"), NAME_GRAPH},
-    {S_INIT("StreamWaitEvent"), NAME_WAIT},
-    {S_INIT("Stream Wait Event"), NAME_WAIT},
-};
 
 static const struct str loading[] = {
     S_INIT("cuModuleLoad"),  S_INIT("cuLibraryLoad"),   S_INIT("cuLinkComplete"),
     S_INIT("cuLinkAddData"), S_INIT("cudaLibraryLoad"), S_INIT("cuModuleGetFunction"),
 };
 
-static const struct str waiting[] = {
-    S_INIT("cudaDeviceSynchronize"), S_INIT("cudaStreamSynchronize"), S_INIT("cuCtxSynchronize"),
-    S_INIT("cuStreamSynchronize"),   S_INIT("cudaThreadSynchronize"),
-};
-
 uint8_t timeline_name_says(struct str name)
 {
-    bool is_comm = classify_kernel(VENDOR_NVIDIA, S(""), name, S("")) == SLICE_COMM;
-    bool is_copy = str_starts(name, S("cudaMemcpy")) || str_starts(name, S("cuMemcpy"));
-    uint8_t says = is_comm ? NAME_COMM : 0;
+    uint8_t says = str_contains_nocase(name, S("GraphLaunch")) ? NAME_GRAPH : 0;
 
-    for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (str_contains_nocase(name, words[i].word))
-            says |= words[i].says;
-    if (str_starts(name, S("Memset")))
-        says |= NAME_MEMSET;
     if (STR_ANY(str_starts, name, loading))
         says |= NAME_LOADING;
-    /* Copies wait unless their name says otherwise. */
-    if (STR_ANY(str_starts, name, waiting) || (is_copy && !str_contains_nocase(name, S("Async"))))
-        says |= NAME_BLOCKING;
     if (str_starts(name, S("cu")) && !str_starts(name, S("cuda")))
         says |= NAME_DRIVER;
     return says;

@@ -5,6 +5,7 @@
 #include "gpu/timeline/timeline_out.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/text/inert.h"
 #include "gpu/timeline/timeline_copies.h"
@@ -41,7 +42,9 @@ struct name_row {
 };
 
 struct cause_row {
+    uint32_t cause;
     const char *name;
+    struct str shown; /* in the language of the report */
     uint64_t n;
     nanos total;
     double share; /* of all gaps */
@@ -64,7 +67,7 @@ struct view {
     struct name_row *names;
     struct cause_row causes[GAP_CAUSES], bands[GAP_BANDS];
     struct str *notes;
-    size_t n_streams, n_pairs, n_names, n_notes;
+    size_t n_streams, n_pairs, n_names, n_notes, n_causes;
 };
 
 /* ---- making a view ---- */
@@ -148,27 +151,20 @@ static void view_classes(struct view *v, const struct timeline_device *d)
     v->classes[2] = pair_of(d->device, S("comm"), S("memcpy"), d->memcpy_comm, comm, copies);
 }
 
+ORDER_BY(most_time_first, struct cause_row, ORDER(y->total, x->total) ?: strcmp(x->name, y->name));
+
 static void view_gaps(struct view *v, const struct timeline_gaps *g)
 {
-    for (unsigned i = 0; i < GAP_CAUSES; i++)
-        v->causes[i] = (struct cause_row){timeline_cause_name((enum timeline_cause)i), g->count[i],
-                                          g->total[i], num_ratio(g->total[i], g->all.sum)};
+    for (uint32_t i = 0; i < GAP_CAUSES; i++)
+        if (g->count[i] > 0)
+            v->causes[v->n_causes++] =
+                (struct cause_row){i,           timeline_cause_name(i),
+                                   S(""),       g->count[i],
+                                   g->total[i], num_ratio(g->total[i], g->all.sum)};
+    if (v->n_causes > 0)
+        qsort(v->causes, v->n_causes, sizeof(*v->causes), most_time_first);
     for (unsigned i = 0; i < GAP_BANDS; i++)
         v->bands[i] = (struct cause_row){.name = timeline_band_name(i), .n = g->band[i]};
-}
-
-/* Of a device's streams, each with all its kernels. */
-static double stream_efficiency(const struct timeline *t, const struct timeline_device *d)
-{
-    nanos *list = mem_grow(NULL, sizeof(*list), t->n_streams + 1);
-    size_t n = 0;
-
-    for (size_t i = 0; i < t->n_streams; i++)
-        if (&t->devices[t->streams[i].device] == d && t->streams[i].kernels > 0)
-            list[n++] = t->streams[i].busy;
-    double e = timeline_efficiency(list, n, d->kernel_busy);
-    mem_free(list);
-    return e;
 }
 
 static struct view *view_of(const struct timeline *t, const struct timeline_device *d,
@@ -184,7 +180,7 @@ static struct view *view_of(const struct timeline *t, const struct timeline_devi
     v->exposed = nanos_sub(d->busy_of[TIMELINE_COMM], d->comm_overlap);
     v->kernels = d->count[TIMELINE_COMPUTE] + d->count[TIMELINE_COMM];
     v->concurrency = num_ratio(d->kernel_sum, d->kernel_busy);
-    v->efficiency = stream_efficiency(t, d);
+    v->efficiency = timeline_stream_efficiency(t, d);
     view_streams(v, t, d, arena);
     view_classes(v, d);
     view_gaps(v, &d->gaps);
@@ -278,7 +274,8 @@ static const struct field launch_fields[] = {
 static const struct record launch_record = RECORD(struct timeline_launches, launch_fields);
 
 static const struct field cause_fields[] = {
-    FIELD(struct cause_row, name, "cause", .head = "Cause"),
+    FIELD(struct cause_row, name, "cause"),
+    FIELD(struct cause_row, shown, NULL, .head = "Cause"),
     FIELD(struct cause_row, n, "count", .head = "Gaps"),
     FIELD(struct cause_row, total, "total_ns", .head = "Total (us)", .unit = UNIT_US),
     FIELD(struct cause_row, share, NULL, .head = "% of idle", .unit = UNIT_RATIO),
@@ -339,7 +336,7 @@ static const struct field view_fields[] = {
     FIELD_LIST(struct view, pairs, n_pairs, "overlap", &pair_json_record),
     FIELD_INSIDE(struct view, d.launches, "launches", &launch_record),
     FIELD_INSIDE(struct view, d.gaps.all, "gaps", &quantile_record),
-    FIELD_ARRAY(struct view, causes, "gap_causes", &cause_record),
+    FIELD_ROOM(struct view, causes, n_causes, "gap_causes", &cause_record),
     FIELD_ARRAY(struct view, bands, "gap_bands", &band_record),
     FIELD_INSIDE(struct view, d.graphs, "graphs", &graph_record),
     FIELD_LIST(struct view, names, n_names, "top_kernels", &name_record),
@@ -379,7 +376,7 @@ static const struct field set_fields[] = {
 static const struct record set_record = RECORD(struct timeline_set, set_fields);
 
 const struct schema timeline_schema = {
-    .name = "strata.gpu-timeline/1",
+    .name = "strata.gpu-timeline/2",
     .title = "what GPUs did over time",
     .record = &set_record,
 };
@@ -500,7 +497,7 @@ static void put_graphs(const struct timeline *t, struct report *r, const struct 
     report_records(r, &time_table, times, ARRAY_LEN(times), NULL);
 }
 
-static void put_view(const struct timeline *t, const struct view *v, struct report *r)
+static void put_view(const struct timeline *t, struct view *v, struct report *r)
 {
     const struct timeline_launches *l = &v->d.launches;
     const struct fact_row launches[] = {
@@ -519,7 +516,12 @@ static void put_view(const struct timeline *t, const struct view *v, struct repo
     report_records(r, &launch_table, launches, ARRAY_LEN(launches), NULL);
     report_text(r, REPORT_MESSAGE(r, &gpu_text.started_early, PLACE("n", l->overlapped)));
     report_heading(r, message_word(r->lang, S("Gaps")));
-    report_records(r, &cause_record, v->causes, GAP_CAUSES, NULL);
+    for (size_t i = 0; i < v->n_causes; i++)
+        v->causes[i].shown =
+            report_message(r, v->causes[i].cause == GAP_OUTSIDE
+                                  ? &gpu_text.outside_steps
+                                  : account_class_label(ACCOUNT_IDLE + (int)v->causes[i].cause));
+    report_records(r, &cause_record, v->causes, v->n_causes, NULL);
     report_records(r, &band_record, v->bands, GAP_BANDS, NULL);
     put_graphs(t, r, &v->d.graphs);
     report_heading(r, message_word(r->lang, S("Top kernels")));
@@ -541,7 +543,7 @@ void timeline_describe(const struct timeline *t, struct report *r)
         const struct timeline_device *d = &t->devices[i];
         if (d->n == 0)
             continue;
-        const struct view *v = view_of(t, d, &r->arena);
+        struct view *v = view_of(t, d, &r->arena);
         report_heading(r, message_word(r->lang, S("Device")));
         report_text(r, name.n > 0 ? inert_line(&r->arena, name)
                                   : message_word(r->lang, S("unknown (not in the recording)")));

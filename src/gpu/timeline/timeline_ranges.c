@@ -74,8 +74,9 @@ void timeline_find_ranges(struct timeline *t)
             walk_lane(&w, &cap->lanes.at[k]);
     for (size_t k = 0; k < t->n_devices; k++)
         for (size_t i = 0; i < t->devices[k].n; i++) {
-            const struct timeline_op *op = &t->devices[k].ops[i];
-            uint32_t range = op->call != TIMELINE_NONE ? t->range_of[op->call] : TIMELINE_NONE;
+            const struct device_task *op = &t->devices[k].tasks[i];
+            uint32_t call = timeline_call(&t->devices[k], op);
+            uint32_t range = call != TIMELINE_NONE ? t->range_of[call] : TIMELINE_NONE;
             if (range != TIMELINE_NONE)
                 widen(&t->ranges.at[range], op->begin, op->end, timeline_is_kernel(op));
         }

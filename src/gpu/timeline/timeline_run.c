@@ -57,10 +57,12 @@ struct sorts {
 };
 
 /* The name of the innermost range around the launch; 0: none. */
-static strid range_of(const struct timeline *t, const struct timeline_op *op)
+static strid range_of(const struct timeline *t, const struct timeline_device *d,
+                      const struct device_task *op)
 {
+    uint32_t call = timeline_call(d, op);
     uint32_t range =
-        t->range_of != NULL && op->call != TIMELINE_NONE ? t->range_of[op->call] : TIMELINE_NONE;
+        t->range_of != NULL && call != TIMELINE_NONE ? t->range_of[call] : TIMELINE_NONE;
 
     return range != TIMELINE_NONE ? t->cap->slices.name[t->ranges.at[range].slice] : 0;
 }
@@ -73,13 +75,13 @@ static void find_sorts(const struct timeline *t, struct timeline_device *d, stru
     *out = (struct sorts){0};
     d->sort_of = mem_grow(d->sort_of, sizeof(*d->sort_of), d->n + 1);
     for (size_t i = 0; i < d->n; i++) {
-        uint32_t slice = d->ops[i].slice;
+        uint32_t slice = d->tasks[i].slice;
         d->sort_of[i] = TIMELINE_NONE;
-        if (!timeline_is_kernel(&d->ops[i]))
+        if (!timeline_is_kernel(&d->tasks[i]))
             continue;
         uint64_t key = (uint64_t)s->name[slice] << 32 | s->set[slice];
         uint32_t sort =
-            hash_add(&seen, hash_mix(key, range_of(t, &d->ops[i])), (uint32_t)out->at.n);
+            hash_add(&seen, hash_mix(key, range_of(t, d, &d->tasks[i])), (uint32_t)out->at.n);
         if (sort < out->at.n)
             out->at.at[sort].n++;
         else
@@ -102,7 +104,7 @@ static nanos *durations(const struct timeline_device *d, struct sorts *sorts)
     for (size_t i = 0; i < d->n; i++)
         if (d->sort_of[i] != TIMELINE_NONE) {
             struct sort *s = &sorts->at.at[d->sort_of[i]];
-            list[s->from + s->n++] = nanos_sub(d->ops[i].end, d->ops[i].begin);
+            list[s->from + s->n++] = nanos_sub(d->tasks[i].end, d->tasks[i].begin);
         }
     return list;
 }
@@ -128,17 +130,17 @@ static double number_or_nan(const struct timeline *t, uint32_t slice, struct str
     return number >= 0 ? (double)number : NAN;
 }
 
-static struct gpu_kernel kernel_of(const struct timeline *t, const struct timeline_op *op,
-                                   struct gpu_run *run)
+static struct gpu_kernel kernel_of(const struct timeline *t, const struct timeline_device *d,
+                                   const struct device_task *op, struct gpu_run *run)
 {
     struct gpu_kernel k = gpu_kernel_none();
     uint32_t slice = op->slice;
-    const struct lane_key *lane = &t->cap->lanes.at[t->streams[op->stream].lane].key;
+    const struct lane_key *lane = &t->cap->lanes.at[t->cap->slices.lane[slice]].key;
     double shared = number_or_nan(t, slice, S("shared memory"));
     double fixed = number_or_nan(t, slice, S("static shared memory"));
 
     k.name = arena_str(&run->arena, timeline_display(t, slice));
-    k.nvtx = arena_str(&run->arena, capture_text(t->cap, range_of(t, op)));
+    k.nvtx = arena_str(&run->arena, capture_text(t->cap, range_of(t, d, op)));
     k.stream = arena_str(&run->arena, capture_text(t->cap, lane->name));
     read_shape(timeline_attr_text(t, slice, S("grid")), k.grid);
     read_shape(timeline_attr_text(t, slice, S("block")), k.block);
@@ -158,7 +160,7 @@ void timeline_run_kernels(const struct timeline *t, struct timeline_device *d, s
     nanos *list = durations(d, &sorts);
     for (size_t i = 0; i < sorts.at.n; i++) {
         const struct sort *s = &sorts.at.at[i];
-        struct gpu_kernel k = kernel_of(t, &d->ops[s->first], run);
+        struct gpu_kernel k = kernel_of(t, d, &d->tasks[s->first], run);
         k.id = i;
         k.launches = s->n;
         k.total_ns = 0;
@@ -283,7 +285,7 @@ static nanos union_of(const struct timeline_device *d, const bool *in)
     nanos end = INT64_MIN, length = 0;
 
     for (size_t i = 0; i < d->n; i++) {
-        const struct timeline_op *op = &d->ops[i];
+        const struct device_task *op = &d->tasks[i];
         nanos begin = op->begin > end ? op->begin : end;
         if (d->sort_of[i] == TIMELINE_NONE || !in[d->sort_of[i]] || op->end <= begin)
             continue;

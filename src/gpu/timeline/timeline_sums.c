@@ -27,14 +27,13 @@ static void cover(struct run *u, nanos begin, nanos end)
 struct sweep {
     struct run all, kernels, of[TIMELINE_CLASSES];
     struct run with_copies, with[TIMELINE_COMM + 1]; /* copies and kernels; and one sort of them */
-    uint32_t last;                                   /* the work that ends last so far */
     VEC_OF(nanos) running; /* ends of the kernels that run, a heap with the least first */
     struct hash names;
 };
 
 /* ---- one piece of work ---- */
 
-static void add_to_stream(struct timeline_stream *s, const struct timeline_op *op, nanos dur)
+static void add_to_stream(struct timeline_stream *s, const struct device_task *op, nanos dur)
 {
     struct interval *last = s->set.n > 0 ? &s->set.at[s->set.n - 1] : NULL;
 
@@ -50,7 +49,7 @@ static void add_to_stream(struct timeline_stream *s, const struct timeline_op *o
 }
 
 static void sums_add_kernel(struct sweep *s, struct timeline *t, struct timeline_device *d,
-                            const struct timeline_op *op)
+                            const struct device_task *op)
 {
     nanos dur = nanos_sub(op->end, op->begin);
     strid name = t->cap->slices.name[op->slice];
@@ -58,7 +57,7 @@ static void sums_add_kernel(struct sweep *s, struct timeline *t, struct timeline
 
     d->kernel_sum = nanos_add(d->kernel_sum, dur);
     cover(&s->kernels, op->begin, op->end);
-    add_to_stream(&t->streams[op->stream], op, dur);
+    add_to_stream(&t->streams[timeline_stream_of(t, op)], op, dur);
     /* How many at once: at equal times ends come before starts. */
     while (s->running.n > 0 && s->running.at[0] <= op->begin) {
         s->running.at[0] = s->running.at[--s->running.n];
@@ -82,29 +81,22 @@ static void sums_add_kernel(struct sweep *s, struct timeline *t, struct timeline
 
 static void sums_add(struct sweep *s, struct timeline *t, struct timeline_device *d, size_t i)
 {
-    const struct timeline_op *op = &d->ops[i];
-    struct timeline_stream *stream = &t->streams[op->stream];
+    const struct device_task *op = &d->tasks[i];
+    enum timeline_class class = timeline_class_of(op);
+    struct timeline_stream *stream = &t->streams[timeline_stream_of(t, op)];
 
-    d->count[op->class]++;
-    if (!timeline_is_busy(op))
-        return;
+    d->count[class]++;
     if (stream->first > stream->last)
         stream->first = stream->last = op->begin;
     stream->last = op->end > stream->last ? op->end : stream->last;
-    if (op->begin > s->all.end)
-        vec_push(&d->gaps.at,
-                 ((struct timeline_gap){
-                     .begin = s->all.end, .end = op->begin, .prev = s->last, .next = (uint32_t)i}));
-    if (s->last == TIMELINE_NONE || op->end >= s->all.end)
-        s->last = (uint32_t)i;
     cover(&s->all, op->begin, op->end);
-    cover(&s->of[op->class], op->begin, op->end);
+    cover(&s->of[class], op->begin, op->end);
     if (timeline_is_kernel(op))
         sums_add_kernel(s, t, d, op);
-    if (timeline_is_kernel(op) || op->class == TIMELINE_MEMCPY)
+    if (timeline_is_kernel(op) || class == TIMELINE_MEMCPY)
         cover(&s->with_copies, op->begin, op->end);
     for (size_t k = 0; k <= TIMELINE_COMM; k++)
-        if (op->class == k || op->class == TIMELINE_MEMCPY)
+        if (class == k || class == TIMELINE_MEMCPY)
             cover(&s->with[k], op->begin, op->end);
 }
 
@@ -117,14 +109,11 @@ static void set_window(struct timeline_device *d, struct sweep *s)
 {
     bool is_set = d->window.end > d->window.begin;
 
-    for (size_t i = 0; i < d->n && !is_set; i++) /* the first one, by time */
-        if (timeline_is_busy(&d->ops[i])) {
-            d->window = (struct interval){d->ops[i].begin, d->ops[i].end};
-            is_set = true;
-            for (; i < d->n; i++)
-                if (timeline_is_busy(&d->ops[i]) && d->ops[i].end > d->window.end)
-                    d->window.end = d->ops[i].end;
-        }
+    if (!is_set && d->n > 0) {
+        d->window = (struct interval){d->tasks[0].begin, d->tasks[0].end};
+        for (size_t i = 0; i < d->n; i++)
+            d->window.end = d->tasks[i].end > d->window.end ? d->tasks[i].end : d->window.end;
+    }
     s->all.end = s->kernels.end = s->with_copies.end = d->window.begin;
     for (size_t i = 0; i < TIMELINE_CLASSES; i++)
         s->of[i].end = d->window.begin;
@@ -140,8 +129,8 @@ void timeline_place_sets(struct timeline *t)
         kernels[i] = 0;
     for (size_t k = 0; k < t->n_devices; k++)
         for (size_t i = 0; i < t->devices[k].n; i++)
-            if (timeline_is_kernel(&t->devices[k].ops[i])) {
-                kernels[t->devices[k].ops[i].stream]++;
+            if (timeline_is_kernel(&t->devices[k].tasks[i])) {
+                kernels[timeline_stream_of(t, &t->devices[k].tasks[i])]++;
                 n++;
             }
     t->spans = mem_grow(NULL, sizeof(*t->spans), n + 1);
@@ -157,16 +146,12 @@ void timeline_place_sets(struct timeline *t)
 /* Overlap by sums: both busy times less the time that either is busy. */
 void timeline_sum(struct timeline *t, struct timeline_device *d)
 {
-    struct sweep s = {.last = TIMELINE_NONE};
+    struct sweep s = {0};
 
     set_window(d, &s);
     for (size_t i = 0; i < d->n; i++)
         sums_add(&s, t, d, i);
-    if (d->window.end > s.all.end && d->n > 0)
-        vec_push(
-            &d->gaps.at,
-            ((struct timeline_gap){
-                .begin = s.all.end, .end = d->window.end, .prev = s.last, .next = TIMELINE_NONE}));
+    d->count[TIMELINE_GRAPH] += d->account->tasks.n_rows;
     d->busy = s.all.length;
     d->kernel_busy = s.kernels.length;
     for (size_t i = 0; i < TIMELINE_CLASSES; i++)
@@ -232,4 +217,17 @@ void timeline_pair_streams(struct timeline *t)
                                         .overlap = interval_overlap(t->streams[list[a]].set,
                                                                     t->streams[list[b]].set)}));
     }
+}
+
+double timeline_stream_efficiency(const struct timeline *t, const struct timeline_device *d)
+{
+    nanos *list = mem_grow(NULL, sizeof(*list), t->n_streams + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->n_streams; i++)
+        if (&t->devices[t->streams[i].device] == d && t->streams[i].kernels > 0)
+            list[n++] = t->streams[i].busy;
+    double e = timeline_efficiency(list, n, d->kernel_busy);
+    mem_free(list);
+    return e;
 }

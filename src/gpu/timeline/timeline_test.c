@@ -48,14 +48,14 @@ TEST(ends_come_before_starts_of_the_same_moment)
     scene_end(&s);
 }
 
-TEST(collectives_are_told_by_their_name)
+TEST(collectives_are_what_the_capture_says)
 {
     struct timeline_scene s;
 
     scene_begin(&s);
     scene_kernel(&s, "7", "gemm", 0, 100);
-    scene_kernel(&s, "8", "ncclDevKernel_AllReduce", 60, 160);
-    scene_kernel(&s, "8", "my_all_to_all_kernel", 200, 210);
+    scene_put(&s, scene_stream(&s, "8"), SLICE_COMM, "ncclDevKernel_AllReduce", 60, 160);
+    scene_put(&s, scene_stream(&s, "8"), SLICE_COMM, "hcom_broadcast__445_0", 200, 210);
     scene_of_test(&s, all);
     assert_int_equal(s.d->busy_of[TIMELINE_COMM], 110);
     assert_int_equal(s.d->comm_overlap, 40);
@@ -266,7 +266,7 @@ TEST(a_capture_without_device_work_has_no_device)
 }
 
 TEST_MAIN("gpu/timeline/timeline", T(work_side_by_side_is_busy_once),
-          T(ends_come_before_starts_of_the_same_moment), T(collectives_are_told_by_their_name),
+          T(ends_come_before_starts_of_the_same_moment), T(collectives_are_what_the_capture_says),
           T(efficiency_is_what_could_be_hidden_and_was), T(a_window_cuts_work_at_its_borders),
           T(a_graph_row_counts_only_where_its_nodes_are_missing),
           T(graph_launches_without_kernels_are_noticed), T(launches_are_measured_from_their_call),

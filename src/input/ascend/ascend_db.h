@@ -28,7 +28,6 @@ struct ascend_db {
     struct db_strings strings;
     int64_t device;           /* the one that is read; -1: no task names one */
     bool is_alone;            /* the file has no other device */
-    bool busy_copies;         /* copies count as work */
     struct db_links tasks;    /* device side of connections */
     struct db_links calls;    /* CANN calls */
     struct db_links ops;      /* framework operators, by the connections they caused */

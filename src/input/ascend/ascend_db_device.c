@@ -379,7 +379,7 @@ static uint32_t put_evidence(struct device_reader *r, const struct db_rows *rows
     slice->own = attrs_own(&cap->attrs, list, n);
     if (str_contains_nocase(type, S("wait")))
         slice->kind = SLICE_WAIT;
-    else if (a->busy_copies && !in_plane && (has_copy || classify_task(type) == SLICE_COPY))
+    else if (!in_plane && (has_copy || classify_task(type) == SLICE_COPY))
         slice->kind = SLICE_COPY;
     else
         slice->kind = SLICE_CONTROL;

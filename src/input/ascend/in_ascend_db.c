@@ -185,7 +185,6 @@ static enum status read_ascend_db(struct import *i)
     enum status st = ST_OK;
     bool holds_events = false;
 
-    a.busy_copies = i->in->options != NULL && i->in->options->busy_copies;
     TRY(import_db_open(i, &a.db));
     for (size_t k = 0; k < ARRAY_LEN(typical_tables); k++)
         holds_events = holds_events || db_has_table(&a.db, typical_tables[k]);

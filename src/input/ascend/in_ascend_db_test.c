@@ -111,15 +111,14 @@ TEST(the_core_of_a_collective_is_spelled_as_its_version_does)
     assert_str(capture_slice_text(cap, db_find("hcom_allReduce__1_0"), KEY_CORE), "COMMUNICATION");
 }
 
-TEST(waits_and_copies_are_evidence_and_copies_are_work_on_request)
+TEST(waits_are_evidence_and_copies_are_work)
 {
     read_sql(STRINGS TASKS);
     assert_int_equal(cap->slices.kind[db_find("EVENT_WAIT")], SLICE_WAIT);
-    assert_int_equal(cap->slices.kind[db_find("MEMCPY_ASYNC")], SLICE_CONTROL);
+    assert_int_equal(cap->slices.kind[db_find("MEMCPY_ASYNC")], SLICE_COPY);
 
     capture_free(cap);
     cap = capture_new();
-    options.busy_copies = true;
     read_sql(STRINGS TASKS "CREATE TABLE MEMCPY_INFO(globalTaskId, size, memcpyOperation);"
                            "INSERT INTO MEMCPY_INFO VALUES (103, 4096, 1);");
     size_t copy = db_find("MEMCPY_ASYNC");
@@ -431,7 +430,7 @@ TEST(the_kind_is_known_by_name_or_by_tables)
 TEST_MAIN("input/ascend/in_ascend_db", TF(a_described_task_is_a_kernel_on_the_lane_of_its_stream),
           TF(waits_are_derived_over_kernels_and_collectives_of_all_streams),
           TF(the_core_of_a_collective_is_spelled_as_its_version_does),
-          TF(waits_and_copies_are_evidence_and_copies_are_work_on_request),
+          TF(waits_are_evidence_and_copies_are_work),
           TF(steps_of_a_collective_stand_on_planes_and_are_never_work),
           TF(the_device_half_of_a_collective_is_work_only_without_it),
           TF(host_events_stand_on_their_threads), TF(arrows_follow_connections),

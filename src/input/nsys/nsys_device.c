@@ -213,10 +213,11 @@ static strid copy_name(struct nsys *s, const struct work_row *row, bool is_fill)
 {
     if (is_fill)
         return capture_intern_format(s->cap, "Memset (%s)", memory_kind(row->from));
-    if (row->from == DB_NONE && row->to == DB_NONE)
+    const char *none = gpu_names_memory(0), *from = memory_kind(row->from);
+    if (from == none && memory_kind(row->to) == none)
         return capture_intern_format(s->cap, "Memcpy %s", gpu_names_copy(row->kind));
-    return capture_intern_format(s->cap, "Memcpy %s (%s -> %s)", gpu_names_copy(row->kind),
-                                 memory_kind(row->from), memory_kind(row->to));
+    return capture_intern_format(s->cap, "Memcpy %s (%s -> %s)", gpu_names_copy(row->kind), from,
+                                 memory_kind(row->to));
 }
 
 static void read_copies(struct nsys *s, const char *table, bool is_fill)

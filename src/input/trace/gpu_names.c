@@ -16,8 +16,9 @@ const char *gpu_names_memory(int64_t kind)
 
 const char *gpu_names_copy(int64_t kind)
 {
-    static const char *const names[] = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                        "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
+    static const char *const names[] = {"Unknown", "HtoD",    "DtoH",    "HtoA",   "AtoH",
+                                        "AtoA",    "AtoD",    "DtoA",    "DtoD",   "HtoH",
+                                        "PtoP",    "UM HtoD", "UM DtoH", "UM DtoD"};
 
     return names_name_of(names, ARRAY_LEN(names), kind);
 }

@@ -288,6 +288,8 @@ static enum trace_hint task_hint(struct trace_chunk *c, strid name, struct str t
         return HINT_COMM;
     if (c->last_task.hint == HINT_CONTROL || c->last_task.hint == HINT_COMM)
         return str_contains_nocase(s->raw, S("wait")) ? HINT_WAIT : HINT_CONTROL;
+    if (c->last_task.hint == HINT_TASK_COPY && !str_contains_nocase(s->raw, S("memcpy")))
+        return HINT_CONTROL; /* a transfer of a collective, which has a slice of its own */
     if (c->last_task.hint != HINT_COMPUTE)
         return c->last_task.hint;
     uint8_t *known = &s->task[c->last_task.is_aicpu];

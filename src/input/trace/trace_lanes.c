@@ -163,13 +163,7 @@ lane_id *trace_lanes_resolve(struct trace_lanes *t, struct capture *cap, bool ha
     return ids;
 }
 
-static enum slice_kind lanes_kind_of(enum trace_hint hint, bool busy_copies)
-{
-    return hint == HINT_TASK_COPY && busy_copies ? SLICE_COPY
-                                                 : (enum slice_kind)trace_hint_kinds[hint];
-}
-
-enum slice_kind trace_kind(enum trace_class class, enum trace_hint hint, bool busy_copies)
+enum slice_kind trace_kind(enum trace_class class, enum trace_hint hint)
 {
     switch (class) {
     case CLASS_PART:
@@ -186,12 +180,13 @@ enum slice_kind trace_kind(enum trace_class class, enum trace_hint hint, bool bu
     case CLASS_MARKS:
         return hint == HINT_STEP ? SLICE_STEP : SLICE_ANNOTATION;
     case CLASS_CANN:
-        return hint == HINT_PLAIN || hint == HINT_COLLECTIVE ? SLICE_RUNTIME
-                                                             : lanes_kind_of(hint, busy_copies);
+        return hint == HINT_PLAIN || hint == HINT_COLLECTIVE
+                   ? SLICE_RUNTIME
+                   : (enum slice_kind)trace_hint_kinds[hint];
     case CLASS_DEVICE:
     case CLASS_WORK:
-        return trace_hint_is_device(hint) ? lanes_kind_of(hint, busy_copies) : SLICE_OTHER;
+        return trace_hint_is_device(hint) ? (enum slice_kind)trace_hint_kinds[hint] : SLICE_OTHER;
     default:
-        return lanes_kind_of(hint, busy_copies);
+        return (enum slice_kind)trace_hint_kinds[hint];
     }
 }

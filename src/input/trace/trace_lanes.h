@@ -63,6 +63,6 @@ uint32_t trace_lanes_get(struct trace_lanes *t, strid pid, strid tid);
 lane_id *trace_lanes_resolve(struct trace_lanes *t, struct capture *cap, bool has_table);
 
 /* What an event with this hint is on a row of this class. */
-enum slice_kind trace_kind(enum trace_class class, enum trace_hint hint, bool busy_copies);
+enum slice_kind trace_kind(enum trace_class class, enum trace_hint hint);
 
 #endif

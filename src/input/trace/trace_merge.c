@@ -310,12 +310,11 @@ static void settle_slices(struct trace_merge *m, const lane_id *lanes)
 {
     uint8_t kinds[CLASS_COUNT][HINT_COUNT];
     struct slices *s = &m->cap->slices;
-    bool busy_copies = m->in->options != NULL && m->in->options->busy_copies;
 
     for (int class = 0; class < CLASS_COUNT; class ++)
         for (int hint = 0; hint < HINT_COUNT; hint++)
             kinds[class][hint] =
-                (uint8_t)trace_kind((enum trace_class) class, (enum trace_hint)hint, busy_copies);
+                (uint8_t)trace_kind((enum trace_class) class, (enum trace_hint)hint);
     for (size_t i = m->first; i < s->n; i++) {
         const struct trace_lane *lane = &m->lanes.at.at[s->lane[i]];
         s->kind[i] = kinds[lane->class][s->kind[i]];
@@ -349,8 +348,9 @@ static void join_kernels(struct trace_merge *m)
     for (size_t i = m->first; i < s->n; i++) {
         const struct trace_lane *lane = &m->lanes.at.at[s->lane[i]];
         uint32_t slice;
-        bool is_kernel =
-            slice_is_kernel(trace_kind(lane->class, (enum trace_hint)s->kind[i], false));
+        enum trace_hint hint = (enum trace_hint)s->kind[i];
+        /* The table has no copies. */
+        bool is_kernel = hint != HINT_TASK_COPY && slice_is_kernel(trace_kind(lane->class, hint));
         kernels += is_kernel;
         if (is_kernel) {
             if (kernel_index_find(m->in->kernels, s->name[i], s->begin[i], &slice))

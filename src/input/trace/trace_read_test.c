@@ -159,7 +159,7 @@ TEST(every_event_of_an_ascend_timeline_gets_its_kind)
         {"AscendCL@mm", SLICE_RUNTIME, LANE_THREAD},
         {"mm_kernel", SLICE_COMPUTE, LANE_STREAM},
         {"EVENT_WAIT", SLICE_WAIT, LANE_STREAM},
-        {"MEMCPY_ASYNC", SLICE_CONTROL, LANE_STREAM},
+        {"MEMCPY_ASYNC", SLICE_COPY, LANE_STREAM},
         {"hcom_allReduce__001_0_1", SLICE_COMM, LANE_COMM},
         {"Notify_Wait", SLICE_OTHER, LANE_OTHER},
         {"Computing", SLICE_OTHER, LANE_OTHER},
@@ -709,18 +709,6 @@ TEST(kernels_of_a_table_are_not_told_twice)
     arena_free(&arena);
 }
 
-TEST(copies_of_an_ascend_device_are_work_when_the_user_says_so)
-{
-    struct input_options options = input_defaults();
-    struct input_file in = {.path = "t.json", .text = ascend, .diag = &diag, .options = &options};
-
-    options.busy_copies = true;
-    trace_read(&(struct import){.in = &in, .cap = cap}, TRACE_ASCEND, "test");
-    capture_seal(cap);
-
-    assert_int_equal(cap->slices.kind[read_find("MEMCPY_ASYNC")], SLICE_COPY);
-}
-
 TEST(the_words_of_a_file_tell_its_dialect)
 {
     static const struct {
@@ -834,8 +822,7 @@ TEST_MAIN("input/trace/trace_read", TF(a_second_list_of_events_is_told),
           TF(an_arrow_without_a_slice_at_its_time_goes_to_the_one_around_it),
           TF(waits_and_devices_of_our_own_traces_come_back),
           TF(a_kineto_trace_tells_devices_by_category), TF(members_around_the_events_become_facts),
-          TF(kernels_of_a_table_are_not_told_twice),
-          TF(copies_of_an_ascend_device_are_work_when_the_user_says_so),
-          TF(the_words_of_a_file_tell_its_dialect), TF(names_of_timelines_are_claimed),
-          TF(a_file_without_events_is_refused), TF(members_behind_a_damaged_last_event_are_read),
+          TF(kernels_of_a_table_are_not_told_twice), TF(the_words_of_a_file_tell_its_dialect),
+          TF(names_of_timelines_are_claimed), TF(a_file_without_events_is_refused),
+          TF(members_behind_a_damaged_last_event_are_read),
           TF(the_maker_of_a_gpu_is_in_its_name_or_in_our_header))

@@ -130,6 +130,9 @@ static enum status build(struct ptoas *p)
     const char *cmake = p->cann.cmake != NULL ? p->cann.cmake : "cmake";
     const char *isa =
         job->pto_isa_root != NULL ? job->pto_isa_root : cann_value(&p->cann, "PTO_ISA_ROOT");
+
+    if (isa != NULL && isa[0] != '\0')
+        isa = paths_absolute(p->arena, isa); /* cmake runs elsewhere */
     const char *generate[] = {
         "python3",        p->script,       "--input",       p->source,    "--testcase",
         job->kernel_base, "--output-root", p->case_root,    "--run-mode", "sim",

@@ -18,6 +18,7 @@ struct incore_run {
     const struct incore_run_job *job;
     struct arena *arena;
     struct kernel_sources kernels;
+    struct words earlier; /* sources that a resumed run began with */
     const char *run_root, *funcs;
     const char *target, *soc, *arch;
     enum incore_backend backend;
@@ -42,6 +43,7 @@ struct incore_kernel {
     const char *final;  /* and the name it gets */
     const char *chip;   /* that was simulated; NULL: not known */
     double mhz;         /* of its traces; 0: not known */
+    bool may_lack_data; /* numbers it reads decide its way, and nobody gave them */
     struct run_row row;
     struct diag diag;
     VEC_OF(const char *) lines; /* to say */

@@ -131,14 +131,14 @@ static void note_guesses(const struct incore_run *run, struct incore_kernel *k,
                                                    : "control inputs without data: ")
                                    : "",
                      STR_ARGS(tensors));
-    run_row_check(&k->row, text);
-    k->row.message =
-        run->job->allow_synthetic
-            ? arena_printf(&k->arena, "synthetic: %s", text)
-            : arena_printf(&k->arena,
-                           "not representative: %s; wire them with --arg, --input or --fill, or "
-                           "pass --allow-synthetic",
-                           text);
+    k->may_lack_data = tensors.n > 0;
+    run_row_warn(&k->row, &k->arena,
+                 run->job->allow_synthetic
+                     ? arena_printf(&k->arena, "synthetic: %s", text)
+                     : arena_printf(&k->arena,
+                                    "not representative: %s; wire them with --arg, --input or "
+                                    "--fill, or pass --allow-synthetic",
+                                    text));
 }
 
 /* ---- running ---- */
@@ -160,7 +160,6 @@ static enum status run_and_simulate(struct incore_run *run, struct incore_kernel
         .source = r->source,
         .is_flagged = true,
         .watches_races = true,
-        .is_dispatched = true,
         .chip = str_of(run->job->soc != NULL ? run->job->soc : ""),
         .target = (int)job->arch,
         .blocks = 1,

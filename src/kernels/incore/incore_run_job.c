@@ -11,6 +11,7 @@
 #include "base/files/remove_tree.h"
 #include "base/run/cancel.h"
 #include "base/run/pool.h"
+#include "base/tables/intern.h"
 #include "kernels/incore/incore_run.h"
 
 enum status incore_run_private(const char *path, struct diag *d)
@@ -22,24 +23,53 @@ enum status incore_run_private(const char *path, struct diag *d)
     return ST_OK;
 }
 
-static const struct run_row *job_row_of(const struct run_rows *rows, const char *func)
-{
-    for (size_t i = 0; i < rows->n; i++)
-        if (strcmp(rows->at[i].func, func) == 0)
-            return &rows->at[i];
-    return NULL;
-}
-
 struct pipeline {
     struct incore_run *run;
     struct incore_run_result *result;
     struct run_rows old;
+    struct intern names; /* of `index`: names of kernels, in its order */
+    struct run_rows
+        index; /* what the files tell: `old`, with the rows of `result` in their place */
     struct incore_kernel *slots;
     size_t next;
     bool is_serial;
     enum status status;
     struct diag *d;
 };
+
+static const struct run_row *job_row_of(const struct pipeline *p, const char *func)
+{
+    strid id = intern_find(&p->names, str_of(func));
+
+    return id <= p->old.n ? &p->old.at[id - 1] : NULL;
+}
+
+/* Rows of kernels that are not run now stay, so that nothing is lost when a run is gone on with:
+ * those come first, the others in the order of the run. */
+static void job_begin_index(struct pipeline *p)
+{
+    size_t n = 0;
+
+    intern_init(&p->names);
+    for (size_t i = 0; i < p->old.n; i++)
+        if (intern_put(&p->names, str_of(p->old.at[i].func)) == n + 1)
+            p->old.at[n++] = p->old.at[i];
+    p->old.n = n;
+    for (size_t i = 0; i < n; i++)
+        vec_push(&p->index, p->old.at[i]);
+    for (size_t i = 0; i < p->run->kernels.n; i++)
+        intern_put(&p->names, str_of(p->run->kernels.at[i].name));
+}
+
+static void job_index(struct pipeline *p, const struct run_row *row)
+{
+    strid id = intern_find(&p->names, str_of(row->func));
+
+    if (id <= p->index.n)
+        p->index.at[id - 1] = *row;
+    else
+        vec_push(&p->index, *row);
+}
 
 static bool next_kernel(void *ctx, size_t slot)
 {
@@ -58,7 +88,7 @@ static void work_kernel(void *ctx, size_t slot)
     struct pipeline *p = ctx;
     struct incore_kernel *k = &p->slots[slot];
 
-    incore_run_kernel(p->run, k, job_row_of(&p->old, k->source->name));
+    incore_run_kernel(p->run, k, job_row_of(p, k->source->name));
 }
 
 static void job_say(const struct incore_run *run, const char *line)
@@ -71,9 +101,7 @@ static void print_result(const struct incore_run *run, struct incore_kernel *k)
 {
     const struct run_row *r = &k->row;
     bool is_exported = run_row_is_exported(r);
-    bool has_warning = is_exported && r->message != NULL && r->message[0] != '\0' &&
-                       strcmp(r->message, "collect produced traces directly") != 0 &&
-                       strcmp(r->message, "ok") != 0;
+    bool has_warning = is_exported && !run_row_is_quiet(r);
     struct arena *a = &k->arena;
 
     for (size_t i = 0; i < k->lines.n; i++)
@@ -100,7 +128,7 @@ static bool merge_kernel(void *ctx, size_t slot)
 {
     struct pipeline *p = ctx;
     struct incore_kernel *k = &p->slots[slot];
-    const struct run_row *old = job_row_of(&p->old, k->source->name);
+    const struct run_row *old = job_row_of(p, k->source->name);
     bool was_done = old != NULL && k->row.duration_sec == old->duration_sec &&
                     run_row_is_exported(&k->row) && k->row.hash == old->hash;
 
@@ -113,9 +141,10 @@ static bool merge_kernel(void *ctx, size_t slot)
     else
         print_result(p->run, k);
     vec_push(&p->result->rows, run_row_keep(&k->row, &p->result->arena));
+    job_index(p, &p->result->rows.at[p->result->rows.n - 1]);
     bool is_failed = !run_row_is_exported(&k->row);
     incore_kernel_end(k);
-    p->status = run_index_write(p->run->run_root, p->result->backend, &p->result->rows, p->d);
+    p->status = run_index_write(p->run->run_root, p->result->backend, &p->index, p->d);
     progress_tick(p->run->job->progress, "kernels", p->result->rows.n, p->run->kernels.n);
     return p->status == ST_OK && (p->run->job->keep_going || !is_failed);
 }
@@ -189,11 +218,15 @@ enum status incore_run_run(struct incore_run_job *job, struct diag *d,
     struct pipeline p = {.run = &run, .result = result, .d = d};
     enum status st = job_prepare(&run, job, result, &p, d);
     if (st == ST_OK) {
+        job_begin_index(&p);
         run.costs = pto_costs_new();
         st = run_all(&run, &p);
         pto_costs_free(run.costs);
+        intern_fini(&p.names);
     }
+    vec_free(&p.index);
     vec_free(&p.old);
+    vec_free(&run.earlier);
     return st;
 }
 

@@ -63,6 +63,9 @@ extern const struct schema incore_run_schema;
 enum status incore_run_list(struct incore_run_job *job, struct arena *arena,
                             struct kernel_sources *out, struct diag *d);
 
+/* The build that a run folder has results of, as its README names it; NULL: none is named. */
+const char *incore_run_build_of(struct arena *arena, const char *run_root);
+
 /* Kernels that fail are rows, not errors. Call incore_run_result_free() in any case. */
 enum status incore_run_run(struct incore_run_job *job, struct diag *d,
                            struct incore_run_result *result);

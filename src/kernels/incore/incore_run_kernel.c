@@ -76,8 +76,6 @@ static bool is_done(const struct incore_kernel *k, const struct run_row *old)
 
 /* ---- what a reader of the trace should see first ---- */
 
-static const char ordinary[] = "collect produced traces directly";
-
 /* Busy pipes, for a run whose simulator told nothing but the trace. */
 static void note_costs(struct incore_kernel *k, const struct incore_breakdown *b)
 {
@@ -107,10 +105,10 @@ static void note_costs(struct incore_kernel *k, const struct incore_breakdown *b
     row->bound = arena_cstr(&k->arena, b->verdict);
 }
 
-static bool is_ordinary(const char *message)
+/* An idle trace is one of data that nobody supplied only where data decides anything. */
+static bool is_for_this(const struct incore_kernel *k, const struct incore_check *check)
 {
-    return message == NULL || message[0] == '\0' || strcmp(message, ordinary) == 0 ||
-           strcmp(message, "ok") == 0;
+    return k->may_lack_data || strcmp(check->code, "incore.degenerate") != 0;
 }
 
 /* Of the container that the row names: checks that everyone should see, in row->checks and the
@@ -124,14 +122,10 @@ static void kernel_judge(struct incore_kernel *k)
         return;
     diag_init(&own);
     if (incore_open_judged(&study, k->row.visualize_data_bin, 0, &own) == ST_OK) {
-        for (size_t i = 0; i < study.health.list.n; i++) {
-            struct run_row *row = &k->row;
-            const char *kept = arena_cstr(&k->arena, study.health.list.at[i].text);
-            run_row_check(row, kept);
-            row->message = is_ordinary(row->message)
-                               ? kept
-                               : arena_printf(&k->arena, "%s; %s", row->message, kept);
-        }
+        for (size_t i = 0; i < study.health.list.n; i++)
+            if (is_for_this(k, &study.health.list.at[i]))
+                run_row_warn(&k->row, &k->arena,
+                             arena_cstr(&k->arena, study.health.list.at[i].text));
         if (k->row.cycles == 0)
             note_costs(k, &study.breakdown);
     }

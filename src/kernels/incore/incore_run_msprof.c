@@ -51,6 +51,8 @@ enum status incore_run_toolchain(struct incore_run *run, struct diag *d)
                         : variable != NULL && variable[0] != '\0'
                             ? variable
                             : fs_join(run->arena, home != NULL ? home : "/", "pto-isa");
+    /* cmake runs in another folder than we do. */
+    run->pto_isa_root = paths_absolute(run->arena, run->pto_isa_root);
     if (!fs_is_dir(run->pto_isa_root)) {
         diag_hint(d, "try", "--pto-isa-root with a pto-isa checkout");
         return diag_fail(d, ST_TOOL, "cann.no-pto-isa", (struct where){.path = run->pto_isa_root},
@@ -393,6 +395,22 @@ static bool make_folders(struct making *m)
     return true;
 }
 
+/* Does the text read numbers from buffers, one of which nobody gave data for? Without a text nobody
+ * knows. */
+static bool may_lack_data(const struct incore_run *run, const struct incore_kernel *k)
+{
+    const struct incore_run_job *job = run->job;
+    bool reads = k->text.n == 0 || str_contains(k->text, S("pto.load_scalar")) ||
+                 str_contains(k->text, S("pto.tgetval"));
+    bool is_given = true;
+
+    for (size_t i = 0; i < k->entry.n_params; i++)
+        is_given = is_given && (!k->entry.params[i].is_pointer ||
+                                incore_kernel_given(k, &job->inputs, i).n > 0 ||
+                                incore_kernel_given(k, &job->fills, i).n > 0);
+    return reads && !is_given;
+}
+
 void incore_run_msprof(struct incore_run *run, struct incore_kernel *k)
 {
     struct making m = {.run = run, .k = k, .arena = &k->arena, .testcase = testcase_of(k)};
@@ -417,6 +435,7 @@ void incore_run_msprof(struct incore_run *run, struct incore_kernel *k)
     incore_kernel_step(run, k, "generate");
     if (!(run->job->ptoas_root != NULL ? generate_other(&m) : generate_own(&m)))
         return;
+    k->may_lack_data = may_lack_data(run, k);
     k->row.case_dir = m.case_dir;
     k->row.build_dir = m.build_dir;
     if (!build(&m) || !find_symbol(&m) || !golden(&m) || !run_msprof_collect(&m))

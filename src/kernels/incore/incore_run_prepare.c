@@ -11,6 +11,7 @@
 #include "base/files/fs.h"
 #include "base/files/inputs.h"
 #include "base/files/mapfile.h"
+#include "base/tables/intern.h"
 #include "kernels/incore/incore_run.h"
 #include "kernels/replay/paths.h"
 
@@ -197,25 +198,102 @@ static enum status make_root(struct incore_run *run, struct diag *d)
                      fs_error_text(errno));
 }
 
-/* A run may have ended before it was noted: then *is_new, as without --resume. */
-static const char *last_root(struct incore_run *run, struct diag *d, bool *is_new)
-{
-    const char *path = fs_join(run->arena, runs_folder(run->job), latest_name);
-    struct mapfile map;
+/* ---- the run that is gone on with ---- */
 
-    *is_new = !fs_exists(path);
-    if (*is_new)
-        diag_add(d, SEV_WARN, "incore-run.nothing-to-resume",
-                 (struct where){.path = runs_folder(run->job)},
-                 "no run to continue here; a new one begins");
-    if (*is_new || mapfile_open(&map, path, d) != ST_OK)
-        return NULL;
-    const char *root = arena_cstr(run->arena, str_trim(map.text));
-    mapfile_close(&map);
-    return root;
+/* The value of `key=` in the README of a run; empty when there is none. */
+static struct str readme_value(struct str readme, struct str key)
+{
+    struct str line;
+
+    while (str_split(&readme, '\n', &line))
+        if (line.n > key.n && str_starts(line, key) && line.at[key.n] == '=')
+            return str_part(line, key.n + 1, line.n);
+        else if (str_equal(line, S("sources:")))
+            break;
+    return S("");
 }
 
-/* Keeps the kernels that the run began with, unless others are asked for now. */
+const char *incore_run_build_of(struct arena *arena, const char *run_root)
+{
+    const char *path = fs_join(arena, run_root, "README.txt");
+    struct mapfile map;
+    const char *build = NULL;
+
+    if (mapfile_open(&map, path, NULL) != ST_OK)
+        return NULL;
+    inputs_disown_path(path); /* the run that goes on writes it again */
+    struct str value = readme_value(map.text, S("build_dir"));
+    if (value.n > 0)
+        build = arena_cstr(arena, value);
+    mapfile_close(&map);
+    return build;
+}
+
+/* The run of this build that was begun or gone on with last, among those in the folder of runs. */
+static const char *last_root(struct incore_run *run, struct diag *d)
+{
+    const char *root = runs_folder(run->job), *found = NULL;
+    const char *build = paths_absolute(run->arena, run->job->find.build_dir);
+    struct fs_list list = {0};
+    struct timespec newest = {0};
+
+    if (fs_is_dir(root) && fs_list(run->arena, root, &list, NULL) != ST_OK)
+        list.n = 0;
+    for (size_t i = 0; i < list.n; i++) {
+        const char *of =
+            list.at[i].kind == FS_DIR ? incore_run_build_of(run->arena, list.at[i].path) : NULL;
+        struct stat st;
+        if (of == NULL || strcmp(of, build) != 0 ||
+            stat(fs_join(run->arena, list.at[i].path, "README.txt"), &st) != 0)
+            continue;
+        if (found == NULL || st.st_mtim.tv_sec > newest.tv_sec ||
+            (st.st_mtim.tv_sec == newest.tv_sec && st.st_mtim.tv_nsec >= newest.tv_nsec)) {
+            newest = st.st_mtim;
+            found = list.at[i].path;
+        }
+    }
+    if (found == NULL)
+        diag_add(d, SEV_WARN, "incore-run.nothing-to-resume", (struct where){.path = root},
+                 "no run of %s to continue here; a new one begins", run->job->find.build_dir);
+    return found;
+}
+
+/* A run holds the results of one build: those of another would replace them. */
+static enum status check_build(const struct incore_run *run, const struct run_rows *old,
+                               struct diag *d)
+{
+    const char *build = paths_absolute(run->arena, run->job->find.build_dir);
+    const char *of = incore_run_build_of(run->arena, run->run_root);
+    struct where where = {.path = run->run_root};
+
+    if (of != NULL && strcmp(of, build) != 0) {
+        diag_hint(d, "try",
+                  "--resume without a run folder, for the last run of this build, or no "
+                  "--resume, for a new one");
+        return diag_fail(d, ST_NOT_FOUND, "incore-run.other-build", where,
+                         "this is a run of %s, not of %s; nothing in it was changed", of, build);
+    }
+    for (size_t i = 0; i < run->kernels.n; i++)
+        for (size_t k = 0; k < old->n; k++) {
+            const struct kernel_source *s = &run->kernels.at[i];
+            if (strcmp(old->at[k].func, s->name) != 0 || old->at[k].source == NULL ||
+                !fs_exists(old->at[k].source))
+                continue;
+            const char *was = paths_absolute(run->arena, old->at[k].source);
+            const char *is = paths_absolute(run->arena, s->path);
+            if (strcmp(was, is) == 0)
+                continue;
+            diag_hint(d, "try", "no --resume, for a new run, or another folder with --out");
+            return diag_fail(d, ST_NOT_FOUND, "incore-run.other-build", where,
+                             "%s of this run was made from %s, not from %s; nothing in it was "
+                             "changed",
+                             s->name, was, is);
+        }
+    return ST_OK;
+}
+
+/* Keeps the kernels that the run began with, unless others are asked for now; notes those of its
+ * sources that are not gone on with. */
 static void keep_selection(struct incore_run *run)
 {
     const struct discover_job *find = &run->job->find;
@@ -223,18 +301,24 @@ static void keep_selection(struct incore_run *run)
     struct mapfile map;
     size_t kept = 0;
 
-    if (find->funcs.n > 0 || find->source_glob != NULL || mapfile_open(&map, readme, NULL) != ST_OK)
+    if (mapfile_open(&map, readme, NULL) != ST_OK)
         return;
-    struct str text = map.text;
+    struct str text = arena_str(run->arena, map.text), line;
+    mapfile_close(&map);
     inputs_disown_path(readme); /* the run that goes on writes it again */
-    for (size_t i = 0; i < run->kernels.n; i++) {
+    for (size_t i = 0; find->funcs.n == 0 && find->source_glob == NULL && i < run->kernels.n; i++) {
         const char *path = paths_absolute(run->arena, run->kernels.at[i].path);
         if (str_contains(text, arena_format(run->arena, "\n%s\n", path)))
             run->kernels.at[kept++] = run->kernels.at[i];
     }
-    mapfile_close(&map);
     if (kept > 0)
         run->kernels.n = kept;
+    struct str mark = S("\nsources:\n");
+    size_t at = str_find(text, mark);
+    text = at < text.n ? str_part(text, at + mark.n, text.n) : S("");
+    while (str_split(&text, '\n', &line))
+        if (line.n > 0)
+            vec_push(&run->earlier, arena_cstr(run->arena, line));
 }
 
 enum status incore_run_open_root(struct incore_run *run, struct arena *arena, struct run_rows *old,
@@ -242,13 +326,10 @@ enum status incore_run_open_root(struct incore_run *run, struct arena *arena, st
 {
     static const char *const folders[] = {"builds", "funcs", "logs"};
     const struct incore_run_job *job = run->job;
-    bool is_new = !job->resume;
 
     if (job->resume)
-        run->run_root = job->resume_root != NULL ? job->resume_root : last_root(run, d, &is_new);
-    if (!is_new) {
-        if (run->run_root == NULL)
-            return ST_IO;
+        run->run_root = job->resume_root != NULL ? job->resume_root : last_root(run, d);
+    if (run->run_root != NULL) {
         if (!fs_is_dir(run->run_root))
             return diag_fail(d, ST_NOT_FOUND, "incore-run.no-run",
                              (struct where){.path = run->run_root}, "no run to resume");
@@ -256,6 +337,7 @@ enum status incore_run_open_root(struct incore_run *run, struct arena *arena, st
             run_index_read(run->run_root, arena, old, NULL) != ST_OK)
             old->n = 0;
         keep_selection(run);
+        TRY(check_build(run, old, d));
     } else {
         TRY(make_root(run, d));
     }
@@ -274,12 +356,29 @@ enum status incore_run_open_root(struct incore_run *run, struct arena *arena, st
     return ST_OK;
 }
 
+/* Sources of this run, then those that it began with and that are not gone on with now. */
+static size_t all_sources(struct incore_run *run, const char ***out)
+{
+    const char **at = ARENA_ARRAY(run->arena, const char *, run->kernels.n + run->earlier.n + 1);
+    struct intern known;
+    size_t n = 0;
+
+    intern_init(&known);
+    for (; n < run->kernels.n; n++) {
+        at[n] = paths_absolute(run->arena, run->kernels.at[n].path);
+        intern_put(&known, str_of(at[n]));
+    }
+    for (size_t i = 0; i < run->earlier.n; i++)
+        if (intern_find(&known, str_of(run->earlier.at[i])) == 0)
+            at[n++] = run->earlier.at[i];
+    intern_fini(&known);
+    vec_free(&run->earlier);
+    *out = at;
+    return n;
+}
+
 enum status incore_run_write_readme(struct incore_run *run, struct diag *d)
 {
-    const char **sources = ARENA_ARRAY(run->arena, const char *, run->kernels.n + 1);
-
-    for (size_t i = 0; i < run->kernels.n; i++)
-        sources[i] = paths_absolute(run->arena, run->kernels.at[i].path);
     struct run_readme readme = {
         .repo_root =
             paths_absolute(run->arena, run->job->repo_root != NULL ? run->job->repo_root : "."),
@@ -288,8 +387,10 @@ enum status incore_run_write_readme(struct incore_run *run, struct diag *d)
         .soc_version = run->soc,
         .generator = run->job->ptoas_root != NULL ? run->job->ptoas_root : "strata " STRATA_VERSION,
         .pto_isa_root = run->pto_isa_root,
-        .sources = sources,
-        .n = run->kernels.n,
     };
+    const char **sources;
+
+    readme.n = all_sources(run, &sources);
+    readme.sources = sources;
     return run_index_readme(run->run_root, &readme, run->arena, d);
 }

@@ -96,6 +96,7 @@ static void note_outcome(struct incore_kernel *k, const struct pto_outcome *o)
     uint64_t gm = 0;
 
     k->row.cycles = o->total;
+    k->row.start_cycles = o->start;
     k->row.span_us = pto_outcome_us(o, o->total);
     k->row.bound = limit_name(o->limits.bound);
     for (size_t i = 0; i < o->flows.n; i++)
@@ -156,23 +157,41 @@ static void note_assumed(const struct incore_run *run, struct incore_kernel *k,
         names = arena_format(&k->arena, "%.*s%s%.*s", STR_ARGS(names), names.n > 0 ? ", " : "",
                              STR_ARGS(one));
     }
+    k->may_lack_data = k->may_lack_data || o->is_degenerate;
     const char *scalars = first_text_of(&k->diag, "pto-sim.assumed");
-    if (scalars != NULL) {
-        run_row_check(&k->row, arena_cstr(&k->arena, str_of(scalars)));
-        k->row.message = arena_cstr(&k->arena, str_of(scalars));
-    }
+    if (scalars != NULL)
+        run_row_warn(&k->row, &k->arena, arena_cstr(&k->arena, str_of(scalars)));
     if (names.n == 0)
         return;
-    run_row_check(&k->row,
-                  arena_printf(&k->arena, "control inputs without data: %.*s", STR_ARGS(names)));
-    k->row.message =
+    run_row_warn(
+        &k->row, &k->arena,
         run->job->allow_synthetic
             ? arena_printf(&k->arena, "synthetic: control inputs without data: %.*s",
                            STR_ARGS(names))
             : arena_printf(&k->arena,
                            "not representative: control inputs without data: %.*s; wire them with "
                            "--input, --fill, --arg or --dim, or pass --allow-synthetic",
-                           STR_ARGS(names));
+                           STR_ARGS(names)));
+}
+
+/* The first race in full, and the command that shows all. */
+static void note_races(struct incore_kernel *k, const struct pto_kernel *kernel,
+                       const struct pto_setup *setup)
+{
+    const struct diag_text *first = NULL;
+
+    k->row.races = (int64_t)kernel->races;
+    for (size_t i = 0; i < k->diag.entries.n && first == NULL; i++)
+        if (strncmp(k->diag.entries.at[i].code, "pto-race.", 9) == 0)
+            first = &k->diag.entries.at[i].first[0];
+    if (kernel->races == 0 || first == NULL)
+        return;
+    run_row_warn(&k->row, &k->arena,
+                 arena_printf(&k->arena,
+                              "%llu race%s, the first in line %llu: %s; all: strata pto %s %s",
+                              (unsigned long long)kernel->races, kernel->races == 1 ? "" : "s",
+                              (unsigned long long)first->where.line, first->text,
+                              setup->is_flagged ? "cc" : "check", setup->path));
 }
 
 /* ---- running ---- */
@@ -191,9 +210,10 @@ static enum status simulate(struct incore_run *run, struct incore_kernel *k,
     pto_judge(kernel, run->costs, setup, true);
     note_outcome(k, &kernel->outcome);
     note_assumed(run, k, &kernel->outcome);
-    if (kernel->races > 0)
-        run_row_check(&k->row, arena_printf(&k->arena, "races: %llu; strata pto check --races %s",
-                                            (unsigned long long)kernel->races, setup->path));
+    note_races(k, kernel, setup);
+    if (kernel->sim.is_whole)
+        run_row_warn(&k->row, &k->arena,
+                     arena_cstr(&k->arena, str_of(first_text_of(&k->diag, "pto-run.unsplit"))));
     enum status st = pto_sim_export(
         kernel, run->costs, setup, fs_join(&k->arena, k->folder, "collect/out"),
         arena_format(&k->arena, "%016llx %s", (unsigned long long)hash_stable_bytes(kernel->text),
@@ -225,12 +245,16 @@ enum status incore_run_simulate(struct incore_run *run, struct incore_kernel *k,
     return status;
 }
 
-/* The function of the kernel's name, where a text has several; empty: the only one. */
+/* The function of the kernel's name, or its two halves; empty: the text has none of that name. */
 static struct str chosen_function(const struct incore_kernel *k)
 {
     struct str name = k->has_entry ? k->entry.name : str_of(k->source->stem);
+    struct str found = k->sizes.func;
+    struct str more = str_part(found, name.n, found.n);
+    bool is_it = str_starts(found, name) &&
+                 (more.n == 0 || str_equal(more, S("_aic")) || str_equal(more, S("_aiv")));
 
-    return str_starts(k->sizes.func, name) ? name : S("");
+    return is_it ? name : S("");
 }
 
 void incore_run_sim(struct incore_run *run, struct incore_kernel *k)
@@ -253,7 +277,6 @@ void incore_run_sim(struct incore_run *run, struct incore_kernel *k)
         .chip = str_of(run->job->soc != NULL ? run->job->soc : ""),
         .target = strcmp(run->target, "a5") == 0 ? PTO_A5 : PTO_A2A3,
         .blocks = 1,
-        .is_dispatched = true,
         .watches_races = true,
         .assumed = 1,
         .args = b.args,

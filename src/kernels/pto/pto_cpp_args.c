@@ -66,22 +66,11 @@ void pto_cpp_free(struct pto_cpp_run *r)
 
 /* ---- arguments ---- */
 
-static enum pto_dtype element_of(const struct dtype *t)
+static enum pto_dtype element_of(const struct slot_type *t)
 {
-    static const struct {
-        struct str name;
-        enum pto_dtype dtype;
-    } all[] = {
-        {S_INIT("FLOAT16"), PTO_F16}, {S_INIT("FLOAT32"), PTO_F32}, {S_INIT("BFLOAT16"), PTO_BF16},
-        {S_INIT("INT8"), PTO_I8},     {S_INIT("INT16"), PTO_I16},   {S_INIT("INT32"), PTO_I32},
-        {S_INIT("INT64"), PTO_I64},   {S_INIT("UINT8"), PTO_U8},    {S_INIT("UINT16"), PTO_U16},
-        {S_INIT("UINT32"), PTO_U32},  {S_INIT("UINT64"), PTO_U64},  {S_INIT("BOOL"), PTO_I8},
-    };
+    enum pto_dtype known = t->type == DTYPE_BOOL ? PTO_I8 : pto_dtype_of(t->type);
 
-    for (size_t i = 0; i < ARRAY_LEN(all); i++)
-        if (str_equal(all[i].name, t->name))
-            return all[i].dtype;
-    return PTO_U8;
+    return known != PTO_NO_DTYPE && !t->is_bits ? known : PTO_U8;
 }
 
 /* Numbers of the runtime's DataType. */

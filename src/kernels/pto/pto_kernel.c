@@ -255,14 +255,12 @@ static struct pto_options options_of(const struct pto_kernel *k, const struct pt
         o.cores = (int32_t)((o.blocks + a_core - 1) / a_core);
     if (setup->cores <= 0 && k->chip.aic > 0 && o.cores > k->chip.aic)
         o.cores = (int32_t)k->chip.aic;
-    if (!setup->is_dispatched) {
-        /* Cycles on a core before its first instruction: cores are started one after another. */
-        int64_t started = o.cores > 1 ? o.cores * a_core : 1;
-        double first =
-            pto_costs_get(costs, k->arch == PTO_A5 ? PTO_COST_A5_START : PTO_COST_A2A3_START);
-        o.start = pto_whole_cycles(first + (double)(started - 1) *
-                                               pto_costs_get(costs, PTO_COST_START_CORE));
-    }
+    /* Cycles on a core before its first instruction: cores are started one after another. */
+    int64_t started = o.cores > 1 ? o.cores * a_core : 1;
+    double first =
+        pto_costs_get(costs, k->arch == PTO_A5 ? PTO_COST_A5_START : PTO_COST_A2A3_START);
+    o.start =
+        pto_whole_cycles(first + (double)(started - 1) * pto_costs_get(costs, PTO_COST_START_CORE));
     if (setup->max_steps > 0)
         o.max_steps = setup->max_steps;
     if (setup->max_records > 0)

@@ -38,7 +38,6 @@ struct pto_setup {
     bool watches_races; /* warn of races, where the text has flags of its own */
     int64_t blocks;     /* at least 1 */
     int64_t cores;      /* AI cores that work at a time; 0: as many as the blocks need */
-    bool is_dispatched; /* to a core that runs already: it has no start */
     bool has_l2_hit;    /* `l2_hit` of the bytes are in the L2; else the addresses tell */
     double l2_hit;
     uint64_t max_steps; /* 0: the default */

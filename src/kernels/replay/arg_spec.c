@@ -138,7 +138,7 @@ static enum status spec_take_head(const struct reader *r, struct slot *out)
         return diag_fail(r->diag, ST_FORMAT, "replay.bad-name", at(r),
                          "arg %" PRId64 ": name is not an identifier of at most 128 characters",
                          out->index);
-    out->dtype = dtype_find(dtype);
+    out->dtype = slot_type_find(dtype);
     if (out->dtype == NULL)
         return diag_fail(r->diag, ST_FORMAT, "replay.dtype", at(r),
                          "arg %" PRId64 ": unsupported dtype: %.*s", out->index, STR_ARGS(dtype));
@@ -232,7 +232,7 @@ enum status args_set(struct arena *arena, const char *text, struct slots *out, s
         return diag_fail(d, ST_FORMAT, "replay.bad-value", (struct where){0},
                          "--set-arg %s: expected SLOT=NUMBER with at most 64 bits", text);
     slot.name = arena_format(arena, "arg%" PRId64, slot.index);
-    slot.dtype = dtype_find(number.kind == TREE_REAL ? S("FLOAT32_BITS") : S("INT64"));
+    slot.dtype = slot_type_find(number.kind == TREE_REAL ? S("FLOAT32_BITS") : S("INT64"));
     slot.is_packed = number.kind == TREE_REAL;
     TRY(slot_pack(&slot, &number, (struct where){0}, d));
     for (size_t i = 0; i < out->n; i++) {

@@ -125,24 +125,35 @@ static void discover_find(const struct discover_job *job, struct arena *arena, s
     vec_free(&part);
 }
 
-/* C++ sources of the runtime's own layout, or of none. */
-static void find_sources(const struct discover_job *job, struct arena *arena, struct words *out,
-                         struct diag *d)
+static bool is_runnable(const char *path)
 {
-    struct words all = {0};
+    struct mapfile map;
 
-    add_files(arena, job->build_dir, S(".cpp"), &all, d);
-    add_below(arena, job->build_dir, S(""), S(".cpp"), true, 0, &all, d);
-    sort(&all);
-    for (size_t i = 0; i < all.n; i++) {
-        struct mapfile map;
-        if (mapfile_open(&map, all.at[i], NULL) != ST_OK)
-            continue;
-        if (discover_is_cpp(map.text))
-            vec_push(out, all.at[i]);
-        mapfile_close(&map);
+    if (mapfile_open(&map, path, NULL) != ST_OK)
+        return false;
+    bool is_one = discover_is_cpp(map.text);
+    mapfile_close(&map);
+    return is_one;
+}
+
+/* Where there is no folder ptoas: the texts in a folder and below it, and the C++ sources that can
+ * be run and have none beside them. */
+static void find_anywhere(const struct discover_job *job, struct arena *arena, struct words *out,
+                          struct diag *d)
+{
+    struct words cpp = {0};
+
+    add_files(arena, job->build_dir, S(".pto"), out, d);
+    add_below(arena, job->build_dir, S(""), S(".pto"), true, 0, out, d);
+    add_files(arena, job->build_dir, S(".cpp"), &cpp, NULL);
+    add_below(arena, job->build_dir, S(""), S(".cpp"), true, 0, &cpp, NULL);
+    for (size_t i = 0; i < cpp.n; i++) {
+        int stem = (int)strlen(cpp.at[i]) - 4;
+        if (!fs_exists(arena_printf(arena, "%.*s.pto", stem, cpp.at[i])) && is_runnable(cpp.at[i]))
+            vec_push(out, cpp.at[i]);
     }
-    vec_free(&all);
+    vec_free(&cpp);
+    sort(out);
 }
 
 bool discover_is_cpp(struct str source)
@@ -233,16 +244,8 @@ enum status discover_kernels(const struct discover_job *job, struct arena *arena
     discover_find(job, arena, S(".cpp"), &paths, d);
     if (paths.n == 0 && job->source_glob == NULL)
         discover_find(job, arena, S(".pto"), &paths, d);
-    if (paths.n == 0 && job->source_glob == NULL && job->ptoas_dir == NULL) {
-        add_files(arena, job->build_dir, S(".pto"), &paths, d); /* a bare folder of kernels */
-        sort(&paths);
-        if (paths.n == 0)
-            find_sources(job, arena, &paths, d);
-        if (paths.n == 0) { /* a folder for each program */
-            add_below(arena, job->build_dir, S(""), S(".pto"), true, 0, &paths, d);
-            sort(&paths);
-        }
-    }
+    if (paths.n == 0 && job->source_glob == NULL && job->ptoas_dir == NULL)
+        find_anywhere(job, arena, &paths, d);
     *out = (struct kernel_sources){.at = ARENA_ARRAY(arena, struct kernel_source, paths.n)};
     intern_init(&naming.names);
     vec_push(&naming.next, 0); /* the empty name is no kernel's */
@@ -258,8 +261,8 @@ enum status discover_kernels(const struct discover_job *job, struct arena *arena
         diag_hint(d, "try", "--list-funcs; none of the %zu kernels has this name", n);
     else
         diag_hint(d, "looked for",
-                  "*.cpp and *.pto in folders named ptoas, then *.pto in %s, then "
-                  "*.cpp below it with #include <pto/pto-inst.hpp>, then *.pto below it",
+                  "*.cpp and *.pto in folders named ptoas, then *.pto in %s and below it, and "
+                  "*.cpp with #include <pto/pto-inst.hpp>",
                   job->build_dir);
     return diag_fail(d, ST_NOT_FOUND, "incore-run.no-kernels", (struct where){0},
                      "no PTOAS .cpp sources found for build dir: %s", job->build_dir);

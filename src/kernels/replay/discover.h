@@ -2,10 +2,10 @@
  * discover - the kernels of a build folder.
  *
  * A build keeps one C++ source and one PTO text for each kernel in folders named ptoas: directly in
- * the build and below next_levels. Where there is no such folder, the PTO texts in the build itself
- * are taken, else every C++ source below it that includes pto/pto-inst.hpp: a runtime keeps its
- * kernels in kernels/aic and kernels/aiv. Results of earlier runs lie in the same build and are not
- * taken for kernels. Folders behind links are not entered, so loops end.
+ * the build and below next_levels. Where there is no such folder, all PTO texts in the build and
+ * below it are taken, and every C++ source that includes pto/pto-inst.hpp and has no text beside
+ * it: a runtime keeps its kernels in kernels/aic and kernels/aiv. Results of earlier runs lie in
+ * the same build and are not taken for kernels. Folders behind links are not entered, so loops end.
  */
 #ifndef STRATA_KERNELS_REPLAY_DISCOVER_H
 #define STRATA_KERNELS_REPLAY_DISCOVER_H

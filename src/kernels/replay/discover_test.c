@@ -111,6 +111,26 @@ TEST(texts_serve_where_there_is_no_source)
     assert_int_equal(discover_test_find("d", NULL).n, 1);
 }
 
+TEST(texts_and_sources_are_found_at_any_depth)
+{
+    static const char source[] = "#include <pto/pto-inst.hpp>\n";
+
+    scratch_put("e/top.pto", "");
+    scratch_put("e/a/b/deep.pto", "");
+    scratch_put("e/a/own.cpp", source);
+    scratch_put("e/a/paired.cpp", source);
+    scratch_put("e/a/paired.pto", "");
+    scratch_put("e/a/host.cpp", "int main() {}");
+    struct kernel_sources got = discover_test_find("e", NULL);
+    assert_int_equal(got.n, 4);
+    assert_string_equal(got.at[0].name, "deep");
+    assert_string_equal(got.at[1].name, "own");
+    assert_null(got.at[1].pto);
+    assert_string_equal(got.at[2].name, "paired");
+    assert_non_null(got.at[2].pto);
+    assert_string_equal(got.at[3].name, "top");
+}
+
 TEST(the_newest_new_build_is_taken)
 {
     const char *old_path[] = {"o"}, *paths[] = {"o", "n", "m"};
@@ -134,5 +154,5 @@ TEST(a_text_tells_its_target)
 TEST_MAIN("kernels/replay/discover", TS(kernels_of_a_build_come_in_order),
           TS(every_kernel_of_a_large_build_is_found), TS(kernels_of_one_name_are_numbered),
           TS(folders_below_the_limit_are_reported), TS(earlier_results_are_no_kernels),
-          TS(texts_serve_where_there_is_no_source), T(the_newest_new_build_is_taken),
-          T(a_text_tells_its_target))
+          TS(texts_serve_where_there_is_no_source), TS(texts_and_sources_are_found_at_any_depth),
+          T(the_newest_new_build_is_taken), T(a_text_tells_its_target))

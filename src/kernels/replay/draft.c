@@ -41,27 +41,14 @@ static struct str statement_before(struct str s, size_t at)
     return str_part(s, begin, at - begin);
 }
 
-static const struct {
-    struct str word, name;
-} types[] = {
-    {S_INIT("bfloat16_t"), S_INIT("BFLOAT16")}, {S_INIT("half"), S_INIT("FLOAT16")},
-    {S_INIT("float16_t"), S_INIT("FLOAT16")},   {S_INIT("float"), S_INIT("FLOAT32")},
-    {S_INIT("aclFloat16"), S_INIT("FLOAT16")},  {S_INIT("__bf16"), S_INIT("BFLOAT16")},
-    {S_INIT("void"), S_INIT("UINT8")},          {S_INIT("char"), S_INIT("INT8")},
-    {S_INIT("int8_t"), S_INIT("INT8")},         {S_INIT("uint8_t"), S_INIT("UINT8")},
-    {S_INIT("int16_t"), S_INIT("INT16")},       {S_INIT("uint16_t"), S_INIT("UINT16")},
-    {S_INIT("int32_t"), S_INIT("INT32")},       {S_INIT("uint32_t"), S_INIT("UINT32")},
-    {S_INIT("int64_t"), S_INIT("INT64")},       {S_INIT("uint64_t"), S_INIT("UINT64")},
-    {S_INIT("float8_e4m3_t"), S_INIT("UINT8")}, {S_INIT("float8_e8m0_t"), S_INIT("UINT8")},
-};
-
-/* The element type that the address of descriptor `name` is cast to: "T *>(name->buffer.addr". */
-static const struct dtype *type_of_word(struct str word)
+/* The element type that the address of descriptor `name` is cast to: "T *>(name->buffer.addr". What
+ * the runtime has no name for goes there as bytes, as what is behind a void pointer does. */
+static const struct slot_type *type_of_word(struct str word)
 {
-    for (size_t i = 0; i < ARRAY_LEN(types); i++)
-        if (str_equal(types[i].word, word))
-            return dtype_find(types[i].name);
-    return NULL;
+    enum dtype type = str_equal(word, S("void")) ? DTYPE_U8 : dtype_of(word);
+    const struct slot_type *known = slot_type_of(type, false);
+
+    return known == NULL && dtype_bits(type) == 8 ? slot_type_of(DTYPE_U8, false) : known;
 }
 
 /* A slot handed to a function of the kernel's own, "data_of<half>(args[0])", is a tensor; one
@@ -89,7 +76,7 @@ static bool is_handed_on(struct str before, struct str *word)
            type_of_word(name) == NULL;
 }
 
-static const struct dtype *element_type(struct str s, struct str name)
+static const struct slot_type *element_type(struct str s, struct str name)
 {
     for (size_t at = 0; at < s.n; at++) {
         at += str_find(str_part(s, at, s.n), S("->buffer.addr"));
@@ -105,7 +92,7 @@ static const struct dtype *element_type(struct str s, struct str name)
         if (type_of_word(word) != NULL)
             return type_of_word(word);
     }
-    return dtype_find(S("FLOAT32"));
+    return slot_type_find(S("FLOAT32"));
 }
 
 static struct slot *add_slot(struct slots *out, struct arena *arena, int64_t index)
@@ -113,7 +100,7 @@ static struct slot *add_slot(struct slots *out, struct arena *arena, int64_t ind
     for (size_t i = 0; i < out->n; i++)
         if (out->at[i].index == index)
             return NULL;
-    vec_push(out, ((struct slot){.index = index, .dtype = dtype_find(S("INT64")), .value = 1}));
+    vec_push(out, ((struct slot){.index = index, .dtype = slot_type_find(S("INT64")), .value = 1}));
     struct slot *s = &out->at[out->n - 1];
     s->name = arena_format(arena, "arg%d", (int)index);
     return s;
@@ -154,7 +141,7 @@ void draft_value(int64_t index, struct str name, struct str type, int64_t value,
     s->value = value;
     if (name.n > 0)
         s->name = name;
-    const struct dtype *known = type_of_word(type);
+    const struct slot_type *known = type_of_word(type);
     if (str_ends(type, S("float")) || str_ends(type, S("double")) || (known && known->is_float))
         s->is_packed = slot_f32_bits((double)value, &s->value);
 }

@@ -178,6 +178,75 @@ static void find_vector_half(struct arena *arena, const struct decl *decls, size
     }
 }
 
+/* ---- linkage ---- */
+
+/* Behind a comment, a literal or a line of the preprocessor that begins at `at`; `at` otherwise. */
+static size_t skip_no_code(struct str s, size_t at)
+{
+    char c = s.at[at];
+
+    if (str_starts(str_part(s, at, 2), S("//")))
+        return at + str_find_char(str_part(s, at, s.n), '\n');
+    if (str_starts(str_part(s, at, 2), S("/*"))) {
+        size_t end = at + 2 + str_find(str_part(s, at + 2, s.n), S("*/"));
+        return end < s.n ? end + 2 : s.n;
+    }
+    if (c == '#') {
+        for (; at < s.n && s.at[at] != '\n'; at++)
+            if (s.at[at] == '\\')
+                at++;
+        return at < s.n ? at : s.n;
+    }
+    if (c != '"' && c != '\'')
+        return at;
+    for (at++; at < s.n && s.at[at] != c && s.at[at] != '\n'; at++)
+        if (s.at[at] == '\\')
+            at++;
+    return at < s.n ? at + 1 : s.n;
+}
+
+static bool is_c_mark(struct str s, size_t at, size_t *end)
+{
+    if (!str_starts(str_part(s, at, 6), S("extern")) || (at > 0 && char_is_word(s.at[at - 1])))
+        return false;
+    at = entry_skip_blanks(s, at + 6);
+    *end = at + 3;
+    return str_starts(str_part(s, at, 3), S("\"C\""));
+}
+
+/* Does what stands at `stop` have C linkage, of its own or by the blocks around it? Blocks nested
+ * deeper than 64 count as those of a function. */
+static bool has_c_linkage(struct str s, size_t stop)
+{
+    uint64_t blocks = 0; /* a bit for each open one: extern "C" */
+    unsigned depth = 0;
+    bool is_c = false; /* since the last declaration ended */
+
+    for (size_t at = 0, end; at < stop;) {
+        if (is_c_mark(s, at, &end)) {
+            is_c = true;
+            at = end;
+            continue;
+        }
+        size_t next = skip_no_code(s, at);
+        if (next > at) {
+            at = next;
+            continue;
+        }
+        char c = s.at[at++];
+        if (c == '{') {
+            if (depth < 64)
+                blocks = (blocks & ~(UINT64_C(1) << depth)) | (uint64_t)is_c << depth;
+            depth++;
+        } else if (c == '}') {
+            depth -= depth > 0;
+        }
+        if (c == '{' || c == '}' || c == ';')
+            is_c = false;
+    }
+    return is_c || (depth > 0 && depth <= 64 && (blocks & (~UINT64_C(0) >> (64 - depth))) != 0);
+}
+
 static const struct decl *entry_choose(const struct decl *decls, size_t n, enum entry_sort *sort)
 {
     for (size_t i = 0; i < n; i++)
@@ -221,6 +290,10 @@ enum status entry_find(struct arena *arena, struct str source, const char *path,
         before.n--;
     out->head_at = str_ends(before, S("extern \"C\"")) ? before.n - 10 : decl->at;
     out->n_params = split_params(arena, decl->params, true, &out->params);
+    /* The first declaration decides. */
+    for (size_t i = 0; sort == ENTRY_GLOBAL && i < n && !out->is_c; i++)
+        out->is_c = decls[i].at <= decl->at && decls[i].is_global &&
+                    str_equal(decls[i].name, decl->name) && has_c_linkage(source, decls[i].at);
     if (sort == ENTRY_MIXED) {
         out->name.n -= 4;
         find_vector_half(arena, decls, n, out);

@@ -29,6 +29,7 @@ struct entry {
     size_t n_params;
     size_t extra_aiv;  /* parameters that NAME_aiv has more than NAME_aic */
     bool has_aiv;      /* of a mixed kernel */
+    bool is_c;         /* of a global one: it has C linkage, by its declaration or a block around */
     size_t name_at, n; /* of a bare one: where the name stands in the source, and its length */
     size_t head_at;    /* where its declaration begins, an extern "C" included */
 };

@@ -75,6 +75,35 @@ TEST(names_to_try_begin_with_the_stem)
     assert_str(names[1], "c");
 }
 
+TEST(linkage_is_that_of_the_first_declaration)
+{
+    static const struct {
+        const char *source;
+        bool is_c;
+    } all[] = {
+        {"extern \"C\" __global__ AICORE void k() {}", true},
+        {"__global__ AICORE void k() {}", false},
+        {"extern \"C\" void f();\n__global__ AICORE void k() {}", false},
+        {"extern \"C\" { void f() {} \n __global__ AICORE void k() {} }", true},
+        {"extern \"C\" { void f() {} }\n __global__ AICORE void k() {}", false},
+        {"#ifdef __cplusplus\nextern \"C\" {\n#endif\n__global__ AICORE void k() {}\n}", true},
+        {"extern \"C\" __global__ AICORE void k();\n__global__ AICORE void k() {}", true},
+        {"extern \"C\" __global__ AICORE void j();\n__global__ AICORE void k() {}", false},
+        {"// extern \"C\" {\n__global__ AICORE void k() {}", false},
+        {"/* extern \"C\" */ __global__ AICORE void k() {}", false},
+        {"const char *s = \"{ extern \\\"C\\\" {\";\n__global__ AICORE void k() {}", false},
+        {"namespace n { extern \"C\" { void f(); } } __global__ AICORE void k() {}", false},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        /* what is chosen is the definition, whatever stands before it */
+        struct entry e;
+        assert_int_equal(entry_test_find(all[i].source, &e), ST_OK);
+        if (e.is_c != all[i].is_c && !str_equal(e.name, S("j")))
+            fail_msg("%s", all[i].source);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -82,6 +111,7 @@ int main(void)
         T(a_cube_half_makes_a_mixed_kernel),
         T(helpers_and_lone_vector_halves_are_no_kernels),
         T(names_to_try_begin_with_the_stem),
+        T(linkage_is_that_of_the_first_declaration),
     };
 
     return cmocka_run_group_tests_name("kernels/replay/entry", tests, arena_enter, arena_leave);

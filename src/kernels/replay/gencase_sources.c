@@ -90,7 +90,8 @@ struct str gencase_text(const struct gencase_job *job, const char *name, struct 
     const struct entry *e = job->entry;
     struct str names = sources_join(e, arena, 0, NAME);
     struct str head =
-        arena_format(arena, "extern \"C\" __global__ AICORE void %.*s(%.*s)", STR_ARGS(e->name),
+        arena_format(arena, "%s__global__ AICORE void %.*s(%.*s)",
+                     e->sort != ENTRY_GLOBAL || e->is_c ? "extern \"C\" " : "", STR_ARGS(e->name),
                      STR_ARGS(sources_join(e, arena, 0, DECLARED)));
     struct template_value *params =
         ARENA_ARRAY(arena, struct template_value, e->n_params * PARAM_VALUES);

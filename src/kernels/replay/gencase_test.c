@@ -54,10 +54,27 @@ TEST(the_host_side_knows_types_and_sizes)
 
     assert_string_equal(gencase_launch(&arena, S("k")), "LaunchK");
     assert_true(holds(gencase_text(&job, "launch.cpp", &arena),
-                      "void LaunchK(uint16_t *a, int n, void *stream)\n{\n"
-                      "    k<<<1, nullptr, stream>>>((__gm__ bfloat16_t *)a, n);\n}\n"));
+                      "void LaunchK(uint16_t *a, int n, void *stream)\n{\n#ifdef __clang__\n"
+                      "    k<<<1, nullptr, stream>>>((__gm__ bfloat16_t *)a, n);\n#else"));
     assert_true(holds(gencase_text(&job, "main.cpp", &arena), "const size_t a_bytes = 2097152;"));
     assert_true(holds(gencase_text(&job, "CMakeLists.txt", &arena), "--cce-aicore-arch=dav-c220"));
+}
+
+TEST(the_launch_declares_the_linkage_of_the_definition)
+{
+    struct entry e;
+    struct gm_text sizes;
+    struct gencase_job job = gencase_job_of("__global__ AICORE void k(int n) {}", &e, &sizes);
+
+    assert_true(
+        holds(gencase_text(&job, "launch.cpp", &arena), "\n__global__ AICORE void k(int n);\n"));
+    assert_false(holds(gencase_text(&job, "launch.cpp", &arena), "extern \"C\""));
+    job = gencase_job_of("extern \"C\" __global__ AICORE void k(int n) {}", &e, &sizes);
+    assert_true(holds(gencase_text(&job, "launch.cpp", &arena),
+                      "\nextern \"C\" __global__ AICORE void k(int n);\n"));
+    job = gencase_job_of("AICORE void k(int n) {}", &e, &sizes);
+    assert_true(holds(gencase_text(&job, "launch.cpp", &arena),
+                      "\nextern \"C\" __global__ AICORE void k(int n);\n"));
 }
 
 TEST(a_buffer_beyond_all_memory_has_no_size)
@@ -78,6 +95,7 @@ int main(void)
         T(a_bare_kernel_gets_an_entry_around_it),
         T(a_mixed_kernel_dispatches_by_core),
         T(the_host_side_knows_types_and_sizes),
+        T(the_launch_declares_the_linkage_of_the_definition),
         T(a_buffer_beyond_all_memory_has_no_size),
     };
 

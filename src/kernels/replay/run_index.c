@@ -19,6 +19,19 @@ void run_row_check(struct run_row *row, const char *text)
         row->checks[row->n_checks++] = text;
 }
 
+bool run_row_is_quiet(const struct run_row *row)
+{
+    return row->message == NULL || row->message[0] == '\0' ||
+           strcmp(row->message, "collect produced traces directly") == 0 ||
+           strcmp(row->message, "ok") == 0;
+}
+
+void run_row_warn(struct run_row *row, struct arena *arena, const char *text)
+{
+    run_row_check(row, text);
+    row->message = run_row_is_quiet(row) ? text : arena_printf(arena, "%s; %s", row->message, text);
+}
+
 void run_row_hint(struct run_row *row, const char *text)
 {
     for (size_t i = 0; i < row->n_hints; i++)
@@ -78,6 +91,8 @@ static const struct field row_fields[] = {
     FIELD(struct run_row, core_trace_count, "core_trace_count"),
     FIELD(struct run_row, instr_csv_count, "instr_csv_count"),
     FIELD(struct run_row, cycles, "cycles"),
+    FIELD(struct run_row, start_cycles, "start_cycles"),
+    FIELD(struct run_row, races, "races"),
     FIELD(struct run_row, duration_sec, "duration_sec"),
     FIELD(struct run_row, critical_share, "critical_share"),
     FIELD(struct run_row, span_us, "span_us"),
@@ -115,7 +130,9 @@ static const struct field document_fields[] = {
     FIELD(struct run_row, workload, "workload"),
     FIELD(struct run_row, artifact_count, "artifact_count"),
     FIELD(struct run_row, cycles, "cycles"),
+    FIELD(struct run_row, start_cycles, "start_cycles"),
     FIELD(struct run_row, span_us, "span_us"),
+    FIELD(struct run_row, races, "races"),
     FIELD(struct run_row, critical, "critical_pipe"),
     FIELD(struct run_row, critical_share, "critical_share"),
     FIELD(struct run_row, bound, "bound"),

@@ -33,7 +33,9 @@ struct run_row {
     const char *workload; /* every value that was given or assumed */
     const char *critical, *bound;
     double critical_share; /* of the critical path, 0 to 1 */
-    int64_t cycles;        /* 0: not known */
+    int64_t cycles;        /* with those to start the core; 0: not known */
+    int64_t start_cycles;
+    int64_t races; /* accesses that nothing puts in order */
     double span_us;
     double intensity; /* operations for each byte of GM; negative: not known */
     struct run_pipe pipes[RUN_PIPES];
@@ -48,6 +50,10 @@ struct run_rows {
 };
 
 void run_row_check(struct run_row *row, const char *text);
+/* The same for a check that everyone should see: its message tells it, too. */
+void run_row_warn(struct run_row *row, struct arena *arena, const char *text);
+/* Does the message tell nothing but that all went well? */
+bool run_row_is_quiet(const struct run_row *row);
 void run_row_hint(struct run_row *row, const char *text);
 
 bool run_row_is_exported(const struct run_row *row);

@@ -12,39 +12,18 @@ struct taker {
     struct diag *diag;
 };
 
-/* Types of tensors and values as Python writes them. */
-static const struct {
-    struct str from, to;
-} types[] = {
-    {S_INIT("float32"), S_INIT("FLOAT32")},
-    {S_INIT("float16"), S_INIT("FLOAT16")},
-    {S_INIT("bfloat16"), S_INIT("BFLOAT16")},
-    {S_INIT("int32"), S_INIT("INT32")},
-    {S_INIT("int64"), S_INIT("INT64")},
-    {S_INIT("uint8"), S_INIT("UINT8")},
-    {S_INIT("int8"), S_INIT("INT8")},
-    {S_INIT("bool"), S_INIT("BOOL")},
-    {S_INIT("c_bool"), S_INIT("BOOL")},
-    {S_INIT("c_int8"), S_INIT("INT8")},
-    {S_INIT("c_uint8"), S_INIT("UINT8")},
-    {S_INIT("c_int16"), S_INIT("INT16")},
-    {S_INIT("c_uint16"), S_INIT("UINT16")},
-    {S_INIT("c_int32"), S_INIT("INT32")},
-    {S_INIT("c_uint32"), S_INIT("UINT32")},
-    {S_INIT("c_int64"), S_INIT("INT64")},
-    {S_INIT("c_uint64"), S_INIT("UINT64")},
-    {S_INIT("c_float"), S_INIT("FLOAT32_BITS")},
-    {S_INIT("c_double"), S_INIT("FLOAT64_BITS")},
-};
-
-static const struct dtype *find_type(struct str name)
+/* Types of tensors and values as Python writes them: torch.bfloat16, ctypes.c_float. */
+static const struct slot_type *find_type(struct str name)
 {
-    str_skip(&name, S("torch."));
+    const struct slot_type *type;
+
     str_skip(&name, S("ctypes."));
-    for (size_t i = 0; i < ARRAY_LEN(types); i++)
-        if (str_equal(types[i].from, name))
-            return dtype_find(types[i].to);
-    return dtype_find(name);
+    if (str_skip(&name, S("c_"))) {
+        enum dtype of_c = dtype_of(name);
+        return slot_type_of(of_c, dtype_is_float(of_c));
+    }
+    type = slot_type_of(dtype_of(name), false);
+    return type != NULL ? type : slot_type_find(name);
 }
 
 static struct where at(const struct taker *t, const struct tree *value)
@@ -126,9 +105,9 @@ static enum status take_scalar(const struct taker *t, const struct tree *item)
     if (type != NULL)
         s.dtype = find_type(tree_text(type));
     else if (value != NULL)
-        s.dtype = dtype_find(value->kind == TREE_REAL   ? S("FLOAT32_BITS")
-                             : value->kind == TREE_BOOL ? S("BOOL")
-                                                        : S("INT64"));
+        s.dtype = slot_type_find(value->kind == TREE_REAL   ? S("FLOAT32_BITS")
+                                 : value->kind == TREE_BOOL ? S("BOOL")
+                                                            : S("INT64"));
     if (s.dtype == NULL)
         return diag_fail(t->diag, ST_FORMAT, "replay.dtype", at(t, item),
                          "scalar %.*s: unsupported dtype: %.*s", STR_ARGS(s.name),

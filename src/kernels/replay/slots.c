@@ -8,21 +8,30 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const struct dtype dtypes[] = {
-    {S_INIT("FLOAT16"), 2, true, false, true},      {S_INIT("FLOAT32"), 4, true, false, true},
-    {S_INIT("BFLOAT16"), 2, true, false, true},     {S_INIT("INT8"), 1, false, false, true},
-    {S_INIT("INT16"), 2, false, false, true},       {S_INIT("INT32"), 4, false, false, true},
-    {S_INIT("INT64"), 8, false, false, true},       {S_INIT("UINT8"), 1, false, false, true},
-    {S_INIT("UINT16"), 2, false, false, true},      {S_INIT("UINT32"), 4, false, false, true},
-    {S_INIT("UINT64"), 8, false, false, true},      {S_INIT("BOOL"), 1, false, false, false},
-    {S_INIT("FLOAT32_BITS"), 4, true, true, false}, {S_INIT("FLOAT64_BITS"), 8, true, true, false},
+static const struct slot_type types[] = {
+#define DTYPE(code, bits, kind, name, ascend, runtime, ...)                                        \
+    {S_INIT(runtime), DTYPE_##code,                                                                \
+     bits / 8,        DTYPE_KIND_##kind == DTYPE_KIND_FLOAT,                                       \
+     false,           DTYPE_KIND_##kind != DTYPE_KIND_BOOL},
+#include "ops/dtypes.def"
+#undef DTYPE
+    {S_INIT("FLOAT32_BITS"), DTYPE_F32, 4, true, true, false},
+    {S_INIT("FLOAT64_BITS"), DTYPE_F64, 8, true, true, false},
 };
 
-const struct dtype *dtype_find(struct str name)
+const struct slot_type *slot_type_find(struct str name)
 {
-    for (size_t i = 0; i < ARRAY_LEN(dtypes); i++)
-        if (str_equal(dtypes[i].name, name))
-            return &dtypes[i];
+    for (size_t i = 0; i < ARRAY_LEN(types); i++)
+        if (name.n > 0 && str_equal(types[i].name, name))
+            return &types[i];
+    return NULL;
+}
+
+const struct slot_type *slot_type_of(enum dtype type, bool is_bits)
+{
+    for (size_t i = 0; i < ARRAY_LEN(types); i++)
+        if (types[i].type == type && types[i].is_bits == is_bits && types[i].name.n > 0)
+            return &types[i];
     return NULL;
 }
 
@@ -158,7 +167,7 @@ static struct field_value slots_kind_of(const void *record, const struct record_
     return value_text(((const struct slot *)record)->is_tensor ? S("tensor") : S("scalar"));
 }
 
-static struct field_value dtype_of(const void *record, const struct record_env *env)
+static struct field_value dtype_told(const void *record, const struct record_env *env)
 {
     (void)env;
     return value_text(((const struct slot *)record)->dtype->name);
@@ -218,7 +227,7 @@ static struct field_value pack_mode(const void *record, const struct record_env 
 static const struct field slot_fields[] = {
     FIELD(struct slot, index, "index"),
     FIELD_CALC(FIELD_STR, "kind", slots_kind_of),
-    FIELD_CALC(FIELD_STR, "dtype", dtype_of),
+    FIELD_CALC(FIELD_STR, "dtype", dtype_told),
     FIELD_VALUES(struct slot, shape, rank, "shape", .is_optional = true,
                  WHEN(struct slot, is_tensor)),
     FIELD_CALC(FIELD_I64, "value", slots_number_of, .is_optional = true),
@@ -232,7 +241,7 @@ static const struct field told_fields[] = {
     FIELD_CALC(FIELD_STR, "kind", slots_kind_of),
     FIELD(struct slot, index, "index"),
     FIELD(struct slot, name, "name"),
-    FIELD_CALC(FIELD_STR, "dtype", dtype_of),
+    FIELD_CALC(FIELD_STR, "dtype", dtype_told),
     FIELD_VALUES(struct slot, shape, rank, "shape", .is_optional = true,
                  WHEN(struct slot, is_tensor)),
     FIELD_OF_ENUM(struct slot, role, "role", role_name, 3, .is_optional = true,

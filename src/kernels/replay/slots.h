@@ -9,25 +9,29 @@
 
 #include "base/tables/tree.h"
 #include "kernels/replay/shape.h"
+#include "ops/dtype.h"
 #include "report/record.h"
 
 enum slot_role { ROLE_INPUT, ROLE_OUTPUT, ROLE_INOUT };
 
-struct dtype {
+/* A type as files of arguments declare it. */
+struct slot_type {
     struct str name;
+    enum dtype type;
     int bytes;
-    bool is_float, is_bits;
+    bool is_float, is_bits; /* is_bits: of a value, the slot has its bits */
     bool for_tensors;
 };
 
-/* By its name in capitals; NULL when there is none. */
-const struct dtype *dtype_find(struct str name);
+/* By its name in capitals, or by what it is; NULL when there is none. */
+const struct slot_type *slot_type_find(struct str name);
+const struct slot_type *slot_type_of(enum dtype type, bool is_bits);
 
 struct slot {
     bool is_tensor;
     int64_t index;
     struct str name; /* an identifier */
-    const struct dtype *dtype;
+    const struct slot_type *dtype;
     /* Tensors. */
     int64_t *shape;
     size_t rank;

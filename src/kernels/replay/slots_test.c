@@ -32,7 +32,7 @@ TEST(floats_become_the_bits_of_a_float32)
 TEST(values_are_packed_by_type_and_mode)
 {
     struct tree real = {.kind = TREE_REAL, .f = 1.0}, whole = {.kind = TREE_INT, .i = 5};
-    struct slot s = {.dtype = dtype_find(S("INT32"))};
+    struct slot s = {.dtype = slot_type_find(S("INT32"))};
     struct diag d;
 
     diag_init(&d);
@@ -42,7 +42,7 @@ TEST(values_are_packed_by_type_and_mode)
     s.is_packed = true;
     assert_int_equal(slot_pack(&s, &real, (struct where){0}, &d), ST_OK);
     assert_int_equal(s.value, 1065353216);
-    s = (struct slot){.dtype = dtype_find(S("FLOAT32_BITS"))};
+    s = (struct slot){.dtype = slot_type_find(S("FLOAT32_BITS"))};
     assert_int_equal(slot_pack(&s, &real, (struct where){0}, &d), ST_OK);
     assert_int_equal(s.value, 1065353216);
     assert_int_equal(slot_pack(&s, &whole, (struct where){0}, &d), ST_OK); /* packed already */
@@ -71,7 +71,7 @@ static enum status slots_test_check(const struct slot *slots, size_t n, const ch
 
 #define NUMBER(i)                                                                                  \
     {                                                                                              \
-        .index = (i), .dtype = dtype_find(S("INT64"))                                              \
+        .index = (i), .dtype = slot_type_find(S("INT64"))                                          \
     }
 
 TEST(indexes_are_sorted_unique_and_in_range)
@@ -98,7 +98,7 @@ TEST(tensors_need_a_type_and_dimensions_that_fit)
 {
     int64_t dims[] = {INT64_C(4294967295), INT64_C(4294967295), 2};
     struct slot tensor = {
-        .is_tensor = true, .dtype = dtype_find(S("FLOAT32")), .shape = dims, .rank = 1};
+        .is_tensor = true, .dtype = slot_type_find(S("FLOAT32")), .shape = dims, .rank = 1};
     int64_t bytes;
 
     assert_int_equal(slots_test_check(&tensor, 1, ""), ST_OK);
@@ -112,7 +112,7 @@ TEST(tensors_need_a_type_and_dimensions_that_fit)
     dims[0] = 0;
     assert_int_equal(slots_test_check(&tensor, 1, "dimension 0"), ST_FORMAT);
     dims[0] = 1;
-    tensor.dtype = dtype_find(S("FLOAT32_BITS"));
+    tensor.dtype = slot_type_find(S("FLOAT32_BITS"));
     assert_int_equal(slots_test_check(&tensor, 1, "FLOAT32_BITS"), ST_FORMAT);
 }
 

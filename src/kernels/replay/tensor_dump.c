@@ -64,7 +64,7 @@ static enum status take_dtype(const struct reader *r, const struct tree *record,
     for (size_t i = 0; i < name.n && i < sizeof(upper); i++)
         upper[i] = char_upper(name.at[i]);
     if (name.n <= sizeof(upper))
-        out->dtype = dtype_find((struct str){upper, name.n});
+        out->dtype = slot_type_find((struct str){upper, name.n});
     if (out->dtype == NULL)
         return diag_fail(r->diag, ST_FORMAT, "replay.dtype", at(r, record),
                          "arg %" PRId64 ": unsupported dtype: %.*s", out->index, STR_ARGS(name));

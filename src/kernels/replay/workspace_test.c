@@ -95,7 +95,7 @@ TEST(a_path_that_no_quotes_can_hold_is_refused_before_anything_is_written)
 TEST(tensors_of_one_name_get_constants_of_their_own)
 {
     int64_t dims[] = {4};
-    const struct dtype *f32 = dtype_find(S("FLOAT32"));
+    const struct slot_type *f32 = slot_type_find(S("FLOAT32"));
     struct slot at[] = {
         {.is_tensor = true,
          .index = 0,

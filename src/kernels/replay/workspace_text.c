@@ -108,7 +108,7 @@ static struct str shape_text(const struct slot *s, struct arena *arena)
     return out;
 }
 
-static struct str element_of(const struct dtype *dtype)
+static struct str element_of(const struct slot_type *dtype)
 {
     if (!dtype->is_float)
         return S("Integer");
@@ -243,7 +243,6 @@ static void text_fill(const struct making *m, struct str text, struct text *out)
         scalars_of(m),
         dispatches_of(m),
         {.name = "row", .text = m->is_mix ? S("row") : S("args")},
-        {.name = "prefix", .text = ws->spmd.n_dispatches > 0 ? S("s_") : S("")},
         {.name = "blocks", .text = quantity(a, ws->blocks)},
         {.name = "lanes", .text = quantity(a, ws->spmd.lanes)},
         {.name = "shape", .text = str_of(shape_name(ws->kernel->shape))},

@@ -7,8 +7,8 @@
 
 #include "base/formats/yaml.h"
 #include "base/tables/vec.h"
-#include "base/text/char.h"
 #include "base/text/num.h"
+#include "ops/model.h"
 
 /* Products of two sizes stay below 2^62. */
 static const int64_t most = (int64_t)1 << 31;
@@ -86,20 +86,6 @@ static enum status read_aliases(struct arena *arena, const char *path, const str
     return ST_OK;
 }
 
-/* A name as it is compared: small letters, without what separates its words. */
-static struct str plain(struct arena *arena, struct str name)
-{
-    char *at = arena_alloc(arena, name.n + 1);
-    size_t n = 0;
-
-    for (size_t i = 0; i < name.n; i++) {
-        char c = name.at[i];
-        if (!char_is_blank(c) && c != '-' && c != '_' && c != '.' && c != '/')
-            at[n++] = char_lower(c);
-    }
-    return (struct str){at, n};
-}
-
 enum status grid_models_read(struct arena *arena, const struct grid_rules *rules,
                              struct grid_models *out, struct diag *d)
 {
@@ -116,93 +102,48 @@ enum status grid_models_read(struct arena *arena, const struct grid_rules *rules
         TRY(read_sizes(arena, path, v, S("tp_sizes"), &m->tp_sizes, d));
         TRY(read_sizes(arena, path, v, S("ep_sizes"), &m->ep_sizes, d));
         TRY(read_aliases(arena, path, v, m, d));
-        m->key = tree_get_text(v, S("model_key"), plain(arena, str_basename(v->key)));
+        m->key = tree_get_text(v, S("model_key"), model_plain_name(arena, str_basename(v->key)));
     }
     return ST_OK;
 }
-
-/* The first of the named members that is a positive number; 0 when none is. */
-static int64_t first_of(const struct tree *config, const char *const *names)
-{
-    for (; *names != NULL; names++) {
-        const struct tree *node = tree_get(config, str_of(*names));
-        int64_t value;
-        if (node != NULL && node->kind == TREE_TEXT && num_i64(node->text, &value) && value > 0 &&
-            value <= most)
-            return value;
-    }
-    return 0;
-}
-
-#define FIRST_OF(config, ...) first_of(config, (const char *const[]){__VA_ARGS__, NULL})
 
 static int64_t or_else(int64_t value, int64_t other)
 {
     return value > 0 ? value : other;
 }
 
-static void fill_config(const struct tree *config, struct grid_model *m)
+/* A model with low ranks has heads as wide as its values. */
+static void fill_config(const struct llm *from, struct grid_model *m)
 {
-    m->hidden = FIRST_OF(config, "hidden_size", "d_model");
-    m->ffn_inter = FIRST_OF(config, "intermediate_size");
-    m->heads = FIRST_OF(config, "num_attention_heads");
-    m->kv_heads =
-        or_else(FIRST_OF(config, "num_key_value_heads", "multi_query_group_num"), m->heads);
-    m->q_lora = FIRST_OF(config, "q_lora_rank");
-    m->kv_lora = FIRST_OF(config, "kv_lora_rank");
-    m->nope_dim = FIRST_OF(config, "qk_nope_head_dim");
-    m->rope_dim = or_else(FIRST_OF(config, "qk_rope_head_dim", "rotary_dim"), 64);
-    if (grid_model_is_mla(m))
-        m->head_dim = or_else(FIRST_OF(config, "v_head_dim", "qk_head_dim", "head_dim"), 128);
-    else
-        m->head_dim = or_else(FIRST_OF(config, "head_dim", "kv_channels"),
-                              m->heads > 0 ? m->hidden / m->heads : 0);
-    m->experts = FIRST_OF(config, "n_routed_experts", "num_experts");
-    m->top_k = FIRST_OF(config, "num_experts_per_tok", "top_k", "num_experts_per_token");
-    m->expert_inter = FIRST_OF(config, "moe_intermediate_size", "expert_intermediate_size");
-    m->experts_per_card = or_else(FIRST_OF(config, "n_experts_per_card"), m->experts);
-    m->layers = FIRST_OF(config, "num_hidden_layers", "num_layers", "n_layer");
-    m->vocab = FIRST_OF(config, "vocab_size");
-}
-
-/* "models/Some-Model/config.json" is called Some-Model. */
-static struct str folder_name(struct str path)
-{
-    struct str name = str_basename(path);
-    struct str folder = str_part(path, 0, path.n - name.n);
-
-    while (folder.n > 0 && folder.at[folder.n - 1] == '/')
-        folder.n--;
-    folder = str_basename(folder);
-    return folder.n > 0 ? folder : name;
+    m->hidden = from->hidden;
+    m->ffn_inter = from->inter;
+    m->heads = from->heads.queries;
+    m->kv_heads = from->heads.keys;
+    m->q_lora = from->query_rank;
+    m->kv_lora = from->latent;
+    m->nope_dim = from->nope;
+    m->rope_dim = or_else(from->rope, 64);
+    m->head_dim = from->heads.out_size;
+    m->experts = m->experts_per_card = from->experts;
+    m->top_k = from->top_k;
+    m->expert_inter = from->expert_inter;
 }
 
 enum status grid_model_config(struct arena *arena, const char *path, struct str id,
                               struct grid_model *out, struct diag *d)
 {
-    const struct tree *config;
+    struct llm model;
 
-    TRY(yaml_read_file(arena, path, &config, d));
-    if (config->kind != TREE_MAP)
-        return bad(path, config, d, S("a model's configuration"), " must be a JSON object");
-    *out = (struct grid_model){.id = arena_str(arena, id)};
-    fill_config(config, out);
-    if (out->hidden == 0 || out->heads == 0)
-        return bad(path, config, d, out->hidden == 0 ? S("hidden_size") : S("num_attention_heads"),
-                   " is missing");
-    if (out->head_dim == 0)
-        return bad(path, config, d, S("head_dim"), " is missing");
+    TRY(model_read(arena, path, id, &model, d));
+    *out = (struct grid_model){.id = model.name};
+    fill_config(&model, out);
     static const int64_t sizes[] = {1, 2, 4, 8, 16};
     size_t n = 1;
     out->tp_sizes = (struct grid_list){sizes, 5};
     while (n < 4 && sizes[n] <= out->experts)
         n++;
     out->ep_sizes = (struct grid_list){sizes, n};
-    if (out->id.n == 0)
-        out->id = tree_get_text(config, S("_name_or_path"), (struct str){0});
-    if (out->id.n == 0)
-        out->id = arena_str(arena, folder_name(str_of(path)));
-    out->key = plain(arena, str_basename(out->id));
+    out->key = model_plain_name(arena, str_basename(out->id));
     return ST_OK;
 }
 
@@ -213,14 +154,14 @@ const struct grid_model *grid_models_find(const struct grid_models *models, stru
     struct arena scratch;
 
     arena_init(&scratch);
-    struct str wanted = plain(&scratch, name);
+    struct str wanted = model_plain_name(&scratch, name);
     for (size_t i = 0; i < models->n && found == NULL; i++)
-        if (str_equal(plain(&scratch, models->at[i].id), wanted))
+        if (str_equal(model_plain_name(&scratch, models->at[i].id), wanted))
             found = &models->at[i];
     *is_alias = found == NULL;
     for (size_t i = 0; i < models->n && found == NULL; i++)
         for (size_t k = 0; k < models->at[i].aliases_n; k++)
-            if (str_equal(plain(&scratch, models->at[i].aliases[k]), wanted))
+            if (str_equal(model_plain_name(&scratch, models->at[i].aliases[k]), wanted))
                 found = &models->at[i];
     arena_free(&scratch);
     return found;

@@ -17,7 +17,6 @@ struct grid_model {
     int64_t heads, kv_heads, head_dim;
     int64_t q_lora, kv_lora, nope_dim, rope_dim;
     int64_t experts, experts_per_card, expert_inter, top_k;
-    int64_t layers, vocab; /* 0: unknown; no part of a grid */
     struct grid_list tp_sizes, ep_sizes;
 };
 

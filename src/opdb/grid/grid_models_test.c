@@ -59,19 +59,19 @@ TEST(a_configuration_file_is_a_model)
                             &m),
                      ST_OK);
     assert_str(m.key, "mymodel");
-    assert_int_equal(m.layers, 28);
-    assert_int_equal(m.vocab, 32000);
     assert_int_equal(m.head_dim, 128); /* 4096 / 32 */
     assert_int_equal(m.kv_heads, 8);
     assert_int_equal(m.rope_dim, 64);
     assert_int_equal(m.ep_sizes.n, 1);
     assert_int_equal(m.tp_sizes.n, 5);
 
-    assert_int_equal(config("{\"d_model\": 512, \"num_attention_heads\": 8, \"kv_lora_rank\": 64, "
-                            "\"v_head_dim\": 96, \"num_experts\": 6, \"top_k\": 2, "
-                            "\"moe_intermediate_size\": 128}",
-                            &m),
-                     ST_OK);
+    assert_int_equal(
+        config("{\"d_model\": 512, \"num_attention_heads\": 8, \"kv_lora_rank\": 64, "
+               "\"v_head_dim\": 96, \"qk_nope_head_dim\": 64, \"qk_rope_head_dim\": 32, "
+               "\"num_experts\": 6, \"num_experts_per_tok\": 2, "
+               "\"moe_intermediate_size\": 128}",
+               &m),
+        ST_OK);
     assert_true(grid_model_is_mla(&m));
     assert_int_equal(m.head_dim, 96);
     assert_int_equal(m.kv_heads, 8);

@@ -5,6 +5,7 @@
 
 #include "base/text/num.h"
 #include "opdb/rows/cell.h"
+#include "ops/dtype.h"
 
 static bool is_nothing(struct str s)
 {
@@ -201,31 +202,13 @@ struct str grid_shape_inside(struct str shape)
     return s;
 }
 
-static const struct {
-    struct str name;
-    int64_t bytes;
-} dtypes[] = {
-    {S_INIT("DT_FLOAT"), 4},       {S_INIT("DT_FLOAT16"), 2},     {S_INIT("DT_BF16"), 2},
-    {S_INIT("DT_BFLOAT16"), 2},    {S_INIT("DT_FLOAT32"), 4},     {S_INIT("DT_FLOAT64"), 8},
-    {S_INIT("DT_DOUBLE"), 8},      {S_INIT("DT_INT8"), 1},        {S_INIT("DT_INT16"), 2},
-    {S_INIT("DT_INT32"), 4},       {S_INIT("DT_INT64"), 8},       {S_INIT("DT_UINT8"), 1},
-    {S_INIT("DT_UINT16"), 2},      {S_INIT("DT_UINT32"), 4},      {S_INIT("DT_UINT64"), 8},
-    {S_INIT("DT_BOOL"), 1},        {S_INIT("DT_COMPLEX64"), 8},   {S_INIT("DT_COMPLEX128"), 16},
-    {S_INIT("DT_FLOAT8_E4M3"), 1}, {S_INIT("DT_FLOAT8_E5M2"), 1}, {S_INIT("DT_FLOAT8"), 1},
-    {S_INIT("FLOAT"), 4},          {S_INIT("INT8"), 1},           {S_INIT("INT16"), 2},
-    {S_INIT("INT32"), 4},          {S_INIT("INT64"), 8},          {S_INIT("UINT8"), 1},
-    {S_INIT("BOOL"), 1},
-};
-
 enum { OTHER_BYTES = 2 };
 
 int64_t grid_dtype_bytes(struct str dtype)
 {
-    dtype = str_trim(dtype);
-    for (size_t i = 0; i < ARRAY_LEN(dtypes); i++)
-        if (str_equal_nocase(dtypes[i].name, dtype))
-            return dtypes[i].bytes;
-    return OTHER_BYTES;
+    unsigned bits = dtype_bits(dtype_of(dtype));
+
+    return bits >= 8 ? bits / 8 : OTHER_BYTES;
 }
 
 struct grid_texts grid_dtype_list(struct arena *arena, struct str cell)

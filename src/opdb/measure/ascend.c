@@ -22,16 +22,21 @@ const char *ascend_fail(struct ascend *a, const char *format, ...)
     return a->problem;
 }
 
-enum ascend_type ascend_type(enum tensor_dtype type)
+enum ascend_type ascend_type(enum dtype type)
 {
-    static const enum ascend_type types[DTYPES] = {
-        [DTYPE_NONE] = ACL_NO_TYPE, [DTYPE_F32] = ACL_F32, [DTYPE_F16] = ACL_F16,
-        [DTYPE_BF16] = ACL_BF16,    [DTYPE_F64] = ACL_F64, [DTYPE_F8] = ACL_NO_TYPE,
-        [DTYPE_I8] = ACL_I8,        [DTYPE_U8] = ACL_U8,   [DTYPE_I16] = ACL_I16,
-        [DTYPE_I32] = ACL_I32,      [DTYPE_I64] = ACL_I64, [DTYPE_BOOL] = ACL_BOOL,
+    static const struct {
+        enum dtype type;
+        enum ascend_type code;
+    } types[] = {
+        {DTYPE_F32, ACL_F32}, {DTYPE_F16, ACL_F16},   {DTYPE_BF16, ACL_BF16}, {DTYPE_F64, ACL_F64},
+        {DTYPE_I8, ACL_I8},   {DTYPE_U8, ACL_U8},     {DTYPE_I16, ACL_I16},   {DTYPE_I32, ACL_I32},
+        {DTYPE_I64, ACL_I64}, {DTYPE_BOOL, ACL_BOOL},
     };
 
-    return types[type];
+    for (size_t i = 0; i < ARRAY_LEN(types); i++)
+        if (types[i].type == type)
+            return types[i].code;
+    return ACL_NO_TYPE;
 }
 
 /* ---- what a call owns ---- */
@@ -72,7 +77,7 @@ static void strides_of(const int64_t *dim, size_t rank, int64_t *out)
 void *ascend_tensor(struct ascend *a, const struct tensor *t, void **memory)
 {
     if (ascend_type(t->dtype) == ACL_NO_TYPE) {
-        ascend_fail(a, "%s is not run on ascend", tensor_dtype_name(t->dtype));
+        ascend_fail(a, "%s is not run on ascend", dtype_name(t->dtype));
         return NULL;
     }
     void *at = device_memory(a, t->data, tensor_bytes(t));
@@ -122,7 +127,7 @@ static void block_matrix(const char *from, char *to, int64_t rows, int64_t colum
 
 void *ascend_nz(struct ascend *a, const struct tensor *t)
 {
-    size_t size = tensor_dtype_size(t->dtype), rank = t->rank;
+    size_t size = tensor_element(t->dtype), rank = t->rank;
     int64_t rows = t->dim[rank - 2], columns = t->dim[rank - 1], wide = 32 / (int64_t)size;
     int64_t stored[TENSOR_RANK], step[TENSOR_RANK], bytes = tensor_bytes(t);
     int64_t each = rows * columns * (int64_t)size;
@@ -160,11 +165,11 @@ void *ascend_integers(struct ascend *a, const int64_t *at, size_t n)
     return own(a, ASCEND_INTEGERS, a->api.integers(at, n));
 }
 
-void *ascend_scalar(struct ascend *a, double value, enum tensor_dtype type)
+void *ascend_scalar(struct ascend *a, double value, enum dtype type)
 {
     float real = (float)value;
     int64_t whole = (int64_t)value;
-    bool is_real = tensor_dtype_is_float(type);
+    bool is_real = dtype_is_float(type);
 
     return own(a, ASCEND_SCALAR,
                a->api.scalar(is_real ? (void *)&real : &whole, is_real ? ACL_F32 : ACL_I64));

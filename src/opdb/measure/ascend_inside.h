@@ -75,7 +75,7 @@ struct ascend {
 
 const char *ascend_fail(struct ascend *a, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-enum ascend_type ascend_type(enum tensor_dtype type);
+enum ascend_type ascend_type(enum dtype type);
 
 /* A tensor on the device, with contents from the host unless `t->data` is NULL; `memory` (may be
  * NULL) gets where it is. They and what follows live until the call is unloaded; NULL: a problem is
@@ -90,7 +90,7 @@ void *ascend_nz(struct ascend *a, const struct tensor *t);
 
 void *ascend_list(struct ascend *a, void *tensor); /* of one; NULL of none */
 void *ascend_integers(struct ascend *a, const int64_t *at, size_t n);
-void *ascend_scalar(struct ascend *a, double value, enum tensor_dtype type);
+void *ascend_scalar(struct ascend *a, double value, enum dtype type);
 
 /* The next step by its symbol; NULL when no library has it. */
 struct ascend_step *ascend_add(struct ascend *a, const char *symbol, ascend_plan *give);

@@ -34,7 +34,7 @@ static size_t slots_of(const char *text, struct op_slot *out)
 {
     static const struct {
         const char *name;
-        enum tensor_dtype type;
+        enum dtype type;
     } types[] = {{"bf16", DTYPE_BF16}, {"f32", DTYPE_F32}, {"i8", DTYPE_I8},    {"i32", DTYPE_I32},
                  {"i64", DTYPE_I64},   {"f16", DTYPE_F16}, {"bool", DTYPE_BOOL}};
     size_t n = 0;

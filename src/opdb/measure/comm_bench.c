@@ -10,6 +10,7 @@
 #include "base/files/mapfile.h"
 #include "base/tables/ranked.h"
 #include "base/text/text.h"
+#include "ops/dtype.h"
 
 static const char head[] =
     "message_bytes,num_devices,dtype,topology_tier,Duration(us),bandwidth_gbps\r\n";
@@ -30,21 +31,22 @@ void comm_bench_free(struct comm_bench *b)
 bool comm_bench_dtype(struct str text, const char **name, size_t *which)
 {
     static const struct {
-        const char *names[3], *table;
+        enum dtype type;
+        const char *table; /* as it stands in the files */
     } types[] = {
-        {{"torch.int8", "int8", "DT_INT8"}, "DT_INT8"},
-        {{"torch.float16", "fp16", "DT_FP16"}, "DT_FP16"},
-        {{"torch.bfloat16", "bf16", "DT_BF16"}, "DT_BF16"},
-        {{"torch.float32", "fp32", "DT_FLOAT"}, "DT_FLOAT"},
+        {DTYPE_I8, "DT_INT8"},
+        {DTYPE_F16, "DT_FP16"},
+        {DTYPE_BF16, "DT_BF16"},
+        {DTYPE_F32, "DT_FLOAT"},
     };
+    enum dtype type = dtype_of(text);
 
     for (size_t i = 0; i < ARRAY_LEN(types); i++)
-        for (size_t k = 0; k < ARRAY_LEN(types[i].names); k++)
-            if (str_equal(text, str_of(types[i].names[k]))) {
-                *name = types[i].table;
-                *which = i;
-                return true;
-            }
+        if (types[i].type == type) {
+            *name = types[i].table;
+            *which = i;
+            return true;
+        }
     return false;
 }
 

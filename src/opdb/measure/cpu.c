@@ -59,7 +59,7 @@ static bool is_product(const struct op_call *c)
 {
     static const struct str names[] = {S_INIT("MatMulV2"), S_INIT("MatMulV3"),
                                        S_INIT("MatMulCommon"), S_INIT("BatchMatMulV2")};
-    enum tensor_dtype type = c->in[0].t.dtype;
+    enum dtype type = c->in[0].t.dtype;
 
     return str_is_one_of(str_of(c->op->name), names, ARRAY_LEN(names)) &&
            (type == DTYPE_F32 || type == DTYPE_F16 || type == DTYPE_BF16) && c->m > 0 && c->n > 0 &&

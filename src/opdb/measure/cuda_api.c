@@ -74,15 +74,15 @@ const char *cuda_fail(struct cuda_state *c, const char *format, ...)
     return c->problem;
 }
 
-const char *cuda_type(enum tensor_dtype type)
+const char *cuda_type(enum dtype type)
 {
     static const char *const names[DTYPES] = {
-        [DTYPE_NONE] = "float", [DTYPE_F32] = "float", [DTYPE_F16] = "f16", [DTYPE_BF16] = "bf16",
-        [DTYPE_F64] = "double", [DTYPE_F8] = "f8",     [DTYPE_I8] = "i8",   [DTYPE_U8] = "u8",
-        [DTYPE_I16] = "i16",    [DTYPE_I32] = "int",   [DTYPE_I64] = "i64", [DTYPE_BOOL] = "truth",
+        [DTYPE_F32] = "float", [DTYPE_F16] = "f16", [DTYPE_BF16] = "bf16",  [DTYPE_F64] = "double",
+        [DTYPE_F8E4M3] = "f8", [DTYPE_I8] = "i8",   [DTYPE_U8] = "u8",      [DTYPE_I16] = "i16",
+        [DTYPE_I32] = "int",   [DTYPE_I64] = "i64", [DTYPE_BOOL] = "truth",
     };
 
-    return names[type];
+    return names[type] != NULL ? names[type] : "float";
 }
 
 /* What the kernels of a file are made of. */

@@ -89,7 +89,7 @@ static const char *attention_fill(struct cuda_state *c, struct device_attention 
 
 static bool is_half(const struct op_call *o)
 {
-    enum tensor_dtype type = o->in[ATTN_QUERY].t.dtype;
+    enum dtype type = o->in[ATTN_QUERY].t.dtype;
 
     return (type == DTYPE_BF16 || type == DTYPE_F16) && o->out[0].t.dtype == type &&
            o->in[ATTN_KEY].t.dtype == type && o->in[ATTN_VALUE].t.dtype == type;
@@ -102,7 +102,7 @@ struct tile_shape {
     uint32_t rows; /* of a box */
 };
 
-static const char *make_map(struct cuda_state *c, cuda_pointer at, enum tensor_dtype type,
+static const char *make_map(struct cuda_state *c, cuda_pointer at, enum dtype type,
                             const struct tile_shape *s, struct cuda_tile_map *out)
 {
     enum { RANK = 4, TYPE_F16 = 6, TYPE_BF16 = 9, SWIZZLE_128 = 3, PROMOTE_256 = 3, WIDE = 64 };
@@ -132,7 +132,7 @@ static struct tile_shape attention_shape_of(const struct tensor *t, const struct
 static const char *key_maps(struct cuda_state *c, uint32_t rows, struct cuda_tile_map out[2])
 {
     const struct op_attention *a = &c->call->attention;
-    enum tensor_dtype type = cuda_in(c, ATTN_KEY)->dtype;
+    enum dtype type = cuda_in(c, ATTN_KEY)->dtype;
     uint32_t box = a->block > 0 && a->block < rows ? (uint32_t)a->block : rows;
     struct tile_shape k = attention_shape_of(cuda_in(c, ATTN_KEY), &a->k, a->dim, a->kv_heads, box);
     struct tile_shape v =
@@ -158,7 +158,7 @@ static bool has_tiles(const struct cuda_state *c, int64_t rows)
 static const char *build_flash(struct cuda_state *c, struct device_attention *d)
 {
     const struct op_attention *a = &c->call->attention;
-    enum tensor_dtype type = cuda_in(c, ATTN_QUERY)->dtype;
+    enum dtype type = cuda_in(c, ATTN_QUERY)->dtype;
     int64_t most = longest(a->q_len, a->seqs);
     struct tile_shape q =
         attention_shape_of(cuda_in(c, ATTN_QUERY), &a->q, a->dim, a->heads, FLASH_ROWS);

@@ -31,7 +31,7 @@ struct lt_choice {
     int reserved[4];
 };
 
-static int lt_type(enum tensor_dtype type)
+static int lt_type(enum dtype type)
 {
     switch (type) {
     case DTYPE_F16:
@@ -42,7 +42,7 @@ static int lt_type(enum tensor_dtype type)
         return LT_R_8I;
     case DTYPE_I32:
         return LT_R_32I;
-    case DTYPE_F8:
+    case DTYPE_F8E4M3:
         return LT_R_8F;
     default:
         return LT_R_32F;
@@ -50,8 +50,8 @@ static int lt_type(enum tensor_dtype type)
 }
 
 /* A matrix of ours, in rows, is one of theirs, in columns, the other way round. */
-static int layout(struct cuda_state *c, void **out, enum tensor_dtype type, int64_t rows,
-                  int64_t columns, int64_t ld, int64_t batch, int64_t step)
+static int layout(struct cuda_state *c, void **out, enum dtype type, int64_t rows, int64_t columns,
+                  int64_t ld, int64_t batch, int64_t step)
 {
     int32_t n = (int32_t)batch;
     int code = c->api.lt_layout(out, lt_type(type), (uint64_t)columns, (uint64_t)rows, ld);

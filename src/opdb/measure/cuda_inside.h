@@ -74,7 +74,7 @@ const char *cuda_memory(struct cuda_state *c, int64_t bytes, const void *from, c
 /* A kernel of data/cuda/FILE.cu, compiled with these definitions ("-DTI=bf16 -DTO=f16"). */
 const char *cuda_function(struct cuda_state *c, const char *file, const char *defines,
                           const char *name, void **out);
-const char *cuda_type(enum tensor_dtype type); /* the name of a type in the kernels */
+const char *cuda_type(enum dtype type); /* the name of a type in the kernels */
 
 /* The next step: a kernel, whose parameters follow by cuda_put_*(). */
 struct cuda_step *cuda_launch(struct cuda_state *c, void *function, int64_t grid, unsigned block,
@@ -93,7 +93,7 @@ void cuda_put_f32(struct cuda_step *s, double v);
 /* d (m,n) = a * b for each of a batch: rows of the operands are `lda`, `ldb` and `ldd` elements
  * apart. An operand that is transposed is stored (k,m) or (n,k). */
 struct cuda_matmul {
-    enum tensor_dtype type, out; /* int8 gives int32 */
+    enum dtype type, out; /* int8 gives int32 */
     int64_t batch, m, n, k, lda, ldb, ldd, a_step, b_step, d_step;
     bool is_a_transposed, is_b_transposed;
     cuda_pointer a, b, d;
@@ -121,12 +121,11 @@ const char *cuda_wait(struct cuda_state *c);
 enum { CUDA_ROW_THREADS = 256, CUDA_TYPES_TEXT = 128 };
 
 /* A kernel of a file, by the types of two operands and the result. */
-const char *cuda_kernel(struct cuda_state *c, const char *file, const char *name,
-                        enum tensor_dtype a, enum tensor_dtype b, enum tensor_dtype out,
-                        void **function);
+const char *cuda_kernel(struct cuda_state *c, const char *file, const char *name, enum dtype a,
+                        enum dtype b, enum dtype out, void **function);
 
 /* Blocks of threads that take sixteen bytes each. */
-int64_t cuda_wide_blocks(int64_t n, enum tensor_dtype type);
+int64_t cuda_wide_blocks(int64_t n, enum dtype type);
 
 static inline const struct tensor *cuda_in(const struct cuda_state *c, size_t i)
 {
@@ -148,21 +147,21 @@ void cuda_put_sizes(struct cuda_step *s, size_t n, const int64_t *v);
                    (const int64_t[]){__VA_ARGS__})
 
 /* A matrix of `rows` and `columns` the other way round, `batch` times. */
-const char *cuda_transpose_tiles(struct cuda_state *c, enum tensor_dtype type, cuda_pointer from,
+const char *cuda_transpose_tiles(struct cuda_state *c, enum dtype type, cuda_pointer from,
                                  cuda_pointer to, int64_t batch, int64_t rows, int64_t columns);
 
 /* Rows from (or to) the places of a list; `share` rows of the list come from one row. */
 const char *cuda_rows_by(struct cuda_state *c, cuda_pointer from, cuda_pointer to,
-                         cuda_pointer list, enum tensor_dtype list_type, int64_t n, int64_t bytes,
+                         cuda_pointer list, enum dtype list_type, int64_t n, int64_t bytes,
                          bool is_scatter, int64_t share);
 
 /* The places of `n` indices below `below` in the order of their values. */
-const char *cuda_rank_tokens(struct cuda_state *c, cuda_pointer index, enum tensor_dtype type,
-                             int64_t n, int64_t below, cuda_pointer rank);
+const char *cuda_rank_tokens(struct cuda_state *c, cuda_pointer index, enum dtype type, int64_t n,
+                             int64_t below, cuda_pointer rank);
 
 /* Rows of `x` gathered, weighted and summed. */
 struct cuda_unpermute {
-    enum tensor_dtype type, probs_type, out;
+    enum dtype type, probs_type, out;
     cuda_pointer x, sorted, probs, to;
     int64_t rows, n, k;
     double scale;

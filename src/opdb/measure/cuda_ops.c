@@ -7,9 +7,8 @@
 #include "opdb/measure/cuda_inside.h"
 #include "opdb/measure/op_inside.h"
 
-const char *cuda_kernel(struct cuda_state *c, const char *file, const char *name,
-                        enum tensor_dtype a, enum tensor_dtype b, enum tensor_dtype out,
-                        void **function)
+const char *cuda_kernel(struct cuda_state *c, const char *file, const char *name, enum dtype a,
+                        enum dtype b, enum dtype out, void **function)
 {
     char text[CUDA_TYPES_TEXT];
 
@@ -18,17 +17,17 @@ const char *cuda_kernel(struct cuda_state *c, const char *file, const char *name
     return cuda_function(c, file, text, name, function);
 }
 
-int64_t cuda_wide_blocks(int64_t n, enum tensor_dtype type)
+int64_t cuda_wide_blocks(int64_t n, enum dtype type)
 {
-    int64_t each = CUDA_ROW_THREADS * (16 / (int64_t)tensor_dtype_size(type));
+    int64_t each = CUDA_ROW_THREADS * (16 / (int64_t)tensor_element(type));
 
     return (n + each - 1) / each;
 }
 
 /* Threads for a row of `n` elements in pieces of sixteen bytes. */
-static unsigned row_threads(int64_t n, enum tensor_dtype type)
+static unsigned row_threads(int64_t n, enum dtype type)
 {
-    int64_t pieces = n * (int64_t)tensor_dtype_size(type) / 16, threads = 64;
+    int64_t pieces = n * (int64_t)tensor_element(type) / 16, threads = 64;
 
     while (threads < 1024 && threads * 4 < pieces)
         threads *= 2;
@@ -79,7 +78,7 @@ static const char *build_masked_fill(struct cuda_state *c)
 
 static const char *build_tensor_move(struct cuda_state *c)
 {
-    enum tensor_dtype from = cuda_in(c, 0)->dtype, to = cuda_out(c, 0)->dtype;
+    enum dtype from = cuda_in(c, 0)->dtype, to = cuda_out(c, 0)->dtype;
     struct cuda_step copy = {.kind = STEP_COPY, .a = c->in[0], .d = c->out[0]};
     void *f;
 
@@ -89,7 +88,7 @@ static const char *build_tensor_move(struct cuda_state *c)
         return NULL;
     }
     CUDA_TRY(cuda_kernel(c, "move", "cast", from, DTYPE_I32, to, &f));
-    enum tensor_dtype small = tensor_dtype_size(from) < tensor_dtype_size(to) ? from : to;
+    enum dtype small = tensor_element(from) < tensor_element(to) ? from : to;
     struct cuda_step *s =
         cuda_launch(c, f, cuda_wide_blocks(c->call->n, small), CUDA_ROW_THREADS, 0);
     PUT_POINTERS(s, c->in[0], c->out[0]);
@@ -97,7 +96,7 @@ static const char *build_tensor_move(struct cuda_state *c)
     return NULL;
 }
 
-const char *cuda_transpose_tiles(struct cuda_state *c, enum tensor_dtype type, cuda_pointer from,
+const char *cuda_transpose_tiles(struct cuda_state *c, enum dtype type, cuda_pointer from,
                                  cuda_pointer to, int64_t batch, int64_t rows, int64_t columns)
 {
     void *f;
@@ -169,7 +168,7 @@ static unsigned copy_threads(int64_t bytes)
 }
 
 const char *cuda_rows_by(struct cuda_state *c, cuda_pointer from, cuda_pointer to,
-                         cuda_pointer list, enum tensor_dtype list_type, int64_t n, int64_t bytes,
+                         cuda_pointer list, enum dtype list_type, int64_t n, int64_t bytes,
                          bool is_scatter, int64_t share)
 {
     void *f;
@@ -183,9 +182,9 @@ const char *cuda_rows_by(struct cuda_state *c, cuda_pointer from, cuda_pointer t
     return NULL;
 }
 
-static int64_t row_bytes(int64_t n, enum tensor_dtype type)
+static int64_t row_bytes(int64_t n, enum dtype type)
 {
-    return n * (int64_t)tensor_dtype_size(type);
+    return n * (int64_t)tensor_element(type);
 }
 
 static const char *build_gather(struct cuda_state *c)
@@ -376,8 +375,8 @@ static const char *build_argmax(struct cuda_state *c)
     return NULL;
 }
 
-const char *cuda_rank_tokens(struct cuda_state *c, cuda_pointer index, enum tensor_dtype type,
-                             int64_t n, int64_t below, cuda_pointer rank)
+const char *cuda_rank_tokens(struct cuda_state *c, cuda_pointer index, enum dtype type, int64_t n,
+                             int64_t below, cuda_pointer rank)
 {
     cuda_pointer room;
     int bits = 8; /* two passes of four at least: an even number of them */

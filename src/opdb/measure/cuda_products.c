@@ -8,8 +8,7 @@
 #include "opdb/measure/op_inside.h"
 
 /* A product that the library takes, else one of our own. */
-static const char *multiply(struct cuda_state *c, const struct cuda_matmul *m,
-                            enum tensor_dtype b_type)
+static const char *multiply(struct cuda_state *c, const struct cuda_matmul *m, enum dtype b_type)
 {
     struct {
         int64_t m, n, k, a_row, a_column, b_row, b_column, o_row, a_batch, b_batch, o_batch;
@@ -123,10 +122,10 @@ const char *cuda_build_quant_matmul(struct cuda_state *c)
 
 /* One product for each group that has tokens: rows of x by a matrix of the stack. */
 static const char *group_products(struct cuda_state *c, const int64_t *ends, int64_t groups,
-                                  struct cuda_matmul m, enum tensor_dtype b_type)
+                                  struct cuda_matmul m, enum dtype b_type)
 {
     cuda_pointer a = m.a, b = m.b, d = m.d;
-    int64_t e = (int64_t)tensor_dtype_size(m.type), eb = (int64_t)tensor_dtype_size(b_type);
+    int64_t e = (int64_t)tensor_element(m.type), eb = (int64_t)tensor_element(b_type);
 
     for (int64_t g = 0, from = 0; g < groups; from = ends[g], g++) {
         if (ends[g] <= from)
@@ -135,14 +134,14 @@ static const char *group_products(struct cuda_state *c, const int64_t *ends, int
         m.m = ends[g] - from;
         m.a = a + (cuda_pointer)(from * m.lda * e);
         m.b = b + (cuda_pointer)(g * m.n * m.k * eb);
-        m.d = d + (cuda_pointer)(from * m.ldd * (int64_t)tensor_dtype_size(m.out));
+        m.d = d + (cuda_pointer)(from * m.ldd * (int64_t)tensor_element(m.out));
         CUDA_TRY(multiply(c, &m, b_type));
     }
     return NULL;
 }
 
 /* The products of all groups, their sums in `sums` of type `type`. */
-static const char *build_groups(struct cuda_state *c, cuda_pointer sums, enum tensor_dtype type)
+static const char *build_groups(struct cuda_state *c, cuda_pointer sums, enum dtype type)
 {
     const struct op_call *o = c->call;
     struct cuda_matmul m = matmul_of(c);
@@ -161,7 +160,7 @@ const char *cuda_build_grouped(struct cuda_state *c)
 {
     const struct op_call *o = c->call;
     bool is_int = cuda_in(c, 0)->dtype == DTYPE_I8;
-    enum tensor_dtype type = is_int ? DTYPE_I32 : cuda_out(c, 0)->dtype;
+    enum dtype type = is_int ? DTYPE_I32 : cuda_out(c, 0)->dtype;
     cuda_pointer sums = c->out[0];
     void *f;
 
@@ -181,7 +180,7 @@ const char *cuda_build_grouped(struct cuda_state *c)
 const char *cuda_build_grouped_swiglu(struct cuda_state *c)
 {
     const struct op_call *o = c->call;
-    enum tensor_dtype type = cuda_in(c, 0)->dtype == DTYPE_I8 ? DTYPE_I32 : DTYPE_F32;
+    enum dtype type = cuda_in(c, 0)->dtype == DTYPE_I8 ? DTYPE_I32 : DTYPE_F32;
     cuda_pointer sums;
     void *f;
 
@@ -213,14 +212,14 @@ static int64_t *expert_ends(const struct op_call *o)
 /* Tokens on their way through the experts, in their order. */
 struct dispatched {
     cuda_pointer rank, sorted, up, inner, down;
-    enum tensor_dtype type;
+    enum dtype type;
     int64_t slots;
 };
 
 static const char *dispatch_memory(struct cuda_state *c, struct dispatched *t)
 {
     const struct op_call *o = c->call;
-    int64_t e = (int64_t)tensor_dtype_size(t->type);
+    int64_t e = (int64_t)tensor_element(t->type);
 
     CUDA_TRY(cuda_memory(c, 4 * t->slots, NULL, &t->rank));
     CUDA_TRY(cuda_memory(c, t->slots * o->k * e, NULL, &t->sorted));
@@ -277,7 +276,7 @@ const char *cuda_build_dispatch(struct cuda_state *c)
     CUDA_TRY(dispatch_memory(c, &t));
     CUDA_TRY(cuda_rank_tokens(c, c->in[DISPATCH_INDEX], DTYPE_I32, t.slots, o->experts, t.rank));
     CUDA_TRY(cuda_rows_by(c, c->in[DISPATCH_X], t.sorted, t.rank, DTYPE_I32, t.slots,
-                          o->k * (int64_t)tensor_dtype_size(t.type), true, o->top_k));
+                          o->k * (int64_t)tensor_element(t.type), true, o->top_k));
     CUDA_TRY(dispatch_products(c, &t));
     struct cuda_unpermute u = {.type = t.type,
                                .probs_type = DTYPE_F32,

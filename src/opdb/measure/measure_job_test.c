@@ -3,7 +3,7 @@
 #include "base/files/fs.h"
 #include "base/files/mapfile.h"
 #include "base/testing_folder.h"
-#include "opdb/rows/build_rows.h"
+#include "opdb/rows/call_cells.h"
 
 #define HEAD "Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types\r\n"
 
@@ -72,19 +72,26 @@ TEST(what_a_killed_run_measured_is_not_lost)
 TEST(a_model_becomes_rows_once)
 {
     static const int64_t batches[] = {1, 2}, lengths[] = {16};
-    const struct grid_model model = {
-        .hidden = 64, .ffn_inter = 128, .heads = 4, .kv_heads = 2, .head_dim = 64};
-    const struct build_sizes sizes = {batches, lengths, 2, 1, 1, 1, 100};
+    struct model_layer layer = {.attention = MODEL_FULL, .feed = MODEL_DENSE};
+    const struct llm model = {.hidden = 64,
+                              .vocab = 100,
+                              .heads = {4, 2, 64, 64},
+                              .is_gated = true,
+                              .inter = 128,
+                              .layers = &layer,
+                              .n_layers = 1};
+    const struct build_sizes sizes = {
+        batches, lengths, 2, 1, model_layout_one(), model_types_plain()};
     struct measure_db_job job = job_in(scratch);
     struct build_count count;
 
     assert_int_equal(build_rows(scratch, &model, &sizes, &count, &diag), ST_OK);
     assert_int_equal(count.tables, 9);
-    assert_int_equal(count.added, 46);
+    assert_int_equal(count.added, 50); /* 11 for each of 4 numbers of tokens, 6 of the head */
     assert_int_equal(build_rows(scratch, &model, &sizes, &count, &diag), ST_OK);
     assert_int_equal(count.added, 0);
     assert_int_equal(measure_db(&job, &m, &diag), ST_OK);
-    assert_int_equal(m.done, 46);
+    assert_int_equal(m.done, 50);
     assert_int_equal(m.failed + m.refused, 0);
 }
 

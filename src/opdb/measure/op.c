@@ -105,7 +105,7 @@ struct op_arg *op_in(struct op_call *c, const struct op_slot *slot)
     return arg;
 }
 
-static struct tensor tensor_like(enum tensor_dtype type, size_t rank, const int64_t *dim)
+static struct tensor tensor_like(enum dtype type, size_t rank, const int64_t *dim)
 {
     struct tensor t = {.dtype = type, .rank = rank};
 
@@ -114,14 +114,14 @@ static struct tensor tensor_like(enum tensor_dtype type, size_t rank, const int6
     return t;
 }
 
-struct op_arg *op_made(struct op_call *c, enum tensor_dtype type, size_t rank, const int64_t *dim)
+struct op_arg *op_made(struct op_call *c, enum dtype type, size_t rank, const int64_t *dim)
 {
     struct tensor t = tensor_like(type, rank, dim);
 
     return add_arg(c, &t);
 }
 
-struct op_arg *op_out(struct op_call *c, const struct op_row *row, enum tensor_dtype otherwise,
+struct op_arg *op_out(struct op_call *c, const struct op_row *row, enum dtype otherwise,
                       size_t rank, const int64_t *dim)
 {
     const struct op_slot *slot = &row->out[c->n_out];
@@ -386,7 +386,7 @@ static double allowed(const struct op_call *c, const struct tensor *t, double ex
         return 0x1p-10 * scale;
     case DTYPE_BF16:
         return 0x1p-7 * scale;
-    case DTYPE_F8:
+    case DTYPE_F8E4M3:
         return 0x1p-3 * scale;
     case DTYPE_I8:
     case DTYPE_U8:
@@ -403,7 +403,7 @@ static void op_compare(struct op_check *check, const struct op_call *c, const st
                        int64_t unit, const struct op_span *span, struct arena *scratch)
 {
     const struct tensor *t = &c->out[span->out].t;
-    bool is_place = c->op->worth != NULL && !tensor_dtype_is_float(t->dtype);
+    bool is_place = c->op->worth != NULL && !dtype_is_float(t->dtype);
     double *expected = op_load(t, span->from, span->n, scratch);
     double *found = op_load(&got->out[span->out].t, span->from, span->n, scratch);
 

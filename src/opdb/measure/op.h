@@ -174,14 +174,14 @@ struct op_check op_check(const struct op_call *call, const struct op_call *got, 
 struct op_arg *op_in(struct op_call *c, const struct op_slot *slot);
 
 /* An operand that the row does not have. */
-struct op_arg *op_made(struct op_call *c, enum tensor_dtype type, size_t rank, const int64_t *dim);
+struct op_arg *op_made(struct op_call *c, enum dtype type, size_t rank, const int64_t *dim);
 #define OP_MADE(c, type, ...)                                                                      \
     op_made(c, type, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t),                     \
             (const int64_t[]){__VA_ARGS__})
 
 /* The next output with this shape; its type is that of the row's output in this place, else
  * `otherwise`. */
-struct op_arg *op_out(struct op_call *c, const struct op_row *row, enum tensor_dtype otherwise,
+struct op_arg *op_out(struct op_call *c, const struct op_row *row, enum dtype otherwise,
                       size_t rank, const int64_t *dim);
 #define OP_OUT(c, row, otherwise, ...)                                                             \
     op_out(c, row, otherwise, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t),            \

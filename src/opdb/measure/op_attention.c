@@ -310,7 +310,7 @@ const char *op_fia_prepare(struct op_call *c, const struct op_row *row)
     int64_t width = a->rope > 0 ? a->dim + a->rope : a->kv_heads * (a->dim + a->value);
     c->cost.read = tensor_bytes(q) + (has_rope ? tensor_bytes(&row->in[FIA_QUERY_ROPE].t) : 0) +
                    attention_sum_of(a->kv_len, a->seqs) * width *
-                       (int64_t)tensor_dtype_size(row->in[FIA_KEY].t.dtype);
+                       (int64_t)tensor_element(row->in[FIA_KEY].t.dtype);
     return NULL;
 }
 
@@ -454,7 +454,7 @@ const char *op_indexer_prepare(struct op_call *c, const struct op_row *row)
     count_table(&c->in[ATTN_TABLE], a->blocks);
     if (tensor_count(&c->in[ATTN_TABLE].t) != a->seqs * a->width || a->top_k < 1)
         return op_refuse(c, "the block table does not fit the sequences");
-    int64_t p = pairs(a), e = (int64_t)tensor_dtype_size(cache->dtype);
+    int64_t p = pairs(a), e = (int64_t)tensor_element(cache->dtype);
     attention_finish(c, p);
     c->units = q->dim[0];
     c->depth = a->dim * a->heads;
@@ -537,7 +537,7 @@ const char *op_sparse_prepare(struct op_call *c, const struct op_row *row)
     attention_finish(c, p);
     c->scale = 1 / sqrt((double)(a->dim + a->rope));
     c->cost.read = tensor_bytes(q) + tensor_bytes(&row->in[Q_ROPE].t) +
-                   p * (a->dim + a->rope) * (int64_t)tensor_dtype_size(key->dtype);
+                   p * (a->dim + a->rope) * (int64_t)tensor_element(key->dtype);
     struct op_arg *out = OP_OUT(c, row, q->dtype, q->dim[0], a->heads, a->value);
     c->cost.written = tensor_bytes(&out->t);
     return NULL;

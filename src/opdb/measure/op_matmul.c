@@ -220,7 +220,7 @@ static const char *prepare_groups(struct op_call *c, const struct op_row *row, s
     c->experts = w->t.dim[0];
     set_sizes(c, 1, tokens->t.dim[0], w->t.dim[2], tokens->t.dim[1]);
     int64_t used = c->experts < c->m ? c->experts : c->m;
-    c->cost.read -= (c->experts - used) * c->n * c->k * (int64_t)tensor_dtype_size(w->t.dtype);
+    c->cost.read -= (c->experts - used) * c->n * c->k * (int64_t)tensor_element(w->t.dtype);
     struct op_arg *list = OP_MADE(c, DTYPE_I64, c->experts);
     list->fill = FILL_VALUES;
     list->values = op_split_sums(c->arena, c->m, c->experts, 0);
@@ -360,8 +360,8 @@ const char *op_dispatch_prepare(struct op_call *c, const struct op_row *row)
     int64_t idle = (c->experts - used) * c->k;
     c->cost.cube = 3 * product(slots, c->k, c->n); /* 2 * H * N and 2 * N/2 * H for each slot */
     c->cost.vector = 5 * slots * (c->n / 2) + 2 * slots * c->k;
-    c->cost.read -= idle * c->n * (int64_t)tensor_dtype_size(w1->t.dtype) +
-                    idle * (c->n / 2) * (int64_t)tensor_dtype_size(w2->t.dtype);
+    c->cost.read -= idle * c->n * (int64_t)tensor_element(w1->t.dtype) +
+                    idle * (c->n / 2) * (int64_t)tensor_element(w2->t.dtype);
     struct op_arg *index = OP_MADE(c, DTYPE_I32, c->m, c->top_k);
     index->fill = row->is_random_routing ? FILL_RANDOM : FILL_COUNT;
     index->below = c->experts;

@@ -251,7 +251,7 @@ const char *op_gather_prepare(struct op_call *c, const struct op_row *row)
     size_t rank = index->t.rank;
 
     if (weight->t.rank < 1 || rank + weight->t.rank - 1 > TENSOR_RANK ||
-        tensor_dtype_is_float(index->t.dtype) || weight->t.dim[0] < 1)
+        dtype_is_float(index->t.dtype) || weight->t.dim[0] < 1)
         return op_refuse(c, "%s needs a table and whole numbers", c->op->name);
     memcpy(dim, index->t.dim, rank * sizeof(*dim));
     memcpy(dim + rank, weight->t.dim + 1, (weight->t.rank - 1) * sizeof(*dim));
@@ -268,7 +268,7 @@ const char *op_gather_prepare(struct op_call *c, const struct op_row *row)
 const char *op_index_prepare(struct op_call *c, const struct op_row *row)
 {
     struct op_arg *x = op_in(c, &row->in[0]);
-    enum tensor_dtype type = row->in[row->n_in - 1].t.dtype;
+    enum dtype type = row->in[row->n_in - 1].t.dtype;
     int64_t dim[TENSOR_RANK], r = row->out[0].t.rank > 0 ? row->out[0].t.dim[0] : 0;
 
     if (row->n_in != 4 || (type != DTYPE_I32 && type != DTYPE_I64))
@@ -283,7 +283,7 @@ const char *op_index_prepare(struct op_call *c, const struct op_row *row)
     struct op_arg *out = op_out(c, row, x->t.dtype, x->t.rank, dim);
     out->t.dtype = x->t.dtype;
     c->cost.written = tensor_bytes(&out->t);
-    c->cost.read = c->cost.written + r * (int64_t)tensor_dtype_size(type);
+    c->cost.read = c->cost.written + r * (int64_t)tensor_element(type);
     return NULL;
 }
 
@@ -303,8 +303,7 @@ const char *op_scatter_prepare(struct op_call *c, const struct op_row *row)
     c->n = row_size(data);
     c->m = c->units = tensor_count(&index->t);
     if (data->rank < 1 || row_size(&updates->t) != c->n || updates->t.dim[0] != c->m ||
-        c->m > data->dim[0] || tensor_dtype_is_float(index->t.dtype) ||
-        tensor_back(&index->t, 0) != 1)
+        c->m > data->dim[0] || dtype_is_float(index->t.dtype) || tensor_back(&index->t, 0) != 1)
         return op_refuse(c, "needs (S,D), (N,1) and (N,D) with N at most S");
     index->fill = FILL_DISTINCT;
     index->below = data->dim[0];
@@ -442,12 +441,12 @@ const char *op_permute_prepare(struct op_call *c, const struct op_row *row)
 
     c->m = c->units = tensor_count(&index->t);
     if (tokens->t.rank != 2 || tokens->t.dim[0] < 1 || c->m % tokens->t.dim[0] != 0 ||
-        tensor_dtype_is_float(index->t.dtype))
+        dtype_is_float(index->t.dtype))
         return op_refuse(c, "needs tokens (T,H) and indices (T,k)");
     c->n = tokens->t.dim[1];
     c->top_k = c->m / tokens->t.dim[0];
     c->cost.read = tensor_bytes(&tokens->t) + tensor_bytes(&index->t);
-    c->cost.written = c->m * c->n * (int64_t)tensor_dtype_size(tokens->t.dtype) + 4 * c->m;
+    c->cost.written = c->m * c->n * (int64_t)tensor_element(tokens->t.dtype) + 4 * c->m;
     OP_OUT(c, row, tokens->t.dtype, c->m, c->n)->t.dtype = tokens->t.dtype;
     OP_OUT(c, row, DTYPE_I32, c->m);
     return NULL;
@@ -474,7 +473,7 @@ const char *op_unpermute_prepare(struct op_call *c, const struct op_row *row)
 
     c->has_scale = row->n_in > 2 && row->in[2].t.dtype != DTYPE_NONE;
     c->m = tensor_count(&sorted->t);
-    if (x->t.rank != 2 || x->t.dim[0] != c->m || tensor_dtype_is_float(sorted->t.dtype))
+    if (x->t.rank != 2 || x->t.dim[0] != c->m || dtype_is_float(sorted->t.dtype))
         return op_refuse(c, "needs (T*k,H) and (T*k)");
     c->n = x->t.dim[1];
     c->units = c->m;

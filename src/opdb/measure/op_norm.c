@@ -158,7 +158,7 @@ const char *op_quant_prepare(struct op_call *c, const struct op_row *row)
 {
     struct op_arg *x = by_rows(c, row), *scale = op_in(c, &row->in[1]);
     int64_t n = tensor_count(&scale->t);
-    enum tensor_dtype type = row->out[0].t.dtype;
+    enum dtype type = row->out[0].t.dtype;
 
     if (row->n_out != 1 || (type != DTYPE_I8 && type != DTYPE_U8 && type != DTYPE_I32))
         return op_refuse(c, "the output must be one INT8, UINT8 or INT32");
@@ -270,7 +270,7 @@ const char *op_kv_cache_prepare(struct op_call *c, const struct op_row *row)
     c->n = tensor_count(&gamma->t);
     c->rotary = tensor_back(k, 0);
     c->m = c->units = tensor_rows(&kv->t);
-    int64_t places = ckv->dim[0] * ckv->dim[1], e = (int64_t)tensor_dtype_size(kv->t.dtype);
+    int64_t places = ckv->dim[0] * ckv->dim[1], e = (int64_t)tensor_element(kv->t.dtype);
     if (tensor_back(&kv->t, 0) != c->n + c->rotary || tensor_back(ckv, 0) != c->n ||
         index->dim[0] != c->m || k->dim[0] * k->dim[1] != places || c->m > places ||
         tensor_count(&c->in[KV_COS].t) != c->m * c->rotary ||
@@ -348,7 +348,7 @@ const char *op_split_qkv_prepare(struct op_call *c, const struct op_row *row)
     OP_MADE(c, DTYPE_I64, c->m)->below = rows;
     OP_MADE(c, x->t.dtype, c->head);
     OP_MADE(c, x->t.dtype, c->head);
-    int64_t e = (int64_t)tensor_dtype_size(x->t.dtype);
+    int64_t e = (int64_t)tensor_element(x->t.dtype);
     c->eps = 1e-6;
     c->cost.vector = 7 * c->m * (c->n + c->k);
     c->cost.read = tensor_bytes(&x->t) + c->m * c->rotary * e + 8 * c->m;

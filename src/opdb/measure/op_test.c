@@ -32,7 +32,7 @@ static size_t read_dims(const struct tree *list, int64_t *out)
 struct operand_role {
     const char *op, *name;
     int slot, arg;
-    enum tensor_dtype type;
+    enum dtype type;
 };
 
 static const struct operand_role roles[] = {
@@ -97,13 +97,13 @@ static struct operand_role role_of(struct str op, struct str name, int at)
     return (struct operand_role){NULL, NULL, at, at, DTYPE_F32};
 }
 
-static void slot_of(struct op_slot *slot, const struct tree *value, enum tensor_dtype type)
+static void slot_of(struct op_slot *slot, const struct tree *value, enum dtype type)
 {
     *slot = (struct op_slot){.is_given = true, .t.dtype = type};
     slot->t.rank = read_dims(tree_get(value, S("shape")), slot->t.dim);
 }
 
-static enum tensor_dtype output_type(const struct tree *v, struct str name)
+static enum dtype output_type(const struct tree *v, struct str name)
 {
     struct str type = tree_get_text(tree_get(v, S("attrs")), S("output_dtype"), S(""));
     struct str op = tree_get_text(v, S("op"), S(""));
@@ -134,7 +134,7 @@ static void op_row_of(struct op_row *row, const struct tree *v)
     *row = (struct op_row){.runtime = {-1, -1, -1, -1, -1, .layout = S("")}};
     for (const struct tree *i = tree_get(v, S("inputs"))->first; i != NULL; i = i->next, at++) {
         struct operand_role role = role_of(op, i->key, at);
-        enum tensor_dtype type = role.type;
+        enum dtype type = role.type;
         if (str_starts(op, S("GroupedMatmulSwiglu")) && at < 2)
             type = DTYPE_I8;
         if (role.slot < 0)
@@ -209,7 +209,7 @@ static void compare_output(const struct op_call *call, size_t out, const struct 
          x = x->next, i++) {
         double want = tree_number(x), got = tensor_at(t, i);
         double most = t->dtype == DTYPE_I8 ? 1 : 1e-5 * fmax(1, fabs(want));
-        bool is_place = call->op->worth != NULL && !tensor_dtype_is_float(t->dtype) && want >= 0;
+        bool is_place = call->op->worth != NULL && !dtype_is_float(t->dtype) && want >= 0;
         if (is_place && got != want) {
             int64_t width = tensor_count(t) / call->units;
             want = call->op->worth(call, i / width, (int64_t)want, &scratch);
@@ -270,7 +270,7 @@ TEST(the_references_give_the_vectors)
     mapfile_close(&map);
 }
 
-static void tensor_of(struct tensor *t, const struct tree *dims, enum tensor_dtype type)
+static void tensor_of(struct tensor *t, const struct tree *dims, enum dtype type)
 {
     *t = (struct tensor){.dtype = type};
     t->rank = read_dims(dims, t->dim);

@@ -7,55 +7,28 @@
 
 #include "base/text/num.h"
 
-static const struct {
-    const char *name;
-    size_t size;
-    bool is_float;
-} types[DTYPES] = {
-    [DTYPE_NONE] = {"none", 0, false}, [DTYPE_F32] = {"f32", 4, true},
-    [DTYPE_F16] = {"f16", 2, true},    [DTYPE_BF16] = {"bf16", 2, true},
-    [DTYPE_F64] = {"f64", 8, true},    [DTYPE_F8] = {"f8e4m3", 1, true},
-    [DTYPE_I8] = {"int8", 1, false},   [DTYPE_U8] = {"uint8", 1, false},
-    [DTYPE_I16] = {"int16", 2, false}, [DTYPE_I32] = {"int32", 4, false},
-    [DTYPE_I64] = {"int64", 8, false}, [DTYPE_BOOL] = {"bool", 1, false},
-};
-
-enum tensor_dtype tensor_dtype_of(struct str name)
+/* What tensor_load() and tensor_store() know. */
+static bool tensor_holds(enum dtype type)
 {
-    static const struct {
-        struct str name;
-        enum tensor_dtype type;
-    } names[] = {
-        {S_INIT("FLOAT"), DTYPE_F32},        {S_INIT("FLOAT32"), DTYPE_F32},
-        {S_INIT("FLOAT16"), DTYPE_F16},      {S_INIT("BF16"), DTYPE_BF16},
-        {S_INIT("BFLOAT16"), DTYPE_BF16},    {S_INIT("DOUBLE"), DTYPE_F64},
-        {S_INIT("FLOAT8_E4M3FN"), DTYPE_F8}, {S_INIT("INT8"), DTYPE_I8},
-        {S_INIT("UINT8"), DTYPE_U8},         {S_INIT("INT16"), DTYPE_I16},
-        {S_INIT("INT32"), DTYPE_I32},        {S_INIT("INT64"), DTYPE_I64},
-        {S_INIT("BOOL"), DTYPE_BOOL},
+    static const bool holds[DTYPES] = {
+        [DTYPE_F32] = true,    [DTYPE_F16] = true, [DTYPE_BF16] = true, [DTYPE_F64] = true,
+        [DTYPE_F8E4M3] = true, [DTYPE_I8] = true,  [DTYPE_U8] = true,   [DTYPE_I16] = true,
+        [DTYPE_I32] = true,    [DTYPE_I64] = true, [DTYPE_BOOL] = true,
     };
 
-    name = str_trim(name);
-    str_skip(&name, S("DT_"));
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (str_equal(name, names[i].name))
-            return names[i].type;
-    return DTYPE_NONE;
+    return holds[type];
 }
 
-const char *tensor_dtype_name(enum tensor_dtype type)
+enum dtype tensor_dtype_of(struct str name)
 {
-    return types[type].name;
+    enum dtype type = dtype_of(name);
+
+    return tensor_holds(type) ? type : DTYPE_NONE;
 }
 
-size_t tensor_dtype_size(enum tensor_dtype type)
+size_t tensor_element(enum dtype type)
 {
-    return types[type].size;
-}
-
-bool tensor_dtype_is_float(enum tensor_dtype type)
-{
-    return types[type].is_float;
+    return dtype_bits(type) / 8;
 }
 
 int64_t tensor_count(const struct tensor *t)
@@ -72,7 +45,7 @@ int64_t tensor_bytes(const struct tensor *t)
 {
     int64_t n = tensor_count(t);
 
-    return n < 0 ? -1 : n * (int64_t)tensor_dtype_size(t->dtype);
+    return n < 0 ? -1 : n * (int64_t)tensor_element(t->dtype);
 }
 
 int64_t tensor_back(const struct tensor *t, size_t from_end)
@@ -156,7 +129,7 @@ void tensor_load(const struct tensor *t, int64_t from, int64_t n, double *out)
         LOAD(uint16_t, (double)num_float_of_bits((uint32_t)x[i] << 16))
     case DTYPE_F64:
         LOAD(double, x[i])
-    case DTYPE_F8:
+    case DTYPE_F8E4M3:
         LOAD(uint8_t, (x[i] & 0x7f) == 0x7f ? NAN : small_float(x[i], 4, 3))
     case DTYPE_I8:
         LOAD(int8_t, (double)x[i])
@@ -170,7 +143,7 @@ void tensor_load(const struct tensor *t, int64_t from, int64_t n, double *out)
         LOAD(int64_t, (double)x[i])
     case DTYPE_BOOL:
         LOAD(uint8_t, x[i] != 0 ? 1.0 : 0.0)
-    case DTYPE_NONE:
+    default:
         break;
     }
 }
@@ -219,7 +192,7 @@ void tensor_store(const struct tensor *t, int64_t from, int64_t n, const double 
         STORE(uint16_t, to_bf16(in[i]))
     case DTYPE_F64:
         STORE(double, in[i])
-    case DTYPE_F8:
+    case DTYPE_F8E4M3:
         STORE(uint8_t, to_small(in[i], 4, 3, 0x7e, 0x7e))
     case DTYPE_I8:
         STORE(int8_t, tensor_whole(in[i], INT8_MIN, INT8_MAX))
@@ -233,7 +206,7 @@ void tensor_store(const struct tensor *t, int64_t from, int64_t n, const double 
         STORE(int64_t, tensor_whole(in[i], -0x1p62, 0x1p62))
     case DTYPE_BOOL:
         STORE(uint8_t, in[i] != 0)
-    case DTYPE_NONE:
+    default:
         break;
     }
 }
@@ -261,8 +234,8 @@ void tensor_fill(const struct tensor *t, uint64_t seed, int64_t below, int64_t f
         int64_t m = n - i < CHUNK ? n - i : CHUNK;
         for (int64_t k = 0; k < m; k++) {
             uint64_t r = tensor_random(seed, (uint64_t)(from + i + k));
-            part[k] = tensor_dtype_is_float(t->dtype) ? (double)(r >> 40) * 0x1p-23 - 1
-                                                      : (double)((r >> 16) % end);
+            part[k] = dtype_is_float(t->dtype) ? (double)(r >> 40) * 0x1p-23 - 1
+                                               : (double)((r >> 16) % end);
         }
         tensor_store(t, from + i, m, part);
     }

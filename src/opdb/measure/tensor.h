@@ -10,31 +10,16 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "ops/dtype.h"
 
-enum tensor_dtype {
-    DTYPE_NONE,
-    DTYPE_F32,
-    DTYPE_F16,
-    DTYPE_BF16,
-    DTYPE_F64,
-    DTYPE_F8, /* e4m3, no infinities */
-    DTYPE_I8,
-    DTYPE_U8,
-    DTYPE_I16,
-    DTYPE_I32,
-    DTYPE_I64,
-    DTYPE_BOOL,
-};
-enum { DTYPES = DTYPE_BOOL + 1, TENSOR_RANK = 8 };
+enum { TENSOR_RANK = 8 };
 
-/* "DT_BF16", "BF16", "FLOAT8_E4M3FN": DTYPE_NONE for what is no type here. */
-enum tensor_dtype tensor_dtype_of(struct str name);
-const char *tensor_dtype_name(enum tensor_dtype type); /* "bf16" */
-size_t tensor_dtype_size(enum tensor_dtype type);
-bool tensor_dtype_is_float(enum tensor_dtype type);
+/* DTYPE_NONE for a name that is no type here. */
+enum dtype tensor_dtype_of(struct str name);
+size_t tensor_element(enum dtype type); /* bytes of an element */
 
 struct tensor {
-    enum tensor_dtype dtype;
+    enum dtype dtype;
     size_t rank;
     int64_t dim[TENSOR_RANK];
     void *data;

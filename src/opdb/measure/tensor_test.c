@@ -9,7 +9,7 @@
 #include "base/testing.h"
 
 /* The bits of one value stored as a type. */
-static uint64_t tensor_bits(enum tensor_dtype type, double value)
+static uint64_t tensor_bits(enum dtype type, double value)
 {
     uint64_t bits = 0;
     struct tensor t = {type, 1, {1}, &bits};
@@ -18,7 +18,7 @@ static uint64_t tensor_bits(enum tensor_dtype type, double value)
     return bits;
 }
 
-static double tensor_value(enum tensor_dtype type, uint64_t bits)
+static double tensor_value(enum dtype type, uint64_t bits)
 {
     struct tensor t = {type, 1, {1}, &bits};
 
@@ -58,21 +58,21 @@ TEST(every_code_is_read_and_written_back_the_same)
     }
     for (uint64_t bits = 0; bits < 0x100; bits++)
         if ((bits & 0x7f) != 0x7f)
-            assert_int_equal(tensor_bits(DTYPE_F8, tensor_value(DTYPE_F8, bits)), bits);
+            assert_int_equal(tensor_bits(DTYPE_F8E4M3, tensor_value(DTYPE_F8E4M3, bits)), bits);
 }
 
 TEST(eight_bits_have_no_infinity)
 {
-    assert_int_equal(tensor_bits(DTYPE_F8, 1), 0x38);
-    assert_int_equal(tensor_bits(DTYPE_F8, 0x1p-9), 0x01); /* the smallest */
-    assert_int_equal(tensor_bits(DTYPE_F8, 448), 0x7e);    /* the largest */
-    assert_int_equal(tensor_bits(DTYPE_F8, 480), 0x7e);    /* would have the bits of NaN */
-    assert_int_equal(tensor_bits(DTYPE_F8, 1e9), 0x7e);
-    assert_int_equal(tensor_bits(DTYPE_F8, -INFINITY), 0xfe);
-    assert_true(isnan(tensor_value(DTYPE_F8, tensor_bits(DTYPE_F8, NAN))));
+    assert_int_equal(tensor_bits(DTYPE_F8E4M3, 1), 0x38);
+    assert_int_equal(tensor_bits(DTYPE_F8E4M3, 0x1p-9), 0x01); /* the smallest */
+    assert_int_equal(tensor_bits(DTYPE_F8E4M3, 448), 0x7e);    /* the largest */
+    assert_int_equal(tensor_bits(DTYPE_F8E4M3, 480), 0x7e);    /* would have the bits of NaN */
+    assert_int_equal(tensor_bits(DTYPE_F8E4M3, 1e9), 0x7e);
+    assert_int_equal(tensor_bits(DTYPE_F8E4M3, -INFINITY), 0xfe);
+    assert_true(isnan(tensor_value(DTYPE_F8E4M3, tensor_bits(DTYPE_F8E4M3, NAN))));
     /* 1 and 1.125 are neighbours, 1.0625 is half way: the even one. */
-    assert_int_equal(tensor_bits(DTYPE_F8, 1.0625), 0x38);
-    assert_int_equal(tensor_bits(DTYPE_F8, 1.1875), 0x3a);
+    assert_int_equal(tensor_bits(DTYPE_F8E4M3, 1.0625), 0x38);
+    assert_int_equal(tensor_bits(DTYPE_F8E4M3, 1.1875), 0x3a);
 }
 
 TEST(brain_floats_are_the_upper_half_of_a_float)
@@ -126,7 +126,7 @@ TEST(types_are_found_by_their_names)
 {
     assert_int_equal(tensor_dtype_of(S("DT_BF16")), DTYPE_BF16);
     assert_int_equal(tensor_dtype_of(S(" FLOAT ")), DTYPE_F32);
-    assert_int_equal(tensor_dtype_of(S("FLOAT8_E4M3FN")), DTYPE_F8);
+    assert_int_equal(tensor_dtype_of(S("FLOAT8_E4M3FN")), DTYPE_F8E4M3);
     assert_int_equal(tensor_dtype_of(S("DT_")), DTYPE_NONE);
     assert_int_equal(tensor_dtype_of(S("FLOAT1")), DTYPE_NONE);
     assert_int_equal(tensor_dtype_of((struct str){0}), DTYPE_NONE);

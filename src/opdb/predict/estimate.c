@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#define SHARP 0.5
-
 double estimate_floor_us(const struct estimate_chip *chip, const struct call_work *w)
 {
     double compute = chip->rate > 0 ? w->flops / chip->rate : 0;
@@ -103,6 +101,8 @@ double estimate_half(double inside, const struct estimate_far *far, const struct
 void estimate_far_of(struct estimate_far *far, const struct estimate_family *f,
                      const struct estimate_chip *chip, enum work_kind kind, double most_bytes)
 {
+    /* Errors are hardly as independent as their number, and never this small. */
+    const double many = 40, exact = 0.005;
     double least = INFINITY, sum = 0;
 
     far->n = f->n;
@@ -110,8 +110,9 @@ void estimate_far_of(struct estimate_far *far, const struct estimate_family *f,
         least = fmin(least, f->misfit[i]);
     for (unsigned i = 0; i < f->n; i++) {
         far->roof[i] = f->at[i];
-        estimate_beyond_cache(&far->roof[i], chip, kind, most_bytes, i);
-        far->weight[i] = exp(-SHARP * fmin(f->points, 40) * log(fmax(f->misfit[i], 0.005) / fmax(least, 0.005)));
+        estimate_beyond_cache(&far->roof[i], chip, kind, most_bytes);
+        far->weight[i] =
+            pow(fmax(f->misfit[i], exact) / fmax(least, exact), -fmin(f->points, many) / 2);
         sum += far->weight[i];
     }
     for (unsigned i = 0; i < f->n; i++)

@@ -102,7 +102,7 @@ struct estimate_model {
 
 struct estimate {
     double us, low_us, high_us;
-    double error; /* half of the interval, of ln(us) */
+    double error;    /* half of the interval, of ln(us) */
     double distance; /* to the hull of the points, in ln of the axes */
     bool is_inside;
     unsigned n_near;

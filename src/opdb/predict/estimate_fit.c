@@ -7,9 +7,6 @@
 #include <string.h>
 
 enum { SAMPLE = 96 };
-#define MEMB 4
-#define WORSE 1.5
-#define LONG 3.0
 
 /* A roof with a cache or with tiles has more numbers: it must be better by more than chance. */
 static const double rich_gain = 0.85;
@@ -112,7 +109,8 @@ static double fit_kriging(struct estimate_member *fit, const struct bench_of *b)
 
 static struct estimate_member start_member(const struct estimate_roof *roof)
 {
-    struct estimate_member m = {.roof = *roof, .kriging = {.noise = 0.03}, .spread = 0.35, .weight = 1};
+    struct estimate_member m = {
+        .roof = *roof, .kriging = {.noise = 0.03}, .spread = 0.35, .weight = 1};
 
     set_lengths(&m.kriging, 2);
     return m;
@@ -133,25 +131,29 @@ static void add_member(struct estimate_fitted *fit, const struct estimate_member
 /* Those that are hardly worse than the best count as much. */
 static void weigh_members(struct estimate_fitted *fit)
 {
+    const double worse = 1.5;
     unsigned n = 0;
 
-    while (n < fit->n_members && n < MEMB && fit->member[n].error <= WORSE * fit->member[0].error + 1e-9)
+    while (n < fit->n_members && fit->member[n].error <= worse * fit->member[0].error + 1e-9)
         n++;
     fit->n_members = n;
     for (unsigned i = 0; i < n; i++)
         fit->member[i].weight = 1.0 / n;
 }
 
-/* Weights of the points by their rank in time, 1 on average. */
+/* Weights of the points by their rank in time, 1 on average; the longest counts four times as much
+ * as the shortest. */
 static void weigh(const struct estimate_point *points, const uint32_t *chosen, size_t n,
                   double *weight)
 {
+    const double longest = 3;
+
     for (size_t i = 0; i < n; i++) {
         size_t below = 0;
         for (size_t k = 0; k < n; k++)
             below += points[chosen[k]].us < points[chosen[i]].us;
         double rank = ((double)below + 0.5) / (double)n;
-        weight[i] = (1 + LONG * rank) / (1 + LONG / 2);
+        weight[i] = (1 + longest * rank) / (1 + longest / 2);
     }
 }
 
@@ -174,7 +176,8 @@ void estimate_fit_points(const struct estimate_point *points, size_t n, const bo
     }
     *out = (struct estimate_fitted){.n_members = 0};
     if (used == 0) {
-        struct estimate_member none = start_member(&(struct estimate_roof){1, 1, 1});
+        struct estimate_member none =
+            start_member(&(struct estimate_roof){.launch_us = 1, .rate = 1, .speed = 1});
         add_member(out, &none);
         out->of_kind[ESTIMATE_PLAIN].at[0] = none.roof;
         out->of_kind[ESTIMATE_PLAIN].n = 1;

@@ -35,7 +35,7 @@ void estimate_refit(struct estimate_family *f, const struct estimate_sample *s);
 /* Where no point tells how fast bytes move that fit into no cache, the far roof takes what is usual
  * for the chip. */
 void estimate_beyond_cache(struct estimate_roof *r, const struct estimate_chip *chip,
-                           enum work_kind kind, double most_bytes, unsigned i);
+                           enum work_kind kind, double most_bytes);
 
 /* The kinds of roofs. */
 enum estimate_kind { ESTIMATE_PLAIN, ESTIMATE_CACHED, ESTIMATE_CUT, ESTIMATE_KINDS };
@@ -110,8 +110,8 @@ struct estimate_guess {
 };
 void estimate_guess(const struct estimate_field *f, const struct estimate_member *members,
                     unsigned n_members, const struct estimate_hull *hull,
-                    const struct estimate_far *far, const struct estimate_chip *chip, const struct call_work *w, uint32_t without,
-                    struct estimate_guess *out);
+                    const struct estimate_far *far, const struct estimate_chip *chip,
+                    const struct call_work *w, uint32_t without, struct estimate_guess *out);
 
 /* All points of a model. */
 struct estimate_field estimate_field_of(const struct estimate_model *m);

@@ -7,7 +7,6 @@
 
 #include "base/tables/ranked.h"
 
-#define PRIOR 0.15
 /* Sides of tiles of matrix kernels; numbers of cores, beside that of the device. */
 static const double sides[] = {32, 64, 96, 128, 192, 256, 512};
 enum { SIDES = ARRAY_LEN(sides), TILE_LEAST = 64 * 64, TILE_MOST = 256 * 256 };
@@ -81,9 +80,8 @@ static double usual_speed(const struct estimate_chip *chip, enum work_kind kind)
 }
 
 void estimate_beyond_cache(struct estimate_roof *r, const struct estimate_chip *chip,
-                           enum work_kind kind, double most_bytes, unsigned i)
+                           enum work_kind kind, double most_bytes)
 {
-    (void)i;
     double usual = usual_speed(chip, kind);
 
     if (chip->cache <= 0 || usual <= 0 || r->cache > 0 || r->speed <= usual ||
@@ -97,6 +95,7 @@ void estimate_beyond_cache(struct estimate_roof *r, const struct estimate_chip *
 /* Mean absolute error of the logarithm; far points count no more than others. */
 static double misfit(const struct estimate_roof *r, const struct estimate_sample *s)
 {
+    const double prior = 0.15; /* of a point, for a factor of e */
     double sum = 0;
 
     for (size_t i = 0; i < s->n; i++) {
@@ -105,10 +104,9 @@ static double misfit(const struct estimate_roof *r, const struct estimate_sample
         sum += weight * fmin(1, fabs(log(p->us / estimate_roof_us(r, &p->work))));
     }
     const struct call_work *first = &s->points[s->at[0]].work;
-    sum += PRIOR * strangeness(r->speed, usual_speed(s->chip, first->kind),
-                               s->chip->speed);
+    sum += prior * strangeness(r->speed, usual_speed(s->chip, first->kind), s->chip->speed);
     if (first->flops > 0)
-        sum += PRIOR * strangeness(r->rate, 0.75 * s->chip->rate, s->chip->rate);
+        sum += prior * strangeness(r->rate, 0.75 * s->chip->rate, s->chip->rate);
     return sum / (double)s->n;
 }
 
@@ -239,15 +237,13 @@ void estimate_refit(struct estimate_family *f, const struct estimate_sample *s)
         f->at[f->n] = f->at[i];
         refine(&f->at[f->n], s);
     }
-    for (unsigned i = 0; i < f->n; i++) {
+    for (unsigned i = 0; i < f->n; i++)
         f->misfit[i] = misfit(&f->at[i], s);
-    }
 }
 
 /* The size of a cache that fits best, when there are points on both sides of it. */
 static bool choose_cache(struct estimate_roof *out, struct estimate_family *f,
-                          const struct estimate_roof *plain,
-                         const struct estimate_sample *s)
+                         const struct estimate_roof *plain, const struct estimate_sample *s)
 {
     enum { SIDE = 4, SIZES = 16 }; /* 8 to 227 MB */
     double least = INFINITY;

@@ -293,7 +293,8 @@ static void expect(const struct estimate_model *m, struct estimate_trial *trials
     for (size_t i = 0; i < n; i++) {
         struct estimate_guess g;
         const struct call_work *w = &m->points[trials[i].point].work;
-        estimate_guess(&f, m->member, m->n_members, NULL, &m->far, &m->chip, w, trials[i].point, &g);
+        estimate_guess(&f, m->member, m->n_members, NULL, &m->far, &m->chip, w, trials[i].point,
+                       &g);
         trials[i].sigma = g.sigma;
     }
 }

@@ -6,7 +6,6 @@
 #include <math.h>
 
 #include "opdb/rows/capture_rows.h"
-#include "opdb/rows/opset.h"
 
 /* How far below and above its answers an operator may be, over all of its calls. */
 struct predict_error {
@@ -17,10 +16,10 @@ struct predict_error {
 struct predicting {
     struct predict *p;
     struct predict_step *step;
-    struct query_db *db;
+    struct call_times times;
     const struct predict_job *job;
-    struct diag *d;
     enum status status;
+    unsigned module;                     /* that its own rows answered */
     VEC_OF(struct predict_error) errors; /* by operator */
 };
 
@@ -28,66 +27,6 @@ struct predicting {
  * by a third, kernels with clocks and caches. With these, 80 % of 52 steps on an H200 were inside,
  * each predicted from the other 51. */
 static const double gap_error = 0.3, kernel_error = 0.021;
-
-/* The work of a call of the model, as of a row of a table. */
-static bool work_of_cells(struct arena *arena, const struct op_cells *c, struct call_work *out)
-{
-    struct query_row row;
-    struct work_lengths lengths;
-    bool is_paged = str_contains(c->types, S("INT32"));
-
-    if (!query_row_read(arena, c->in, c->types, S(""), -1, &row))
-        return false;
-    if (c->lengths.n > 0) {
-        if (!work_lengths_read(c->lengths, c->kv_lengths, is_paged, c->sparse_mode > 0, &lengths))
-            return false;
-        lengths.kv_heads = c->kv_heads;
-        lengths.sparse = c->sparse_mode;
-    }
-    return work_of(arena, str_of(c->op), row.inputs, NULL, c->lengths.n > 0 ? &lengths : NULL,
-                   S(""), out);
-}
-
-static void ask_call(struct predicting *x, const struct op_cells *c, struct query_result *r)
-{
-    struct opset *set;
-    struct call_work w;
-
-    *r = (struct query_result){.miss = "csv_not_found"};
-    x->status = query_set(x->db, str_of(c->op), &set, x->d);
-    if (x->status != ST_OK || !work_of_cells(&x->p->arena, c, &w))
-        return;
-    if (set != NULL)
-        query_answer(set, &w, false, r);
-    if (r->miss != NULL && x->db->device != NULL) {
-        struct query_input in = {.dtype = S("bf16")};
-        struct query q = {.inputs = {&in, 1}};
-        query_analytic(x->db->device, &q, str_of(c->op), &w, r);
-    }
-}
-
-/* A ring or an exchange over links of that latency and bandwidth. */
-static void ask_comm(struct predicting *x, const struct op_cells *c, struct query_result *r)
-{
-    const struct predict_job *job = x->job;
-    struct query q = {
-        .comm = c->comm,
-        .message = {.bytes = num_i64_of(c->bytes), .num_devices = c->devices, .tier = -1},
-        .is_model = true};
-    double n = (double)c->devices;
-
-    x->status = query_run(x->db, &q, r, x->d);
-    if (r->miss == NULL || job->link_gbps <= 0)
-        return;
-    bool is_reduce = str_equal(str_of(c->comm), S("all_reduce"));
-    double moved = c->bytes * (is_reduce ? 2 : 1) * (n - 1) / n;
-    double us = (is_reduce ? 2 : 1) * (n - 1) * job->link_us + moved / (job->link_gbps * 1e3);
-    *r = (struct query_result){.latency_us = us,
-                               .low_us = us,
-                               .high_us = 2 * us,
-                               .source = QUERY_ANALYTIC,
-                               .has_interval = true};
-}
 
 /* The rows of an operator share its model, and so its error. */
 static void add_error(struct predicting *x, const struct predict_row *row)
@@ -104,51 +43,45 @@ static void add_error(struct predicting *x, const struct predict_row *row)
 
 /* One estimate serves all calls of a row, so its error does not average out: bounds are
  * multiplied, too. */
-static void job_add_row(struct predicting *x, const struct op_cells *c,
-                        const struct query_result *r)
+static void job_add_row(struct predicting *x, const struct model_call *c, const struct call_time *t)
 {
     struct predict_step *s = x->step;
-    double times = (double)c->times, kernels = r->n_near > 0 ? r->near[0].kernels : 1;
-    struct arena *arena = &x->p->arena;
-    struct predict_row row = {
-        .part = c->layer,
-        .op = arena_str(arena, c->comm != NULL ? str_of(c->comm) : str_of(c->op)),
-        .shapes = c->comm != NULL ? arena_format(arena, "%.0f bytes, %lld devices", c->bytes,
-                                                 (long long)c->devices)
-                                  : arena_str(arena, c->in),
-        .calls = (uint64_t)c->times,
-    };
+    double times = (double)c->times;
+    struct predict_row row = {.part = c->part,
+                              .op = t->op,
+                              .shapes = t->shapes,
+                              .calls = (uint64_t)c->times,
+                              .weights = c->weights};
 
     s->calls += row.calls;
-    if (r->miss != NULL) {
+    if (t->miss != NULL) {
         s->missed += row.calls;
         vec_push(&s->rows, row);
         return;
     }
-    row.source = query_source_name(r->source);
-    row.each_us = r->latency_us;
-    row.us = times * r->latency_us;
-    row.low_us = times * r->low_us;
-    row.high_us = times * r->high_us;
-    *(c->comm != NULL ? &s->comm_us : &s->compute_us) += row.us;
-    s->kernels += num_u64_of(times * kernels);
+    row.source = query_source_name(t->source);
+    row.each_us = t->us;
+    row.us = times * t->us;
+    row.low_us = times * t->low_us;
+    row.high_us = times * t->high_us;
+    *(c->op == MODEL_COMM ? &s->comm_us : &s->compute_us) += row.us;
+    s->kernels += num_u64_of(times * t->kernels);
     add_error(x, &row);
     vec_push(&s->rows, row);
 }
 
-static void predict_call(void *ctx, const struct op_cells *c)
+static void predict_call(void *ctx, const struct model_call *c)
 {
     struct predicting *x = ctx;
-    struct query_result r;
+    struct call_time t;
 
-    if (x->status != ST_OK)
+    if (x->status != ST_OK || (c->module > 0 && c->module == x->module))
         return;
-    if (c->comm != NULL)
-        ask_comm(x, c, &r);
-    else
-        ask_call(x, c, &r);
-    if (x->status == ST_OK)
-        job_add_row(x, c, &r);
+    x->status = call_time(&x->times, c, true, &t);
+    if (c->op == MODEL_MODULE && t.miss == NULL)
+        x->module = c->module;
+    if (x->status == ST_OK && (c->op != MODEL_MODULE || t.miss == NULL))
+        job_add_row(x, c, &t);
 }
 
 static struct predict_op *job_op_of(struct predict_step *s, struct str op)
@@ -204,32 +137,113 @@ static enum status predict_job_compare(struct predict *p, struct predict_step *s
     return ST_OK;
 }
 
+static struct model_load load_of(const struct predict_job *job)
+{
+    double batch = (double)job->batch, length = (double)job->length;
+
+    if (!job->is_decode)
+        return (struct model_load){.prompts = batch, .queries = length};
+    return (struct model_load){.decodes = batch,
+                               .keys = length,
+                               .prompts = job->prompt > 0 ? 1 : 0,
+                               .queries = (double)job->prompt};
+}
+
+/* Errors of operators, of gaps and of the step as a whole are independent of one another. */
+static void set_interval(struct predicting *x)
+{
+    struct predict_step *s = x->step;
+    double own = pow(gap_error * s->gap_us, 2) + pow(kernel_error * s->compute_us, 2);
+    double low = own, high = own;
+
+    for (size_t i = 0; i < x->errors.n; i++) {
+        low += pow(x->errors.at[i].low_us, 2);
+        high += pow(x->errors.at[i].high_us, 2);
+    }
+    s->low_us = s->us - sqrt(low);
+    s->high_us = s->missed == 0 ? s->us + sqrt(high) : NAN;
+}
+
+/* All calls of a stage, added up. */
+static enum status run_stage(struct predict *p, struct query_db *db, const struct predict_job *job,
+                             int64_t stage, struct predict_step *s, struct diag *d)
+{
+    struct predicting x = {.p = p,
+                           .step = s,
+                           .times = {.db = db, .links = job->links, .d = d, .arena = &p->arena},
+                           .job = job,
+                           .status = ST_OK};
+    struct model_load load = load_of(job);
+
+    *s = (struct predict_step){.phase = job->is_decode ? "decode" : "prefill",
+                               .batch = job->batch,
+                               .length = job->length,
+                               .prompt = job->is_decode ? job->prompt : 0};
+    model_calls(job->model, &job->layout, &job->types, &load, stage, predict_call, &x);
+    s->gap_us = (double)s->kernels * job->gap_us;
+    s->us = s->compute_us + s->comm_us + s->gap_us;
+    set_interval(&x);
+    vec_free(&x.errors);
+    return x.status;
+}
+
+static void free_step(struct predict_step *s)
+{
+    vec_free(&s->rows);
+    vec_free(&s->ops);
+}
+
+/* Weights, and the cache and activations of the step that needs most. */
+static void add_memory(struct predict *p, const struct device *device,
+                       const struct predict_job *job)
+{
+    struct model_load load = load_of(job);
+    double seqs = load.decodes + load.prompts, tokens = model_load_tokens(&load);
+    double kept = load.decodes * load.keys + load.prompts * load.queries;
+    struct model_memory m = model_memory(job->model, &job->layout, &job->types, tokens, seqs);
+    struct predict_memory one = {
+        .weight_bytes = m.weight_bytes,
+        .cache_bytes = kept * m.cache_bytes + seqs * m.state_bytes,
+        .work_bytes = m.work_bytes,
+        .token_bytes = m.cache_bytes,
+        .sequence_bytes = m.state_bytes,
+        .device_bytes = device != NULL ? device->memory_gb * 1e9 : 0,
+    };
+
+    if (predict_memory_needed(&one) > predict_memory_needed(&p->memory))
+        p->memory = one;
+}
+
+double predict_memory_needed(const struct predict_memory *m)
+{
+    return m->weight_bytes + m->cache_bytes + m->work_bytes;
+}
+
 enum status predict_run(struct predict *p, struct query_db *db, const struct predict_job *job,
                         struct diag *d)
 {
     struct predict_step *s = &p->steps[p->n_steps++];
-    struct predicting x = {.p = p, .step = s, .db = db, .job = job, .d = d, .status = ST_OK};
 
-    *s = (struct predict_step){.phase = job->step.is_decode ? "decode" : "prefill",
-                               .batch = job->step.batch,
-                               .length = job->step.length};
-    p->layers = job->step.layers;
-    p->tp = job->sizes.tp;
-    p->ep = job->sizes.ep;
-    build_step(job->model, &job->sizes, &job->step, predict_call, &x);
-    s->gap_us = (double)s->kernels * job->gap_us;
-    s->us = s->compute_us + s->comm_us + s->gap_us;
-    /* Errors of operators, of gaps and of the step as a whole are independent of one another. */
-    double own = pow(gap_error * s->gap_us, 2) + pow(kernel_error * s->compute_us, 2);
-    double low = own, high = own;
-    for (size_t i = 0; i < x.errors.n; i++) {
-        low += pow(x.errors.at[i].low_us, 2);
-        high += pow(x.errors.at[i].high_us, 2);
+    p->layers = (int64_t)job->model->n_layers;
+    p->tp = job->layout.tp;
+    p->pp = job->layout.pp;
+    p->dp = job->layout.dp;
+    p->ep = job->layout.ep;
+    p->expert_tp = job->layout.expert_tp;
+    p->gemm = job->types.gemm->name;
+    p->experts = job->types.experts->name;
+    p->cache = job->types.cache->name;
+    add_memory(p, db->device, job);
+    TRY(run_stage(p, db, job, 0, s, d));
+    for (int64_t stage = 1; stage < job->layout.pp; stage++) {
+        struct predict_step one;
+        enum status st = run_stage(p, db, job, stage, &one, d);
+        bool is_longer = st == ST_OK && one.us > s->us;
+        free_step(is_longer ? s : &one);
+        if (is_longer)
+            *s = one;
+        TRY(st);
     }
-    s->low_us = s->us - sqrt(low);
-    s->high_us = s->missed == 0 ? s->us + sqrt(high) : NAN;
-    vec_free(&x.errors);
-    TRY(x.status);
     return job->against != NULL ? predict_job_compare(p, s, job->against, d) : ST_OK;
 }
 
@@ -242,9 +256,7 @@ void predict_init(struct predict *p, struct str model)
 
 void predict_free(struct predict *p)
 {
-    for (size_t i = 0; i < p->n_steps; i++) {
-        vec_free(&p->steps[i].rows);
-        vec_free(&p->steps[i].ops);
-    }
+    for (size_t i = 0; i < p->n_steps; i++)
+        free_step(&p->steps[i]);
     arena_free(&p->arena);
 }

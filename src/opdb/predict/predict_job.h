@@ -1,18 +1,17 @@
 /*
  * predict_job - the time of one step of a model from a database of its operators.
  *
- * The calls of a step (build_rows.h) are asked one by one (opdb/predict/query.h); equal ones are
- * added up. Kernels that follow one another cost a gap each. Collectives of tensor and expert
- * parallelism are exposed: they come from hcom tables, else from fitted links, else they are
- * counted as missing. The interval adds up the errors of an operator's calls, which share its
- * model, and joins those of different operators, of the gaps and of the step as a whole as
+ * The calls of a step (ops/model_calls.h) are asked one by one (call_time.h); equal ones are added
+ * up. Kernels that follow one another cost a gap each. Collectives are exposed. A call without an
+ * answer is listed as missing, and the step then takes more than the sum. Of several stages the one
+ * that takes longest is listed. The interval adds up the errors of an operator's calls, which share
+ * its model, and joins those of different operators, of the gaps and of the step as a whole as
  * independent ones.
  */
 #ifndef STRATA_OPDB_PREDICT_PREDICT_JOB_H
 #define STRATA_OPDB_PREDICT_PREDICT_JOB_H
 
-#include "opdb/predict/query.h"
-#include "opdb/rows/build_rows.h"
+#include "opdb/predict/call_time.h"
 
 struct predict_row {
     const char *part; /* embedding, layer or head */
@@ -20,6 +19,7 @@ struct predict_row {
     uint64_t calls;
     double each_us, us, low_us, high_us; /* of one call; of all */
     const char *source;                  /* of the answer; NULL: a miss */
+    double weights;                      /* parameters that the card keeps for one of them */
 };
 
 /* One operator of the step and of a capture. */
@@ -30,8 +30,8 @@ struct predict_op {
 };
 
 struct predict_step {
-    const char *phase; /* prefill or decode */
-    int64_t batch, length;
+    const char *phase;                  /* prefill or decode */
+    int64_t batch, length, prompt;      /* prompt: tokens of a prompt beside the decodes */
     double us, low_us, high_us;         /* NAN: unknown, since calls are missed */
     double compute_us, comm_us, gap_us; /* parts of `us` */
     uint64_t calls, kernels, missed;    /* missed: calls without an answer */
@@ -43,20 +43,32 @@ struct predict_step {
 };
 
 struct predict_job {
-    const struct grid_model *model;
-    struct build_sizes sizes;
-    struct build_step step;
-    double gap_us;             /* between two kernels */
-    double link_us, link_gbps; /* latency and bandwidth of a link; 0: unknown */
-    const char *against;       /* a capture to compare with; NULL: none */
+    const struct llm *model;
+    struct model_layout layout;
+    struct model_types types;
+    int64_t batch, length, prompt; /* of each data-parallel group */
+    bool is_decode;
+    double gap_us; /* between two kernels */
+    struct links links;
+    const char *against; /* a capture to compare with; NULL: none */
 };
+
+/* What a card stores, and whether the device of the database has room for it. */
+struct predict_memory {
+    double weight_bytes, cache_bytes, work_bytes, device_bytes; /* device: 0 when not known */
+    double token_bytes, sequence_bytes; /* of the cache: of a token, of a sequence */
+};
+
+double predict_memory_needed(const struct predict_memory *m);
 
 enum { PREDICT_STEPS = 2 };
 
 struct predict {
     struct arena arena;
     struct str model;
-    int64_t layers, tp, ep;
+    int64_t layers, tp, pp, dp, ep, expert_tp;
+    struct str gemm, experts, cache; /* types of weights and cache */
+    struct predict_memory memory;    /* of the larger step */
     struct predict_step steps[PREDICT_STEPS];
     size_t n_steps;
 };

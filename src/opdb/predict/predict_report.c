@@ -3,6 +3,7 @@
  */
 #include <math.h>
 
+#include "base/text/text.h"
 #include "capture/capture.h"
 #include "opdb/predict/predict_job.h"
 #include "report/report.h"
@@ -19,6 +20,8 @@ static const struct field row_fields[] = {
     FIELD(struct predict_row, high_us, "interval_high_us", .head = "to us", .unit = UNIT_PLAIN,
           .drop = 1),
     FIELD(struct predict_row, source, "source", .head = "source"),
+    FIELD(struct predict_row, weights, "weights",
+          .about = "parameters that a card keeps for one of these calls"),
 };
 static const struct record row_record = RECORD(struct predict_row, row_fields);
 
@@ -36,6 +39,7 @@ static const struct field step_fields[] = {
     FIELD(struct predict_step, phase, "phase"),
     FIELD(struct predict_step, batch, "batch"),
     FIELD(struct predict_step, length, "length"),
+    FIELD(struct predict_step, prompt, "prompt_tokens"),
     FIELD(struct predict_step, us, "us"),
     FIELD(struct predict_step, low_us, "interval_low_us"),
     FIELD(struct predict_step, high_us, "interval_high_us"),
@@ -56,11 +60,28 @@ static const struct field step_fields[] = {
 };
 static const struct record step_record = RECORD(struct predict_step, step_fields);
 
+static const struct field memory_fields[] = {
+    FIELD(struct predict_memory, weight_bytes, "weight_bytes"),
+    FIELD(struct predict_memory, cache_bytes, "cache_bytes"),
+    FIELD(struct predict_memory, work_bytes, "activation_bytes"),
+    FIELD(struct predict_memory, token_bytes, "cache_bytes_of_a_token"),
+    FIELD(struct predict_memory, sequence_bytes, "state_bytes_of_a_sequence"),
+    FIELD(struct predict_memory, device_bytes, "device_bytes", .about = "0: not known"),
+};
+static const struct record memory_record = RECORD(struct predict_memory, memory_fields);
+
 static const struct field predict_fields[] = {
     FIELD(struct predict, model, "model"),
     FIELD(struct predict, layers, "layers"),
     FIELD(struct predict, tp, "tp"),
+    FIELD(struct predict, pp, "pp"),
+    FIELD(struct predict, dp, "dp"),
     FIELD(struct predict, ep, "ep"),
+    FIELD(struct predict, expert_tp, "moe_tp"),
+    FIELD(struct predict, gemm, "gemm_type"),
+    FIELD(struct predict, experts, "moe_type"),
+    FIELD(struct predict, cache, "cache_type"),
+    FIELD_INSIDE(struct predict, memory, "memory", &memory_record, .about = "of one card"),
     FIELD_ROOM(struct predict, steps, n_steps, "steps", &step_record),
 };
 static const struct record predict_record = RECORD(struct predict, predict_fields);
@@ -133,18 +154,37 @@ struct capture *predict_capture(const struct predict *p)
 
 /* ---- the report ---- */
 
+/* "all_reduce, GroupedMatmul": what has no answer, each once. */
+static struct str missed_names(struct report *r, const struct predict_step *s)
+{
+    struct text names = {0};
+
+    for (size_t i = 0; i < s->rows.n; i++) {
+        bool is_new = s->rows.at[i].source == NULL;
+        for (size_t k = 0; k < i && is_new; k++)
+            is_new = s->rows.at[k].source != NULL || !str_equal(s->rows.at[k].op, s->rows.at[i].op);
+        if (is_new)
+            text_format(&names, "%s%.*s", names.n > 0 ? ", " : "", STR_ARGS(s->rows.at[i].op));
+    }
+    return text_keep(&names, &r->arena);
+}
+
+/* The verdict, its parts, all rows, and what a capture has of them. */
 static void describe_step(struct report *r, const struct predict *p, const struct predict_step *s)
 {
     const char *phase = s->phase[0] == 'p' ? "Prefill" : "Decode";
 
     if (s->missed > 0)
-        report_say(r, "%s of %lld x %lld: more than %.4g ms. %llu calls are not in the database.",
-                   phase, (long long)s->batch, (long long)s->length, s->low_us / 1e3,
-                   (unsigned long long)s->missed);
+        report_say(
+            r, "%s of %lld x %lld: more than %.4g ms. %llu calls are not in the database: %.*s.",
+            phase, (long long)s->batch, (long long)s->length, s->us / 1e3,
+            (unsigned long long)s->missed, STR_ARGS(missed_names(r, s)));
     else
         report_say(r, "%s of %lld x %lld: %.4g ms, 80 %% interval %.4g to %.4g ms.", phase,
                    (long long)s->batch, (long long)s->length, s->us / 1e3, s->low_us / 1e3,
                    s->high_us / 1e3);
+    if (s->prompt > 0)
+        report_say(r, "The step computes %lld tokens of a prompt, too.", (long long)s->prompt);
     report_say(r,
                "Operators %.4g ms, exposed communication %.4g ms, gaps %.4g ms; %llu calls and "
                "%llu kernels in %lld layers.",
@@ -166,6 +206,11 @@ void predict_describe(const void *result, struct report *r)
 {
     const struct predict *p = result;
 
+    const struct predict_memory *m = &p->memory;
+
     for (size_t i = 0; i < p->n_steps; i++)
         describe_step(r, p, &p->steps[i]);
+    report_say(r, "A card holds %.4g GB: weights %.4g, cache %.4g, activations %.3g.",
+               predict_memory_needed(m) / 1e9, m->weight_bytes / 1e9, m->cache_bytes / 1e9,
+               m->work_bytes / 1e9);
 }

@@ -120,6 +120,9 @@ enum status query_open(struct query_db *db, const char *dir, struct diag *d)
     if (!fs_is_dir(dir))
         return diag_fail(d, ST_NOT_FOUND, "perfdb.no-database", (struct where){.path = dir},
                          "database folder not found");
+    const char *origin = fs_join(&db->arena, dir, "engine.yaml");
+    if (fs_exists(origin))
+        TRY(yaml_read_file(&db->arena, origin, &db->origin, d));
     const char *path = fs_join(&db->arena, dir, "op_mapping.yaml");
     return fs_exists(path) ? yaml_read_file(&db->arena, path, &db->map, d) : ST_OK;
 }
@@ -147,6 +150,33 @@ static const char *hccl_folder(struct query_db *db)
     return arena_format(&db->arena, "%s/../../hccl/v%.*s", db->dir, STR_ARGS(tag)).at;
 }
 
+/* Of databases that name where their rows are from (engine.yaml): the folder of another version
+ * that stands in for a table, and that of the collectives of the system. "": none. */
+static const char *reused_folder(struct query_db *db, struct str kernel)
+{
+    struct str version = tree_get_text(tree_get(db->origin, S("reuse")), kernel, S(""));
+
+    return version.n > 0 && fs_is_name(arena_cstr(&db->arena, version))
+               ? arena_printf(&db->arena, "%s/../%.*s", db->dir, STR_ARGS(version))
+               : "";
+}
+
+static const char *collective_folder(struct query_db *db)
+{
+    struct str place = tree_get_text(db->origin, S("collectives"), S("")), family;
+    struct fs_list list;
+
+    if (!str_split(&place, '/', &family) || place.n == 0 ||
+        !fs_is_name(arena_cstr(&db->arena, family)) || !fs_is_name(arena_cstr(&db->arena, place)))
+        return "";
+    const char *all = arena_printf(&db->arena, "%s/../../%.*s", db->dir, STR_ARGS(family));
+    const char *own = fs_join(&db->arena, all, arena_cstr(&db->arena, place));
+    if (fs_is_dir(own) || !fs_is_dir(all) || fs_list(&db->arena, all, &list, NULL) != ST_OK ||
+        list.n == 0)
+        return own;
+    return list.at[list.n - 1].path; /* the last version that there is */
+}
+
 static const char *find_file(struct query_db *db, struct str kernel)
 {
     /* Names of kernels come from users and files: they must stay in the folder. */
@@ -157,11 +187,15 @@ static const char *find_file(struct query_db *db, struct str kernel)
     struct str ref = query_text_of(db->map, "communication_data_ref");
     const char *folders[] = {
         db->dir,
+        reused_folder(db, kernel),
+        collective_folder(db),
         ref.n > 0 ? fs_join(&db->arena, db->dir, arena_cstr(&db->arena, ref)) : db->dir,
         hccl_folder(db),
     };
-    size_t n = classify_is_collective(kernel) ? ARRAY_LEN(folders) : 1;
+    size_t n = classify_is_collective(kernel) ? ARRAY_LEN(folders) : 2;
     for (size_t i = 0; i < n; i++) {
+        if (folders[i][0] == '\0')
+            continue;
         const char *path = fs_join(&db->arena, folders[i], file);
         if (fs_exists(path))
             return path;

@@ -108,6 +108,7 @@ struct query_db {
     struct arena arena;
     const char *dir;
     const struct tree *map;            /* op_mapping.yaml; NULL: there is none */
+    const struct tree *origin;         /* engine.yaml (opdb/aic/aic.h); NULL: there is none */
     VEC_OF(struct query_table) tables; /* those asked for so far */
     VEC_OF(struct query_set) sets;     /* the same as points */
     const struct device *device;       /* its roof; NULL: unknown */
@@ -173,8 +174,8 @@ bool query_has_roof(const char *miss, struct str kernel); /* operators that are 
 void query_analytic(const struct device *device, const struct query *q, struct str kernel,
                     const struct call_work *w, struct query_result *out);
 
-/* TFLOP/s of products of a type (work_dtype()); 0: unknown. */
-double query_peak(const struct device *device, char type);
+/* TFLOP/s of products of a type; 0: unknown. */
+double query_peak(const struct device *device, enum dtype type);
 
 /* How far a row may be from a second measurement of its call, as a factor of an 80 % interval. */
 double query_noise(const struct estimate_model *m);

@@ -32,29 +32,28 @@ static bool may_flatten(struct str kernel)
                    S("AddRmsNorm"), S("DispatchFFNCombine"));
 }
 
+enum dtype query_type(struct str cell)
+{
+    return dtype_of(cell_bare(cell));
+}
+
 struct str query_dtype(struct str name)
 {
-    static const struct {
-        struct str name, stored;
-    } names[] = {
-        {S_INIT("bfloat16"), S_INIT("DT_BF16")},   {S_INIT("bf16"), S_INIT("DT_BF16")},
-        {S_INIT("DT_BF16"), S_INIT("DT_BF16")},    {S_INIT("float16"), S_INIT("DT_BF16")},
-        {S_INIT("fp16"), S_INIT("DT_BF16")},       {S_INIT("half"), S_INIT("DT_BF16")},
-        {S_INIT("DT_FLOAT16"), S_INIT("DT_BF16")}, {S_INIT("int8"), S_INIT("INT8")},
-        {S_INIT("DT_INT8"), S_INIT("INT8")},       {S_INIT("int32"), S_INIT("INT32")},
-        {S_INIT("DT_INT32"), S_INIT("INT32")},     {S_INIT("int64"), S_INIT("INT64")},
-        {S_INIT("long"), S_INIT("INT64")},         {S_INIT("DT_INT64"), S_INIT("INT64")},
-        {S_INIT("float32"), S_INIT("FLOAT")},      {S_INIT("fp32"), S_INIT("FLOAT")},
-        {S_INIT("float"), S_INIT("FLOAT")},        {S_INIT("DT_FLOAT"), S_INIT("FLOAT")},
-        {S_INIT("bool"), S_INIT("BOOL")},          {S_INIT("DT_BOOL"), S_INIT("BOOL")},
-    };
+    enum dtype type = query_type(name);
 
-    name = cell_bare(name);
-    str_skip(&name, S("torch."));
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (str_equal_nocase(name, names[i].name))
-            return names[i].stored;
-    return S("");
+    switch (type) {
+    case DTYPE_BF16:
+    case DTYPE_F16:
+        return dtype_ascend(DTYPE_BF16);
+    case DTYPE_F32:
+    case DTYPE_I8:
+    case DTYPE_I32:
+    case DTYPE_I64:
+    case DTYPE_BOOL:
+        return dtype_ascend(type);
+    default:
+        return S("");
+    }
 }
 
 static bool is_float(struct str dtype)

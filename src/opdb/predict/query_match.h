@@ -9,6 +9,7 @@
 #define STRATA_OPDB_PREDICT_QUERY_MATCH_H
 
 #include "opdb/rows/cell.h"
+#include "ops/dtype.h"
 
 /* One input tensor. */
 struct query_input {
@@ -31,7 +32,11 @@ struct query_row {
 bool query_row_read(struct arena *arena, struct str shapes, struct str dtypes, struct str formats,
                     int64_t count, struct query_row *out);
 
-/* "bfloat16", "torch.bfloat16", "bf16", "DT_BF16" give "DT_BF16"; an unknown name gives "". */
+/* Of a cell, with or without quotes. */
+enum dtype query_type(struct str cell);
+
+/* As the rows of a database are asked for it: halves of both kinds are "DT_BF16"; "" for a type
+ * that it has no rows of. */
 struct str query_dtype(struct str name);
 
 /* Equal, or floats of any width where the kernel takes them alike. */

@@ -185,34 +185,17 @@ bool query_has_roof(const char *miss, struct str kernel)
     return strcmp(miss, "csv_not_found") != 0 || bench_is_known(kernel);
 }
 
-double query_peak(const struct device *device, char type)
+double query_peak(const struct device *device, enum dtype type)
 {
-    const double *tflops = device->tflops;
+    enum peak own;
 
-    switch (type) {
-    case 'd':
-        return tflops[PEAK_FP64_TENSOR] > 0 ? tflops[PEAK_FP64_TENSOR] : tflops[PEAK_FP64];
-    case 'f':
-        return tflops[PEAK_TF32];
-    case 'h':
-        return tflops[PEAK_FP16];
-    case 'b':
-        return tflops[PEAK_BF16];
-    case 'c':
-        return tflops[PEAK_INT8];
-    case '8':
-    case '5':
-        return tflops[PEAK_FP8];
-    default:
-        return 0;
-    }
+    return peak_of_dtype(type, &own) ? device->tflops[device_product_peak(device, type)] : 0;
 }
 
 static bool has_types(const struct query *q)
 {
     for (size_t i = 0; i < q->inputs.n; i++) {
-        char type = work_dtype(q->inputs.at[i].dtype);
-        if ((type == 0 || type == '?') && q->inputs.at[i].dims.n > 0)
+        if (dtype_bits(query_type(q->inputs.at[i].dtype)) == 0 && q->inputs.at[i].dims.n > 0)
             return false;
     }
     return q->inputs.n > 0;
@@ -223,7 +206,7 @@ void query_analytic(const struct device *device, const struct query *q, struct s
 {
     if (!has_types(q))
         return;
-    double rate = query_peak(device, work_dtype(q->inputs.at[0].dtype)) * 1e6;
+    double rate = query_peak(device, query_type(q->inputs.at[0].dtype)) * 1e6;
     double speed = device->gbps * 1e3;
     if (speed <= 0 || (w->flops > 0 && rate <= 0))
         return;
@@ -283,8 +266,12 @@ enum status query_models(struct query_db *db, const struct query *q, const struc
 void query_comm_work(const struct opset *set, const struct comm_query *q, struct call_work *out)
 {
     double bytes = (double)q->bytes;
-    uint64_t regime =
-        q->tier < 0 && set->regimes.n > 0 ? set->regimes.at[0].key : work_comm_regime(q->tier);
+    uint64_t regime = work_comm_regime(q->tier, S(""));
+    uint32_t plain;
+
+    /* Of any tier: the first row's, but rather one that is no variant. */
+    if (q->tier < 0 && set->regimes.n > 0 && !hash_get(&set->regime_of, regime, &plain))
+        regime = set->regimes.at[0].key;
 
     /* A reduce-scatter is asked for by its input; tables know the share of one rank. */
     if (str_equal(set->kernel, S("hcom_reduceScatter_")))

@@ -7,59 +7,14 @@
 
 #include "base/tables/hash.h"
 #include "base/text/num.h"
+#include "ops/recorded_work.h"
 
-char work_dtype(struct str name)
+/* Of a type that is not known, one byte. */
+static double element_bytes(struct str dtype)
 {
-    static const struct {
-        struct str name;
-        char letter;
-    } names[] = {
-        {S_INIT("bfloat16"), 'b'},    {S_INIT("bf16"), 'b'},        {S_INIT("float16"), 'h'},
-        {S_INIT("fp16"), 'h'},        {S_INIT("half"), 'h'},        {S_INIT("float"), 'f'},
-        {S_INIT("float32"), 'f'},     {S_INIT("fp32"), 'f'},        {S_INIT("double"), 'd'},
-        {S_INIT("float64"), 'd'},     {S_INIT("fp64"), 'd'},        {S_INIT("int8"), 'c'},
-        {S_INIT("uint8"), 'u'},       {S_INIT("int16"), 's'},       {S_INIT("int32"), 'i'},
-        {S_INIT("int"), 'i'},         {S_INIT("int64"), 'l'},       {S_INIT("long"), 'l'},
-        {S_INIT("long int"), 'l'},    {S_INIT("bool"), 'o'},        {S_INIT("float8_e4m3fn"), '8'},
-        {S_INIT("float8_e4m3"), '8'}, {S_INIT("fp8_e4m3"), '8'},    {S_INIT("fp8"), '8'},
-        {S_INIT("e4m3"), '8'},        {S_INIT("float8_e5m2"), '5'}, {S_INIT("fp8_e5m2"), '5'},
-        {S_INIT("e5m2"), '5'},        {S_INIT("hifloat8"), '9'},    {S_INIT("int4"), '4'},
-        {S_INIT("uint32"), 'I'},      {S_INIT("uint64"), 'L'},      {S_INIT("c10::BFloat16"), 'b'},
-        {S_INIT("c10::Half"), 'h'},   {S_INIT("signed char"), 'c'}, {S_INIT("unsigned char"), 'u'},
-    };
+    double bytes = dtype_bytes(query_type(dtype));
 
-    name = cell_bare(name);
-    str_skip(&name, S("torch."));
-    if (str_starts_nocase(name, S("DT_")))
-        name = str_part(name, 3, name.n);
-    if (name.n == 0 || str_equal_nocase(name, S("undefined")))
-        return 0;
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (str_equal_nocase(name, names[i].name))
-            return names[i].letter;
-    return '?';
-}
-
-static double dtype_bytes(char dtype)
-{
-    switch (dtype) {
-    case 'd':
-    case 'l':
-    case 'L':
-        return 8;
-    case 'f':
-    case 'i':
-    case 'I':
-        return 4;
-    case 'b':
-    case 'h':
-    case 's':
-        return 2;
-    case '4':
-        return 0.5;
-    default:
-        return 1;
-    }
+    return bytes > 0 ? bytes : 1;
 }
 
 bool work_is_attention(struct str kernel)
@@ -85,7 +40,7 @@ static struct cell_dims without_ones(struct cell_dims d)
 
 static double size_of(const struct query_input *in)
 {
-    return elements(in->dims) * dtype_bytes(work_dtype(in->dtype));
+    return elements(in->dims) * element_bytes(in->dtype);
 }
 
 /* Dimensions of an input in the form in which equal calls are equal: no leading ones; all but the
@@ -109,42 +64,90 @@ static void set_axes(struct call_work *w, unsigned n, const double *values)
         w->axis[i] = values[i] >= 1 ? values[i] : 1;
 }
 
+static struct tensor_shape shape_of(struct cell_dims d)
+{
+    struct tensor_shape s = {.n = d.n <= SHAPE_DIMS ? d.n : 0};
+
+    for (size_t i = 0; i < s.n; i++)
+        s.dim[i] = d.at[i];
+    return s;
+}
+
+/* FLOP of products and bytes, by the rules of ops/; of what has none, the inputs and an output like
+ * the first. */
+static void set_effort(struct str kernel, struct query_inputs in, struct call_work *w)
+{
+    struct recorded_tensors o = {.shapes.n = in.n < SHAPE_INPUTS ? in.n : SHAPE_INPUTS};
+
+    for (size_t i = 0; i < o.shapes.n; i++) {
+        o.shapes.at[i] = shape_of(in.at[i].dims);
+        o.types[i] = query_type(in.at[i].dtype);
+    }
+    struct recorded_work known = recorded_work_of_tensors(kernel, &o, S(""));
+    w->flops = known.kind == RECORDED_WORK_PRODUCT ? known.flops : 0;
+    w->bytes = known.bytes;
+    bool is_mixed = in.n > 1 && element_bytes(in.at[0].dtype) != element_bytes(in.at[1].dtype);
+    if (known.kind != RECORDED_WORK_UNKNOWN && known.bytes > 0 &&
+        !(is_mixed && known.kind == RECORDED_WORK_PRODUCT))
+        return;
+    w->bytes = size_of(&in.at[0]);
+    for (size_t i = 0; i < in.n; i++)
+        w->bytes += size_of(&in.at[i]);
+}
+
+/* Without leading ones, but with two dimensions where it had two. */
+static struct tensor_shape matrix_of(struct cell_dims d)
+{
+    struct cell_dims bare = without_ones(d);
+
+    return shape_of(bare.n == 1 && d.n >= 2 ? (struct cell_dims){d.at + d.n - 2, 2} : bare);
+}
+
+/* Inputs of two types count by their own; of the experts of a grouped product only those are read
+ * that get a row. */
+static void set_bytes(struct query_inputs in, const struct recorded_product *p, bool is_batched,
+                      struct call_work *w)
+{
+    double a = size_of(&in.at[0]), b = size_of(&in.at[1]);
+    double out = p->rows * p->columns * fmax(2, element_bytes(in.at[0].dtype));
+
+    if (element_bytes(in.at[0].dtype) != element_bytes(in.at[1].dtype))
+        w->bytes = a + b + out;
+    if (p->units > 1 && !is_batched)
+        w->bytes = a + b * (1 - pow(1 - 1 / p->units, p->rows)) + out;
+}
+
 /* M, K, N and how many such products; false when the shapes are none. */
 static bool place_matmul(struct query_inputs in, struct call_work *w)
 {
     if (in.n < 2)
         return false;
-    struct cell_dims a = without_ones(in.at[0].dims), b = without_ones(in.at[1].dims);
-    if (a.n == 1 && in.at[0].dims.n >= 2)
-        a = (struct cell_dims){in.at[0].dims.at + in.at[0].dims.n - 2, 2};
-    if (b.n == 1 && in.at[1].dims.n >= 2)
-        b = (struct cell_dims){in.at[1].dims.at + in.at[1].dims.n - 2, 2};
-    if (a.n < 2 || b.n < 2)
+    struct tensor_shape a = matrix_of(in.at[0].dims), b = matrix_of(in.at[1].dims);
+    struct recorded_product p = recorded_product_of(&a, &b, false);
+    if (p.rows <= 0)
         return false;
-    double k = (double)a.at[a.n - 1], y = (double)b.at[b.n - 1], x = (double)b.at[b.n - 2];
-    if (x != k && y != k)
-        return false;
-    double n = x == k ? y : x, batch = elements((struct cell_dims){b.at, b.n - 2});
-    double m = elements((struct cell_dims){a.at, a.n - 1});
-    bool is_batched = a.n > 2 && elements((struct cell_dims){a.at, a.n - 2}) == batch;
-    double per_unit = is_batched ? m / batch : m;
-    double bytes = dtype_bytes(work_dtype(in.at[0].dtype));
+    bool is_batched = a.n > 2 && p.rows / tensor_back_dim(&a, 1) == p.units;
+    double per_unit = is_batched ? p.rows / p.units : p.rows;
 
-    set_axes(w, 4, (const double[]){per_unit, k, n, batch});
+    set_axes(w, 4, (const double[]){per_unit, p.depth, p.columns, p.units});
     w->kind = WORK_MATMUL;
-    w->depth = k;
-    w->flops = 2 * m * k * n;
-    w->bytes = size_of(&in.at[0]) + size_of(&in.at[1]) + m * n * (bytes < 2 ? 2 : bytes);
+    w->depth = p.depth;
     /* Experts share the rows. */
-    w->rows = is_batched || batch == 1 ? per_unit : fmax(1, m / batch);
-    w->columns = n;
-    w->units = batch;
+    w->rows = is_batched || p.units == 1 ? per_unit : fmax(1, p.rows / p.units);
+    w->columns = p.columns;
+    w->units = p.units;
+    set_bytes(in, &p, is_batched, w);
     for (unsigned i = 0; i < 4; i++)
         w->exact = hash_mix(w->exact, num_u64_of(w->axis[i]));
     for (size_t i = 2; i < in.n; i++)
         w->exact = shape_hash(w->exact, in.at[i].dims, false);
     return true;
 }
+
+/* PyTorch has a kernel of its own for up to so many indices, whose threads go through them one
+ * after another (ATen, Indexing.cu: indexSelectSmallIndex). Where a device does not, the roof that
+ * is fitted gives depth no time. */
+static const double serial_picks = 16;
 
 static void place_pick(struct query_inputs in, struct call_work *w)
 {
@@ -153,10 +156,8 @@ static void place_pick(struct query_inputs in, struct call_work *w)
     double count = elements(in.at[in.n - 1].dims);
 
     w->kind = WORK_PICK;
-    w->depth = width;
+    w->depth = count <= serial_picks ? count : 1;
     set_axes(w, 2, (const double[]){count, width});
-    w->bytes =
-        2 * count * width * dtype_bytes(work_dtype(in.at[0].dtype)) + size_of(&in.at[in.n - 1]);
 }
 
 static void place_cache(struct query_inputs in, struct call_work *w)
@@ -169,20 +170,34 @@ static void place_cache(struct query_inputs in, struct call_work *w)
     w->bytes = 2 * (size_of(&in.at[0]) + size_of(&in.at[1])) + size_of(&in.at[in.n - 1]);
 }
 
-static void place_plain(struct str kernel, struct query_inputs in, struct call_work *w)
+static void place_plain(struct query_inputs in, struct call_work *w)
 {
     struct cell_dims d = in.at[0].dims;
     double width = d.n > 0 ? (double)d.at[d.n - 1] : 1, all = elements(d), others = 1;
-    double made = str_equal(kernel, S("SwiGlu")) ? 0.5 : 1;
 
     w->kind = WORK_PLAIN;
     for (size_t i = 1; i < in.n; i++)
         others += elements(in.at[i].dims);
-    for (size_t i = 0; i < in.n; i++)
-        w->bytes += size_of(&in.at[i]);
-    w->bytes += made * size_of(&in.at[0]);
     w->depth = width;
     set_axes(w, 3, (const double[]){all / width, width, others});
+}
+
+/* Values may be narrower than keys, whose last part, rotated, may stand apart as two further inputs
+ * of four dimensions. */
+static double value_size(struct query_inputs in, double size)
+{
+    struct cell_dims v = in.n > 2 ? in.at[2].dims : (struct cell_dims){0};
+    struct cell_dims k = in.n > 1 ? in.at[1].dims : (struct cell_dims){0};
+
+    return v.n == k.n && v.n >= 3 && v.at[v.n - 1] < k.at[k.n - 1] ? (double)v.at[v.n - 1] : size;
+}
+
+static double rotated_size(struct query_inputs in)
+{
+    if (in.n < 5)
+        return 0;
+    struct cell_dims q = in.at[in.n - 2].dims, k = in.at[in.n - 1].dims;
+    return q.n == 4 && k.n == 4 && q.at[3] == k.at[3] ? (double)q.at[3] : 0;
 }
 
 /* FLOP: Q K' and P V, two a multiply-add, for each pair that the mask leaves. Bytes: Q and the
@@ -192,7 +207,7 @@ static bool place_attention(struct query_inputs in, const struct work_lengths *l
 {
     struct cell_dims q = in.at[0].dims, k = in.n > 1 ? in.at[1].dims : (struct cell_dims){0};
     double size = k.n > 0 ? (double)k.at[k.n - 1] : 0, heads;
-    double bytes = dtype_bytes(work_dtype(in.at[0].dtype));
+    double bytes = element_bytes(in.at[0].dtype);
 
     if (len == NULL || !(len->seqs >= 1) || !(len->keys > 0) || q.n < 2)
         return false;
@@ -204,11 +219,19 @@ static bool place_attention(struct query_inputs in, const struct work_lengths *l
     }
     double kv_heads = len->kv_heads > 0 ? (double)len->kv_heads : heads;
     double each = len->queries / len->seqs, keys = len->keys / len->seqs;
+    double out = value_size(in, size), rotated = rotated_size(in);
+    double cached = in.n > 1 ? element_bytes(in.at[1].dtype) : bytes;
+    double kept = rotated > 0 && kv_heads == 1 ? size + rotated : size + out; /* latent: once */
+    size += rotated;
     w->kind = WORK_ATTENTION;
     w->depth = keys;
     set_axes(w, 6, (const double[]){len->seqs, each, keys, heads, kv_heads, size});
-    w->flops = 4 * heads * size * len->pairs;
-    w->bytes = 2 * bytes * size * (len->queries * heads + len->keys * kv_heads);
+    w->flops = 2 * heads * (size + out) * len->pairs;
+    w->bytes = bytes * (size + out) * len->queries * heads + cached * kept * len->keys * kv_heads;
+    if (in.n > 1 && query_type(in.at[1].dtype) != query_type(in.at[0].dtype)) {
+        w->regime = hash_mix(w->regime, query_type(in.at[1].dtype));
+        w->exact = hash_mix(w->exact, w->regime);
+    }
     w->rows = each * heads / kv_heads;
     w->columns = keys;
     w->peak = len->queries * keys / fmax(len->pairs, 1);
@@ -218,6 +241,30 @@ static bool place_attention(struct query_inputs in, const struct work_lengths *l
     w->exact = hash_mix(w->exact, num_u64_of(len->keys));
     for (unsigned i = 0; i < 6; i++)
         w->exact = hash_mix(w->exact, num_u64_of(w->axis[i] * 16));
+    return true;
+}
+
+/* T tokens of H values; e experts of H x N and W x H; T x all experts; T x k chosen ones. */
+static bool place_experts(struct query_inputs in, struct call_work *w)
+{
+    if (in.n < 5 || in.at[0].dims.n != 2 || in.at[1].dims.n != 3 || in.at[2].dims.n != 3 ||
+        in.at[3].dims.n != 2 || in.at[4].dims.n != 2)
+        return false;
+    double t = (double)in.at[0].dims.at[0], h = (double)in.at[0].dims.at[1];
+    double held = (double)in.at[1].dims.at[0], n = (double)in.at[1].dims.at[2];
+    double wide = (double)in.at[2].dims.at[1], all = (double)in.at[3].dims.at[1];
+    double k = (double)in.at[4].dims.at[1], slots = t * k * fmin(1, held / all);
+    double touched = held * (1 - pow(1 - fmin(1, k / all), t));
+
+    w->kind = WORK_EXPERTS;
+    set_axes(w, 6, (const double[]){t, h, wide, k, held, all});
+    w->flops = 2 * slots * h * (n + wide);
+    w->bytes = touched * h * (n + wide) * element_bytes(in.at[1].dtype) +
+               2 * t * h * element_bytes(in.at[0].dtype);
+    w->regime = hash_mix(hash_mix(w->regime, WORK_EXPERTS), n > wide);
+    for (unsigned i = 0; i < 6; i++)
+        w->exact = hash_mix(w->exact, num_u64_of(w->axis[i]));
+    w->exact = hash_mix(w->exact, w->regime);
     return true;
 }
 
@@ -238,7 +285,7 @@ static uint64_t regime_of(struct query_inputs in, const struct str *formats, str
 
     for (size_t i = 0; i < n && i < in.n; i++) {
         bool is_folded = formats != NULL && str_equal(formats[i], S("FRACTAL_NZ"));
-        hash = hash_mix(hash, (uint64_t)work_dtype(in.at[i].dtype) * 2 + is_folded);
+        hash = hash_mix(hash, (uint64_t)query_type(in.at[i].dtype) * 2 + is_folded);
     }
     return hash;
 }
@@ -254,12 +301,15 @@ bool work_of(struct arena *arena, struct str kernel, struct query_inputs in,
     in = query_normal(arena, kernel, in, str_equal(kernel, S("SwiGlu")) ? 1 : in.n + 1);
     if (!has_sizes(in))
         return false;
-    out->type = work_dtype(in.at[0].dtype);
+    out->type = query_type(in.at[0].dtype);
     bool is_moved = (is_pick && in.n >= 2) || (query_is_cache_write(kernel) && in.n >= 3);
     out->regime = regime_of(in, formats, extra, is_attention || is_moved ? 1 : in.n);
     out->exact = out->regime;
     if (is_attention)
         return place_attention(in, lengths, out);
+    if (str_equal(kernel, S("FusedMoe")))
+        return place_experts(in, out);
+    set_effort(kernel, in, out);
     if (query_is_matmul(kernel) && place_matmul(in, out)) {
         out->regime = hash_mix(out->regime, WORK_MATMUL);
         return true;
@@ -269,16 +319,16 @@ bool work_of(struct arena *arena, struct str kernel, struct query_inputs in,
     else if (is_moved)
         place_cache(in, out);
     else
-        place_plain(kernel, in, out);
+        place_plain(in, out);
     out->regime = hash_mix(out->regime, out->kind);
     for (size_t i = 0; i < in.n; i++)
         out->exact = shape_hash(out->exact, in.at[i].dims, i == 0);
     return true;
 }
 
-uint64_t work_comm_regime(int64_t tier)
+uint64_t work_comm_regime(int64_t tier, struct str variant)
 {
-    return hash_mix(WORK_COMM, (uint64_t)tier);
+    return hash_mix(WORK_COMM, (uint64_t)tier) ^ (variant.n > 0 ? hash_bytes(variant) : 0);
 }
 
 void work_of_comm(double bytes, double devices, uint64_t regime, struct call_work *out)

@@ -16,13 +16,14 @@ enum work_kind {
     WORK_ATTENTION, /* sequences, queries and keys of each, heads, key/value heads, head size */
     WORK_PICK,      /* elements picked, width: of the source only that is read */
     WORK_COMM,      /* bytes, devices */
+    WORK_EXPERTS,   /* tokens, hidden, width, experts of a token, of this card, of all */
 };
 
 enum { WORK_AXES = 6 };
 
 struct call_work {
     enum work_kind kind;
-    char type; /* of the first input, as work_dtype() has it */
+    enum dtype type; /* of the first input */
     unsigned n_axes;
     double axis[WORK_AXES]; /* all above 0 */
     double flops, bytes;
@@ -40,20 +41,17 @@ struct work_lengths {
     int64_t sparse;
 };
 
-/* One letter for each type: bf16 and fp16 differ. '?' for an unknown one, 0 for none. */
-char work_dtype(struct str name);
-
 bool work_is_attention(struct str kernel);
 
 /* `formats` may be NULL; `lengths` is needed for attention alone; `extra` is hashed into the regime
- * (EP size and the like). False for what cannot be placed: no inputs, dimensions below 1. */
+ * (EP size, a variant). False for what cannot be placed: no inputs, dimensions below 1. */
 bool work_of(struct arena *arena, struct str kernel, struct query_inputs in,
              const struct str *formats, const struct work_lengths *lengths, struct str extra,
              struct call_work *out);
 
 /* A collective, and the regime of a tier of the network; a negative one stands for none. */
 void work_of_comm(double bytes, double devices, uint64_t regime, struct call_work *out);
-uint64_t work_comm_regime(int64_t tier);
+uint64_t work_comm_regime(int64_t tier, struct str variant);
 
 /* Lengths of `seqs` equal sequences: `queries` and `keys` of each; `is_causal` halves the square.
  */

@@ -1,6 +1,7 @@
 #include "opdb/predict/work.h"
 
 #include "base/testing.h"
+#include "ops/recorded_work.h"
 
 static struct arena arena;
 
@@ -54,6 +55,42 @@ TEST(picking_rows_reads_only_those_rows)
     arena_free(&arena);
 }
 
+/* What a report says of an operator and what a row of a database is worth are one number. */
+TEST(a_row_has_the_work_of_its_operator)
+{
+    static const struct {
+        const char *kernel, *op, *shapes, *types;
+    } calls[] = {
+        {"MatMulV2", "aten::mm", "64,128;128,256", "float;float"},
+        {"MatMulV2", "aten::mm", "64,128;128,256", "c10::BFloat16;c10::BFloat16"},
+        {"MatMulV2", "aten::linear", "64,128;256,128", "c10::BFloat16;c10::BFloat16"},
+        {"BatchMatMulV2", "aten::bmm", "8,32,64;8,64,16", "c10::Half;c10::Half"},
+        {"MatMulV3", "aten::_scaled_mm", "64,128;128,256", "c10::Float8_e4m3fn;c10::Float8_e4m3fn"},
+        {"GroupedMatmul", "aten::_grouped_mm", "100,64;3,64,32", "c10::BFloat16;c10::BFloat16"},
+        {"Add", "aten::add", "64,1,32;1,128,32", "float;float"},
+        {"Mul", "aten::mul", "64,128;64,128", "c10::Half;c10::Half"},
+        {"Swish", "aten::silu", "64,128", "c10::BFloat16"},
+        {"SoftmaxV2", "aten::_softmax", "64,128", "float"},
+        {"GatherV2", "aten::embedding", "8000,512;9", "c10::BFloat16;long int"},
+        {"SwiGlu", "_C::silu_and_mul", "64,256;64,128", "c10::Half;c10::Half"},
+    };
+
+    arena_init(&arena);
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+        bool is_half = strcmp(calls[i].kernel, "SwiGlu") == 0; /* the operator has its output too */
+        struct call_work row = work(calls[i].kernel, is_half ? "64,256" : calls[i].shapes,
+                                    is_half ? "c10::Half" : calls[i].types);
+        struct recorded_work op =
+            recorded_work_of(&(struct recorded_call){.op = str_of(calls[i].op),
+                                                     .shapes = str_of(calls[i].shapes),
+                                                     .types = str_of(calls[i].types)});
+        assert_true(op.bytes > 0);
+        assert_true(row.bytes == op.bytes);
+        assert_true(op.kind == RECORDED_WORK_MEMORY || row.flops == op.flops);
+    }
+    arena_free(&arena);
+}
+
 TEST(lengths_of_sequences_are_sums_or_each)
 {
     struct work_lengths l;
@@ -81,4 +118,5 @@ TEST(zero_sizes_and_no_inputs_are_no_calls)
 
 TEST_MAIN("opdb/predict/work", T(a_transposed_weight_and_a_leading_one_make_the_same_call),
           T(types_are_kept_apart), T(picking_rows_reads_only_those_rows),
-          T(lengths_of_sequences_are_sums_or_each), T(zero_sizes_and_no_inputs_are_no_calls))
+          T(a_row_has_the_work_of_its_operator), T(lengths_of_sequences_are_sums_or_each),
+          T(zero_sizes_and_no_inputs_are_no_calls))

@@ -17,7 +17,7 @@
 #include "opdb/rows/cell.h"
 #include "opdb/rows/op_tables.h"
 #include "opdb/rows/table.h"
-#include "ops/tensor_shapes.h"
+#include "ops/dtype.h"
 
 /* Operators that have a table under another name; inputs before the first are outputs. */
 static const struct known_op {
@@ -100,27 +100,14 @@ static void read_inputs(struct arena *arena, struct str shapes, struct str types
     }
 }
 
-static struct str database_type(struct arena *arena, struct str types)
+/* "DT_c10::BFloat16;DT_long int" as "DT_BF16;INT64"; all the same one where `type` is one. */
+static struct str database_types(struct arena *arena, struct str types, enum dtype type)
 {
-    static const struct {
-        struct str from, to;
-    } names[] = {{S_INIT("DT_c10::BFloat16"), S_INIT("DT_BF16")},
-                 {S_INIT("DT_c10::Half"), S_INIT("DT_FLOAT16")},
-                 {S_INIT("DT_float"), S_INIT("FLOAT")},
-                 {S_INIT("DT_double"), S_INIT("DOUBLE")},
-                 {S_INIT("DT_long int"), S_INIT("INT64")},
-                 {S_INIT("DT_int"), S_INIT("INT32")},
-                 {S_INIT("DT_signed char"), S_INIT("INT8")},
-                 {S_INIT("DT_unsigned char"), S_INIT("UINT8")},
-                 {S_INIT("DT_bool"), S_INIT("BOOL")},
-                 {S_INIT("DT_c10::Float8_e4m3fn"), S_INIT("FLOAT8_E4M3FN")},
-                 {S_INIT("DT_c10::Float8_e5m2"), S_INIT("FLOAT8_E5M2")}};
     struct str out = S(""), part;
 
     while (types.at != NULL && types.n > 0 && str_split(&types, ';', &part)) {
-        for (size_t i = 0; i < ARRAY_LEN(names); i++)
-            if (str_equal(part, names[i].from))
-                part = names[i].to;
+        struct str known = dtype_ascend(type != DTYPE_NONE ? type : dtype_of(part));
+        part = known.n > 0 ? known : part;
         out =
             arena_format(arena, "%.*s%s%.*s", STR_ARGS(out), out.n > 0 ? ";" : "", STR_ARGS(part));
     }
@@ -257,7 +244,7 @@ static bool read_comm(const struct capture *cap, size_t slice, struct call_group
     *out = (struct call_group){
         .op = comm_table(capture_text(cap, cap->slices.name[slice])),
         .is_comm = true,
-        .bytes = elements * tensor_type_of(dtype).bytes,
+        .bytes = elements * dtype_bytes(dtype_of(dtype)),
         .devices = devices,
     };
     return out->op.n > 0 && out->bytes > 0 && devices >= 1;
@@ -270,28 +257,6 @@ struct open_call {
     double us;
     uint64_t kernels;
 };
-
-/* Types that were not recorded: that of the kernel's name for all, as far as it has one. */
-static struct str types_by_kernel(struct arena *arena, struct str types, struct str kernel)
-{
-    static const struct {
-        struct str part, type;
-    } names[] = {{S_INIT("bf16"), S_INIT("DT_BF16")},    {S_INIT("bfloat16"), S_INIT("DT_BF16")},
-                 {S_INIT("f16"), S_INIT("DT_FLOAT16")},  {S_INIT("fp16"), S_INIT("DT_FLOAT16")},
-                 {S_INIT("half"), S_INIT("DT_FLOAT16")}, {S_INIT("f32"), S_INIT("FLOAT")},
-                 {S_INIT("float"), S_INIT("FLOAT")}};
-    struct str out = S(""), part;
-
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        if (!str_contains_nocase(kernel, names[i].part))
-            continue;
-        while (types.at != NULL && types.n > 0 && str_split(&types, ';', &part))
-            out = arena_format(arena, "%.*s%s%.*s", STR_ARGS(out), out.n > 0 ? ";" : "",
-                               STR_ARGS(names[i].type));
-        return out;
-    }
-    return types;
-}
 
 /* aclnnAddRmsNorm_AddRmsNorm_AddRmsNorm: the type of a kernel whose table does not have it. */
 static struct str kernel_type(struct str name)
@@ -318,9 +283,9 @@ static void close_call(struct gathering *g, const struct capture *cap, struct op
     struct str name = op.name;
     call.op = table_of(name, &skip);
     read_inputs(&g->arena, op.shapes, op.types, skip, &call);
-    if (op.types.n == 0)
-        call.types = types_by_kernel(&g->arena, call.types, c->kernel);
-    call.types = database_type(&g->arena, call.types);
+    /* Types that were not recorded: that of the kernel's name for all, as far as it has one. */
+    enum dtype type = op.types.n == 0 ? dtype_in(c->kernel) : DTYPE_NONE;
+    call.types = database_types(&g->arena, call.types, type);
     if (call.op.n == 0)
         call.op = kernel_type(c->kernel);
     if (call.op.n == 0) {
@@ -362,7 +327,7 @@ static void capture_rows_gather(struct gathering *g, const struct capture *cap)
     struct open_call open = {0};
     struct study st;
 
-    study_begin(&st, cap, study_defaults());
+    study_begin(&st, cap, study_contract()); /* copies are no operators */
     const struct op_tree *tree = study_op_tree(&st);
     uint32_t *arrows = arrows_from_ops(cap);
     struct kernel_order kernels = study_kernels(&st);

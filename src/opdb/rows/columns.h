@@ -18,11 +18,13 @@
 #define COL_OUTPUT_DTYPES  S("Output Data Types")
 #define COL_OUTPUT_FORMATS S("Output Formats")
 #define COL_AVERAGE        S("Average Duration(us)") /* the replay: minimum over its repeats */
-#define COL_PROFILED       S("Profiling Average Duration(us)")
+#define PROFILED_DURATION  "Profiling Average Duration(us)"
+#define COL_PROFILED       S(PROFILED_DURATION)
 #define COL_PROFILED_MID   S("Profiling Median Duration(us)")
 #define COL_PROFILED_STD   S("Profiling Std Duration(us)")
 #define COL_DURATION       S("Duration(us)")
 #define COL_EP_SIZE        S("EP Size")
+#define COL_VARIANT        S("Variant") /* what tells calls of equal shapes and types apart */
 #define COL_OP_TYPE        S("OP Type")
 
 enum { IDENTITY_N = 8, COUNTER_N = 25, RUNTIME_N = 16 };

@@ -10,7 +10,7 @@
 #include "opdb/rows/columns.h"
 
 struct opset_columns {
-    int shapes, dtypes, formats, ep, queries, keys, average, sparse, kv_heads;
+    int shapes, dtypes, formats, ep, variant, queries, keys, average, sparse, kv_heads;
     int bytes, devices, tier;
     struct latency_columns latency;
 };
@@ -24,6 +24,7 @@ static struct opset_columns columns_of(const struct op_table *t)
         .dtypes = table_column(t, COL_INPUT_DTYPES),
         .formats = table_column(t, COL_INPUT_FORMATS),
         .ep = table_column(t, COL_EP_SIZE),
+        .variant = table_column(t, COL_VARIANT),
         .queries = table_column(t, column_runtime[RT_SEQ_VALUES]),
         .keys = table_column(t, column_runtime[RT_SEQ_KV_VALUES]),
         .average = average >= 0 ? average : table_column(t, S("avg_seq_len")),
@@ -44,7 +45,9 @@ static bool row_lengths(const struct op_table *t, size_t row, const struct opset
 {
     struct str queries = cell_bare(table_cell(t, row, c->queries));
     struct str keys = cell_bare(table_cell(t, row, c->keys));
-    double average = cell_f64(table_cell(t, row, c->average)), sparse = SPARSE_CAUSAL;
+    enum { LATENT_SLOTS = 5 }; /* without the 26 others: over latent vectors, which sees all keys */
+    double average = cell_f64(table_cell(t, row, c->average));
+    double sparse = slots.n == LATENT_SLOTS ? 0 : SPARSE_CAUSAL;
     bool is_paged = slots.n > SLOT_TABLE && slots.at[SLOT_TABLE].n > 0;
     struct cell_dims q, k = {0};
 
@@ -69,6 +72,18 @@ static bool row_lengths(const struct op_table *t, size_t row, const struct opset
     return true;
 }
 
+/* What parts calls of equal shapes: the ranks of an exchange, and a variant. */
+static struct str row_extra(const struct op_table *t, size_t row, const struct opset_columns *c,
+                            struct arena *scratch)
+{
+    struct str ep = cell_trim(table_cell(t, row, c->ep));
+    struct str variant = cell_trim(table_cell(t, row, c->variant));
+
+    if (variant.n == 0 || ep.n == 0)
+        return variant.n > 0 ? variant : ep;
+    return arena_format(scratch, "%.*s %.*s", STR_ARGS(ep), STR_ARGS(variant));
+}
+
 static bool row_work(const struct opset *s, size_t row, const struct opset_columns *c,
                      struct arena *scratch, struct call_work *out)
 {
@@ -81,7 +96,8 @@ static bool row_work(const struct opset *s, size_t row, const struct opset_colum
         double bytes = cell_f64(table_cell(t, row, c->bytes)), tier = -1;
         double devices = cell_f64(table_cell(t, row, c->devices));
         cell_number(table_cell(t, row, c->tier), &tier);
-        work_of_comm(bytes, devices, work_comm_regime(num_i64_of(tier)), out);
+        struct str variant = cell_trim(table_cell(t, row, c->variant));
+        work_of_comm(bytes, devices, work_comm_regime(num_i64_of(tier), variant), out);
         return bytes > 0 && devices >= 1 && isfinite(bytes) && isfinite(devices);
     }
     if (!query_row_read(scratch, table_cell(t, row, c->shapes), table_cell(t, row, c->dtypes),
@@ -92,7 +108,7 @@ static bool row_work(const struct opset *s, size_t row, const struct opset_colum
                                       scratch, &lengths)))
         return false;
     return work_of(scratch, s->kernel, stored.inputs, stored.formats,
-                   is_attention ? &lengths : NULL, cell_trim(table_cell(t, row, c->ep)), out);
+                   is_attention ? &lengths : NULL, row_extra(t, row, c, scratch), out);
 }
 
 /* A row that was read: its call and its time. */

@@ -21,16 +21,16 @@ enum { OPTIONAL = 1, CONVERTED_UTF8 = 0 };
 static const int types[] = {[VALUES_INT] = 2, [VALUES_REAL] = 5, [VALUES_TEXT] = 6};
 
 /* A row group that was written. */
-struct parquet_group {
+struct written_group {
     uint64_t offset, rows;
     size_t first; /* of its columns in `parts` */
 };
 
-struct parquet {
+struct parquet_writer {
     struct sink to;
     struct dataset_layout layout;
     uint64_t offset, rows;
-    VEC_OF(struct parquet_group) groups;
+    VEC_OF(struct written_group) groups;
     VEC_OF(struct dataset_part) parts;
     bool has_failed;
 };
@@ -210,7 +210,7 @@ static void parquet_pack(const struct dataset_layout *layout, const struct colum
 
 /* ---- the file ---- */
 
-static void hand_on(struct parquet *w, struct str bytes)
+static void hand_on(struct parquet_writer *w, struct str bytes)
 {
     w->offset += bytes.n;
     if (!w->has_failed)
@@ -219,9 +219,9 @@ static void hand_on(struct parquet *w, struct str bytes)
 
 static void *open_file(const struct dataset_layout *layout, struct sink out)
 {
-    struct parquet *w = mem_grow(NULL, sizeof(*w), 1);
+    struct parquet_writer *w = mem_grow(NULL, sizeof(*w), 1);
 
-    *w = (struct parquet){.to = out, .layout = *layout};
+    *w = (struct parquet_writer){.to = out, .layout = *layout};
     hand_on(w, magic);
     return w;
 }
@@ -229,9 +229,9 @@ static void *open_file(const struct dataset_layout *layout, struct sink out)
 static void parquet_append(void *writer, const struct column_chunk *chunk,
                            const struct dataset_piece *piece)
 {
-    struct parquet *w = writer;
+    struct parquet_writer *w = writer;
 
-    vec_push(&w->groups, ((struct parquet_group){w->offset, columns_rows(chunk), w->parts.n}));
+    vec_push(&w->groups, ((struct written_group){w->offset, columns_rows(chunk), w->parts.n}));
     for (size_t i = 0; i < piece->parts.n; i++)
         vec_push(&w->parts, piece->parts.at[i]);
     w->rows += columns_rows(chunk);
@@ -302,7 +302,8 @@ static void put_chunk(struct thrift *t, const struct column_info *c, const struc
     thrift_end(t);
 }
 
-static void put_group(struct thrift *t, const struct parquet *w, const struct parquet_group *group)
+static void put_group(struct thrift *t, const struct parquet_writer *w,
+                      const struct written_group *group)
 {
     const struct dataset_part *parts = &w->parts.at[group->first];
     int64_t plain = 0;
@@ -318,7 +319,7 @@ static void put_group(struct thrift *t, const struct parquet *w, const struct pa
     thrift_end(t);
 }
 
-static void put_footer(struct thrift *t, const struct parquet *w)
+static void put_footer(struct thrift *t, const struct parquet_writer *w)
 {
     thrift_i32(t, 1, 2);
     put_schema(t, &w->layout);
@@ -348,7 +349,7 @@ static void put_footer(struct thrift *t, const struct parquet *w)
 
 static bool close_file(void *writer)
 {
-    struct parquet *w = writer;
+    struct parquet_writer *w = writer;
     struct thrift t = {0};
 
     put_footer(&t, w);

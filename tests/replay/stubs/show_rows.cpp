@@ -2,7 +2,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include "pto_orchestration_api.h"
-#include "intrinsic.h"
+using Descriptor = decltype(make_tensor_external(nullptr, nullptr, 1, DataType::FLOAT32));
 static void show(const char *side, const int64_t *row, int r) {
     printf("%s %d:", side, r);
     for (int i = 0; i < 50; ++i) {
@@ -10,20 +10,25 @@ static void show(const char *side, const int64_t *row, int r) {
         const int tensors[] = {TENSORS};
         for (int t : tensors) is_tensor = is_tensor || t == i;
         if (is_tensor) {
-            const Tensor *t = reinterpret_cast<const Tensor *>(row[i]);
-            printf(" %d=T%u[", i, static_cast<unsigned>(t->type));
-            for (uint32_t k = 0; k < t->ndims; ++k) printf("%s%u", k ? "," : "", t->shape[k]);
-            printf("]:");
-            for (int k = 0; k < 8; ++k) printf("%02x", static_cast<unsigned char *>(t->data)[k]);
-        } else if (i == 48 && row[i] != 0) {
-            const LocalContext *c = reinterpret_cast<const LocalContext *>(row[i]);
-#ifdef STUB_A5
-            printf(" block=%d/%d", c->s_block_idx, c->s_block_num);
-#else
-            printf(" block=%d/%d", c->block_idx, c->block_num);
+            const Descriptor *t = reinterpret_cast<const Descriptor *>(row[i]);
+            printf(" %d=T%u[", i, static_cast<unsigned>(t->dtype));
+            for (uint32_t k = 0; k < t->ndims; ++k) printf("%s%u", k ? "," : "", t->shapes[k]);
+            printf("]");
+#ifndef STUB_NO_STRIDES
+            if (!t->is_contiguous) {
+                printf("(");
+                for (uint32_t k = 0; k < t->ndims; ++k) printf("%s%u", k ? "," : "", t->strides[k]);
+                printf(")");
+            }
 #endif
+            if (t->start_offset != 0) printf("+%" PRIu64, t->start_offset);
+            printf(":");
+            for (int k = 0; k < 8; ++k) printf("%02x", reinterpret_cast<unsigned char *>(t->buffer.addr)[k]);
+        } else if (i == 48 && row[i] != 0) {
+            const int32_t *c = reinterpret_cast<const int32_t *>(row[i]);
+            printf(" block=%d/%d", c[0], c[1]);
         } else if (i == 49 && row[i] != 0) {
-            printf(" sub=%d", reinterpret_cast<const GlobalContext *>(row[i])->sub_block_id);
+            printf(" sub=%d", *reinterpret_cast<const int32_t *>(row[i]));
         } else if (row[i] != 0) {
             printf(" %d=%" PRId64, i, row[i]);
         }

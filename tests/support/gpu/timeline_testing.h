@@ -5,6 +5,7 @@
 #define STRATA_GPU_TIMELINE_TESTING_H
 
 #include "base/testing.h"
+#include "capture/classify.h"
 #include "gpu/timeline/timeline.h"
 
 struct timeline_scene {
@@ -47,7 +48,8 @@ static inline uint32_t scene_put(struct timeline_scene *s, lane_id lane, enum sl
 static inline uint32_t scene_kernel(struct timeline_scene *s, const char *stream, const char *name,
                                     nanos begin, nanos end)
 {
-    return scene_put(s, scene_stream(s, stream), SLICE_COMPUTE, name, begin, end);
+    return scene_put(s, scene_stream(s, stream),
+                     classify_kernel(VENDOR_NVIDIA, S(""), str_of(name), S("")), name, begin, end);
 }
 
 static inline uint32_t scene_call(struct timeline_scene *s, const char *name, nanos begin,

@@ -3,7 +3,7 @@ import { App } from '../app';
 import { el, inPieces } from '../dom';
 import { LaneDetails } from '../live/details';
 import { Server } from '../live/server';
-import { isBusyKind } from '../model';
+import { isBusyKind } from '../kinds';
 import { Row } from '../rows';
 import { Range, Ref, State } from '../state';
 import { Part, rangeStats, Stats } from '../stats';

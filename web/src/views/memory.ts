@@ -58,15 +58,45 @@ function uses(app: App, pool: MemoryPool): HTMLElement {
     if (pool.before > 0) rows.push({ label: el('span', {}, t('memory.before')), bytes: pool.before, n: '' });
     rows.sort((a, b) => b.bytes - a.bytes);
     const at = button(t('memory.show'), () => app.shared.go({ view: 'timeline', window: { from: pool.at - app.set.to / 100, to: pool.at + app.set.to / 100 } }), { class: 'tool' });
-    const head = ['memory.column.name', 'memory.column.bytes', 'memory.column.share', 'memory.column.count'].map((key, i) => el('th', { scope: 'col', class: i > 0 ? 'number' : '' }, t(key)));
+    const head = [pool.held ? 'memory.column.stack' : 'memory.column.name', 'memory.column.bytes', 'memory.column.share', 'memory.column.count'].map((key, i) => el('th', { scope: 'col', class: i > 0 ? 'number' : '' }, t(key)));
     return el('div', { class: 'uses' }, el('div', { class: 'toolbar' }, el('h4', {}, t('memory.uses', { peak: binaryBytes(pool.peak) })), at),
         el('div', { class: 'scroll', tabindex: 0 }, el('table', { class: 'small' }, el('thead', {}, el('tr', {}, ...head)), el('tbody', {}, ...rows.map((row) => el('tr', {},
             el('td', {}, row.label), el('td', { class: 'number' }, binaryBytes(row.bytes)), el('td', { class: 'number' }, share(row.bytes / Math.max(pool.peak, 1))), el('td', { class: 'number' }, row.n)))))));
 }
 
+const BAR = 14; // height of a segment
+const SWATCHES = 8;
+const swatch = (use: number): string => (use === -1 ? 'free' : use < 0 ? 'f7' : 'f' + (use % (SWATCHES - 1)));
+
+// The allocator at the end: a bar a segment, a part of it a block.
+function blocks(pool: MemoryPool): HTMLElement {
+    const held = pool.held as NonNullable<MemoryPool['held']>;
+    const most = Math.max(...held.segments.map((segment) => segment.bytes), 1);
+    const height = held.segments.length * (BAR + 2);
+    const picture = svg('svg', { class: 'chart segments', viewBox: `0 0 ${W} ${height}`, role: 'img' }, svg('title', {}, t('memory.blocks')),
+        svg('desc', {}, t('memory.held', { reserved: binaryBytes(held.reserved), requested: binaryBytes(held.requested), inactive: binaryBytes(held.inactive), fragmented: binaryBytes(held.fragmented) })));
+    held.segments.forEach((segment, row) => {
+        let at = 0;
+        for (const [bytes, use] of segment.blocks) {
+            const label = use === -1 ? t('memory.free') : use < 0 ? t('memory.others') : held.uses[use].name;
+            picture.append(svg('rect', { class: swatch(use), x: ((at / most) * W).toFixed(1), y: row * (BAR + 2), width: Math.max((bytes / most) * W - 0.5, 0.5).toFixed(1), height: BAR },
+                svg('title', {}, `${label} · ${binaryBytes(bytes)}`)));
+            at += bytes;
+        }
+    });
+    const legend = el('ul', { class: 'legend' }, ...held.uses.map((use, i) => el('li', {}, el('span', { class: 'swatch ' + swatch(i) }), name(use.name), el('span', {}, '\u00a0\u00b7 ' + binaryBytes(use.bytes)))),
+        el('li', {}, el('span', { class: 'swatch f7' }), t('memory.others')), el('li', {}, el('span', { class: 'swatch free' }), t('memory.free')));
+    const more = held.segments_total - held.segments.length;
+    return el('figure', { tabindex: 0 }, el('figcaption', {}, el('h4', {}, t('memory.blocks'))),
+        el('p', { class: 'hint' }, t('memory.held', { reserved: binaryBytes(held.reserved), requested: binaryBytes(held.requested), inactive: binaryBytes(held.inactive), fragmented: binaryBytes(held.fragmented) })),
+        picture, legend, more > 0 ? el('p', { class: 'hint' }, t('memory.more', { n: String(more) })) : '');
+}
+
 function poolPart(app: App, pool: MemoryPool): HTMLElement {
-    const part = el('div', {}, chart(app, pool.curves, t('memory.title') + ' · ' + pool.name));
+    const curves = pool.curves.filter((curve) => curve.v.length > 0);
+    const part = el('div', {}, curves.length > 0 ? chart(app, curves, t('memory.title') + ' · ' + pool.name) : el('h3', {}, t('memory.title') + ' · ' + pool.name));
     if (pool.uses.length > 0) part.append(uses(app, pool));
+    if (pool.held && pool.held.segments.length > 0) part.append(blocks(pool));
     return part;
 }
 

@@ -56,11 +56,11 @@ class Icicle {
     }
 
     private layer(layer: Layer, place: number): void {
-        const type = this.layers.types[layer.type];
+        const type = layer.type === null ? null : this.layers.types[layer.type];
         const span = this.shown.to - this.shown.from;
         const open = (): void => this.app.shared.go({ view: 'timeline', layer: `${this.pass}.${place}`, selected: null, gap: null });
         const title = `${t('model.layer', { n: layer.index })} ${type?.name ?? ''}: ${time(wall(layer))}, ${t('model.idle', { share: share(1 - layer.busy / Math.max(wall(layer), 1)) })}`;
-        this.cell(layer.from, layer.to, 1, String(layer.index), title, 'layer type' + (layer.type % 4) + (layer.outlier ? ' outlier' : ''), () => this.zoom(layer), open);
+        this.cell(layer.from, layer.to, 1, String(layer.index), title, 'layer type' + ((layer.type ?? 0) % 4) + (layer.outlier ? ' outlier' : ''), () => this.zoom(layer), open);
         if (!type || wall(layer) / span < 0.05) return;
         // Roles are known for the type, so they share the busy time in proportion; the rest is idle.
         const total = type.roles.reduce((sum, role) => sum + role.wall, 0) || 1;
@@ -86,10 +86,10 @@ class Icicle {
 function layerGrid(app: App, layers: Layers): Grid<Entry> {
     const entries = layers.passes.flatMap((pass, p) => pass.layers.map((layer, place) => ({ layer, pass: p, place })));
     entries.sort((a, b) => wall(b.layer) - wall(a.layer));
-    const typeOf = (entry: Entry): string => layers.types[entry.layer.type]?.name ?? '';
+    const typeOf = (entry: Entry): string => (entry.layer.type === null ? '' : layers.types[entry.layer.type].name);
     const columns: Column<Entry>[] = [
         { id: 'layer', head: t('model.column.layer'), isNumber: false, value: (e) => e.layer.index, show: (e) => t('model.layer', { n: e.layer.index }) },
-        { id: 'pass', head: t('model.column.pass'), isNumber: false, value: (e) => e.pass, show: (e) => layers.passes[e.pass].name },
+        { id: 'pass', head: t('model.column.pass'), isNumber: false, value: (e) => e.pass, show: (e) => String(layers.passes[e.pass].name) },
         { id: 'type', head: t('model.column.type'), isNumber: false, value: typeOf, show: (e) => name(typeOf(e)) },
         { id: 'phase', head: t('model.column.phase'), isNumber: false, value: (e) => e.layer.phase, show: (e) => e.layer.phase },
         { id: 'wall', head: t('model.column.wall'), isNumber: true, value: (e) => wall(e.layer), show: (e) => exact(wall(e.layer)) },

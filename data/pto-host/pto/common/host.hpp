@@ -24,9 +24,25 @@ struct place : strata_pto_place {
     }
 };
 
+// Is it a pointer into on-chip memory?
+__attribute__((no_sanitize("thread"))) inline bool is_on_chip(uintptr_t at)
+{
+    return host && host->chip && (at - host->chip) >> STRATA_PTO_CHIP_BITS == 0;
+}
+
+// Where a tile is: an address on the chip, or a pointer to it.
+template <class A> inline int64_t chip_address(A at)
+{
+    return is_on_chip(static_cast<uintptr_t>(at))
+               ? static_cast<int64_t>(static_cast<uint32_t>(at))
+               : static_cast<int64_t>(at);
+}
+
 __attribute__((no_sanitize("thread"))) inline void touch(const void *at, int64_t n, int is_store)
 {
-    if (host && reinterpret_cast<uintptr_t>(at) - host->gm_begin < host->gm_bytes)
+    const uintptr_t to = reinterpret_cast<uintptr_t>(at);
+
+    if (host && (to - host->gm_begin < host->gm_bytes || is_on_chip(to)))
         host->access(host->core, at, n, is_store);
 }
 

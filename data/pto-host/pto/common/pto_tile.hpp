@@ -252,8 +252,15 @@ class Tile
     void SetValue(I index, N value, strata_pto::place at = strata_pto::place());
     template <class I> E GetValue(I index, strata_pto::place at = strata_pto::place()) const;
 
-    E *data() const { return reinterpret_cast<E *>(static_cast<uintptr_t>(tile_.addr)); }
-    void assignData(E *p) { tile_.addr = static_cast<int64_t>(reinterpret_cast<uintptr_t>(p)); }
+    // A pointer to what the tile holds; the low half is its address on the chip.
+    E *data() const
+    {
+        uintptr_t at = static_cast<uintptr_t>(tile_.addr);
+        if (strata_pto::host && strata_pto::host->chip && tile_.addr >= 0)
+            at += strata_pto::host->chip + (static_cast<uintptr_t>(space()) << 32);
+        return reinterpret_cast<E *>(at);
+    }
+    void assignData(E *p) { set_address(reinterpret_cast<uintptr_t>(p)); }
 
     // Hints to the cube that change no number here.
     template <class N> void SetKAligned(N) {}
@@ -262,7 +269,7 @@ class Tile
     void ResetMadMode() {}
 
     // For the instructions.
-    void set_address(int64_t addr) { tile_.addr = addr; }
+    template <class A> void set_address(A addr) { tile_.addr = strata_pto::chip_address(addr); }
     const strata_pto_tile *described() const
     {
         tile_.space = space();
@@ -340,7 +347,7 @@ using TileAccCompact = Tile<TileType::Acc, E, R, C, BLayout::ColMajor, VR, VC, S
 // The four bits of an address that the scale registers take.
 template <class P> inline uint64_t GetScaleAddr(P p)
 {
-    return reinterpret_cast<uint64_t>(p) >> 4;
+    return static_cast<uint64_t>(strata_pto::chip_address(reinterpret_cast<uintptr_t>(p))) >> 4;
 }
 
 } // namespace pto

@@ -49,34 +49,13 @@ static const struct str names[COLUMNS] = {
     [BYTES] = S_INIT("bytes"),
 };
 
-/* Other spellings of types, as profilers and libraries write them. */
-static const struct {
-    struct str name;
-    enum pto_dtype dtype;
-} spellings[] = {
-    {S_INIT("fp32"), PTO_F32},          {S_INIT("float"), PTO_F32},
-    {S_INIT("float32"), PTO_F32},       {S_INIT("fp16"), PTO_F16},
-    {S_INIT("half"), PTO_F16},          {S_INIT("float16"), PTO_F16},
-    {S_INIT("bfloat16"), PTO_BF16},     {S_INIT("int8"), PTO_I8},
-    {S_INIT("int16"), PTO_I16},         {S_INIT("int32"), PTO_I32},
-    {S_INIT("uint8"), PTO_U8},          {S_INIT("uint16"), PTO_U16},
-    {S_INIT("uint32"), PTO_U32},        {S_INIT("float8e4m3"), PTO_F8E4M3},
-    {S_INIT("fp8_e4m3"), PTO_F8E4M3},   {S_INIT("float8e5m2"), PTO_F8E5M2},
-    {S_INIT("fp8_e5m2"), PTO_F8E5M2},   {S_INIT("hfloat8"), PTO_HIF8},
-    {S_INIT("hif8"), PTO_HIF8},         {S_INIT("float4e2m1"), PTO_F4E2M1X2},
-    {S_INIT("fp4_e2m1"), PTO_F4E2M1X2}, {S_INIT("float4e1m2"), PTO_F4E1M2X2},
-    {S_INIT("fp4_e1m2"), PTO_F4E1M2X2},
-};
-
+/* As the text of a kernel has it, or any profiler and library. */
 static bool read_type(struct str text, enum pto_dtype *t)
 {
-    for (size_t i = 0; i < ARRAY_LEN(spellings); i++) {
-        if (str_equal_nocase(text, spellings[i].name)) {
-            *t = spellings[i].dtype;
-            return true;
-        }
-    }
-    return pto_dtype_find(text, t);
+    if (pto_dtype_find(text, t))
+        return true;
+    *t = pto_dtype_of(dtype_of(text));
+    return *t != PTO_NO_DTYPE;
 }
 
 static enum pto_opcode read_op(struct str text)

@@ -2,6 +2,8 @@
  * Races in words.
  */
 #include "kernels/pto/judge/race.h"
+
+#include "base/text/char.h"
 #include "kernels/pto/sim/core.h"
 #include "kernels/pto/sim/sim.h"
 
@@ -34,6 +36,24 @@ uint32_t pto_race_line(const struct pto_race *f)
     return site_of(&f->second)->line;
 }
 
+/* What the source calls it: "pto.tload", or "TLOAD" in C++, where the scalar unit's accesses have
+ * no name. */
+static const char *op_word(const struct pto_race *f, enum pto_opcode code, struct arena *arena)
+{
+    const char *name = pto_op_name(code);
+
+    if (!is_cpp(f))
+        return name;
+    if (code == PTO_LOAD_SCALAR)
+        return "a scalar read";
+    if (code == PTO_STORE_SCALAR)
+        return "a scalar write";
+    char *word = arena_cstr(arena, str_of(strncmp(name, "pto.", 4) == 0 ? name + 4 : name));
+    for (char *c = word; *c != '\0'; c++)
+        *c = *c == '.' ? '_' : char_upper(*c);
+    return word;
+}
+
 /* "bytes 0 to 8191 of vec (%a)", "what lies behind %out". */
 static const char *bytes_of(const struct pto_race *f, struct arena *arena)
 {
@@ -48,6 +68,8 @@ static const char *bytes_of(const struct pto_race *f, struct arena *arena)
     if (f->space == PTO_GM && f->root >= 0 &&
         (uint32_t)f->root < f->second.program->function->arg_count) {
         struct str arg = pto_value_text(m, f->second.program->function, arena, (uint32_t)f->root);
+        if (is_cpp(f) && arg.n > 1)
+            arg = str_part(arg, 1, arg.n); /* no % there */
         return arena_printf(arena, "bytes from %lld on behind %.*s", (long long)f->lo,
                             STR_ARGS(arg));
     }
@@ -62,7 +84,7 @@ static const char *who(const struct pto_race *f, const struct pto_race_end *e, s
     const struct pto_site *s = site_of(e);
     bool is_other = f->first.core != f->second.core;
 
-    return arena_printf(arena, "%s on %s%s%s, line %u", pto_op_name(s->code),
+    return arena_printf(arena, "%s on %s%s%s, line %u", op_word(f, s->code, arena),
                         is_other ? pto_core_name(e->core) : "", is_other ? " " : "",
                         pto_pipe_name((enum pto_pipe)e->pipe), s->line);
 }
@@ -71,12 +93,20 @@ static const char *missing(const struct pto_race *f, struct arena *arena)
 {
     uint32_t after = site_of(&f->first)->line, before = pto_race_line(f);
 
-    if (f->first.core != f->second.core)
+    if (f->first.core != f->second.core) {
+        bool is_a5 = f->second.program->arch == PTO_A5;
+        const char *set = !is_cpp(f) ? "pto.sync.set"
+                          : is_a5    ? "set_intra_block"
+                                     : "ffts_cross_core_sync";
+        const char *wait = !is_cpp(f) ? "pto.sync.wait"
+                           : is_a5    ? "wait_intra_block"
+                                      : "wait_flag_dev";
         return arena_printf(arena,
-                            "missing: a flag of %s for %s (pto.sync.set after line %u, "
-                            "pto.sync.wait before line %u) or a FIFO",
-                            pto_core_name(f->first.core), pto_core_name(f->second.core), after,
-                            before);
+                            "missing: a flag of %s for %s (%s after line %u, %s before line %u) "
+                            "or a FIFO",
+                            pto_core_name(f->first.core), pto_core_name(f->second.core), set, after,
+                            wait, before);
+    }
     if (f->kind == PTO_RACE_ORDER)
         return arena_printf(arena,
                             is_cpp(f) ? "missing: pipe_barrier(%s) before line %u"
@@ -112,7 +142,7 @@ const char *pto_race_text(const struct pto_race *f, struct arena *arena)
                             flag_name(f, arena), site_of(&f->first)->line);
     case PTO_RACE_EMPTY:
         return arena_printf(arena, "%s reads %s, which nothing wrote",
-                            pto_op_name(site_of(&f->second)->code), bytes_of(f, arena));
+                            op_word(f, site_of(&f->second)->code, arena), bytes_of(f, arena));
     case PTO_RACE_BLOCKS:
         return arena_printf(arena,
                             "block 1 writes %s that block 0 uses too, line %u; blocks of a "

@@ -370,7 +370,7 @@ static bool semaphore_site(struct pto_core *c, uint32_t site)
     uint32_t peers = c->machine->present & ~(1U << c->number) & to;
     if (c->number != PTO_AIC)
         peers &= 1U << PTO_AIC;
-    if (peers == 0) /* a core that is alone meets nobody */
+    if (peers == 0 && c->program->kind != PTO_KIND_NONE) /* a core that is alone meets nobody */
         pto_core_assume(c, 0, s->line, PTO_ASSUMED_WAIT);
     if (!consume_tokens(c, id, peers, pipe, &until))
         return false;

@@ -419,6 +419,31 @@ static void fill_span(const struct pto_host *h, struct strata_pto_host *table)
     table->gm_bytes = end > begin ? end - begin : 0;
 }
 
+/* On-chip memory where the low half of a pointer is the address on the chip: kernels take the
+ * address of a tile and reckon with it, in 32 bits, too. Where that place is taken, or the machine
+ * has shorter addresses, such pointers cannot be followed. */
+static void place_spaces(struct pto_host *h, struct pto_host_core *c)
+{
+    for (uintptr_t try = 0; try < 16 && c->table.chip == 0; try++) {
+        uintptr_t base =
+            ((uintptr_t)1 << 45) + ((try * PTO_CORES + c->number) << STRATA_PTO_CHIP_BITS);
+        c->table.chip = base;
+        for (size_t s = PTO_GM + 1; s < PTO_SPACE_COUNT && c->table.chip != 0; s++) {
+            void *at = (void *)(base + ((uintptr_t)s << 32));
+            size_t size = pto_space_size(h->setup.arch, (enum pto_space)s);
+            c->space[s] = mmap(at, size + 1, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+            if (c->space[s] != at) /* an old system takes the place as a wish */
+                c->table.chip = 0;
+        }
+    }
+    for (size_t s = PTO_GM + 1; s < PTO_SPACE_COUNT && c->table.chip == 0; s++) {
+        size_t size = pto_space_size(h->setup.arch, (enum pto_space)s);
+        c->space[s] = mem_grow(NULL, 1, size + 1);
+        memset(c->space[s], 0, size);
+    }
+}
+
 void pto_host_add(struct pto_host *h, uint32_t core, const struct pto_host_object *object,
                   int64_t *args)
 {
@@ -431,11 +456,6 @@ void pto_host_add(struct pto_host *h, uint32_t core, const struct pto_host_objec
     c->object = *object;
     c->args = args;
     intern_init(&c->script.names);
-    for (size_t s = PTO_GM + 1; s < PTO_SPACE_COUNT; s++) {
-        size_t size = pto_space_size(h->setup.arch, (enum pto_space)s);
-        c->space[s] = mem_grow(NULL, 1, size + 1);
-        memset(c->space[s], 0, size);
-    }
     c->table = (struct strata_pto_host){.version = STRATA_PTO_HOST_VERSION,
                                         .sub_block = core == PTO_AIV1,
                                         .block = h->setup.block,
@@ -454,6 +474,7 @@ void pto_host_add(struct pto_host *h, uint32_t core, const struct pto_host_objec
                                         .clock = on_clock,
                                         .access = pto_host_access,
                                         .stop = on_stop};
+    place_spaces(h, c);
     fill_span(h, &c->table);
     object->attach(&c->table);
 }

@@ -24,7 +24,7 @@ struct pto_host_script {
 
 struct pto_host_store {
     const unsigned char *at; /* NULL: none */
-    size_t buffer, n;
+    size_t buffer, n;        /* SIZE_MAX: on the chip */
 };
 
 struct pto_host_core {

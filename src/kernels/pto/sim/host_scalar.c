@@ -32,6 +32,71 @@ static struct strata_pto_place last_place(const struct pto_host_core *c)
     return (struct strata_pto_place){m->file, m->line};
 }
 
+/* ---- on-chip memory ---- */
+
+/* The tile of one element at a pointer into the vector cores' memory; false: it is another one, of
+ * which the scalar unit knows nothing. */
+static bool chip_tile(struct pto_host_core *c, const unsigned char *at, size_t n,
+                      struct pto_tile *out, int64_t *index)
+{
+    size_t size = pto_space_size(c->host->setup.arch, PTO_VEC);
+    int64_t offset = at - c->space[PTO_VEC];
+    struct pto_tile_type type = {
+        .space = PTO_VEC,
+        .dtype = n == 1   ? PTO_I8
+                 : n == 2 ? PTO_I16
+                 : n == 8 ? PTO_I64
+                          : PTO_I32,
+        .rows = 1,
+        .v_row = 1,
+        .fractal = 512,
+    };
+
+    if (offset < 0 || (size_t)offset + n > size || n > 8)
+        return false;
+    type.cols = type.v_col = 32 / (int32_t)pto_dtype_size(type.dtype);
+    *out = pto_tile_make(&type, c->space[PTO_VEC], size, offset / 32 * 32);
+    *index = offset % 32 / (int64_t)pto_dtype_size(type.dtype);
+    return true;
+}
+
+static void chip_load(struct pto_host_core *c, const unsigned char *at, size_t n)
+{
+    struct arena_mark mark = arena_mark(&c->host->arena);
+    struct pto_tile t;
+    int64_t index;
+
+    if (!chip_tile(c, at, n, &t, &index))
+        return;
+    struct str name = pto_host_tile_name(c, &t);
+    struct str number = pto_host_value_name(c, PTO_INDEX, (uint64_t)index);
+    pto_host_line(c, last_place(c), "%%v.%u = pto.tgetval ins(%.*s, %.*s : %.*s, index) outs : %s",
+                  (unsigned)c->script.n_values++, STR_ARGS(name), STR_ARGS(number),
+                  STR_ARGS(pto_host_tile_type(c, &t)), pto_dtype_name(t.type.dtype));
+    arena_rewind(&c->host->arena, mark);
+}
+
+static void chip_settle(struct pto_host_core *c, const struct pto_host_store *s)
+{
+    struct arena_mark mark = arena_mark(&c->host->arena);
+    struct pto_tile t;
+    int64_t index;
+    uint64_t bits = 0;
+
+    if (!chip_tile(c, s->at, s->n, &t, &index))
+        return;
+    memcpy(&bits, s->at, pto_dtype_size(t.type.dtype));
+    struct str number = pto_host_value_name(c, PTO_INDEX, (uint64_t)index);
+    struct str value = pto_host_value_name(c, t.type.dtype, bits);
+    struct str name = pto_host_tile_name(c, &t);
+    pto_host_line(c, last_place(c), "pto.tsetval ins(%.*s, %.*s : index, %s) outs(%.*s : %.*s)",
+                  STR_ARGS(number), STR_ARGS(value), pto_dtype_name(t.type.dtype), STR_ARGS(name),
+                  STR_ARGS(pto_host_tile_type(c, &t)));
+    arena_rewind(&c->host->arena, mark);
+}
+
+/* ---- tensors ---- */
+
 void pto_host_settle(struct pto_host_core *c)
 {
     struct pto_host_store s = c->stored;
@@ -41,6 +106,10 @@ void pto_host_settle(struct pto_host_core *c)
     if (s.at == NULL)
         return;
     c->stored.at = NULL;
+    if (s.buffer == SIZE_MAX) {
+        chip_settle(c, &s);
+        return;
+    }
     enum pto_dtype dtype = scalar_type_of(&c->host->setup.buffers[s.buffer], s.n);
     memcpy(&bits, s.at, pto_dtype_size(dtype));
     struct str value = pto_host_value_name(c, dtype, bits);
@@ -90,8 +159,17 @@ void pto_host_access(void *core, const void *at, int64_t n, int is_store)
 {
     struct pto_host_core *c = core;
     size_t buffer = n != 0 ? pto_host_buffer_at(c, at) : 0;
+    bool is_on_chip =
+        c->table.chip != 0 && n > 0 && ((uintptr_t)at - c->table.chip) >> STRATA_PTO_CHIP_BITS == 0;
 
     pto_host_settle(c);
+    if (is_on_chip) {
+        pto_host_count(c, last_place(c));
+        if (is_store)
+            c->stored = (struct pto_host_store){at, SIZE_MAX, (size_t)n};
+        else
+            chip_load(c, at, (size_t)n);
+    }
     if (buffer == SIZE_MAX)
         return;
     pto_host_count(c, last_place(c));

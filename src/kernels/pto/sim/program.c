@@ -326,7 +326,8 @@ static enum status compile_call(struct pto_compiler *c, const struct pto_op *op)
     uint32_t n_args = 0;
     struct pto_slot *args = operand_slots(c, op, PTO_ROLE_ARG, &n_args);
 
-    if (f && f->kind != PTO_KIND_NONE && f->kind != c->p->kind && op->result_count == 0)
+    if (f && f->kind != PTO_KIND_NONE && c->p->kind != PTO_KIND_NONE && f->kind != c->p->kind &&
+        op->result_count == 0)
         return ST_OK; /* the other core runs it */
     if (!f || !f->has_body)
         return program_fail(c, op, "pto-run.call", "the function called has no body here");
@@ -416,8 +417,10 @@ static enum status compile_region(struct pto_compiler *c, const struct pto_op *o
     const struct pto_block *block = pto_op_block(c->m, op, 0);
     bool is_cube = op->code == PTO_SECTION_CUBE;
 
-    if (!block ||
-        (pto_class_of(op->code) == PTO_CLASS_SECTION && is_cube != (c->p->kind == PTO_KIND_CUBE)))
+    bool is_others = pto_class_of(op->code) == PTO_CLASS_SECTION && c->p->kind != PTO_KIND_NONE &&
+                     is_cube != (c->p->kind == PTO_KIND_CUBE);
+
+    if (!block || is_others)
         return ST_OK;
     return compile_block(
         c, block,

@@ -138,7 +138,7 @@ struct pto_array {
 struct pto_program {
     const struct pto_module *module;
     const struct pto_function *function;
-    enum pto_kind kind; /* of the core */
+    enum pto_kind kind; /* of the core; PTO_KIND_NONE: it has the pipes of both */
     enum pto_arch arch;
     VEC_OF(struct pto_step) steps;
     VEC_OF(struct pto_site) sites;
@@ -177,7 +177,8 @@ static inline const struct pto_use *pto_use_find(const struct pto_use *at, uint3
 }
 
 /*
- * Compiles `f` for a cube core (without its vector sections) or a vector core. Fails with the
+ * Compiles `f` for a cube core (without its vector sections), a vector core, or one with the pipes
+ * of both (PTO_KIND_NONE). Fails with the
  * operation and line named when something in it cannot be executed. `is_synchronised` inserts what
  * the compiler would (kernels/pto/sim/program.h).
  */

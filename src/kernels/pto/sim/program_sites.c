@@ -168,6 +168,8 @@ static enum pto_opcode plain_code(const struct pto_compiler *c, const struct pto
 /* Pipes that a core of the program's kind has not. */
 static bool is_foreign_pipe(const struct pto_compiler *c, enum pto_pipe pipe)
 {
+    if (c->p->kind == PTO_KIND_NONE)
+        return false;
     return c->p->kind == PTO_KIND_CUBE
                ? pipe == PTO_PIPE_V || pipe == PTO_PIPE_V2
                : pipe == PTO_PIPE_M || pipe == PTO_PIPE_MTE1 || pipe == PTO_PIPE_FIX;
@@ -240,8 +242,21 @@ static enum status find_view(struct pto_compiler *c, const struct pto_op *op, st
     return ST_OK;
 }
 
+/* A buffer taken or given back for a pipe that the core does not have: nothing runs there, so
+ * nobody ever has to wait for it. */
+static bool is_idle_buffer(const struct pto_compiler *c, const struct pto_op *op)
+{
+    if (pto_class_of(op->code) != PTO_CLASS_BUFFER)
+        return false;
+    struct pto_phases phases =
+        is_flag(op->code) ? flag_pipes(c->m, op) : pto_phases_of(c->m, c->frame->f, op);
+    return phases.n == 1 && phases.at[0] < PTO_PIPE_NONE && is_foreign_pipe(c, phases.at[0]);
+}
+
 enum status program_compile_site(struct pto_compiler *c, const struct pto_op *op)
 {
+    if (is_idle_buffer(c, op))
+        return ST_OK;
     struct pto_site s = {.code = plain_code(c, op),
                          .op = program_op(c, op),
                          .line = op->line,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/pto/judge/race.h"
+#include "kernels/pto/sim/pipes.h"
 
 void pto_sim_init(struct pto_sim *s)
 {
@@ -179,17 +180,57 @@ static bool uses(const struct pto_module *m, const struct pto_function *f, enum 
     return false;
 }
 
+static bool in_section(const struct pto_module *m, const struct pto_op *op)
+{
+    while (op->parent != PTO_NONE && pto_class_of(op->code) != PTO_CLASS_SECTION)
+        op = &m->ops.at[op->parent];
+    return pto_class_of(op->code) == PTO_CLASS_SECTION;
+}
+
+/* Whether a function without a kind, or one it calls, has vector work outside of sections. */
+static bool has_unsplit_vector(const struct pto_module *m, const struct pto_function *f,
+                               uint32_t depth)
+{
+    for (uint32_t i = f->op_first; i < f->op_end && f->kind == PTO_KIND_NONE; i++) {
+        const struct pto_op *op = &m->ops.at[i];
+        struct pto_phases phases = pto_phases_of(m, f, op);
+        const struct pto_attr *name =
+            op->code == PTO_CALL ? pto_op_attr(m, op, PTO_KEY_CALLEE) : NULL;
+        const struct pto_function *callee =
+            name ? pto_find_function(m, intern_get(&m->names, name->text)) : NULL;
+        bool is_vector = callee && depth < MOST_CALLS && has_unsplit_vector(m, callee, depth + 1);
+        for (uint32_t k = 0; k < phases.n; k++)
+            is_vector = is_vector || phases.at[k] == PTO_PIPE_V || phases.at[k] == PTO_PIPE_V2;
+        if (is_vector && !in_section(m, op))
+            return true;
+    }
+    return false;
+}
+
+/* A function that was not split between the cores: one core with the pipes of both runs it, in the
+ * order of the text. */
+static void prepare_whole(struct pto_sim *s, const char *path, struct diag *diag)
+{
+    s->is_whole = true;
+    diag_add(diag, SEV_WARN, "pto-run.unsplit", (struct where){path, s->function[0]->line, 0},
+             "cube and vector work in one function: simulated as one core with the pipes of both; "
+             "split by pto.section.cube and pto.section.vector, or in two functions, they overlap");
+}
+
 enum status pto_sim_prepare(struct pto_sim *s, const struct pto_module *m, struct str name,
                             enum pto_arch arch, bool is_dep, const char *path, struct diag *diag)
 {
     s->module = m;
     s->present = 0;
+    s->is_whole = false;
     s->function[0] = s->function[1] = NULL;
     TRY(find_kernel(s, name, path, diag));
     const struct pto_function *alone = s->function[0] && !s->function[1] ? s->function[0] : NULL;
     if (alone && alone->kind == PTO_KIND_NONE) {
         bool is_cube = uses(m, alone, PTO_KIND_CUBE, 0);
-        if (!is_cube || uses(m, alone, PTO_KIND_VECTOR, 0))
+        if (is_cube && has_unsplit_vector(m, alone, 0))
+            prepare_whole(s, path, diag);
+        else if (!is_cube || uses(m, alone, PTO_KIND_VECTOR, 0))
             s->function[1] = alone;
         if (!is_cube)
             s->function[0] = NULL;
@@ -200,8 +241,10 @@ enum status pto_sim_prepare(struct pto_sim *s, const struct pto_module *m, struc
         s->program[i].ignore_reuse = s->ignore_reuse;
         s->program[i].is_flagged = s->is_flagged;
         TRY(pto_program_compile(&s->program[i], m, s->function[i],
-                                i == 0 ? PTO_KIND_CUBE : PTO_KIND_VECTOR, arch, !is_dep, path,
-                                diag));
+                                s->is_whole ? PTO_KIND_NONE
+                                : i == 0    ? PTO_KIND_CUBE
+                                            : PTO_KIND_VECTOR,
+                                arch, !is_dep, path, diag));
         s->present |= i == 0 ? 1U << PTO_AIC : 1U << PTO_AIV0;
     }
     if (s->function[0] && s->function[1])

@@ -23,6 +23,7 @@ struct pto_sim {
     uint32_t present; /* bit per core */
     const struct pto_module *module;
     const struct pto_function *function[2]; /* cube, vector */
+    bool is_whole;                          /* the first has the work of both */
     bool ignore_reuse;                      /* set before prepare: see struct pto_program */
     bool is_flagged;                        /* set before prepare: see struct pto_program */
     /* of the last run */

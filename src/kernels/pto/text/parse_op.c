@@ -4,6 +4,7 @@
  */
 #include "kernels/pto/text/forms.h"
 #include "kernels/pto/text/parse_in.h"
+#include "kernels/pto/text/tile.h"
 
 void pto_freeze(struct pto_parser *p, struct pto_draft *d)
 {
@@ -276,6 +277,29 @@ static bool form(struct pto_parser *p, struct pto_draft *d, const char **at)
     }
 }
 
+/* Older texts write the rank of a view in place of its dimensions: !pto.tensor_view<2xf32> has two
+ * that nobody knows where two sizes make it. From then on that text means this type. */
+static void view_by_rank(struct pto_parser *p, const struct pto_draft *d)
+{
+    uint32_t sizes = 0, old = d->result_count == 1 ? p->list.at[d->list_from] : PTO_NONE;
+
+    for (size_t i = d->operand_first; i < p->m->operands.n; i++)
+        sizes += p->m->operands.at[i].role == PTO_ROLE_SHAPE;
+    if (old == PTO_NONE || p->m->types.at[old].kind != PTO_TYPE_VIEW ||
+        p->m->types.at[old].rank != 1 || p->m->types.at[old].dims[0] != (int64_t)sizes ||
+        sizes < 2 || sizes > PTO_VIEW_RANK)
+        return;
+    struct pto_type view = p->m->types.at[old];
+    view.rank = sizes;
+    for (uint32_t i = 0; i < sizes; i++)
+        view.dims[i] = PTO_DYNAMIC;
+    uint32_t type = pto_type_put(p->m, &view);
+    for (size_t i = 0; i < p->memo.n; i++)
+        if (p->memo.at[i].type == old)
+            p->memo.at[i].type = type;
+    p->list.at[d->list_from] = type;
+}
+
 bool pto_parse_form(struct pto_parser *p, struct pto_draft *d, const char *text)
 {
     char count = *text++;
@@ -283,6 +307,8 @@ bool pto_parse_form(struct pto_parser *p, struct pto_draft *d, const char *text)
 
     if (!form(p, d, &text))
         return false;
+    if (d->code == PTO_MAKE_TENSOR_VIEW)
+        view_by_rank(p, d);
     /* Results without a type in the text: as many as the form says. */
     while (d->default_type != PTO_NONE && d->result_count < want)
         pto_result_type(p, d, d->default_type);

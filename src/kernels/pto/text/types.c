@@ -13,13 +13,23 @@ const struct pto_op_facts pto_op_facts[PTO_OP_COUNT] = {
 #undef PTO_OP
 };
 
+/* As numbers, so that the table below is constant. */
+enum {
+#define DTYPE(code, bits, kind, ...)                                                               \
+    BITS_OF_##code = bits, IS_FLOAT_##code = DTYPE_KIND_##kind == DTYPE_KIND_FLOAT,
+#include "ops/dtypes.def"
+#undef DTYPE
+};
+
 static const struct type_entry {
     const char *name;
-    uint32_t size;
+    enum dtype values; /* of which an element holds one, or two */
+    uint8_t size;
     bool is_float;
 } dtypes[PTO_DTYPE_COUNT] = {
-    {"?", 0, false},
-#define PTO_DTYPE(code, name, size, is_float) {name, size, is_float},
+    {"?", DTYPE_NONE, 0, false},
+#define PTO_DTYPE(code, name, values, lanes)                                                       \
+    {name, DTYPE_##values, lanes * BITS_OF_##values / 8, IS_FLOAT_##values},
 #include "kernels/pto/text/words.def"
 #undef PTO_DTYPE
 };
@@ -81,6 +91,14 @@ bool pto_dtype_find(struct str name, enum pto_dtype *t)
         return true;
     }
     return false;
+}
+
+enum pto_dtype pto_dtype_of(enum dtype type)
+{
+    for (unsigned i = PTO_I1; i < PTO_DTYPE_COUNT && type != DTYPE_NONE; i++)
+        if (dtypes[i].values == type)
+            return (enum pto_dtype)i;
+    return PTO_NO_DTYPE;
 }
 
 const char *pto_space_name(enum pto_space s)

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/str.h"
+#include "ops/dtype.h"
 
 enum pto_arch { PTO_A2A3, PTO_A5 };
 
@@ -102,6 +102,9 @@ bool pto_dtype_is_float(enum pto_dtype t);
 /* "f32", "!pto.hif8": as types are written; "?" for PTO_NO_DTYPE. */
 const char *pto_dtype_name(enum pto_dtype t);
 bool pto_dtype_find(struct str name, enum pto_dtype *t);
+
+/* The first one whose elements hold such values; PTO_NO_DTYPE: none. */
+enum pto_dtype pto_dtype_of(enum dtype type);
 
 const char *pto_space_name(enum pto_space s); /* "vec" */
 bool pto_space_find(struct str name, enum pto_space *s);

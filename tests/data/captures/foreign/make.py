@@ -6,9 +6,14 @@ times, so that tests can compare what is read from them; the traces of serving e
 make.py FOLDER (the folder of this file).
 """
 import csv
+import gzip
 import json
 import pathlib
+import sqlite3
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from proto import message, number, real  # noqa: E402
 
 KERNELS = (("ck::gemm_bf16", 40_250), ("rms_norm_kernel", 6_125), ("flash_fwd_kernel", 31_500),
            ("ck::gemm_bf16", 38_750), ("silu_and_mul_kernel", 5_375), ("ck::gemm_bf16", 44_000))
@@ -120,6 +125,149 @@ def rocprofv3_json(folder):
                            for n, k in enumerate(names)]}]})
 
 
+ROCPD = {
+    "metadata": "id, tag, value", "string": "id, guid, string", "info_node": "id, guid, hostname",
+    "info_process": "id, guid, pid, command", "info_thread": "id, guid, pid, tid",
+    "info_agent": "id, guid, type, type_index, name, product_name",
+    "info_kernel_symbol": "id, guid, kernel_name, display_name, arch_vgpr_count, accum_vgpr_count",
+    "info_pmc": "id, guid, name", "track": "id, guid, pid, tid, name_id",
+    "event": "id, guid, category_id, stack_id, extdata", "pmc_event": "id, guid, event_id, pmc_id, value",
+    "region": "id, guid, pid, tid, start, end, name_id, event_id",
+    "sample": "id, guid, track_id, timestamp, event_id",
+    "kernel_dispatch": "id, guid, agent_id, kernel_id, queue_id, stream_id, start, end, private_segment_size, "
+                       "group_segment_size, workgroup_size_x, workgroup_size_y, workgroup_size_z, grid_size_x, "
+                       "grid_size_y, grid_size_z, region_name_id, event_id",
+    "memory_copy": "id, guid, start, end, name_id, dst_agent_id, src_agent_id, size, stream_id, event_id",
+    "memory_allocate": "id, guid, agent_id, type, level, start, end, address, size",
+}
+
+
+class Rocpd:
+    """One process with its set of tables. Texts are kept once."""
+
+    def __init__(self, db, guid):
+        self.db, self.guid, self.next, self.texts = db, guid, {}, {}
+        for table, columns in ROCPD.items():
+            names = ", ".join('"%s"%s' % (c, " INTEGER PRIMARY KEY" if c == "id" else "")
+                              for c in columns.split(", "))
+            db.execute('CREATE TABLE "%s"(%s)' % (self.name(table), names))
+        self.text("")
+
+    def name(self, table):
+        return "rocpd_%s_%s" % (table, self.guid.replace("-", "_"))
+
+    def add(self, table, *values, number=None):
+        self.next[table] = self.next.get(table, 0) + 1
+        number = self.next[table] if number is None else number
+        values = (number, *values) if table == "metadata" else (number, self.guid, *values)
+        self.db.execute('INSERT INTO "%s" VALUES (%s)' % (self.name(table), ",".join("?" * len(values))), values)
+        return number
+
+    def text(self, string):
+        if string not in self.texts:
+            self.texts[string] = self.add("string", string)
+        return self.texts[string]
+
+    def event(self, category, link, extdata="{}"):
+        return self.add("event", self.text(category), link, extdata)
+
+
+def rocpd(folder):
+    """A process for each GPU in one database, as `rocpd merge` leaves it; counters, a wrong row, a lost name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "merged.db"
+    path.unlink(missing_ok=True)
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA page_size = 1024")
+    for device in (0, 1):
+        r = Rocpd(db, "0000%04x-91b7-7d8f-9cd6-1027c386bbc4" % (4096 + device))
+        pid = 4711 + device
+        for tag, value in (("schema_version", "3"), ("guid", r.guid)):
+            r.add("metadata", tag, value)
+        r.add("info_node", "node1")
+        r.add("info_process", pid, "python train.py")
+        r.add("info_thread", pid, pid + 7, number=pid)
+        for number, sort, index, product in ((0, "CPU", 0, "host"), (1, "GPU", 0, "AMD Instinct MI300X"),
+                                             (2, "GPU", 1, "AMD Instinct MI300X")):
+            r.add("info_agent", sort, index, "gfx942", product, number=number)
+        names = sorted({w for w, _ in KERNELS} | {ALL_REDUCE[0]})
+        for n, name in enumerate(names):
+            r.add("info_kernel_symbol", name + ".kd", name if n % 2 else "", 32, 8, number=n + 1)
+        r.add("info_pmc", "SQ_WAVES", number=900)
+        work, calls, steps = run(device)
+        for name, begin, end, link in calls:
+            r.add("region", pid, pid, begin, end, r.text(name), r.event("HIP_RUNTIME_API_EXT", link))
+        for n, begin, end in steps:
+            event = r.event("MARKER_CORE_RANGE_API", 0, json.dumps({"message": "step %d" % n}))
+            r.add("region", pid, pid, begin, end, r.text("roctxRangePushA"), event)
+        for n, (sort, name, begin, end, stream, link) in enumerate(work):
+            event = r.event("MEMORY_COPY" if sort == "copy" else "KERNEL_DISPATCH", link)
+            if sort == "copy":
+                r.add("memory_copy", begin, end, r.text("MEMORY_COPY_" + name), 1 + device, 0, 65536, stream, event)
+                continue
+            r.add("kernel_dispatch", 1 + device, names.index(name) + 1, 16, stream, begin, end, 0, 1024, 256, 1, 1,
+                  65536, 2, 1, r.text(""), event)
+            for instance in range(4):
+                r.add("pmc_event", event, 900, 128.0 + instance)
+        r.add("kernel_dispatch", 1 + device, 99, 16, 1, begin + 500, begin, 0, 0, 256, 1, 1, 256, 1, 1, 1, None)
+        r.add("track", pid, pid, r.text("HIP_RUNTIME_API_EXT"))
+        r.add("sample", 1, steps[0][1] + 777, None)
+        r.add("memory_allocate", 1 + device, "ALLOC", "REAL", steps[0][1], steps[0][1] + 50, 1 << 40, 4096)
+        r.add("memory_allocate", None, "FREE", "REAL", steps[1][1], steps[1][1] + 50, 1 << 40, 0)
+    db.commit()
+    db.execute("VACUUM")
+    db.close()
+
+
+def rpd(folder):
+    """Work and calls of both GPUs as rocmProfileData writes them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "trace.rpd"
+    path.unlink(missing_ok=True)
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA page_size = 1024")
+    db.executescript("""
+        CREATE TABLE rocpd_string(id INTEGER PRIMARY KEY, string);
+        CREATE TABLE rocpd_op(id INTEGER PRIMARY KEY, gpuId, queueId, sequenceId, completionSignal, start, end,
+                              description_id, opType_id);
+        CREATE TABLE rocpd_api(id INTEGER PRIMARY KEY, pid, tid, start, end, apiName_id, args_id);
+        CREATE TABLE rocpd_api_ops(id INTEGER PRIMARY KEY, api_id, op_id);
+        CREATE TABLE rocpd_monitor(id INTEGER PRIMARY KEY, deviceType, deviceId, monitorType, start, end, value);
+        CREATE VIEW op AS SELECT id, gpuId FROM rocpd_op;""")
+    texts = {}
+
+    def text(string):
+        if string not in texts:
+            texts[string] = len(texts) + 1
+            db.execute("INSERT INTO rocpd_string VALUES (?,?)", (texts[string], string))
+        return texts[string]
+
+    text("")
+    op = api = 0
+    for device in (0, 1):
+        work, calls, steps = run(device)
+        made = {}
+        for name, begin, end, link in calls:
+            api += 1
+            made[link] = api
+            db.execute("INSERT INTO rocpd_api VALUES (?,?,?,?,?,?,?)",
+                       (api, 4711, 4711 + device, begin, end, text(name), text("")))
+        for n, begin, end in steps:
+            api += 1
+            db.execute("INSERT INTO rocpd_api VALUES (?,?,?,?,?,?,?)",
+                       (api, 4711, 4711 + device, begin, end, text("UserMarker"), text("step %d" % n)))
+        for sort, name, begin, end, stream, link in work:
+            op += 1
+            kind = "CopyHostToDevice" if sort == "copy" else "KernelExecution"
+            db.execute("INSERT INTO rocpd_op VALUES (?,?,?,?,?,?,?,?,?)",
+                       (op, device, stream, 0, "", begin, end, text("" if sort == "copy" else name), text(kind)))
+            db.execute("INSERT INTO rocpd_api_ops VALUES (?,?,?)", (op, made[link], op))
+        db.execute("INSERT INTO rocpd_monitor VALUES (?,?,?,?,?,?,?)",
+                   (device + 1, "gpu", device, "sclk", steps[0][1], steps[1][1], "2100"))
+    db.commit()
+    db.close()
+
+
 def rocprof(folder):
     """The kernels as a table, and all of it as a timeline with times in whole microseconds."""
     rows, events = [], [{}]
@@ -225,6 +373,127 @@ def jax_tpu(folder):
     t.write(folder / "tpu.trace.json")
 
 
+class Plane:
+    """A plane of an XSpace: rows of events, then the tables of their names, as the profiler writes them."""
+
+    def __init__(self, name):
+        self.name, self.lines, self.events, self.stats, self.own = name, {}, {}, {}, b""
+
+    def stat(self, name, value, field=4):
+        """A whole number, a real, or a text by its place in the table of names."""
+        known = self.stats.setdefault(name, len(self.stats) + 1)
+        if isinstance(value, str):
+            text = self.stats.setdefault(value, len(self.stats) + 1)
+            return message(field, number(1, known), number(7, text))
+        return message(field, number(1, known), real(2, value) if isinstance(value, float) else number(4, value))
+
+    def line(self, line, name, timestamp=0):
+        self.lines[line] = [number(1, line), message(2, name), number(3, timestamp)]
+
+    def add(self, line, name, begin, end, timestamp=0, /, shared=(), **stats):
+        """An event from `begin` to `end`, nanoseconds; offsets count from the time stamp of its row."""
+        display, hlo = name if isinstance(name, tuple) else ("", name)
+        known = self.events.setdefault(hlo, (len(self.events) + 1, display, shared))[0]
+        body = number(1, known), number(2, (begin - timestamp) * 1000), number(3, (end - begin) * 1000)
+        self.lines[line].append(message(4, *body, *(self.stat(k, v) for k, v in stats.items())))
+
+    def build(self):
+        maps = [message(4, number(1, n), message(2, number(1, n), message(2, name), message(4, display) if display
+                                                 else b"", *(self.stat(k, v, 5) for k, v in shared)))
+                for name, (n, display, shared) in self.events.items()]
+        maps += [message(5, number(1, n), message(2, number(1, n), message(2, name)))
+                 for name, n in self.stats.items()]
+        return message(1, message(2, self.name), *(message(3, *line) for line in self.lines.values()), *maps, self.own)
+
+
+def space(*planes):
+    return b"".join(p.build() for p in planes) + message(4, "node1")
+
+
+def task(start):
+    plane = Plane("Task Environment")
+    known = plane.stats.setdefault("profile_start_time", 1)
+    plane.own = message(6, number(1, known), number(3, start))
+    return plane
+
+
+def jax_xplane(folder):
+    """The run of jax_gpu as its profiler writes it, and a JSON timeline made from its front: it must not be read."""
+    rows = {1: "Stream #1(Kernel)", 2: "Stream #2(MemcpyH2D)", 3: "Stream #3(Kernel)"}
+    derived = {-559038737: "Steps", -559038736: "XLA Modules", -559038735: "XLA Ops"}
+    planes = []
+    host = Plane("/host:CPU")
+    host.line(-5, "python", 1000)
+    host.line(77, "Host Threads/77")
+    for device in (0, 1):
+        plane = Plane("/device:GPU:%d" % device)
+        planes.append(plane)
+        for line, name in {**rows, **derived}.items():
+            plane.line(line, name, 500)
+        plane.own = b"".join(plane.stat(k, v, 6) for k, v in (
+            ("device_vendor", "Nvidia"), ("gpu_device_name", "NVIDIA H100 80GB HBM3"), ("clock_rate", 1_980_000),
+            ("core_count", 132), ("memory_size", 85_000_000_000), ("memory_bandwidth", 3_352_320_000_000),
+            ("compute_cap_major", 9), ("compute_cap_minor", 0)))
+        work, calls, steps = run(device)
+        for n, (sort, name, begin, end, stream, link) in enumerate(work):
+            begin, end = begin - BEGIN, end - BEGIN
+            hlo = "all-reduce.%d" % n if sort == "comm" else "fusion.%d" % n
+            if sort == "copy":
+                plane.add(stream, "MemcpyH2D", begin, end, 500, correlation_id=link, memcpy_details="kind:pinned "
+                          "size:65536 dest:0 async:1")
+                continue
+            plane.add(stream, name, begin, end, 500, correlation_id=link,
+                      kernel_details="regs:96 static_shared:0 dynamic_shared:1024 grid:256,2,1 block:256,1,1 occ_pct:50",
+                      tf_op="XlaModule:", name="jit(step)/" + hlo, hlo_op=hlo, hlo_module="jit_step", program_id=7)
+            plane.add(-559038735, hlo, begin, end, 500)
+        for name, begin, end, link in calls:
+            host.add(77, "cuMemcpyHtoDAsync" if "Memcpy" in name else "cuLaunchKernel", begin - BEGIN, end - BEGIN,
+                     correlation_id=link)
+        for n, begin, end in steps:
+            plane.add(-559038737, str(n + 5), begin - BEGIN, end - BEGIN, 500, step_name=str(n + 5), group_id=n)
+            plane.add(-559038736, "jit_step(77)", begin - BEGIN + 9_000, end - BEGIN, 500, run_id=n)
+            if device == 0:
+                host.add(-5, "$train.py:12 step", begin - BEGIN + 1000, begin - BEGIN + 301_000, 1000)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "node1.xplane.pb").write_bytes(space(*planes, host, task(1_750_000_000_000_000_000)))
+    front = Xla()
+    front.name(1, "/device:GPU:0", rows)
+    front.add(1, 1, "ck::gemm_bf16", BEGIN, BEGIN + 40_250)
+    with gzip.GzipFile(folder / "node1.trace.json.gz", "wb", mtime=0) as out:
+        out.write(json.dumps({"traceEvents": front.events}).encode())
+
+
+def tpu_xplane(folder):
+    """The run of jax_tpu: names are whole operations, arrows lead from the host to runs of modules."""
+    plane, host = Plane("/device:TPU:0"), Plane("/host:CPU")
+    for line, name in {2: "XLA Modules", 3: "XLA Ops", 4: "Async XLA Ops", 6: "XLA TraceMe",
+                       9: "_counters_"}.items():
+        plane.line(line, name)
+    host.line(20, "python")
+    plane.own = b"".join(plane.stat(k, v, 6) for k, v in (
+        ("device_type_string", "TPU v5 lite"), ("peak_hbm_bw_gigabytes_per_second", 819.2)))
+    work, _, steps = run(0)
+    for n, begin, end in steps:
+        begin, end = begin - BEGIN, end - BEGIN
+        host.add(20, "PjRtLoadedExecutable::Execute", begin, begin + 2_000, _pt=12, _p=900 + n)
+        plane.add(2, "jit_prepare(5)", begin, begin + 4_000)
+        plane.add(2, "jit_train_step(9)", begin + 8_000, end, _ct=12, _c=900 + n)
+        inside = [w for w in work if w[0] == "kernel" and begin <= w[2] - BEGIN < end]
+        plane.add(3, ("while.3", "%while.3 = (s32[]) while((s32[]) %tuple)"), inside[0][2] - BEGIN - 500,
+                  inside[-1][3] - BEGIN + 500, shared=(("hlo_category", "while"),))
+        plane.add(6, "dependency-wait", begin, begin + 300)
+        plane.add(9, "hbm bytes", begin, begin, value=1e9 * (n + 1))
+    for n, (sort, _, begin, end, _, _) in enumerate(work):
+        line, word = (4, "copy-start.%d") if sort == "copy" else (3, "all-reduce.%d" if sort == "comm" else "fusion.%d")
+        display = "async-copy" if sort == "copy" else word % n
+        name = display, "%%%s = bf16[128,4096]{1,0} fusion(bf16[128,4096]{1,0} %%p)" % (word % n)
+        plane.add(line, name, begin - BEGIN, end - BEGIN, shared=(
+            ("hlo_category", "convolution fusion"), ("flops", 2 * 128 * 4096 * 4096), ("bytes_accessed", 35_651_584),
+            ("source", "train.py:12"), ("tf_op", "jit(train_step)/dot_general:")))
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "tpu.xplane.pb").write_bytes(space(plane, host))
+
+
 def tensorflow1(folder):
     """A timeline of one session's run: a process for each row."""
     names = {1: "/job:localhost/replica:0/task:0/device:GPU:0 Compute", 3: "/device:GPU:0/stream:all Compute",
@@ -285,9 +554,13 @@ def main(folder):
     rocprofv3(folder / "rocprofv3")
     rocprofv3_json(folder / "rocprofv3_json")
     rocprof(folder / "rocprof")
+    rocpd(folder / "rocpd")
+    rpd(folder / "rpd")
     jax_gpu(folder / "jax_gpu")
     jax_tpu(folder / "jax_tpu")
     tensorflow1(folder / "tensorflow1")
+    jax_xplane(folder / "jax_xplane")
+    tpu_xplane(folder / "tpu_xplane")
     engines(pathlib.Path(__file__).resolve().parents[4] / "examples" / "serving")
 
 

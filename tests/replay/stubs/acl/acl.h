@@ -1,9 +1,11 @@
-// Just enough of ACL to check and run the generated host program on any machine.
+// Just enough of ACL to check and run generated host programs on any machine.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 typedef int aclError;
+typedef uint16_t aclFloat16;
 typedef void *aclrtStream;
 enum { ACL_SUCCESS = 0 };
 enum aclrtMemMallocPolicy { ACL_MEM_MALLOC_HUGE_FIRST };
@@ -15,6 +17,10 @@ inline aclError aclInit(const char *)
 inline aclError aclFinalize()
 {
     return 0;
+}
+inline const char *aclGetRecentErrMsg()
+{
+    return nullptr;
 }
 inline aclError aclrtSetDevice(int)
 {
@@ -40,7 +46,15 @@ inline aclError aclrtMalloc(void **p, size_t n, aclrtMemMallocPolicy)
 {
     return *p = malloc(n), *p == nullptr;
 }
+inline aclError aclrtMallocHost(void **p, size_t n)
+{
+    return *p = malloc(n), *p == nullptr;
+}
 inline aclError aclrtFree(void *p)
+{
+    return free(p), 0;
+}
+inline aclError aclrtFreeHost(void *p)
 {
     return free(p), 0;
 }
