@@ -117,7 +117,7 @@ TEST(only_rows_that_no_device_takes_are_dropped)
 {
     const char *path = scratch_put("Add.csv", HEAD "\"8,4;8,4\",FLOAT;FLOAT,ND,\"8,4\",FLOAT\r\n"
                                                    "\"8,4;7,4\",FLOAT;FLOAT,ND,\"8,4\",FLOAT\r\n"
-                                                   "\"9,4;9,4\",FP8;FP8,ND,\"9,4\",FP8\r\n"
+                                                   "\"9,4;9,4\",FP6;FP6,ND,\"9,4\",FP6\r\n"
                                                    "\"90000,4;90000,4\",FLOAT;FLOAT,ND,\"90000,4\","
                                                    "FLOAT\r\n");
     struct measure_db_job job = job_in(scratch);
@@ -136,7 +136,7 @@ TEST(only_rows_that_no_device_takes_are_dropped)
 TEST(empty_rows_are_pruned_unless_nothing_was_measured)
 {
     const char *path = scratch_put("Add.csv", HEAD "\"8,4;8,4\",FLOAT;FLOAT,ND,\"8,4\",FLOAT\r\n"
-                                                   "\"9,4;9,4\",FP8;FP8,ND,\"9,4\",FP8\r\n");
+                                                   "\"9,4;9,4\",FP6;FP6,ND,\"9,4\",FP6\r\n");
     struct measure_db_job job = job_in(scratch);
 
     job.is_pruning = true;

@@ -262,7 +262,7 @@ void plan_describe(const void *result, struct report *r)
         describe_explained(&p->explained, r);
     if (p->n_refused == 0)
         return;
-    report_heading(r, REPORT_MESSAGE(r, &plan_text.refused, PLACE("n", p->n_refused)));
+    report_heading(r, REPORT_MESSAGE(r, &plan_text.unanswered, PLACE("n", p->n_refused)));
     report_records(r, &refusal_record, p->refused, p->n_refused, NULL);
 }
 

@@ -156,20 +156,55 @@ struct estimate_field estimate_field_of(const struct estimate_model *m)
                                    .tree = m->tree};
 }
 
+/* Further beyond the points on some axis than they themselves reach. */
+static bool is_far(const struct estimate_model *m, const double *place)
+{
+    const struct estimate_tree *t = m->tree;
+
+    for (unsigned i = 0; i < WORK_AXES; i++) {
+        double beyond = fmax(t->low[i] - place[i], place[i] - t->high[i]);
+        if (beyond > ESTIMATE_TOUCH && beyond > t->high[i] - t->low[i])
+            return true;
+    }
+    return false;
+}
+
+/* So far away nothing was tried: the time is that of the nearest point when all of it is launch,
+ * in proportion when none of it is; the interval holds both. */
+static void widen_far(const struct estimate_model *m, const struct call_work *w,
+                      struct estimate *out)
+{
+    const struct estimate_point *p = &m->points[out->near[0]];
+    struct estimate_roof bare = m->far.roof[0];
+
+    bare.launch_us = bare.deep_us = 0;
+    double other = p->us * estimate_roof_us(&bare, w) / estimate_roof_us(&bare, &p->work);
+    if (m->n == 1)
+        out->us = sqrt(p->us * other);
+    out->low_us = fmin(fmin(out->low_us, out->us), fmin(p->us, other));
+    out->high_us = fmax(fmax(out->high_us, out->us), fmax(p->us, other));
+}
+
 void estimate_call(const struct estimate_model *m, const struct call_work *w, uint32_t without,
                    struct estimate *out)
 {
     struct estimate_field f = estimate_field_of(m);
     struct estimate_guess g;
-    double floor = estimate_floor_us(&m->chip, w);
+    double floor = estimate_floor_us(&m->chip, w), place[WORK_AXES];
 
+    estimate_place(w, place);
     estimate_guess(&f, m->member, m->n_members, &m->hull, &m->far, &m->chip, w, without, &g);
     *out = (struct estimate){.us = g.us,
                              .error = estimate_half(m->inside, &m->far, &g),
                              .distance = g.distance,
                              .is_inside = g.distance == 0,
                              .n_near = g.near.n};
-    out->low_us = fmax(out->us * exp(-out->error), floor);
+    out->low_us = out->us * exp(-out->error);
     out->high_us = out->us * exp(out->error);
     memcpy(out->near, g.near.at, sizeof(out->near));
+    if (out->n_near > 0 && is_far(m, place))
+        widen_far(m, w, out);
+    out->us = fmax(out->us, floor);
+    out->low_us = fmax(out->low_us, floor);
+    out->high_us = fmax(out->high_us, out->us);
 }
