@@ -104,27 +104,25 @@ static struct str took(struct arena *arena, const struct compare_kind *k, enum u
                         amount(arena, metric, m->mean[SIDE_A]));
 }
 
-/* "+12.0 %", "19.5 times as long" */
-static struct str change_of(struct arena *arena, const struct noise_change *m)
-{
-    return m->relative >= 1 ? arena_format(arena, "%.1f times as much", 1 + m->relative)
-                            : arena_format(arena, "%+.1f %%", 100 * m->relative);
-}
-
+/* "+12.0 %, 99 % interval +9.0 to +15.1 %" */
 static struct str how_much(struct arena *arena, const struct noise_change *m)
 {
+    struct str by = compare_share(arena, m->relative).english;
+
     if (isnan(m->relative))
         return S("from nothing");
     if (isnan(m->low))
-        return arena_format(arena, "%.*s; %zu and %zu units: too few to judge noise",
-                            STR_ARGS(change_of(arena, m)), m->units[SIDE_A], m->units[SIDE_B]);
+        return arena_format(arena, "%.*s; %zu and %zu units: too few to judge noise", STR_ARGS(by),
+                            m->units[SIDE_A], m->units[SIDE_B]);
+    struct str interval = m->is_typical
+                              ? compare_interval(arena, m->typical_low, m->typical_high).english
+                              : compare_interval(arena, m->low, m->high).english;
     if (m->is_typical)
-        return arena_format(arena,
-                            "%.*s; a typical one %+.1f %%, 99.5 %% interval %+.1f to %+.1f %%",
-                            STR_ARGS(change_of(arena, m)), 100 * m->typical_relative,
-                            100 * m->typical_low, 100 * m->typical_high);
-    return arena_format(arena, "%.*s, 99 %% interval %+.1f to %+.1f %%",
-                        STR_ARGS(change_of(arena, m)), 100 * m->low, 100 * m->high);
+        return arena_format(arena, "%.*s; the %s %.*s, %g %% interval %.*s", STR_ARGS(by),
+                            noise_part_name(m->part),
+                            STR_ARGS(compare_share(arena, m->typical_relative).english),
+                            100 * m->typical_sure, STR_ARGS(interval));
+    return arena_format(arena, "%.*s, 99 %% interval %.*s", STR_ARGS(by), STR_ARGS(interval));
 }
 
 static struct str explain_gate(struct arena *arena, const struct comparison *c,
@@ -155,7 +153,8 @@ enum gate_verdict diff_gate_decide(struct arena *arena, const struct comparison 
     if (gate->metric != UNIT_LENGTH || gate->kind.n > 0)
         verdict = compare_metric_gate(c, gate->kind, gate->metric, gate->limit, &k);
     if (k == NULL || (!c->likeness.is_comparable && !c->is_equal)) {
-        *text = arena_format(arena, "cannot be compared: %.*s %.*s", STR_ARGS(c->text.english),
+        *text = arena_format(arena, "c%.*s %.*s", /* "Cannot be compared" */
+                             STR_ARGS(str_part(c->text.english, 1, c->text.english.n)),
                              STR_ARGS(c->record.english));
         return GATE_UNKNOWN;
     }

@@ -139,10 +139,11 @@ static void add_verdict(struct page_file *page, const struct page_diff *diff)
     struct arena *arena = &page->arena;
 
     page->verdict = (struct page_verdict){
-        .id = !diff->is_matched                           ? "unmatched"
-              : diff->is_noise                            ? "same"
-              : diff->comparison->verdict == NOISE_FASTER ? "faster"
-                                                          : "slower",
+        .id = !diff->is_matched                            ? "unmatched"
+              : diff->comparison->verdict == NOISE_UNKNOWN ? "unknown"
+              : diff->comparison->verdict == NOISE_NOTHING ? "same"
+              : diff->comparison->verdict == NOISE_FASTER  ? "faster"
+                                                           : "slower",
         .text = diff->comparison->text,
         .replay_error = -1,
     };

@@ -6,6 +6,7 @@
 
 #include "base/text/mangled.h"
 #include "gpu/judge/report.h"
+#include "ops/short_name.h"
 #include "page/page_number.h"
 #include "page/page_panel.h"
 #include "page/pages.h"
@@ -403,7 +404,7 @@ static void add_kernels(struct page_file *page, const struct gpu_run *run)
 
     for (size_t i = 0; i < run->kernels.n; i++) {
         const struct gpu_kernel *k = &run->kernels.at[i];
-        page_cell_text(t, arena_str(&page->arena, gpu_short_name(k->name)));
+        page_cell_text(t, arena_str(&page->arena, short_name_of(k->name)));
         page_cell_number(t, k->m[GPU_M_DUR_NS]);
         page_cell_number(t, compute_of(k) / 100);
         page_cell_number(t, k->m[GPU_M_DRAM_PCT] / 100);

@@ -14,8 +14,9 @@ enum { MOST_PAIRS = 64 * 64 };
 #define RARE_EFFECT 0.50 /* of the limit: what a kind too rare to judge may move the whole by */
 
 ENUM_NAMES(compare_method_name, enum compare_method, "steps", "units", "rates", "none")
-ENUM_NAMES(part_change_name, enum part_change, "same", "added", "removed", "other calls", "slower",
-           "faster", "less overlapped", "more overlapped", "waited longer", "waited less", "idle")
+ENUM_NAMES(part_change_name, enum part_change, "same", "added", "removed", "other calls",
+           "other kernels", "slower", "faster", "less overlapped", "more overlapped",
+           "waited longer", "waited less", "idle")
 
 struct compare_options compare_defaults(void)
 {

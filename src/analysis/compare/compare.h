@@ -43,7 +43,8 @@ enum part_change {
     CHANGE_SAME,
     CHANGE_ADDED,
     CHANGE_REMOVED,
-    CHANGE_CALLS, /* more or fewer calls */
+    CHANGE_CALLS,   /* more or fewer calls */
+    CHANGE_KERNELS, /* an operator runs other kernels, as often */
     CHANGE_SLOWER,
     CHANGE_FASTER,
     CHANGE_EXPOSED,  /* less of it is hidden behind other work */
@@ -55,7 +56,7 @@ enum part_change {
 
 /* Nanoseconds of a unit. Parts of one list add up to what they are of. */
 struct compare_part {
-    struct str name; /* an operator, or a kernel of it */
+    struct str name; /* an operator, or a kernel of it; "X / Y": X in A is Y in B */
     enum part_class class;
     nanos time[SIDES], busy[SIDES];
     nanos delta;         /* B less A, of time */
@@ -145,6 +146,16 @@ struct likeness likeness_of(const struct profile *a, const struct profile *b,
                             double work, struct arena *arena);
 double likeness_of_kernels(const struct profile_kind *a, const struct profile_kind *b);
 void compare_explain(struct comparison *c, struct arena *arena);
+
+/* "+12.0 %", and from twice as long on "13.9 times"; an interval of it. */
+struct wording compare_share(struct arena *arena, double by);
+struct wording compare_interval(struct arena *arena, double low, double high);
+
+/* A part as reports name it: "idle (launch)". */
+struct wording compare_part_name(struct arena *arena, const struct compare_part *p);
+
+/* Calls of a unit: "12", "0.33". */
+struct str compare_calls(struct arena *arena, double calls);
 
 /* A kind of one side: those of all its runs. */
 struct runs_kind {

@@ -18,35 +18,73 @@ static struct str signed_time(struct arena *arena, nanos by)
                         quantity_text(arena, fabs((double)by), UNIT_NS));
 }
 
-static struct str signed_share(struct arena *arena, double share)
+struct wording compare_share(struct arena *arena, double by)
 {
-    return arena_format(arena, "%+.1f %%", 100 * share);
+    if (by >= 1)
+        return WORDING(arena, &diff_text.times, PLACE("x", 1 + by));
+    return wording_plain(arena_format(arena, "%+.1f %%", 100 * by));
 }
 
-static struct str short_operator(struct arena *arena, struct str name)
+/* "0.15", "4.8", "472" */
+static struct str times_text(struct arena *arena, double x)
+{
+    return arena_format(arena, x < 1 ? "%.2f" : x < 100 ? "%.1f" : "%.0f", x);
+}
+
+struct wording compare_interval(struct arena *arena, double low, double high)
+{
+    const double wide = 9; /* ten times: percentages are hard to read */
+
+    if (low >= 1 || high >= wide)
+        return WORDING(arena, &diff_text.times_range, PLACE("low", times_text(arena, 1 + low)),
+                       PLACE("high", times_text(arena, 1 + high)));
+    return WORDING(arena, &diff_text.share_range,
+                   PLACE("low", arena_format(arena, "%+.1f", 100 * low)),
+                   PLACE("high", arena_format(arena, "%+.1f", 100 * high)));
+}
+
+struct wording compare_part_name(struct arena *arena, const struct compare_part *p)
 {
     enum { WIDTH = 48 };
-    struct str front = str_fit(name, WIDTH);
 
-    return front.n < name.n ? arena_format(arena, "%.*s...", STR_ARGS(front)) : name;
+    if (p->class == PART_IDLE)
+        for (int cause = 0; cause < IDLE_CAUSES; cause++)
+            if (str_equal(p->name, str_of(idle_cause_name((enum idle_cause)cause))))
+                return wording_of(arena, phrase_plain(account_class_label(ACCOUNT_IDLE + cause)));
+    struct str front = str_fit(p->name, WIDTH);
+    return wording_plain(front.n < p->name.n ? arena_format(arena, "%.*s...", STR_ARGS(front))
+                                             : p->name);
 }
 
+/* How a part changed: "aten::mm is slower". */
 static struct wording reason_of(struct arena *arena, const struct compare_part *p)
 {
     static const struct message *const words[] = {
-        [CHANGE_ADDED] = &diff_text.why_added,       [CHANGE_REMOVED] = &diff_text.why_removed,
-        [CHANGE_CALLS] = &diff_text.why_calls,       [CHANGE_SLOWER] = &diff_text.why_slower,
-        [CHANGE_FASTER] = &diff_text.why_faster,     [CHANGE_EXPOSED] = &diff_text.why_exposed,
-        [CHANGE_HIDDEN] = &diff_text.why_hidden,     [CHANGE_WAITED] = &diff_text.why_waited,
-        [CHANGE_HASTENED] = &diff_text.why_hastened, [CHANGE_IDLE] = &diff_text.why_idle,
+        [CHANGE_ADDED] = &diff_text.why_added,     [CHANGE_REMOVED] = &diff_text.why_removed,
+        [CHANGE_CALLS] = &diff_text.why_calls,     [CHANGE_KERNELS] = &diff_text.why_kernels,
+        [CHANGE_SLOWER] = &diff_text.why_slower,   [CHANGE_FASTER] = &diff_text.why_faster,
+        [CHANGE_EXPOSED] = &diff_text.why_exposed, [CHANGE_HIDDEN] = &diff_text.why_hidden,
+        [CHANGE_WAITED] = &diff_text.why_waited,   [CHANGE_HASTENED] = &diff_text.why_hastened,
+        [CHANGE_IDLE] = &diff_text.why_idle,
     };
-    struct message_place name = PLACE("name", short_operator(arena, p->name));
+    struct message_place name =
+        place_wording("name", wording_keep(arena, compare_part_name(arena, p)));
     struct message_place time = PLACE("time", signed_time(arena, p->delta));
 
     if (p->change == CHANGE_CALLS)
-        return WORDING(arena, words[p->change], name, time, PLACE("a", round(p->calls[SIDE_A])),
-                       PLACE("b", round(p->calls[SIDE_B])));
+        return WORDING(arena, words[p->change], name, time,
+                       PLACE("a", compare_calls(arena, p->calls[SIDE_A])),
+                       PLACE("b", compare_calls(arena, p->calls[SIDE_B])));
+    if (p->change == CHANGE_IDLE && p->delta < 0)
+        return WORDING(arena, &diff_text.why_less_idle, name, time);
     return WORDING(arena, words[p->change], name, time);
+}
+
+struct str compare_calls(struct arena *arena, double calls)
+{
+    bool is_whole = fabs(calls - round(calls)) < 0.005 || calls >= 100;
+
+    return arena_format(arena, is_whole ? "%.0f" : "%.2g", calls);
 }
 
 /* The parts that moved a unit most, in its direction: as many as are worth a word. */
@@ -72,24 +110,24 @@ static struct wording reasons_of(struct arena *arena, const struct compare_kind 
 
 /* How long a unit takes on either side, and by how much that changed. */
 struct told_unit {
-    struct message_place label, a, b, change, low, high;
+    struct message_place label, a, b, change, interval;
 };
 
 static struct told_unit told_of(struct arena *arena, const struct compare_kind *k)
 {
     const struct noise_change *n = &k->change;
     const double *lengths = n->is_typical ? n->typical : n->mean;
-    double by = n->is_typical ? n->typical_relative : n->relative,
-           low = n->is_typical ? n->typical_low : n->low,
-           high = n->is_typical ? n->typical_high : n->high;
+    struct wording by = compare_share(arena, n->is_typical ? n->typical_relative : n->relative),
+                   interval = n->is_typical
+                                  ? compare_interval(arena, n->typical_low, n->typical_high)
+                                  : compare_interval(arena, n->low, n->high);
 
     return (struct told_unit){
         .label = place_wording("label", wording_keep(arena, wording_plain(k->label))),
         .a = place_quantity("a", lengths[SIDE_A], UNIT_NS),
         .b = place_quantity("b", lengths[SIDE_B], UNIT_NS),
-        .change = PLACE("change", signed_share(arena, by)),
-        .low = PLACE("low", signed_share(arena, low)),
-        .high = PLACE("high", signed_share(arena, high)),
+        .change = place_wording("change", wording_keep(arena, by)),
+        .interval = place_wording("interval", wording_keep(arena, interval)),
     };
 }
 
@@ -112,16 +150,22 @@ static struct wording told(struct arena *arena, const struct comparison *c,
         return WORDING(arena, &diff_text.same_recording, t.label);
     if (isnan(n->low))
         return tell_few(arena, n, &t);
-    if (n->verdict == NOISE_NOTHING)
-        return WORDING(arena, &diff_text.nothing, t.label, t.a, t.b, t.change, t.low, t.high);
+    if (n->verdict == NOISE_NOTHING || n->verdict == NOISE_UNKNOWN)
+        return WORDING(arena,
+                       n->verdict == NOISE_NOTHING ? &diff_text.nothing : &diff_text.scattered,
+                       t.label, t.a, t.b, t.change, t.interval);
     struct wording head =
         wording_of(arena, phrase_plain(n->verdict == NOISE_SLOWER ? &diff_text.head_slower
                                                                   : &diff_text.head_faster));
     struct message_place what = place_wording("head", wording_keep(arena, head));
     if (n->is_typical)
-        return WORDING(arena, &diff_text.typical, what, t.label, t.a, t.b, t.change, t.low, t.high,
-                       PLACE("mean", signed_share(arena, n->relative)));
-    return WORDING(arena, &diff_text.changed, what, t.label, t.a, t.b, t.change, t.low, t.high);
+        return WORDING(
+            arena, &diff_text.typical, what, t.label, t.a, t.b, t.change, t.interval,
+            place_quantity("sure", n->typical_sure, UNIT_RATIO),
+            place_wording("part",
+                          wording_keep(arena, wording_plain(str_of(noise_part_name(n->part))))),
+            place_wording("mean", wording_keep(arena, compare_share(arena, n->relative))));
+    return WORDING(arena, &diff_text.changed, what, t.label, t.a, t.b, t.change, t.interval);
 }
 
 static struct wording unlike(struct arena *arena, const struct likeness *l)

@@ -4,17 +4,21 @@
 #include <math.h>
 
 #include "analysis/compare/compare_rows.h"
+#include "ops/short_name.h"
 #include "report/report.h"
 #include "text/diff.h"
 
 enum { MOST_KINDS_SHOWN = 12, MOST_PARTS_SHOWN = 12, MOST_KERNELS_SHOWN = 2 };
 
 static const struct column kind_columns[] = {
-    {"kind", COLUMN_TEXT, UNIT_PLAIN},      {"units A", COLUMN_NUMBER, UNIT_COUNT},
-    {"units B", COLUMN_NUMBER, UNIT_COUNT}, {"time A ms", COLUMN_NUMBER, UNIT_MS},
-    {"time B ms", COLUMN_NUMBER, UNIT_MS},  {"change %", COLUMN_NUMBER, UNIT_RATIO},
-    {"from %", COLUMN_NUMBER, UNIT_RATIO},  {"to %", COLUMN_NUMBER, UNIT_RATIO},
+    {"kind", COLUMN_TEXT, UNIT_PLAIN},
+    {"A ms", COLUMN_NUMBER, UNIT_MS},
+    {"B ms", COLUMN_NUMBER, UNIT_MS},
+    {"change", COLUMN_RIGHT, UNIT_PLAIN},
+    {"99 % interval", COLUMN_RIGHT, UNIT_PLAIN},
     {"verdict", COLUMN_TEXT, UNIT_PLAIN},
+    {"units A", COLUMN_NUMBER, UNIT_COUNT},
+    {"units B", COLUMN_NUMBER, UNIT_COUNT},
 };
 
 static const struct column part_columns[] = {
@@ -22,8 +26,7 @@ static const struct column part_columns[] = {
     {"A us", COLUMN_NUMBER, UNIT_US},
     {"B us", COLUMN_NUMBER, UNIT_US},
     {"change us", COLUMN_NUMBER, UNIT_US},
-    {"calls A", COLUMN_NUMBER, UNIT_PLAIN},
-    {"calls B", COLUMN_NUMBER, UNIT_PLAIN},
+    {"calls", COLUMN_RIGHT, UNIT_PLAIN},
     {"what", COLUMN_TEXT, UNIT_PLAIN},
 };
 
@@ -59,19 +62,38 @@ static void tell_likeness(const struct comparison *c, struct report *r)
                                   PLACE("b", l->parts[i].text[SIDE_B])));
 }
 
+/* A share of NOISE_DRAWS draws: none or all of them is no certainty. */
+static struct str tell_probability(double probability, struct report *r)
+{
+    const double least = 1e-3;
+
+    if (probability < least)
+        return REPORT_MESSAGE(r, &diff_text.under, place_quantity("share", least, UNIT_RATIO));
+    if (probability > 1 - least)
+        return REPORT_MESSAGE(r, &diff_text.over, place_quantity("share", 1 - least, UNIT_RATIO));
+    return str_of(quantity_text(&r->arena, probability, UNIT_RATIO));
+}
+
+/* Why, and how sure that is. */
 static void tell_reason(const struct compare_kind *k, struct report *r)
 {
     const struct noise_change *n = &k->change;
     struct str label = message_word(r->lang, k->label);
+    bool is_open = n->verdict == NOISE_UNKNOWN && n->slow[SIDE_A] != n->slow[SIDE_B];
 
     if (k->reason.english.n > 0)
-        report_text(r,
-                    REPORT_MESSAGE(r, &diff_text.because,
-                                   PLACE("reason", wording_text(r->lang, &r->arena, k->reason))));
+        report_text(r, REPORT_MESSAGE(
+                           r, n->verdict == NOISE_UNKNOWN ? &diff_text.mostly : &diff_text.because,
+                           PLACE("reason", wording_text(r->lang, &r->arena, k->reason))));
+    if (noise_tail_grew(n) || is_open)
+        report_text(r, REPORT_MESSAGE(r, &diff_text.tail, PLACE("label", label),
+                                      PLACE("a", n->slow[SIDE_A]), PLACE("b", n->slow[SIDE_B]),
+                                      PLACE("n_a", n->units[SIDE_A]),
+                                      PLACE("n_b", n->units[SIDE_B]), PLACE("p", n->slow_chance)));
     if (isfinite(n->probability))
         report_text(r, REPORT_MESSAGE(
                            r, &diff_text.probability, PLACE("label", label),
-                           place_quantity("probability", n->probability, UNIT_RATIO),
+                           PLACE("probability", tell_probability(n->probability, r)),
                            place_quantity("limit", n->limit, UNIT_RATIO),
                            place_quantity("spread_a", n->spread[SIDE_A], UNIT_NS),
                            place_quantity("spread_b", n->spread[SIDE_B], UNIT_NS),
@@ -79,11 +101,11 @@ static void tell_reason(const struct compare_kind *k, struct report *r)
                            place_quantity("between", n->between, UNIT_RATIO),
                            PLACE("how", report_message(r, n->is_measured ? &diff_text.measured
                                                                          : &diff_text.allowed))));
-    if (noise_tail_grew(n))
-        report_text(r, REPORT_MESSAGE(r, &diff_text.tail, PLACE("label", label),
-                                      PLACE("a", n->slow[SIDE_A]), PLACE("b", n->slow[SIDE_B]),
-                                      PLACE("n_a", n->units[SIDE_A]),
-                                      PLACE("n_b", n->units[SIDE_B]), PLACE("p", n->slow_chance)));
+}
+
+static void put_wording(struct wording w, struct table *table, struct report *r)
+{
+    table_text(r, table, wording_text(r->lang, &r->arena, w));
 }
 
 static void describe_kinds(const struct comparison *c, struct report *r)
@@ -93,18 +115,24 @@ static void describe_kinds(const struct comparison *c, struct report *r)
     for (size_t i = 0; i < c->n_kinds && i < MOST_KINDS_SHOWN; i++) {
         const struct compare_kind *k = &c->kinds[i];
         const struct noise_change *n = &k->change;
-        table_text(r, table, message_word(r->lang, k->name)); /* "all" is no name */
-        table_number(table, (double)k->units[SIDE_A]);
-        table_number(table, (double)k->units[SIDE_B]);
+        double low = n->is_typical ? n->typical_low : n->low,
+               high = n->is_typical ? n->typical_high : n->high;
+        struct str name = message_word(r->lang, k->name); /* "all" is no name */
+        table_text(r, table, c->method == METHOD_UNITS ? short_name_bare(&r->arena, name) : name);
         table_number(table, n->is_typical ? n->typical[SIDE_A] : n->mean[SIDE_A]);
         table_number(table, n->is_typical ? n->typical[SIDE_B] : n->mean[SIDE_B]);
-        table_number(table, n->is_typical ? n->typical_relative : n->relative);
-        table_number(table, n->is_typical ? n->typical_low : n->low);
-        table_number(table, n->is_typical ? n->typical_high : n->high);
+        put_wording(compare_share(&r->arena, n->is_typical ? n->typical_relative : n->relative),
+                    table, r);
+        if (isnan(low))
+            table_text(r, table, S("-"));
+        else
+            put_wording(compare_interval(&r->arena, low, high), table, r);
         table_word(r, table, c->is_equal ? "same" : noise_verdict_name(n->verdict));
         table_mark(table, n->verdict == NOISE_SLOWER   ? MARK_BAD
                           : n->verdict == NOISE_FASTER ? MARK_GOOD
                                                        : MARK_NONE);
+        table_number(table, (double)k->units[SIDE_A]);
+        table_number(table, (double)k->units[SIDE_B]);
     }
 }
 
@@ -117,19 +145,39 @@ static bool is_shown(const struct comparison *c, const struct compare_part *p,
            by >= (double)c->options.min_time;
 }
 
-static void put_part(const struct compare_part *p, const char *indent, struct table *table,
+/* Nothing is "-": a column of numbers is read faster. */
+static void put_time(nanos time, struct table *table)
+{
+    table_number(table, time != 0 ? (double)time : NAN);
+}
+
+static void put_calls(const struct compare_part *p, struct table *table, struct report *r)
+{
+    struct str a = compare_calls(&r->arena, p->calls[SIDE_A]),
+               b = compare_calls(&r->arena, p->calls[SIDE_B]);
+
+    if (p->class == PART_IDLE)
+        table_text(r, table, S("-"));
+    else if (str_equal(a, b))
+        table_text(r, table, a);
+    else
+        table_text(r, table, REPORT_MESSAGE(r, &diff_text.from_to, PLACE("a", a), PLACE("b", b)));
+}
+
+static void put_part(const struct compare_part *p, bool is_kernel, struct table *table,
                      struct report *r)
 {
-    struct str name = p->class == PART_IDLE
-                          ? arena_format(&r->arena, "idle: %.*s", STR_ARGS(p->name))
-                          : arena_format(&r->arena, "%s%.*s", indent, STR_ARGS(p->name));
+    struct str kernel = p->class == PART_COPY ? p->name : short_name_bare(&r->arena, p->name);
+    struct str name = is_kernel ? arena_format(&r->arena, "  %.*s", STR_ARGS(kernel))
+                      : p->class == PART_IDLE
+                          ? wording_text(r->lang, &r->arena, compare_part_name(&r->arena, p))
+                          : p->name;
 
     table_text(r, table, name);
-    table_number(table, (double)p->time[SIDE_A]);
-    table_number(table, (double)p->time[SIDE_B]);
+    put_time(p->time[SIDE_A], table);
+    put_time(p->time[SIDE_B], table);
     table_number(table, (double)p->delta);
-    table_number(table, p->class == PART_IDLE ? NAN : p->calls[SIDE_A]);
-    table_number(table, p->class == PART_IDLE ? NAN : p->calls[SIDE_B]);
+    put_calls(p, table, r);
     table_word(r, table, part_change_name(p->change));
 }
 
@@ -149,10 +197,10 @@ static void tell_parts(const struct comparison *c, const struct compare_kind *k,
         }
         if (table == NULL)
             table = report_table(r, part_columns, ARRAY_LEN(part_columns));
-        put_part(p, "", table, r);
+        put_part(p, false, table, r);
         for (size_t j = 0; j < p->n_kernels && j < MOST_KERNELS_SHOWN && p->n_kernels > 1; j++)
             if (is_shown(c, &p->kernels[j], k))
-                put_part(&p->kernels[j], "  ", table, r);
+                put_part(&p->kernels[j], true, table, r);
     }
     if (more > 0)
         report_text(r, REPORT_MESSAGE(r, &diff_text.more_parts, PLACE("n", more)));
@@ -184,7 +232,7 @@ void compare_describe(const struct comparison *c, struct report *r)
         return;
     }
     report_text(r, wording_text(r->lang, &r->arena, c->text));
-    if (is_told && c->worst != NULL)
+    if (is_told && c->worst != NULL && !c->is_equal)
         tell_reason(c->worst, r);
     if (c->record.english.n > 0)
         report_text(r, wording_text(r->lang, &r->arena, c->record));

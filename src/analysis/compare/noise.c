@@ -14,12 +14,17 @@
 #define FAIL_SHARE  0.5       /* of the limit: a change that fails is at least as much */
 #define PASS_CHANCE 0.005     /* of a slowdown by the limit in spite of a pass */
 #define SLOW_UNIT   1.5       /* of the median */
+#define OFF_BY      0.75      /* of the standard error of a correlation, to be safe */
 #define CORRELATED  0.1       /* less is taken for none */
 
-enum { LONG_BLOCKS = 64, LONG_SERIES = 12, CUT_OFF = 5 /* one in so many, at either end */ };
+enum { LONG_BLOCKS = 64, LONG_SERIES = 8 };
+
+#define LEAST_LEFT 2.9 /* units of a side that a cut leaves: three of five */
 
 ENUM_NAMES(noise_verdict_name, enum noise_verdict, "cannot tell", "no change shown", "slower",
            "faster")
+ENUM_NAMES(noise_part_name, enum noise_part, "middle three fifths", "faster three quarters",
+           "faster half", "fastest third", "fastest quarter")
 ENUM_NAMES(gate_verdict_name, enum gate_verdict, "pass", "fail", "cannot tell")
 
 /* ---- numbers by chance, the same everywhere ---- */
@@ -116,8 +121,9 @@ static void describe_side(struct arena *arena, const struct noise_side *s, int s
     out->spread[side] = all / (double)n;
 }
 
-/* Of neighbours, over all runs of both sides, each about its own mean; what short series hide of it
- * is put back. From 0 to 0.9. */
+/* Of neighbours, over all runs of both sides, each about its own mean. What short series hide of it
+ * is put back, and most of its standard error on top: too little makes false alarms. From 0 to 0.9.
+ */
 static double autocorrelation_of(const struct noise_side *sides)
 {
     double with = 0, own = 0, lengths = 0, runs = 0;
@@ -144,25 +150,16 @@ static double autocorrelation_of(const struct noise_side *sides)
     double rho = with / own, n = lengths / runs;
     if (n >= LONG_SERIES)
         rho = (rho + 1 / n) / (1 - 3 / n);
+    if (rho > CORRELATED && rho < 1)
+        rho += OFF_BY * (1 - rho * rho) / sqrt(lengths);
     return rho < 0 ? 0 : rho > 0.9 ? 0.9 : rho;
 }
 
-/* How much more the mean of many correlated samples scatters than that of independent ones: the
- * variances, of all and of what blocks of `block` keep. */
+/* How much more the mean of many correlated samples scatters than that of independent ones: its
+ * variance. */
 static double inflation(double rho)
 {
     return (1 + rho) / (1 - rho);
-}
-
-static double inflation_kept(double rho, size_t block)
-{
-    double sum = 1, power = 1;
-
-    for (size_t k = 1; k < block; k++) {
-        power *= rho;
-        sum += 2 * (1 - (double)k / (double)block) * power;
-    }
-    return sum;
 }
 
 /* The length that serves the mean of a series of first order best (Carlstein). */
@@ -186,11 +183,12 @@ static double student_of(double z, double df)
            (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * v * v * v);
 }
 
-/* Degrees of freedom of a variance of `df` that is stretched by an estimated inflation: what the
- * correlation of `n` neighbours may be off by counts too. */
-static double freedom_of(double df, double rho, double n)
+/* Degrees of freedom of a variance of correlated units of both sides; what their correlation may be
+ * off by, estimated from `all` neighbours, counts too. */
+static double freedom_of(double n_a, double n_b, double rho, double all)
 {
-    double of_rho = (1 - rho * rho) * n / 2;
+    double f = (1 + rho * rho) / (1 - rho * rho);
+    double df = fmax(1, n_a / f - 1) + fmax(1, n_b / f - 1), of_rho = (1 - rho * rho) * all / 2;
 
     return rho > CORRELATED ? df * of_rho / (df + of_rho) : df;
 }
@@ -277,7 +275,29 @@ static double deviation_of(const struct noise_side *s)
     return mean > 0 ? sqrt(sum / (double)(s->first[1] - 1)) / mean : 0;
 }
 
-/* Logarithms of the ratio of the means in each draw, ascending. */
+/* Variances of the mean of a side, relative: if its units are independent, and of its draws. */
+static void add_variances(const struct noise_side *s, const struct noise_drawn *drawn,
+                          double *independent, double *of_draws)
+{
+    double n = (double)s->first[s->runs], mean = mean_of(s->at, s->first[s->runs]);
+    double whole = n * n * mean * mean;
+
+    for (size_t r = 0; r < drawn->n; r++) {
+        const struct noise_series *x = &drawn->at[r];
+        double many = (double)x->n, centre = x->before[x->n] / many, units = 0, blocks = 0;
+        for (size_t i = 0; i < x->n; i++) {
+            double unit = x->before[i + 1] - x->before[i] - centre;
+            double sum = x->before[i + x->block] - x->before[i] - (double)x->block * centre;
+            units += unit * unit;
+            blocks += sum * sum / (double)x->block;
+        }
+        *independent += many > 1 ? units * many / (many - 1) / whole : 0;
+        *of_draws += blocks / whole;
+    }
+}
+
+/* Logarithms of the ratio of the means in each draw, ascending. Their distances from that of the
+ * data are stretched until they scatter as much as means of few and correlated units do. */
 static double *draw_ratios(struct arena *arena, const struct noise_side *sides,
                            struct noise_change *out, double between)
 {
@@ -285,18 +305,14 @@ static double *draw_ratios(struct arena *arena, const struct noise_side *sides,
     struct draws d = draws_of(sides);
     struct noise_drawn a = drawn_of(arena, &sides[0], rho, &out->block),
                        b = drawn_of(arena, &sides[1], rho, &out->block);
+    double n_a = a.samples, n_b = b.samples, independent = 0, of_draws = 0;
     double centre = log(mean_of(sides[1].at, sides[1].first[sides[1].runs]) /
                         mean_of(sides[0].at, sides[0].first[sides[0].runs]));
-    double f = inflation(rho), few = 0, df = 0, all = 0;
 
-    for (int side = 0; side < 2; side++) {
-        double n = (double)sides[side].first[sides[side].runs] / (double)sides[side].runs;
-        few += n / (n - 1) / 2;
-        df += fmax(1, (double)sides[side].first[sides[side].runs] / f - 1);
-        all += (double)sides[side].first[sides[side].runs];
-    }
-    double stretch = sqrt(few * f / inflation_kept(rho, out->block)) *
-                     student_of(Z_SURE, freedom_of(df, rho, all)) / Z_SURE;
+    add_variances(&sides[0], &a, &independent, &of_draws);
+    add_variances(&sides[1], &b, &independent, &of_draws);
+    double stretch = of_draws > 0 ? sqrt(fmax(1, inflation(rho) * independent / of_draws)) : 1;
+    stretch *= student_of(Z_SURE, freedom_of(n_a, n_b, rho, n_a + n_b)) / Z_SURE;
     for (size_t i = 0; i < NOISE_DRAWS; i++) {
         double ratio = log(drawn_mean(&b, &d) / drawn_mean(&a, &d));
         list[i] = centre + stretch * (ratio - centre) + between * draws_normal(&d);
@@ -307,51 +323,143 @@ static double *draw_ratios(struct arena *arena, const struct noise_side *sides,
 
 /* ---- a typical unit ---- */
 
-/* A side with its ends cut off to what is left (Winsor), in the order of time. */
-struct noise_middle {
-    struct noise_side side;
-    double mean;     /* without the ends */
-    double variance; /* of that mean, relative, of independent units (Yuen) */
-    double kept;     /* units that are no ends */
+/* Shares of the units that are cut off: the fastest and the slowest of a side. */
+struct noise_cut {
+    double fast, slow;
 };
 
-static struct noise_middle middle_of(struct arena *arena, const struct noise_side *s)
-{
-    size_t n = s->first[s->runs], cut = n / CUT_OFF;
-    double *at = ARENA_ARRAY(arena, double, n), *sorted = ARENA_ARRAY(arena, double, n);
-    struct noise_middle out = {{at, s->first, s->runs}, 0, 0, (double)(n - 2 * cut)};
+/* What most disturbs units makes them slower, so most cuts are at that end. */
+static const struct noise_cut cuts[NOISE_PARTS] = {
+    [NOISE_MIDDLE] = {0.2, 0.2},        [NOISE_THREE_QUARTERS] = {0, 0.25}, [NOISE_HALF] = {0, 0.5},
+    [NOISE_THIRD] = {0, 0.66666666667}, [NOISE_QUARTER] = {0, 0.75},
+};
 
-    memcpy(sorted, s->at, n * sizeof(*sorted));
-    ranked_sort(sorted, n);
-    out.mean = mean_of(sorted + cut, n - 2 * cut);
-    for (size_t i = 0; i < n; i++)
-        at[i] = fmin(fmax(s->at[i], sorted[cut]), sorted[n - 1 - cut]);
-    double centre = mean_of(at, n), square = 0;
-    for (size_t i = 0; i < n; i++)
-        square += (at[i] - centre) * (at[i] - centre);
-    if (out.mean > 0)
-        out.variance = square / (out.kept * (out.kept - 1)) / (out.mean * out.mean);
-    return out;
+/* The mean of what a cut leaves; a unit on its edge counts in part. */
+static double mean_left(const double *sorted, size_t n, const struct noise_cut *cut)
+{
+    double from = cut->fast * (double)n, to = (1 - cut->slow) * (double)n, sum = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        double part = fmin(to, (double)i + 1) - fmax(from, (double)i);
+        sum += part > 0 ? part * sorted[i] : 0;
+    }
+    return sum / (to - from);
 }
 
+/* A side of which each run's ends are cut off to what is left (Winsor), in the order of time. */
+struct noise_left {
+    struct noise_side side;
+    struct noise_side means; /* of what is left of each run, as samples */
+    double mean;             /* of what is left */
+    double variance;         /* of that mean, relative, of independent units (Yuen) */
+    double kept;             /* units that are left */
+};
+
+/* Fills at[] of a run and its mean; the variance of that mean. */
+static double cut_run(struct arena *arena, const double *from, size_t n,
+                      const struct noise_cut *cut, double *at, double *mean)
+{
+    size_t low = (size_t)(cut->fast * (double)n),
+           high = (size_t)ceil((1 - cut->slow) * (double)n) - 1;
+    double *sorted = ARENA_ARRAY(arena, double, n), square = 0;
+    double kept = (double)n * (1 - cut->fast - cut->slow);
+
+    memcpy(sorted, from, n * sizeof(*sorted));
+    ranked_sort(sorted, n);
+    *mean = mean_left(sorted, n, cut);
+    for (size_t i = 0; i < n; i++)
+        at[i] = fmin(fmax(from[i], sorted[low]), sorted[high]);
+    double centre = mean_of(at, n);
+    for (size_t i = 0; i < n; i++)
+        square += (at[i] - centre) * (at[i] - centre);
+    return square / (kept * (kept - 1));
+}
+
+/* False: too few are left. */
+static bool cut_side(struct arena *arena, const struct noise_side *s, const struct noise_cut *cut,
+                     struct noise_left *out)
+{
+    size_t n = s->first[s->runs], *first = ARENA_ARRAY(arena, size_t, 2);
+    double *at = ARENA_ARRAY(arena, double, n), *means = ARENA_ARRAY(arena, double, s->runs);
+    double left = 1 - cut->fast - cut->slow, square = 0;
+
+    *out = (struct noise_left){{at, s->first, s->runs}, {means, first, 1}, 0, 0, left * (double)n};
+    first[1] = s->runs;
+    if (out->kept < LEAST_LEFT)
+        return false;
+    for (size_t r = 0; r < s->runs; r++) {
+        size_t from = s->first[r], many = s->first[r + 1] - from;
+        double share = (double)many / (double)n;
+        if (left * (double)many < 2)
+            return false;
+        square += share * share * cut_run(arena, s->at + from, many, cut, at + from, &means[r]);
+        out->mean += share * means[r];
+    }
+    out->variance = square / (out->mean * out->mean);
+    return out->mean > 0;
+}
+
+/* What a cut leaves of both sides; half the interval of the logarithm of their ratio. */
+struct noise_ratio {
+    struct noise_left left[2];
+    double half;
+};
+
+static bool cut_both(struct arena *arena, const struct noise_side *sides,
+                     const struct noise_cut *cut, struct noise_ratio *out)
+{
+    struct noise_left *a = &out->left[0], *b = &out->left[1];
+
+    if (!cut_side(arena, &sides[0], cut, a) || !cut_side(arena, &sides[1], cut, b))
+        return false;
+    struct noise_side series[] = {a->side, b->side};
+    size_t n = a->side.first[a->side.runs] + b->side.first[b->side.runs];
+    double rho = autocorrelation_of(series), df = freedom_of(a->kept, b->kept, rho, (double)n);
+    out->half = student_of(Z_TYPICAL, df) * sqrt(inflation(rho) * (a->variance + b->variance));
+    return true;
+}
+
+/* As a cut leaves it, but of the means of runs, whose scatter is measured. */
+static void measure_runs(struct noise_ratio *of)
+{
+    double variance = 0, df = -2;
+
+    for (int side = 0; side < 2; side++) {
+        struct noise_left *left = &of->left[side];
+        double runs = (double)left->means.first[1], deviation = deviation_of(&left->means);
+        left->mean = mean_of(left->means.at, left->means.first[1]);
+        variance += deviation * deviation / runs;
+        df += runs;
+    }
+    of->half = student_of(Z_SURE, df) * sqrt(variance);
+}
+
+/* Of the cuts the one with the narrowest interval; it is chosen by the scatter of both sides alone,
+ * so it favours neither. */
 static void judge_typical(struct arena *arena, const struct noise_side *sides, double between,
                           struct noise_change *out)
 {
-    struct noise_middle a = middle_of(arena, &sides[0]), b = middle_of(arena, &sides[1]);
-    struct noise_side middles[] = {a.side, b.side};
-    double rho = autocorrelation_of(middles), f = inflation(rho);
-    double df = fmax(1, a.kept / f - 1) + fmax(1, b.kept / f - 1);
+    struct noise_ratio best = {.half = INFINITY}, one;
 
-    if (a.mean <= 0 || b.mean <= 0)
+    for (int part = 0; part < NOISE_PARTS; part++)
+        if (cut_both(arena, sides, &cuts[part], &one) && one.half < best.half) {
+            best = one;
+            out->part = (enum noise_part)part;
+        }
+    if (isinf(best.half))
         return;
-    df = freedom_of(df, rho, a.kept + b.kept);
-    double units = student_of(Z_TYPICAL, df) * sqrt(f * (a.variance + b.variance));
-    double half = hypot(units, Z_TYPICAL * between), centre = log(b.mean / a.mean);
-    out->typical[0] = a.mean;
-    out->typical[1] = b.mean;
-    out->typical_relative = b.mean / a.mean - 1;
-    out->typical_low = exp(centre - half) - 1;
-    out->typical_high = exp(centre + half) - 1;
+    best.half = hypot(best.half, Z_TYPICAL * between);
+    out->typical_sure = NOISE_TYPICAL;
+    if (out->is_measured) {
+        measure_runs(&best);
+        out->typical_sure = NOISE_SURE;
+    }
+    for (int side = 0; side < 2; side++)
+        out->typical[side] = best.left[side].mean;
+    double centre = log(out->typical[1] / out->typical[0]);
+    out->typical_relative = exp(centre) - 1;
+    out->typical_low = exp(centre - best.half) - 1;
+    out->typical_high = exp(centre + best.half) - 1;
 }
 
 /* ---- slow units ---- */
@@ -376,26 +484,29 @@ static double chance_of_slow(const struct noise_change *c)
 
 /* ---- the verdict ---- */
 
-/* Of a typical unit only what the mean does not contradict. */
+/* Of a typical unit only what the mean does not contradict: that changed the same way. */
 static enum noise_verdict verdict_of(const struct noise_change *c)
 {
     if (c->low > 0 || c->high < 0)
         return c->low > 0 ? NOISE_SLOWER : NOISE_FASTER;
-    return c->typical_low > 0 && c->relative > 0    ? NOISE_SLOWER
-           : c->typical_high < 0 && c->relative < 0 ? NOISE_FASTER
-                                                    : NOISE_NOTHING;
+    if (c->typical_low > 0 && c->relative > 0)
+        return NOISE_SLOWER;
+    if (c->typical_high < 0 && c->relative < 0)
+        return NOISE_FASTER;
+    return fmax(c->probability, c->probability_faster) <= PASS_CHANCE ? NOISE_NOTHING
+                                                                      : NOISE_UNKNOWN;
 }
 
 static void decide(struct noise_change *c)
 {
-    bool is_pass = c->probability <= PASS_CHANCE;
-
     c->verdict = verdict_of(c);
-    c->is_typical = c->verdict != NOISE_NOTHING && c->low <= 0 && c->high >= 0;
-    double sure = c->is_typical ? fmin(c->relative, c->typical_relative) : c->relative;
-    c->gate = is_pass                                                       ? GATE_PASS
-              : c->verdict == NOISE_SLOWER && sure >= FAIL_SHARE * c->limit ? GATE_FAIL
-                                                                            : GATE_UNKNOWN;
+    bool is_told = c->verdict == NOISE_SLOWER || c->verdict == NOISE_FASTER;
+    bool is_pass = c->probability <= PASS_CHANCE || c->verdict == NOISE_FASTER;
+    c->is_typical = is_told && c->low <= 0 && c->high >= 0;
+    double by = c->is_typical ? c->typical_relative : c->relative;
+    c->gate = is_pass                                                     ? GATE_PASS
+              : c->verdict == NOISE_SLOWER && by >= FAIL_SHARE * c->limit ? GATE_FAIL
+                                                                          : GATE_UNKNOWN;
     if (c->gate != GATE_UNKNOWN)
         return;
     /* The interval shrinks with the root of the units, down to what differs between runs. */
@@ -422,11 +533,13 @@ struct noise_change noise_judge(struct arena *arena, struct noise_side a, struct
         .low = NAN,
         .high = NAN,
         .probability = NAN,
+        .probability_faster = NAN,
         .block = 1,
         .typical = {NAN, NAN},
         .typical_relative = NAN,
         .typical_low = NAN,
         .typical_high = NAN,
+        .typical_sure = NAN,
     };
 
     for (int side = 0; side < 2; side++)
@@ -442,22 +555,25 @@ struct noise_change noise_judge(struct arena *arena, struct noise_side a, struct
     }
     out.autocorrelation = autocorrelation_of(sides);
     double between = options.between * sqrt(1 / (double)a.runs + 1 / (double)b.runs);
-    if (a.runs >= NOISE_RUNS && b.runs >= NOISE_RUNS) {
+    out.is_measured = a.runs >= NOISE_RUNS && b.runs >= NOISE_RUNS;
+    if (!options.by_mean)
+        judge_typical(arena, sides, between, &out);
+    if (out.is_measured) {
         sides[0] = means_of(arena, &a);
         sides[1] = means_of(arena, &b);
-        out.is_measured = true;
         out.between = (deviation_of(&sides[0]) + deviation_of(&sides[1])) / 2;
         out.autocorrelation = between = 0;
-    } else if (!options.by_mean) {
-        judge_typical(arena, sides, between, &out);
     }
     double *ratios = draw_ratios(arena, sides, &out, between), over = log(1 + options.limit);
-    size_t above = 0;
-    for (size_t i = 0; i < NOISE_DRAWS; i++)
+    size_t above = 0, below = 0;
+    for (size_t i = 0; i < NOISE_DRAWS; i++) {
         above += ratios[i] > over;
+        below += ratios[i] < -over;
+    }
     out.low = exp(ranked_at(ratios, NOISE_DRAWS, (1 - NOISE_SURE) / 2)) - 1;
     out.high = exp(ranked_at(ratios, NOISE_DRAWS, (1 + NOISE_SURE) / 2)) - 1;
     out.probability = (double)above / NOISE_DRAWS;
+    out.probability_faster = (double)below / NOISE_DRAWS;
     decide(&out);
     return out;
 }

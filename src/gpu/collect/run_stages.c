@@ -7,6 +7,7 @@
 #include "base/text/pattern.h"
 #include "gpu/collect/run.h"
 #include "gpu/judge/variants.h"
+#include "ops/short_name.h"
 
 enum { STAGE_NAME = 60, AUTO_STAGES = 64 };
 
@@ -134,7 +135,7 @@ static size_t gather_names(struct gpu_run *run, struct name_time *names)
 /* A stage with all launches of a kernel's name; its own is short, and no other stage has it. */
 static void add_named(struct gpu_run *run, struct str kernel)
 {
-    struct str name = one_line(run, str_trim(str_part(gpu_short_name(kernel), 0, STAGE_NAME)));
+    struct str name = one_line(run, str_trim(str_part(short_name_of(kernel), 0, STAGE_NAME)));
     struct str base = name.n > 0 ? name : S("kernel");
 
     name = base;

@@ -14,6 +14,7 @@
 #include "base/formats/json_read.h"
 #include "gpu/collect/run_record.h"
 #include "gpu/judge/report.h"
+#include "ops/short_name.h"
 
 enum { TRIES = 1000 };
 
@@ -265,13 +266,12 @@ static enum status copy_supplied(struct arena *arena, const char *dir, const str
 static const char *listing_name(struct arena *arena, const struct gpu_import *import, size_t i)
 {
     struct str name =
-        fs_safe_name(arena, str_part(gpu_short_name(import->listings.at[i].kernel), 0, 80), '-');
+        fs_safe_name(arena, str_part(short_name_of(import->listings.at[i].kernel), 0, 80), '-');
     size_t before = 0;
 
     for (size_t k = 0; k < i; k++)
         before += str_equal(
-            fs_safe_name(arena, str_part(gpu_short_name(import->listings.at[k].kernel), 0, 80),
-                         '-'),
+            fs_safe_name(arena, str_part(short_name_of(import->listings.at[k].kernel), 0, 80), '-'),
             name);
     return before == 0 ? arena_cstr(arena, name)
                        : arena_printf(arena, "%.*s-%zu", STR_ARGS(name), before + 1);

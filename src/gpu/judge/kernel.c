@@ -205,63 +205,12 @@ uint64_t gpu_kernel_threads(const struct gpu_kernel *k)
     return product(k->block);
 }
 
-/* Where the argument list begins: the bracket that the last one of the name closes. */
-static size_t arguments_at(struct str name)
-{
-    size_t depth = 0;
-
-    if (name.n == 0 || name.at[name.n - 1] != ')')
-        return name.n;
-    for (size_t i = name.n; i-- > 0;) {
-        depth += name.at[i] == ')';
-        depth -= name.at[i] == '(';
-        if (depth == 0)
-            return i;
-    }
-    return name.n;
-}
-
-/* Whether the '>' behind `before` is that of a name that lost its '<': "unnamed>", "f<unnamed>". */
-static bool lost_its_pair(struct str before)
-{
-    if (!str_ends(before, S("unnamed")))
-        return false;
-    size_t at = before.n - strlen("unnamed");
-    if (at == 0 || before.at[at - 1] != '<')
-        return true;
-    return at > 1 && char_is_word(before.at[at - 2]);
-}
-
 struct str gpu_function_name(struct str name)
 {
     size_t n = name.n - str_last_digits(name);
     bool has_number = n < name.n && n > 1 && name.at[n - 1] == '#';
 
     return has_number ? str_part(name, 0, n - 1) : name;
-}
-
-struct str gpu_short_name(struct str name)
-{
-    struct str head = {name.at, arguments_at(name)};
-    size_t angle = 0, round = 0, square = 0, start = 0;
-
-    if (head.n == 0)
-        return name;
-    /* Tools cut names: "<unnamed>::" loses its first bracket and a lambda its square one. What
-     * closes nothing is passed over. */
-    for (size_t i = 0; i < head.n; i++) {
-        char c = head.at[i];
-        angle += c == '<';
-        round += c == '(';
-        square += c == '[';
-        if (c == '>' && !lost_its_pair(str_part(head, 0, i)))
-            angle -= angle > 0;
-        round -= c == ')' && round > 0;
-        square -= c == ']' && square > 0;
-        if (angle + round + square == 0 && c == ' ' && i + 1 < head.n)
-            start = i + 1; /* behind the return type */
-    }
-    return str_part(head, start, head.n - start);
 }
 
 bool gpu_uses_tensor(const struct gpu_kernel *k)

@@ -116,9 +116,6 @@ uint64_t gpu_kernel_threads(const struct gpu_kernel *k);
 /* Without the number of a size, "#2". A view into `name`. */
 struct str gpu_function_name(struct str name);
 
-/* Without return type and arguments: "gemm_tiled<32>". A view into `name`. */
-struct str gpu_short_name(struct str name);
-
 /* Whether tensor instructions were issued: at least 0.1 % of the time; counters carry noise below
  * that. False when not collected. */
 bool gpu_uses_tensor(const struct gpu_kernel *k);

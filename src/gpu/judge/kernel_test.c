@@ -20,28 +20,6 @@ TEST(names_of_counters_lead_to_metrics)
         assert_int_equal(gpu_metric_of_name(str_of(gpu_metric_name((enum gpu_metric)i))), i);
 }
 
-TEST(a_short_name_has_neither_type_nor_arguments)
-{
-    assert_str(gpu_short_name(S("void gemm_tiled<32>(const float *, int)")), "gemm_tiled<32>");
-    assert_str(gpu_short_name(S("gemm(int)")), "gemm");
-    assert_str(gpu_short_name(S("_Z4gemmPKf")), "_Z4gemmPKf");
-    assert_str(gpu_short_name(S("void f<void (*)(int), 3>(int (*)(char))")), "f<void (*)(int), 3>");
-    assert_str(gpu_short_name(S("")), "");
-    assert_str(gpu_short_name(S("odd)")), "odd)");
-}
-
-TEST(a_short_name_stands_names_that_a_tool_cut)
-{
-    assert_str(
-        gpu_short_name(S("void k<4, unnamed>::f(T &)::[lambda() (instance 1)]::operator ()() "
-                         "lambda(B) (instance 1)], array<char *, 2>>(int, T2)")),
-        "k<4, unnamed>::f(T &)::[lambda() (instance 1)]::operator ()() lambda(B) (instance 1)], "
-        "array<char *, 2>>");
-    assert_str(gpu_short_name(S("void unnamed>::Cat<unnamed>::Op<2>, unsigned int, 4>(T1 *)")),
-               "unnamed>::Cat<unnamed>::Op<2>, unsigned int, 4>");
-    assert_str(gpu_short_name(S("void <unnamed>::k<1>(int)")), "<unnamed>::k<1>");
-}
-
 TEST(the_selected_warp_does_not_wait)
 {
     struct gpu_kernel k = gpu_kernel_none();
@@ -99,7 +77,5 @@ TEST(a_size_has_a_number_behind_the_name)
 }
 
 TEST_MAIN("gpu/judge/kernel", T(names_of_counters_lead_to_metrics),
-          T(a_short_name_has_neither_type_nor_arguments),
-          T(a_short_name_stands_names_that_a_tool_cut), T(the_selected_warp_does_not_wait),
-          T(stand_ins_serve_where_the_throughput_is_missing),
+          T(the_selected_warp_does_not_wait), T(stand_ins_serve_where_the_throughput_is_missing),
           T(noise_of_the_tensor_counter_is_no_tensor_work), T(a_size_has_a_number_behind_the_name))

@@ -9,6 +9,7 @@
 #include "base/text/num.h"
 #include "gpu/collect/rundir.h"
 #include "gpu/ncu/ncu_csv.h"
+#include "ops/short_name.h"
 
 bool gpu_ptx_is_header(struct str line)
 {
@@ -133,7 +134,7 @@ enum status gpu_ptx_write(const char *dir, const struct gpu_import *in, const st
     const char *folder = fs_join(&arena, dir, "ptx");
     st = fs_mkdirs(folder, d);
     for (size_t k = 0; k < run->kernels.n && st == ST_OK; k++) {
-        struct str shown = gpu_short_name(run->kernels.at[k].name);
+        struct str shown = short_name_of(run->kernels.at[k].name);
         struct str plain = str_part(shown, 0, str_find_char(shown, '<')); /* without "lib::" */
         for (size_t at; (at = str_find(plain, S("::"))) < plain.n;)
             plain = str_part(plain, at + 2, plain.n);

@@ -10,6 +10,8 @@ void trace_facts_init(struct trace_facts *f)
                               .device_memory = UNKNOWN,
                               .device_cores = UNKNOWN,
                               .capability = {UNKNOWN, UNKNOWN},
+                              .cuda = {UNKNOWN, UNKNOWN},
+                              .hip = {UNKNOWN, UNKNOWN},
                               .device_name = S("")};
     arena_init(&f->arena);
 }
@@ -89,9 +91,28 @@ static void take_devices(struct json *j, struct trace_facts *f)
     take_vendor(f->device_name, f);
 }
 
+/* Versions of runtimes and drivers; false for another member. */
+static bool take_version(struct json *j, struct str key, struct trace_facts *f)
+{
+    static const struct str names[] = {S_INIT("cuda_runtime_version"),
+                                       S_INIT("cuda_driver_version"), S_INIT("hip_runtime_version"),
+                                       S_INIT("hip_driver_version")};
+    int64_t *const to[] = {&f->cuda[0], &f->cuda[1], &f->hip[0], &f->hip[1]};
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_equal(key, names[i])) {
+            facts_read_number(j, to[i]);
+            return true;
+        }
+    return false;
+}
+
 static void take_member(struct json *j, struct str key, struct trace_facts *f)
 {
     bool is_there;
+
+    if (take_version(j, key, f))
+        return;
 
     /* Look before entering: a member of the wrong sort is skipped. */
     if (str_equal(key, S("baseTimeNanoseconds"))) {

@@ -58,6 +58,7 @@ struct trace_facts {
     int64_t rank, world_size, record_shapes, with_stack; /* UNKNOWN when not told */
     int64_t device_memory;                               /* bytes of the first device */
     int64_t device_cores, capability[2];                 /* likewise */
+    int64_t cuda[2], hip[2];                             /* versions of runtime and driver */
     int64_t base_time;                                   /* what has to be added to get Unix ns */
     bool has_base_time;
     struct str device_name; /* in the arena */

@@ -368,6 +368,30 @@ static void read_run(struct reader *r, enum trace_dialect dialect)
     mem_free(r->slots);
 }
 
+/* "CUDA 13.0, driver 13.0": as the vendors number them. */
+static void set_software(const struct trace_facts *t, struct capture *cap)
+{
+    const struct {
+        const char *name;
+        const int64_t *at; /* runtime, driver */
+        int64_t major, minor;
+    } stacks[] = {{"CUDA", t->cuda, 1000, 10}, {"HIP", t->hip, 10000000, 100000}};
+
+    for (size_t i = 0; i < ARRAY_LEN(stacks); i++) {
+        const int64_t *v = stacks[i].at, major = stacks[i].major, minor = stacks[i].minor;
+        if (v[0] <= 0)
+            continue;
+        struct text out = {0};
+        text_format(&out, "%s %lld.%lld", stacks[i].name, (long long)(v[0] / major),
+                    (long long)(v[0] % major / minor));
+        if (v[1] > 0)
+            text_format(&out, ", driver %lld.%lld", (long long)(v[1] / major),
+                        (long long)(v[1] % major / minor));
+        cap->facts.producer = capture_intern(cap, text_view(&out));
+        text_free(&out);
+    }
+}
+
 static void set_facts(struct reader *r, struct capture *cap, enum trace_dialect dialect)
 {
     static const struct str kinds[] = {
@@ -395,6 +419,7 @@ static void set_facts(struct reader *r, struct capture *cap, enum trace_dialect 
                                              (long long)t->capability[1]);
     if (t->vendor != VENDOR_UNKNOWN)
         f->vendor = t->vendor;
+    set_software(t, cap);
     if (t->has_base_time)
         cap->clock.to_unix = t->base_time;
     if (t->has_base_time || dialect == TRACE_KINETO || dialect == TRACE_ASCEND)

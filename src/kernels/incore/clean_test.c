@@ -32,7 +32,7 @@ static struct bench read_with(const char *text, struct incore_rules rules)
 }
 
 /* The events up to NULL, read as one trace. */
-static struct bench read_list(struct incore_rules rules, const char *const *events)
+static struct bench read_events(struct incore_rules rules, const char *const *events)
 {
     static char text[8192];
     size_t n = (size_t)snprintf(text, sizeof(text), "{\"traceEvents\":[");
@@ -45,7 +45,7 @@ static struct bench read_list(struct incore_rules rules, const char *const *even
 
 static const struct incore_rules compat = {.is_compat = true}, ours = {0};
 
-#define READ(rules, ...) read_list(rules, (const char *const[]){__VA_ARGS__, NULL})
+#define READ(rules, ...) read_events(rules, (const char *const[]){__VA_ARGS__, NULL})
 
 static void drop(struct bench *b)
 {

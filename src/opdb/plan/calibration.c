@@ -39,7 +39,7 @@ static struct calibration_engine *engine_of(struct calibration *c, struct arena 
     return e;
 }
 
-static bool read_line(struct calibration *c, struct arena *arena, struct str line)
+static bool read_engine(struct calibration *c, struct arena *arena, struct str line)
 {
     struct str engine = S(""), name = S(""), text = S(""), rows = S("");
     double value = 0;
@@ -81,7 +81,7 @@ static enum status parse(struct arena *arena, struct str text, const char *path,
         at++;
         if (line.n == 0 || line.at[0] == '#' || (at == 1 && str_starts(line, S("engine,"))))
             continue;
-        if (!read_line(c, arena, line))
+        if (!read_engine(c, arena, line))
             return diag_fail(d, ST_FORMAT, "plan.bad-calibration",
                              (struct where){.path = path, .line = at},
                              "not \"engine,quantity,value,rows,source\" of a known quantity");
