@@ -3,10 +3,15 @@
  */
 #include "analysis/analysis.h"
 
+#include "analysis/sql/sql_table.h"
+
 static const struct analysis *const analyses[] = {
 #define ANALYSIS(sym) &analysis_##sym,
 #include "analysis/analyses.def"
 #undef ANALYSIS
+#define SQL_TABLE(sym, ...) &analysis_##sym,
+#include "analysis/sql/sql_tables.def"
+#undef SQL_TABLE
 };
 
 const struct analysis *analysis_at(size_t i)

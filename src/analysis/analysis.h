@@ -1,7 +1,8 @@
 /*
  * analysis - every question strata can ask of one capture, as a table.
  *
- * An analysis is one file and one line in analyses.def. It reads a study and finds a result, which
+ * An analysis is one file and one line in analyses.def, or a statement and a line in
+ * sql/sql_tables.def. It reads a study and finds a result, which
  * it describes twice: as a record for programs, and as a report for people. It never prints.
  * `strata analyze`, the library, the fuzzers and the schemas go through the table.
  *

@@ -10,6 +10,7 @@
 
 struct arch;
 struct op_names;
+struct sql_table_rows;
 struct structures;
 
 /* Facts that several analyses share. study_X(st) gives what X_find(st) found the first time; of
@@ -83,7 +84,8 @@ struct study {
 #undef STUDY_MEMBER
     bool has_kernels, has_busy;
     struct study *judged; /* that the diagnosis is of, where the contract has other steps */
-    struct study_account *accounts; /* of each device that was asked for */
+    struct study_account *accounts;     /* of each device that was asked for */
+    const struct sql_table_rows *table; /* of data/tables, the one that was asked for last */
 };
 
 /* The listing rules of the anomaly report: from 100 us on, at most 200. */

@@ -1,7 +1,7 @@
 /*
  * strata analyze: any analysis by its name, in any format.
  */
-#include "analysis/analysis.h"
+#include "analysis/sql/sql_table.h"
 #include "cli/captures.h"
 #include "render/render.h"
 
@@ -15,6 +15,9 @@ static const char *const names[] = {
 #define ANALYSIS(sym) #sym,
 #include "analysis/analyses.def"
 #undef ANALYSIS
+#define SQL_TABLE(sym, ...) #sym,
+#include "analysis/sql/sql_tables.def"
+#undef SQL_TABLE
     NULL,
 };
 
@@ -153,6 +156,9 @@ const struct command command_analyze = {
 #define ANALYSIS(sym) " " #sym
 #include "analysis/analyses.def"
 #undef ANALYSIS
+#define SQL_TABLE(sym, ...) " " #sym
+#include "analysis/sql/sql_tables.def"
+#undef SQL_TABLE
                ". --list describes them.",
     .see = "docs/analyses",
     .operands = {.kind = OPERAND_FILE, .min = 0, .max = 2, .choices = names},
@@ -160,6 +166,7 @@ const struct command command_analyze = {
     .schemas =
         {
             &list_schema,
+            &sql_table_schema,
 #define ANALYSIS(sym) &sym##_schema,
 #include "analysis/analyses.def"
 #undef ANALYSIS

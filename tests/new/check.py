@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-KINDS = (("importer", "tick-list"), ("importer", "rocprof/tick-table"), ("analysis", "busy-stretches"),
+KINDS = (("importer", "tick-list"), ("importer", "rocprof/tick-table"), ("analysis", "busy-stretches"), ("table", "kinds"),
          ("cause", "lost-names"), ("command", "tally"))
 FLAGS = ["-std=c17", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Wmissing-prototypes", "-Werror",
          "-D_GNU_SOURCE", '-DSTRATA_VERSION="0"', "-Isrc", "-Iinclude", "-Itests/support"]
@@ -41,7 +41,7 @@ def main():
     compiler, build = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
     with tempfile.TemporaryDirectory(prefix="strata-new-") as folder:
         copy = pathlib.Path(folder)
-        for name in ("src", "data/text", "docs", "tools", "cmake", "include", "tests/support"):
+        for name in ("src", "data/text", "data/tables", "docs", "tools", "cmake", "include", "tests/support"):
             shutil.copytree(ROOT / name, copy / name)
         before = {path: path.stat().st_mtime_ns for path in copy.rglob("*") if path.is_file()}
         fine = all([run(copy, "tools/new", kind, name) for kind, name in KINDS])
