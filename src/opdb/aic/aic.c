@@ -179,6 +179,7 @@ static enum status write_rows(struct aic_import *a, struct aic_table *t, struct 
     return st;
 }
 
+/* A table is whole or not there. */
 static void write_table(void *ctx, size_t i)
 {
     struct aic_import *a = ctx;

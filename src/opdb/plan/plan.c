@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/run/cancel.h"
-#include "opdb/plan/plan_serve.h"
+#include "opdb/plan/plan_base.h"
 
 enum { MOST_CARDS = 1 << 12, SWEEP = 24 };
 
@@ -308,6 +308,7 @@ static bool is_useful(const struct plan_request *r, const struct model_layout *l
            l->expert_tp == 1;
 }
 
+/* Every way to lay the experts on the cards of the attention: tp x dp = moe_tp x ep. */
 static void try_experts(struct plan *p, struct plan_base *b, struct model_layout l)
 {
     const struct plan_request *r = p->request;
@@ -337,6 +338,7 @@ static void try_experts(struct plan *p, struct plan_base *b, struct model_layout
     }
 }
 
+/* All layouts on one database. */
 static void try_base(struct plan *p, struct plan_base *b)
 {
     static const int64_t one[] = {1};

@@ -144,6 +144,7 @@ static enum status open_newest(struct plan *p, const char *engine_dir, struct pl
                      STR_ARGS(p->request->model->name), newest, missing);
 }
 
+/* The one that is named, or the only one that has tables. */
 static enum status choose_engine(struct plan *p, const char *system_dir, struct plan_base *b,
                                  struct diag *d)
 {
@@ -175,6 +176,7 @@ static enum status choose_engine(struct plan *p, const char *system_dir, struct 
     return st;
 }
 
+/* SYSTEM/ENGINE/VERSION below the folder of databases. */
 static enum status open_system(struct plan *p, struct str system, struct diag *d)
 {
     const struct plan_request *r = p->request;

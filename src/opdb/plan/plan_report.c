@@ -5,7 +5,6 @@
 
 #include "base/text/text.h"
 #include "opdb/plan/plan_base.h"
-#include "opdb/plan/plan_report.h"
 #include "report/report.h"
 #include "text/plan.h"
 
@@ -193,6 +192,7 @@ static const struct column top_columns[] = {
 };
 static const unsigned char top_drops[] = {0, 0, 0, 1, 0, 1, 0, 0, 2, 1, 2};
 
+/* One table, best first. */
 static void describe_top(const struct plan_result *p, struct report *r)
 {
     struct table *t = report_table(r, top_columns, ARRAY_LEN(top_columns));
@@ -215,6 +215,7 @@ static void describe_top(const struct plan_result *p, struct report *r)
     }
 }
 
+/* The first sentence: what serves best, or that nothing does. */
 static void describe_verdict(const struct plan_result *p, struct report *r)
 {
     const struct plan_row *best = &p->top[0];
@@ -245,6 +246,7 @@ static void describe_explained(const struct plan_explained *e, struct report *r)
     report_records(r, &part_record, e->list.parts.at, e->list.parts.n, NULL);
 }
 
+/* Verdict, table, calls of one step when asked, refusals. */
 void plan_describe(const void *result, struct report *r)
 {
     const struct plan_result *p = result;

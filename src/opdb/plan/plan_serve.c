@@ -1,7 +1,7 @@
 /*
- * One configuration of a plan. See plan_serve.h.
+ * One configuration of a plan. See plan_base.h.
  */
-#include "opdb/plan/plan_serve.h"
+#include "opdb/plan/plan_base.h"
 
 #include <math.h>
 

@@ -95,6 +95,7 @@ static struct str model_of(struct accuracy *a, const struct estimate_model *m)
                         r->cores, smooth);
 }
 
+/* Each point left out alone, then each fifth of the longest axis. */
 static void judge_regime(struct accuracy *a, const struct opset *s, const struct opset_regime *r,
                          struct accuracy_errors all[2])
 {

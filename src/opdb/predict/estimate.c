@@ -98,7 +98,7 @@ double estimate_half(double inside, const struct estimate_far *far, const struct
                 pow(far->growth * g->distance, 2));
 }
 
-void estimate_far_of(struct estimate_far *far, const struct estimate_family *f,
+void estimate_far_of(struct estimate_far *far, const struct estimate_fits *f,
                      const struct estimate_chip *chip, enum work_kind kind, double most_bytes)
 {
     /* Errors are hardly as independent as their number, and never this small. */

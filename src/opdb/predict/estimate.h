@@ -67,10 +67,10 @@ struct estimate_member {
 
 /* Beyond the points: roofs that fit the points about as well, and their weights, which sum up to 1.
  * How far they are apart is part of the interval. */
-enum { ESTIMATE_FAMILY = 16 };
+enum { ESTIMATE_FITS = 16 };
 struct estimate_far {
-    struct estimate_roof roof[ESTIMATE_FAMILY];
-    double weight[ESTIMATE_FAMILY];
+    struct estimate_roof roof[ESTIMATE_FITS];
+    double weight[ESTIMATE_FITS];
     unsigned n;
     double hold;   /* share of what the roof leaves of the nearest points that is kept */
     double growth; /* half of an 80 % interval in ln, for each unit of distance */

@@ -186,9 +186,9 @@ void estimate_fit_points(const struct estimate_point *points, size_t n, const bo
     for (size_t i = 0; i < used; i++)
         estimate_place(&points[chosen[i]].work, place[i]);
     struct bench_of b = {{points, chosen, used, chip, NULL}, place, rest};
-    struct estimate_roof roofs[ESTIMATE_ROOFS + ESTIMATE_FAMILY];
+    struct estimate_roof roofs[ESTIMATE_ROOFS + ESTIMATE_FITS];
     size_t n_roofs = estimate_roofs(roofs, out->of_kind, &b.sample);
-    const struct estimate_family *plain = &out->of_kind[ESTIMATE_PLAIN];
+    const struct estimate_fits *plain = &out->of_kind[ESTIMATE_PLAIN];
     for (unsigned i = 0; i < plain->n && plain->n > 1; i++)
         roofs[n_roofs++] = plain->at[i];
     for (size_t i = 0; i < n_roofs; i++) {

@@ -135,6 +135,7 @@ static uint32_t furthest(const struct estimate_hull *h, const double *way, uint3
     return found;
 }
 
+/* Wolfe's method; a place nearer than ESTIMATE_TOUCH is in the hull. */
 double estimate_hull_distance(const struct estimate_hull *h, const double *at, uint32_t without)
 {
     struct simplex s = {.n = 0};

@@ -16,9 +16,9 @@ struct estimate_sample {
 };
 
 /* Roofs of one kind with their misfits. */
-struct estimate_family {
-    struct estimate_roof at[ESTIMATE_FAMILY];
-    double misfit[ESTIMATE_FAMILY];
+struct estimate_fits {
+    struct estimate_roof at[ESTIMATE_FITS];
+    double misfit[ESTIMATE_FITS];
     unsigned n;
     double points; /* that they were fitted to */
 };
@@ -26,11 +26,11 @@ struct estimate_family {
 /* Roofs that fit: the plain one, one with a cache, and with the tiles that fit best, where there
  * are any. */
 enum { ESTIMATE_TILED = 3, ESTIMATE_ROOFS = 2 + ESTIMATE_TILED };
-size_t estimate_roofs(struct estimate_roof *out, struct estimate_family *family,
+size_t estimate_roofs(struct estimate_roof *out, struct estimate_fits *family,
                       const struct estimate_sample *s);
 
 /* Fits the roofs of a family again, with the weights of the sample, and adds them to it. */
-void estimate_refit(struct estimate_family *f, const struct estimate_sample *s);
+void estimate_refit(struct estimate_fits *f, const struct estimate_sample *s);
 
 /* Where no point tells how fast bytes move that fit into no cache, the far roof takes what is usual
  * for the chip. */
@@ -46,7 +46,7 @@ enum estimate_kind estimate_kind_of(const struct estimate_roof *r);
 struct estimate_fitted {
     struct estimate_member member[ESTIMATE_MEMBERS];
     unsigned n_members;
-    struct estimate_family of_kind[ESTIMATE_KINDS]; /* empty: none of that kind */
+    struct estimate_fits of_kind[ESTIMATE_KINDS]; /* empty: none of that kind */
 };
 void estimate_fit_points(const struct estimate_point *points, size_t n, const bool *is_out,
                          const struct estimate_chip *chip, struct estimate_fitted *out);
@@ -120,7 +120,7 @@ struct estimate_field estimate_field_of(const struct estimate_model *m);
 double estimate_half(double inside, const struct estimate_far *far, const struct estimate_guess *g);
 
 /* The roofs of a family that fit about as well as the best, for predictions beyond the points. */
-void estimate_far_of(struct estimate_far *far, const struct estimate_family *f,
+void estimate_far_of(struct estimate_far *far, const struct estimate_fits *f,
                      const struct estimate_chip *chip, enum work_kind kind, double most_bytes);
 
 /* The factor of intervals between the points, and the model beyond them, from points left out. */

@@ -187,12 +187,12 @@ static double usual_depth(const struct estimate_sample *s)
 
 /* Refines `one`, which joins the family, and takes it when it fits better by more than chance. */
 static void keep_if_better(struct estimate_roof *r, double *least, struct estimate_roof *one,
-                           struct estimate_family *f, const struct estimate_sample *s)
+                           struct estimate_fits *f, const struct estimate_sample *s)
 {
     const double gain = 0.9;
     double now = refine(one, s);
 
-    if (f != NULL && f->n < ESTIMATE_FAMILY) {
+    if (f != NULL && f->n < ESTIMATE_FITS) {
         f->at[f->n] = *one;
         f->misfit[f->n++] = now;
     }
@@ -204,7 +204,7 @@ static void keep_if_better(struct estimate_roof *r, double *least, struct estima
 
 /* The same with latency and throughput overlapping, with a latency that grows with depth, with
  * parts that take a while to fill. All that were tried are the family (NULL: nobody asks). */
-static void refine_latency(struct estimate_roof *r, struct estimate_family *f,
+static void refine_latency(struct estimate_roof *r, struct estimate_fits *f,
                            const struct estimate_sample *s)
 {
     double least = INFINITY, depth = usual_depth(s);
@@ -228,12 +228,12 @@ static void refine_latency(struct estimate_roof *r, struct estimate_family *f,
     keep_if_better(r, &least, &one, f, s);
 }
 
-void estimate_refit(struct estimate_family *f, const struct estimate_sample *s)
+void estimate_refit(struct estimate_fits *f, const struct estimate_sample *s)
 {
     unsigned n = f->n;
 
     f->points = (double)s->n;
-    for (unsigned i = 0; i < n && f->n < ESTIMATE_FAMILY; i++, f->n++) {
+    for (unsigned i = 0; i < n && f->n < ESTIMATE_FITS; i++, f->n++) {
         f->at[f->n] = f->at[i];
         refine(&f->at[f->n], s);
     }
@@ -242,7 +242,7 @@ void estimate_refit(struct estimate_family *f, const struct estimate_sample *s)
 }
 
 /* The size of a cache that fits best, when there are points on both sides of it. */
-static bool choose_cache(struct estimate_roof *out, struct estimate_family *f,
+static bool choose_cache(struct estimate_roof *out, struct estimate_fits *f,
                          const struct estimate_roof *plain, const struct estimate_sample *s)
 {
     enum { SIDE = 4, SIZES = 16 }; /* 8 to 227 MB */
@@ -375,7 +375,7 @@ static void glance_all(struct ranking *out, const struct estimate_sample *s, dou
 }
 
 /* The tiles and numbers of cores that fit best. */
-static void choose_tiles(struct estimate_roof *top, size_t n, struct estimate_family *f,
+static void choose_tiles(struct estimate_roof *top, size_t n, struct estimate_fits *f,
                          const struct estimate_sample *s, double cores)
 {
     enum { LIKELY = 40 };
@@ -400,7 +400,7 @@ static void choose_tiles(struct estimate_roof *top, size_t n, struct estimate_fa
         refine_latency(&top[k], k == 0 ? f : NULL, s);
 }
 
-size_t estimate_roofs(struct estimate_roof *out, struct estimate_family *family,
+size_t estimate_roofs(struct estimate_roof *out, struct estimate_fits *family,
                       const struct estimate_sample *s)
 {
     enum { FEW = 4, TILED_FROM = 8, CACHED_FROM = 12 };

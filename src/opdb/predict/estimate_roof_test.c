@@ -79,7 +79,7 @@ TEST(rates_are_fitted_to_points_of_both_kinds)
     struct estimate_point points[POINTS] = {0};
     uint32_t at[POINTS];
     const struct estimate_chip unknown = {0};
-    struct estimate_family family[ESTIMATE_KINDS] = {0};
+    struct estimate_fits family[ESTIMATE_KINDS] = {0};
     struct estimate_roof made = {.launch_us = 3, .rate = 2e6, .speed = 5e4}, out[ESTIMATE_ROOFS];
 
     for (uint32_t i = 0; i < POINTS; i++) {

@@ -99,6 +99,7 @@ static void try_kinds(const struct trying *t, const struct estimate_field *f,
         }
 }
 
+/* Leaves a share of the longest points out and predicts some of them by every kind of roof. */
 static void cut_once(const struct trying *t, unsigned cut, struct cutting *c)
 {
     enum { LEAST = 4 };
@@ -174,6 +175,7 @@ static double growth_of(const struct cutting *c, unsigned kind, unsigned hold, d
     return cuts > 0 ? fmax(sum / cuts, least / 2) : usual;
 }
 
+/* The kind with the least error beyond the cuts; one with more numbers must be better by 15 %. */
 static void choose_far(struct estimate_model *m, const struct trying *t,
                        const struct estimate_fitted *whole)
 {
