@@ -183,7 +183,6 @@ static bool read_spread(struct session *s, const char *text, struct str *out)
     return true;
 }
 
-/* --system is a list; without it the folder itself is a database. */
 static int read_systems(struct session *s, const struct args *args, struct plan_request *r)
 {
     struct str rest = str_of(args->systems), part;
@@ -207,7 +206,6 @@ static int read_systems(struct session *s, const struct args *args, struct plan_
     return CODE_DONE;
 }
 
-/* Tokens, lengths and rates; each has one meaning, and what contradicts it ends the command. */
 static int read_load(struct session *s, const struct args *args, struct plan_request *r)
 {
     if (!(args->isl >= 1) || !(args->osl >= 1) || !(args->isl <= 1e8) || !(args->osl <= 1e8))
@@ -249,7 +247,6 @@ static int read_space(struct session *s, const struct args *args, struct plan_re
     return CODE_DONE;
 }
 
-/* What the engine is told: budgets, memory, drafts. */
 static int read_engine(struct session *s, const struct args *args, struct plan_request *r)
 {
     bool has_drafts = args->drafts > 0, has_accepted = args->accepted >= 0;

@@ -45,7 +45,6 @@ static bool is_clean(const struct aic_file *f)
     return f->kept == f->rows;
 }
 
-/* Totals, then the files that lost rows, then those that could not be read. */
 void aic_describe(const void *result, struct report *r)
 {
     const struct aic_import *a = result;

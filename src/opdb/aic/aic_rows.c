@@ -165,7 +165,6 @@ static bool is_below_memory(const struct rowing *r, double bytes, double us)
 
 #define HEAD "Input Shapes,Input Data Types,Variant," PROFILED_DURATION ",Kernel Source\r\n"
 
-/* (m, k; n, k), as MatMulV2 has it. */
 static enum row_verdict put_gemm(struct rowing *r)
 {
     int64_t m = whole_at(r, 0), n = whole_at(r, 1), k = whole_at(r, 2);
@@ -227,7 +226,8 @@ enum {
             "?step", "attn_dtype", "kv_cache_dtype", "latency", "kernel_source"                    \
     }
 
-/* Paged attention with the lengths that every sequence has. */
+/* Prompts are held against the rate of products, decodes against that of memory: few are the bytes
+ * of a prompt and the FLOP of a decode, and decide nothing. */
 static enum row_verdict put_attention(struct rowing *r, bool is_decode)
 {
     int64_t b = whole_at(r, A_BATCH), s = whole_at(r, A_LENGTH), h = whole_at(r, A_HEADS);
@@ -492,7 +492,6 @@ static enum status read_columns(struct rowing *r, size_t group, const int *colum
     return ST_OK;
 }
 
-/* By the name of the file, whatever its version has of columns. */
 static enum status rows_of_kind(struct rowing *r, struct diag *d)
 {
     int columns[COLUMNS];

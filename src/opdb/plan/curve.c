@@ -1,7 +1,7 @@
 /*
  * Times of calls along their sizes. See curve.h.
  */
-#include "opdb/plan/curve.h"
+#include "opdb/plan/curve_in.h"
 
 #include <math.h>
 #include <string.h>
@@ -329,7 +329,7 @@ static void fill_type(struct curves *cs, struct curve *v, const struct model_cal
         curve_rise(v->us, v->nx, v->ny);
 }
 
-/* Of two kinds of activations the faster one at each knot. */
+/* Engines quantise activations when it pays: the faster of the measured ways is theirs. */
 static void fill_curve(struct curves *cs, struct curve *v, const struct model_call *c)
 {
     struct model_call other;
@@ -356,7 +356,6 @@ static void fill_curve(struct curves *cs, struct curve *v, const struct model_ca
     mem_free(second.source);
 }
 
-/* Knots and values in logarithms; what asking needs meanwhile is given back. */
 static struct curve *curve_new(struct curves *cs, const struct model_call *c)
 {
     struct curve *v = ARENA_NEW(&cs->arena, struct curve);
@@ -479,7 +478,7 @@ struct curve_point curve_time(struct curves *cs, const struct model_call *c)
     curve_place(c, &x, &y);
     if (!(x > 0) || !(y > 0))
         return (struct curve_point){.is_known = true, .sigma = least_sigma};
-    if (!curve_is_drawn(c))
+    if (!curve_exists(c))
         return by_roof(cs, c);
     const struct curve *v = curve_of(cs, c);
     if (v->is_empty)

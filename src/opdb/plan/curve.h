@@ -39,20 +39,4 @@ struct curve_point curve_time(struct curves *c, const struct model_call *call);
 /* For tests: knots of a function of one and of two sizes, as the envelope makes them. */
 void curve_rise(double *values, size_t columns, size_t rows);
 
-/* ---- for curve*.c: which calls share a curve, and where on it they lie ---- */
-
-bool curve_is_attention(const struct model_call *c);
-
-/* Those that hold sizes besides tokens which vary from step to step have no curve. */
-bool curve_is_drawn(const struct model_call *c);
-
-/* Equal for calls of one curve: all but tokens, sequences, keys and bytes. */
-uint64_t curve_key(const struct model_call *c);
-
-/* x: tokens, sequences or bytes; y: keys or queries of attention, else 1. */
-void curve_place(const struct model_call *c, double *x, double *y);
-
-/* The call at another place of its curve; work in proportion to what it is made of. */
-struct model_call curve_call(const struct model_call *c, double x, double y);
-
 #endif

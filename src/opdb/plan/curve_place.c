@@ -1,10 +1,12 @@
 /*
- * Which calls share a curve, and where on it they lie. See curve.h.
+ * Which calls share a curve, and where on it each lies. See curve_in.h.
  */
-#include "opdb/plan/curve.h"
+#include "opdb/plan/curve_in.h"
 
 #include <math.h>
 #include <string.h>
+
+#include "base/tables/hash.h"
 
 static uint64_t key_real(uint64_t hash, double value)
 {
@@ -25,7 +27,7 @@ static bool curve_is_decode(const struct model_call *c)
     return c->op == MODEL_DECODE || c->op == MODEL_LATENT_DECODE;
 }
 
-bool curve_is_drawn(const struct model_call *c)
+bool curve_exists(const struct model_call *c)
 {
     switch (c->op) {
     case MODEL_STORE:
@@ -41,7 +43,6 @@ bool curve_is_drawn(const struct model_call *c)
     }
 }
 
-/* Types are rows of one table, so their address names them. */
 uint64_t curve_key(const struct model_call *c)
 {
     uint64_t key = hash_mix(c->op, (uintptr_t)c->type);

@@ -121,7 +121,7 @@ void plan_free(struct plan *p);
 void plan_explain(struct plan *p, const struct plan_row *row, struct step_list *list,
                   struct step_cost *cost);
 
-/* ---- as it is shown: document, report, table of all points (plan_report.c) ---- */
+/* ---- as it is shown: document, report, table of all points ---- */
 
 /* The calls of a step of one row of the top. */
 struct plan_explained {

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/text/text.h"
-#include "opdb/plan/plan_base.h"
+#include "opdb/plan/plan_in.h"
 #include "report/report.h"
 #include "text/plan.h"
 
@@ -148,6 +148,7 @@ void plan_result_set(struct plan_result *r, struct plan *p, size_t top)
 
 /* ---- the report ---- */
 
+/* As people write layouts: sizes of one are left out, so that the usual ones stay short. */
 static struct str layout_text(struct report *r, const struct plan_row *row)
 {
     struct text t = {0};
@@ -192,7 +193,6 @@ static const struct column top_columns[] = {
 };
 static const unsigned char top_drops[] = {0, 0, 0, 1, 0, 1, 0, 0, 2, 1, 2};
 
-/* One table, best first. */
 static void describe_top(const struct plan_result *p, struct report *r)
 {
     struct table *t = report_table(r, top_columns, ARRAY_LEN(top_columns));
@@ -215,7 +215,6 @@ static void describe_top(const struct plan_result *p, struct report *r)
     }
 }
 
-/* The first sentence: what serves best, or that nothing does. */
 static void describe_verdict(const struct plan_result *p, struct report *r)
 {
     const struct plan_row *best = &p->top[0];
@@ -246,7 +245,6 @@ static void describe_explained(const struct plan_explained *e, struct report *r)
     report_records(r, &part_record, e->list.parts.at, e->list.parts.n, NULL);
 }
 
-/* Verdict, table, calls of one step when asked, refusals. */
 void plan_describe(const void *result, struct report *r)
 {
     const struct plan_result *p = result;
@@ -259,6 +257,8 @@ void plan_describe(const void *result, struct report *r)
         describe_top(p, r);
         report_text(
             r, REPORT_MESSAGE(r, &plan_text.definitions, PLACE("calibration", p->calibration)));
+        if (str_equal(p->calibration, S("0")))
+            report_text(r, report_message(r, &plan_text.not_calibrated));
     }
     if (p->is_explained)
         describe_explained(&p->explained, r);

@@ -1,8 +1,9 @@
 /*
- * plan_base - the database of a system and engine that a plan asks, and a layout on it.
+ * plan_in - of plan.h: the database of a system and engine that a plan asks, and one configuration
+ * on it: what it stores, and what it reaches for a number of clients or a rate.
  */
-#ifndef STRATA_OPDB_PLAN_PLAN_BASE_H
-#define STRATA_OPDB_PLAN_PLAN_BASE_H
+#ifndef STRATA_OPDB_PLAN_PLAN_IN_H
+#define STRATA_OPDB_PLAN_PLAN_IN_H
 
 #include "opdb/plan/plan.h"
 
@@ -18,8 +19,6 @@ struct plan_base {
  * else in the newest one that has rows of this model. */
 enum status plan_bases_open(struct plan *p, struct diag *d);
 void plan_bases_close(struct plan *p);
-
-/* ---- one configuration: what it stores, and what it reaches ---- */
 
 /* A configuration with its step as a function. */
 struct plan_machine {
