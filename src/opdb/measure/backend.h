@@ -21,7 +21,7 @@ struct backend_libraries {
 
 struct backend_facts {
     char device[96];      /* its name; of processors the model and how many there are */
-    char library[32];     /* what multiplies matrices; empty: the back end itself */
+    char products[32];    /* what multiplies matrices; empty: the back end itself */
     char bus[32];         /* where a GPU is on the PCI bus; empty: unknown */
     int64_t memory;       /* bytes that a row may take */
     double copy_gbps;     /* measured: bytes read and written by a copy */

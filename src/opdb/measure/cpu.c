@@ -224,7 +224,7 @@ static const char *cpu_facts(void *state, struct backend_facts *out)
     bool is_short = out->copy_gbps < 0;
 
     processor_name(out->device, sizeof(out->device), pool_width(cpu->pool));
-    snprintf(out->library, sizeof(out->library), "%s", cpu->library);
+    snprintf(out->products, sizeof(out->products), "%s", cpu->library);
     /* Half of what is free: a check has its own outputs, a product its operands in fp32. */
     out->memory = memory_left() / 2;
     out->copy_gbps = is_short ? 0 : copy_rate();

@@ -77,7 +77,7 @@ static struct field_value report_device_of(const void *record,
 static struct field_value library_of(const void *record,
                                      const struct record_env *env __attribute__((unused)))
 {
-    return value_text(str_of(((const struct measured_db *)record)->facts.library));
+    return value_text(str_of(((const struct measured_db *)record)->facts.products));
 }
 
 static struct field_value reasons_of(const void *record,
@@ -220,7 +220,7 @@ void measured_db_describe(const void *result, struct report *report)
         return;
     }
     report_line(report, "%s: %s%s%s", m->backend, m->facts.device,
-                m->facts.library[0] != 0 ? ", " : "", m->facts.library);
+                m->facts.products[0] != 0 ? ", " : "", m->facts.products);
     if (m->facts.copy_gbps > 0)
         report_line(report, "measured on it: copy %.0f GB/s, matrix product %.3g TFLOP/s",
                     m->facts.copy_gbps, m->facts.matrix_tflops);
