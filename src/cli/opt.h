@@ -71,10 +71,11 @@ struct opt {
         .kind = OPT_KIND_LIST, .letter = (l), .name = (n), .value = (v),                           \
         .offset = OPT_AT(type, member, struct words), .help = (text)                               \
     }
-#define OPT_INT(l, n, v, type, member, lowest, highest, text)                                      \
+#define OPT_INT(l, n, v, type, member, lowest, highest, text, ...)                                 \
     {                                                                                              \
         .kind = OPT_KIND_INT, .letter = (l), .name = (n), .value = (v),                            \
-        .offset = OPT_AT_INT(type, member), .help = (text), .min = (lowest), .max = (highest)      \
+        .offset = OPT_AT_INT(type, member), .help = (text), .min = (lowest), .max = (highest),     \
+        __VA_ARGS__                                                                                \
     }
 #define OPT_SIZE(l, n, v, type, member, text)                                                      \
     {                                                                                              \
