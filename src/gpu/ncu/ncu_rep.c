@@ -24,7 +24,7 @@ bool ncu_rep_is(struct str text)
 
 /* ---- the container ---- */
 
-struct report {
+struct ncu_container {
     const char *path;
     struct str text;
     struct arena *arena;
@@ -35,7 +35,7 @@ struct report {
     VEC_OF(struct str) names, launches;
 };
 
-static void rep_lose(struct report *r, size_t at, const char *what)
+static void rep_lose(struct ncu_container *r, size_t at, const char *what)
 {
     r->lost++;
     r->is_cut = true;
@@ -86,7 +86,7 @@ static struct str bytes_in(struct str message, uint32_t field)
 }
 
 /* Names in the header of a block: 4 table, 1 names. */
-static void add_names(struct report *r, struct str header)
+static void add_names(struct ncu_container *r, struct str header)
 {
     struct proto in = proto_of(header);
     struct proto_field f, g;
@@ -102,7 +102,7 @@ static void add_names(struct report *r, struct str header)
 }
 
 /* The payload of a block: 1 sources, 2 launches, 7 ranges, as many as its header has. */
-static void read_payload(struct report *r, struct str header, size_t at, size_t end)
+static void read_payload(struct ncu_container *r, struct str header, size_t at, size_t end)
 {
     uint64_t sources = number_in(header, 1), launches = number_in(header, 2);
     struct str member;
@@ -122,7 +122,7 @@ static void read_payload(struct report *r, struct str header, size_t at, size_t 
 }
 
 /* 1 version of the file header; 5 size of a block's payload. */
-static enum status read_blocks(struct report *r)
+static enum status read_blocks(struct ncu_container *r)
 {
     size_t at = magic.n, end = r->text.n;
     struct str header;
@@ -157,7 +157,7 @@ static enum status read_blocks(struct report *r)
 
 /* ---- pages ---- */
 
-static void add_text(struct report *r, struct str text)
+static void add_text(struct ncu_container *r, struct str text)
 {
     char *plain = arena_alloc(r->arena, text.n + 1);
 
@@ -167,7 +167,7 @@ static void add_text(struct report *r, struct str text)
 }
 
 /* The columns of every row, and those of findings. */
-static void add_head(struct report *r, bool has_rules)
+static void add_head(struct ncu_container *r, bool has_rules)
 {
     struct str heads = S("ID,Process ID,Kernel Name,Context,Stream,Block Size,Grid Size,Device,CC"),
                rules = S("Section Name,Metric Name,Metric Unit,Metric Value,Rule Name,Rule Type,"
@@ -180,14 +180,14 @@ static void add_head(struct report *r, bool has_rules)
 }
 
 /* "(8, 4, 1)" of 1, 2, 3. */
-static void add_dims(struct report *r, struct str dims)
+static void add_dims(struct ncu_container *r, struct str dims)
 {
     ncu_add_cell(&r->rows,
                  arena_format(r->arena, "(%u, %u, %u)", (unsigned)number_in(dims, 1),
                               (unsigned)number_in(dims, 2), (unsigned)number_in(dims, 3)));
 }
 
-static void add_number(struct report *r, uint64_t number)
+static void add_number(struct ncu_container *r, uint64_t number)
 {
     char text[NUM_TEXT];
 
@@ -195,15 +195,15 @@ static void add_number(struct report *r, uint64_t number)
 }
 
 /* A value: 1 text, 2 and 3 real, 4 and 5 whole; the last one counts. */
-struct value {
+struct ncu_value {
     uint32_t field;
     struct proto_field f;
 };
 
-static struct value value_of(struct str message)
+static struct ncu_value value_of(struct str message)
 {
     struct proto in = proto_of(message);
-    struct value v = {0};
+    struct ncu_value v = {0};
     struct proto_field f;
 
     while (proto_next(&in, &f)) {
@@ -212,19 +212,19 @@ static struct value value_of(struct str message)
                        : f.number == 3 ? f.wire == PROTO_FIXED64
                                        : f.number <= 5 && f.wire == PROTO_VARINT;
         if (is_good)
-            v = (struct value){f.number, f};
+            v = (struct ncu_value){f.number, f};
     }
     return v;
 }
 
-static double real_of(const struct value *v)
+static double real_of(const struct ncu_value *v)
 {
     return v->field == 2   ? proto_single(v->f.value)
            : v->field == 3 ? proto_real(v->f.value)
                            : (double)v->f.value;
 }
 
-static void add_value(struct report *r, const struct value *v)
+static void add_value(struct ncu_container *r, const struct ncu_value *v)
 {
     char text[NUM_TEXT];
 
@@ -239,16 +239,16 @@ static void add_value(struct report *r, const struct value *v)
 }
 
 /* A metric of a launch: 1 number of its name, 2 value. */
-struct metric {
+struct ncu_metric {
     struct str name;
-    struct value value;
+    struct ncu_value value;
 };
 
-struct metrics {
-    VEC_OF(struct metric) list;
+struct ncu_metrics {
+    VEC_OF(struct ncu_metric) list;
 };
 
-static void read_metrics(struct report *r, struct str launch, struct metrics *m)
+static void read_metrics(struct ncu_container *r, struct str launch, struct ncu_metrics *m)
 {
     struct proto in = proto_of(launch);
     struct proto_field f;
@@ -261,17 +261,17 @@ static void read_metrics(struct report *r, struct str launch, struct metrics *m)
         struct str name = id < r->names.n
                               ? r->names.at[id]
                               : arena_format(r->arena, "metric %llu", (unsigned long long)id);
-        vec_push(&m->list, ((struct metric){name, value_of(bytes_in(f.bytes, 2))}));
+        vec_push(&m->list, ((struct ncu_metric){name, value_of(bytes_in(f.bytes, 2))}));
     }
 }
 
 /* Major and minor of the compute capability, as the launch's own metrics have it. */
-static struct str capability(struct report *r, const struct metrics *m)
+static struct str capability(struct ncu_container *r, const struct ncu_metrics *m)
 {
     double major = -1, minor = -1;
 
     for (size_t i = 0; i < m->list.n; i++) {
-        const struct metric *x = &m->list.at[i];
+        const struct ncu_metric *x = &m->list.at[i];
         if (str_equal(x->name, S("device__attribute_compute_capability_major")) &&
             x->value.field > 1)
             major = real_of(&x->value);
@@ -285,7 +285,7 @@ static struct str capability(struct report *r, const struct metrics *m)
 }
 
 /* 5, 6 and 7 name, 10 grid, 11 block, 22 context, 23 stream. */
-static void add_launch(struct report *r, struct str launch, uint64_t id, struct str cc)
+static void add_launch(struct ncu_container *r, struct str launch, uint64_t id, struct str cc)
 {
     static const uint32_t names[] = {7, 6, 5};
     struct str name = S("");
@@ -315,7 +315,7 @@ static struct str unit_of(struct str name)
     return S("");
 }
 
-static bool has_same_names(const struct metrics *a, const struct metrics *b)
+static bool has_same_names(const struct ncu_metrics *a, const struct ncu_metrics *b)
 {
     if (a->list.n != b->list.n)
         return false;
@@ -327,9 +327,9 @@ static bool has_same_names(const struct metrics *a, const struct metrics *b)
 
 /* Launches with equal metrics share a page: all metrics of all launches in one would be a table
  * that is mostly empty. */
-static void add_raw(struct report *r)
+static void add_raw(struct ncu_container *r)
 {
-    struct metrics lists[2] = {0}, *m = &lists[0], *before = &lists[1];
+    struct ncu_metrics lists[2] = {0}, *m = &lists[0], *before = &lists[1];
 
     for (size_t i = 0; i < r->launches.n && r->rows.n < LIMIT_TABLE_BYTES; i++) {
         read_metrics(r, r->launches.at[i], m);
@@ -348,7 +348,7 @@ static void add_raw(struct report *r)
         for (size_t k = 0; k < m->list.n; k++)
             add_value(r, &m->list.at[k].value);
         vec_push(&r->rows, '\n');
-        struct metrics *swap = m;
+        struct ncu_metrics *swap = m;
         m = before;
         before = swap;
     }
@@ -369,7 +369,7 @@ static struct str section_title(struct str launch, struct str name)
 }
 
 /* A finding: 1 text, 2 type. */
-static void add_finding(struct report *r, struct str launch, uint64_t id, struct str rule,
+static void add_finding(struct ncu_container *r, struct str launch, uint64_t id, struct str rule,
                         struct str finding)
 {
     static const char *const types[] = {"INF", "INF", "WRN", "ERR", "OPT"};
@@ -386,7 +386,7 @@ static void add_finding(struct report *r, struct str launch, uint64_t id, struct
 }
 
 /* Rules: 19, each with 1 name, 3 body, 4 section; a body has 1 items, an item 1 finding. */
-static void add_rules(struct report *r)
+static void add_rules(struct ncu_container *r)
 {
     struct proto_field f, g;
     bool has_head = false;
@@ -417,7 +417,7 @@ static void add_rules(struct report *r)
 enum status ncu_rep_pages(const char *path, struct str text, struct arena *arena, struct str *pages,
                           uint64_t *lost, struct diag *d)
 {
-    struct report r = {.path = path, .text = text, .arena = arena, .d = d};
+    struct ncu_container r = {.path = path, .text = text, .arena = arena, .d = d};
     enum status st = ST_OK;
 
     if (str_starts(text, zstd))
