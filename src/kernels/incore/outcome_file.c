@@ -1,0 +1,100 @@
+/*
+ * The table beside a trace: one row for each number, one for each limit.
+ */
+#include "kernels/incore/outcome_file.h"
+
+#include <inttypes.h>
+
+#include "base/formats/csv.h"
+#include "base/text/num.h"
+
+/* More than any run: sums of cycles stay exact as picoseconds. */
+enum { MOST_CYCLES_LOG2 = 40 };
+
+static const struct str head[] = {S_INIT("name"), S_INIT("cycles"), S_INIT("saved")};
+
+void incore_outcome_put(const struct incore_outcome *o, struct text *out)
+{
+    text_put(out, S("name,cycles,saved\n"));
+    text_format(out, "total,%" PRId64 ",\n", o->limits.total);
+    text_format(out, "start,%" PRId64 ",\n", o->start);
+    text_format(out, "instructions,%" PRIu64 ",\n", o->instructions);
+    text_format(out, "mhz,%.17g,\n", o->mhz);
+    text_format(out, "chip,%.*s,\n", STR_ARGS(o->chip));
+    for (size_t i = 0; i < o->limits.n; i++) {
+        const struct limiter *x = &o->limits.at[i];
+        text_format(out, "%s,%" PRId64 ",", limit_name(x->what), x->path);
+        if (x->is_tried)
+            text_format(out, "%" PRId64, x->saved);
+        text_put(out, S("\n"));
+    }
+}
+
+static bool outcome_cycles(struct str cell, int64_t *out)
+{
+    return num_i64(cell, out) && *out >= 0 && *out < (INT64_C(1) << MOST_CYCLES_LOG2);
+}
+
+/* A limit that is not there yet; LIMITS: no such name, or there. */
+static int outcome_new_limit(const struct limit_list *l, struct str name)
+{
+    int what = 0;
+
+    while (what < LIMITS && !str_equal(name, str_of(limit_name((enum limit)what))))
+        what++;
+    for (size_t i = 0; i < l->n; i++)
+        if ((int)l->at[i].what == what)
+            return LIMITS;
+    return what;
+}
+
+static bool outcome_limit(struct limit_list *l, struct str name, struct str path, struct str saved)
+{
+    int what = outcome_new_limit(l, name);
+    int64_t on_path, less;
+
+    if (what == LIMITS || !outcome_cycles(path, &on_path) || on_path > l->total)
+        return false;
+    limits_add(l, (enum limit)what, on_path);
+    if (saved.n == 0)
+        return true;
+    if (!outcome_cycles(saved, &less) || less > l->total)
+        return false;
+    limits_try(l, (enum limit)what, l->total - less);
+    return true;
+}
+
+static bool outcome_row(struct incore_outcome *o, struct str name, struct str value,
+                        struct str saved)
+{
+    if (str_equal(name, S("total")))
+        return outcome_cycles(value, &o->limits.total);
+    if (str_equal(name, S("start")))
+        return outcome_cycles(value, &o->start);
+    if (str_equal(name, S("instructions")))
+        return num_u64(value, &o->instructions);
+    if (str_equal(name, S("mhz")))
+        return num_f64(value, &o->mhz) && o->mhz >= 1 && o->mhz <= 1e6;
+    if (str_equal(name, S("chip"))) {
+        o->chip = value;
+        return true;
+    }
+    return outcome_limit(&o->limits, name, value, saved);
+}
+
+bool incore_outcome_read(struct str text, struct incore_outcome *out)
+{
+    struct csv *csv = mem_grow(NULL, 1, sizeof(*csv));
+    bool is_good = true;
+
+    *out = (struct incore_outcome){0};
+    csv_open(csv, text);
+    for (size_t i = 0; i < ARRAY_LEN(head); i++)
+        is_good &= csv_column(csv, head[i]) == (int)i;
+    while (is_good && csv_next(csv))
+        is_good = !csv->is_broken &&
+                  outcome_row(out, csv_cell(csv, 0), csv_cell(csv, 1), csv_cell(csv, 2));
+    mem_free(csv);
+    limits_judge(&out->limits);
+    return is_good && out->limits.total > 0 && out->start <= out->limits.total && out->mhz > 0;
+}

@@ -1,0 +1,31 @@
+/*
+ * outcome_file - what a simulator says itself of the run behind a trace, in a table beside it
+ * (simulator/strata_outcome.csv).
+ *
+ * A trace shows when instructions began and when their results were there. It does not show when
+ * the core was started, nor how long of that time an instruction held its pipe, nor why it was sent
+ * late: from the trace alone what bounds a kernel is an estimate (incore_pace()). Our simulator
+ * knows, so that a trace that it left is judged as the run was, at every door.
+ */
+#ifndef STRATA_KERNELS_INCORE_OUTCOME_FILE_H
+#define STRATA_KERNELS_INCORE_OUTCOME_FILE_H
+
+#include "base/text/text.h"
+#include "report/limits.h"
+
+#define INCORE_OUTCOME_FILE "strata_outcome.csv"
+
+struct incore_outcome {
+    struct limit_list limits; /* in cycles: `total` from the start of the core to the last result */
+    int64_t start;            /* cycles of it before the first instruction */
+    double mhz;
+    struct str chip;
+    uint64_t instructions; /* of the trace */
+};
+
+void incore_outcome_put(const struct incore_outcome *o, struct text *out);
+
+/* False: not such a table, or one whose numbers cannot be. The texts are views into it. */
+bool incore_outcome_read(struct str csv, struct incore_outcome *out);
+
+#endif
