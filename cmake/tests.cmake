@@ -4,7 +4,7 @@ add_custom_target(unit) # everything that only the tests need
 
 # Labels every test of a folder by the first part of its name (`ctest -L golden`). Those that take long
 # are slow as well, and start first. Called when all tests of the folder are there.
-set(slow_tests anomaly.lanes attack.self docs.examples docs.schema help.examples gpu.profile-clocks gpu.profile-results
+set(slow_tests anomaly.lanes attack.self diagnosis.edited docs.examples docs.schema help.examples gpu.profile-clocks gpu.profile-results
     hostile.kernels hostile.names incore.run_msprof inject.runs install.commands pto.ops query.hostile replay.workspaces report.width signal.interrupt
     synth.truth unit.base.tables.db_table unit.kernels.incore.insight_roundtrip unit.kernels.incore.hostile unit.input.memory.in_visualize_data
     unit.synth.plant oracle.bundles oracle.damage oracle.gpu_rules oracle.gpu_timeline
@@ -129,6 +129,15 @@ if(TARGET strata)
     endforeach()
 endif()
 
+# Verdicts on recordings that are damaged by known sizes, and on captures of others (which may be absent).
+if(TARGET strata)
+    add_test(NAME diagnosis.edited COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/diagnosis/edited.py
+        ${run_strata})
+    add_test(NAME diagnosis.field COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/diagnosis/field.py
+        ${run_strata} ${STRATA_SHARED}/data/field)
+    set_tests_properties(diagnosis.field PROPERTIES LABELS shared SKIP_RETURN_CODE 77)
+endif()
+
 # Chinese reports: no English in them.
 if(TARGET strata)
     add_test(NAME report.lang COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/report-lang
@@ -243,6 +252,8 @@ if(TARGET strata)
         ${CMAKE_SOURCE_DIR}/tests/skills/check.py ${run_strata})
     add_test(NAME compare.cases COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/compare/cases.py ${run_strata})
+    add_test(NAME compare.simulation COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/compare/simulate.py ${run_strata})
     add_test(NAME check.workflows COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/check/workflows.py ${run_strata})
     set_tests_properties(check.workflows PROPERTIES SKIP_RETURN_CODE 77)

@@ -3,6 +3,8 @@
 
 #include <stdarg.h>
 
+#include "base/files/gz.h"
+#include "base/files/mapfile.h"
 #include "base/run/cancel.h"
 
 void import_lose(struct import *i, struct where where, const char *code, const char *format, ...)
@@ -125,4 +127,28 @@ bool import_db_times(struct import *i, const struct db_rows *rows, nanos begin, 
                          : "row %llu of %s skipped: no start or end time",
                 (unsigned long long)rows->n, rows->table);
     return false;
+}
+
+/* ---- whole files ---- */
+
+enum status import_whole(struct import *i, size_t most,
+                         enum status (*read)(struct import *i, struct str text))
+{
+    struct arena scratch;
+    struct mapfile map;
+    struct str text;
+
+    if (i->in->text.at != NULL)
+        return read(i, i->in->text);
+    TRY(mapfile_open(&map, i->in->path, i->in->diag));
+    arena_init(&scratch);
+    text = map.text;
+    enum status st = ST_OK;
+    if (gz_is(text))
+        st = gz_read_all(map.text, most, i->in->path, i->in->diag, &scratch, &text);
+    if (st == ST_OK)
+        st = read(i, text);
+    arena_free(&scratch);
+    mapfile_close(&map);
+    return st;
 }

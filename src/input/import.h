@@ -114,6 +114,11 @@ void import_table_rows(struct import *i, const struct import_table *t, struct cs
 /* Both, for a table whose rows need no context. */
 enum status import_table_read(struct import *i, const struct import_table *t);
 
+/* Hands the whole file to `read`: bytes in memory, a mapped file, or one of at most `most` bytes
+ * once it is unpacked. */
+enum status import_whole(struct import *i, size_t most,
+                         enum status (*read)(struct import *i, struct str text));
+
 /* Opens the database of an import, whose source then counts whatever becomes of it; and closes it,
  * with scans that ended early among the losses. */
 enum status import_db_open(struct import *i, struct db *db);

@@ -271,19 +271,19 @@ void sim_order_tasks(struct rank *r)
 }
 
 /* Layers at which device idle time is injected, and those that get an AICPU operator. */
-struct plan {
+struct sim_plan {
     bool *stall_at; /* by layer */
     int *aicpu_at;  /* by layer: 0 none, 1 exposed, 2 masked */
     int victim;
     nanos prelaunch, tail;
 };
 
-static struct plan make_plan(struct sim *s)
+static struct sim_plan make_plan(struct sim *s)
 {
     const struct synth_options *o = s->options;
     int layers = s->model.layers;
-    struct plan plan = {.stall_at = ARENA_ARRAY(&s->names, bool, (size_t)layers + 1),
-                        .aicpu_at = ARENA_ARRAY(&s->names, int, (size_t)layers + 1)};
+    struct sim_plan plan = {.stall_at = ARENA_ARRAY(&s->names, bool, (size_t)layers + 1),
+                            .aicpu_at = ARENA_ARRAY(&s->names, int, (size_t)layers + 1)};
     int64_t first = layers > 1, room = layers - first; /* not before the first of several */
 
     for (int64_t k = 0; k < o->bubbles && k < room; k++) {
@@ -327,7 +327,8 @@ static void aicpu_in(struct sim *s, const struct synth_op *beside, bool is_maske
     }
 }
 
-static void run_op(struct sim *s, const struct synth_program *p, size_t i, const struct plan *plan)
+static void run_op(struct sim *s, const struct synth_program *p, size_t i,
+                   const struct sim_plan *plan)
 {
     const struct synth_op *op = &p->ops[i];
     bool is_attention = op->code == OP_ATTENTION || op->code == OP_FLASH;
@@ -372,8 +373,8 @@ static const struct synth_program *program_of(const struct sim *s)
 }
 
 /* The operators [from, to) of a step on all ranks. */
-static void run_step(struct sim *s, int64_t number, const struct plan *plan, size_t from, size_t to,
-                     bool is_cut)
+static void run_step(struct sim *s, int64_t number, const struct sim_plan *plan, size_t from,
+                     size_t to, bool is_cut)
 {
     const struct synth_program *p = program_of(s);
 
@@ -401,8 +402,8 @@ static void run_step(struct sim *s, int64_t number, const struct plan *plan, siz
 
 void sim_warm_up(struct sim *s)
 {
-    struct plan none = {.stall_at = ARENA_ARRAY(&s->names, bool, (size_t)s->model.layers + 1),
-                        .aicpu_at = ARENA_ARRAY(&s->names, int, (size_t)s->model.layers + 1)};
+    struct sim_plan none = {.stall_at = ARENA_ARRAY(&s->names, bool, (size_t)s->model.layers + 1),
+                            .aicpu_at = ARENA_ARRAY(&s->names, int, (size_t)s->model.layers + 1)};
     size_t n = program_of(s)->n;
 
     run_step(s, -1, &none, n - (n < 12 ? n : 12), n, false);
@@ -414,7 +415,7 @@ void sim_step(struct sim *s, bool is_cut)
 
     arena_free(&s->names);
     arena_init(&s->names);
-    struct plan plan = make_plan(s);
+    struct sim_plan plan = make_plan(s);
     run_step(s, s->step, &plan, 0, is_cut ? n * 3 / 5 : n, is_cut);
     s->step++;
 }

@@ -85,7 +85,8 @@ def causes(s, path):
         words = (cause["whatif"] or "").split()
         kind, _, site = (words or [""])[0].partition(":")
         change = changes.get((kind, site or None)) if len(words) == 1 else None
-        share = change and (change["profiled_saving_share"] if change["saving_share"] is None else change["saving_share"])
+        is_recorded = change and (change["saving_share"] is None or cause["saving_base"] == "recorded_step")
+        share = change and change["profiled_saving_share" if is_recorded else "saving_share"]
         yield "cause.share" + name, {"json": Shown(cause["saving_share"], 1e-4),
                                      "text": percent(cells["saves %"]) if cells else None,
                                      "whatif": None if share is None else Shown(share, 1e-4),

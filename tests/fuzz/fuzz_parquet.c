@@ -29,7 +29,7 @@ static uint64_t look(const struct parquet_values *v)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    static volatile uint64_t seen;
+    static volatile uint64_t seen; /* keeps the reads */
     struct parquet_values values = {0};
     struct parquet p;
     struct diag d;
@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
                 enum status st = parquet_read(&p, g, c, &values);
                 if (values.n != (st == ST_OK ? p.groups[g].rows : 0))
                     abort();
-                seen += look(&values);
+                seen = seen + look(&values);
             }
         parquet_values_free(&values);
         parquet_close(&p);

@@ -41,6 +41,7 @@ EXTRA = [
     ["db", "build", "--model", PAYLOAD], ["db", "probe", PAYLOAD, "--shapes", PAYLOAD, "--axis", PAYLOAD],
     ["db", "replay", "--database-path", "no" + PAYLOAD, "--op", PAYLOAD],
     ["db", "accuracy", "--database-path", "no" + PAYLOAD], ["db", "predict", "--model", PAYLOAD],
+    ["db", "plan", "--model", PAYLOAD, "--database-path", "no" + PAYLOAD],
     ["db", "export", "--database-path", "no" + PAYLOAD, "--to", "csv"],
     ["view", "no" + PAYLOAD, "--no-browser"], ["mcp", "--root", "no" + PAYLOAD], ["skills", "install", "no/" + PAYLOAD, "--dry-run"],
     ["skills", PAYLOAD],
@@ -66,7 +67,7 @@ REACHED = set("""analyze,anomaly,arch,diff,info,query,report,gpu import,gpu repo
     incore show,incore diff,memory,ops,diagnose,db grid,db parse,db sql,pto check""".replace("\n    ", "").split(","))
 
 # Data for programs; traces of one core keep the strings of their input byte for byte.
-DATA = re.compile(r"trace\.(clean|lossless)\.json$|\.(csv|pftrace|perfetto-trace|bin|so|o|npy|cpp|h|pb)$")
+DATA = re.compile(r"trace\.(clean|lossless)\.json$|\.(csv|pftrace|perfetto-trace|bin|so|o|npy|cpp|h|pb|pto)$")
 # Binary formats, by their first bytes: text behind such an ending is judged as text.
 BINARY = {"db": b"SQLite format 3\0", "sqlite": b"SQLite format 3\0", "gz": b"\x1f\x8b", "parquet": b"PAR1",
           "arrow": b"ARROW1"}

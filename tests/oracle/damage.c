@@ -57,8 +57,8 @@ static bool has_places(const struct diag *d)
 static bool is_text(const struct input_format *format)
 {
     static const struct input_format *const others[] = {
-        &input_analysis_db,  &input_ascend_db,      &input_nsys,
-        &input_strata_trace, &input_visualize_data,
+        &input_analysis_db, &input_ascend_db,    &input_nsys,           &input_rocpd,
+        &input_rpd,         &input_strata_trace, &input_visualize_data,
     };
 
     for (size_t i = 0; i < ARRAY_LEN(others); i++)

@@ -2,7 +2,7 @@
 """Compares the verdicts of `strata diagnose` with the problems that recordings were planted with.
 
 usage: diagnosis.py STRATA SHARED [--markdown]
-Reads SHARED/data/diagnosis, tests/data/planted and its later/, third/ and fourth/ (each recorded once every
+Reads SHARED/data/diagnosis, tests/data/planted and its later/, third/, fourth/ and fifth/ (each recorded once every
 limit was fixed): programs with one planted problem each, their repaired twins, and programs without one. A
 verdict is right when it is one of `expected_first_cause`. Bars: all of the first set and nine of ten of the
 others; healthy programs are never accused; of what is called sure, 95 % is right, and of its savings 95 % hold:
@@ -18,7 +18,7 @@ import sys
 from samples import Samples
 
 PLANTED = pathlib.Path(__file__).resolve().parent.parent / "data" / "planted"
-SETS = (("samples", 1.0), ("planted", 0.9), ("later", 0.9), ("third", 0.9), ("fourth", 0.9))
+SETS = (("samples", 1.0), ("planted", 0.9), ("later", 0.9), ("third", 0.9), ("fourth", 0.9), ("fifth", 0.9))
 HEAD = ["set", "case", "right causes", "verdict", "saves %", "true %", "confidence", ""]
 WORDS = {"about": "", "at_most": "≤ ", "at_least": "≥ ", "in_recording": "once "}
 

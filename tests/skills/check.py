@@ -25,7 +25,7 @@ ANSWERS = {
         ("pto check", 0, [r"ok: a2a3, 1 function, 31 operations"]),
         ("pto sim", 0, [r"bound by vector: 56\.6 % of the critical path", r"73662 cycles", r"VEC infinitely fast"]),
         ("incore clean", 0, [r"read-bound", r"pipe_breakdown\.json"]),
-        ("incore run", 0, [r"OK softmax", r"67662 +36\.57 +AIV0 VEC", r"EXPORTED 1/1"]),
+        ("incore run", 0, [r"OK softmax", r"73662 +39\.82 +AIV0 VEC", r"EXPORTED 1/1"]),
         ("incore lint", 0, [r"MindStudio Insight opens it"]),
         ("incore diff", 0, [r"read-bound +\+0\.0 %", r"No change"]),
     ],
@@ -37,7 +37,7 @@ ANSWERS = {
         ("pto sim", 0, [r"bound by launch: 69\.6 %", r"8621 cycles", r"MTE2 +#+w"]),
     ],
     "strata-anomaly": [
-        ("info", 0, [r"249 kernels · 554 host events · 3 steps · 88\.20 ms"]),
+        ("info", 0, [r"249 kernels and copies · 554 host events · 3 steps · 88\.20 ms"]),
         ("diagnose", 0, [r"Inefficient products: aten::mm takes 65\.6 % of each 28\.71 ms step"]),
         ("anomaly", 0, [r"3 of 3 steps idle for 6\.9 % of 29\.40 ms", r"out/anomaly"]),
         ("query", 0, [r"sm90_xmma_gemm\S* +39 +19\.1"]),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The text and the database of one run give the same kernels.
+"""The text and the database of one run give the same kernels. Copies are in the database alone.
 
 usage: text_and_db.py STRATA
 Every kernel agrees in time, duration, name, kind, type and wait; the stream where the text has the
@@ -24,7 +24,7 @@ DETAILED = ALWAYS + ", type, stream, task, block_dim, input_shapes, input_dtypes
 
 
 def kernels(strata, path, columns):
-    sql = f"SELECT {columns} FROM kernels ORDER BY ts, dur, name, task"
+    sql = f"SELECT {columns} FROM kernels WHERE kind <> 'copy' ORDER BY ts, dur, name, task"
     run = subprocess.run([strata, "query", path, sql, "--to", "csv"], stdout=subprocess.PIPE,
                          check=True, text=True)
     return list(csv.reader(io.StringIO(run.stdout)))

@@ -518,6 +518,20 @@ static void decide(struct noise_change *c)
         c->needed = (size_t)ceil(n * fmax(2, within / room));
 }
 
+enum noise_verdict noise_verdict_of(double low, double high, double limit)
+{
+    if (low > 0 || high < 0)
+        return low > 0 ? NOISE_SLOWER : NOISE_FASTER;
+    return low > 1 / (1 + limit) - 1 && high <= limit ? NOISE_NOTHING : NOISE_UNKNOWN;
+}
+
+enum gate_verdict noise_gate_of(double relative, double low, double high, double limit)
+{
+    if (high <= limit)
+        return GATE_PASS;
+    return low > 0 && relative >= FAIL_SHARE * limit ? GATE_FAIL : GATE_UNKNOWN;
+}
+
 static bool has_units(const struct noise_change *c)
 {
     return c->units[0] >= NOISE_UNITS && c->units[1] >= NOISE_UNITS && c->mean[0] > 0 &&

@@ -92,6 +92,11 @@ struct noise_change {
 struct noise_change noise_judge(struct arena *arena, struct noise_side a, struct noise_side b,
                                 struct noise_options options);
 
+/* What a change of known interval says, and a gate of `limit` of it: as noise_judge() has it, for
+ * sums of changes. Without an interval nothing. */
+enum noise_verdict noise_verdict_of(double low, double high, double limit);
+enum gate_verdict noise_gate_of(double relative, double low, double high, double limit);
+
 /* A tail of slow units that grew. */
 static inline bool noise_tail_grew(const struct noise_change *c)
 {

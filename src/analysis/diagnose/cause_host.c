@@ -255,18 +255,17 @@ static bool waits_for_interpreter(const struct root_finder *f)
 {
     size_t n = 0, near = 0;
 
+    if (f->a->host.is_locked)
+        return true;
     for (size_t i = 0; i < f->a->host.n; i++) {
         const struct host_call *c = &f->a->host.calls[i];
         bool is_untraced = c->class == STRETCH_UNTRACED && c->filler == NO_SLICE;
         if (!is_untraced || !root_counts_step(f, root_step_of_call(f, c)))
             continue;
-        nanos times = (c->stretch + ROOT_SWITCH / 2) / ROOT_SWITCH;
-        nanos off = c->stretch - times * ROOT_SWITCH;
         n++;
-        near += times >= 1 && times <= ROOT_SWITCH_MOST &&
-                (off < 0 ? -off : off) * 100 <= (nanos)ROOT_SWITCH * ROOT_SWITCH_NEAR;
+        near += host_stretch_switches(c->stretch) > 0;
     }
-    return near >= ROOT_SWITCH_STRETCHES && near * 100 >= n * ROOT_SWITCH_SHARE;
+    return near >= LIMIT_SWITCH_PIECES && near * 100 >= n * LIMIT_SWITCH_SHARE;
 }
 
 static const struct root_tasks pages_of_memory = {.copies = ROOT_BIT(COPY_OTHER)};

@@ -249,12 +249,11 @@ static void diagnosis_finish(struct cause_words *t, bool is_named)
     const struct diagnosis_cause *c = &d->verdict;
     const struct wording *sure =
         wording_keep(t->arena, wording_plain(str_of(confidence_name(c->confidence))));
-    nanos step = d->is_calibrated ? d->bare : d->device_period;
     d->text = WORDING(t->arena, cause_verdict_message(c),
                       place_wording("what", wording_keep(t->arena, c->what)),
                       place_wording("do", wording_keep(t->arena, c->action)),
                       place_quantity("saving", (double)c->saving, UNIT_NS),
-                      place_quantity("after", (double)step - (double)c->saving, UNIT_NS),
+                      place_quantity("after", (double)c->base_time - (double)c->saving, UNIT_NS),
                       place_wording("share", wording_keep(t->arena, diagnosis_share(t->arena, c))),
                       place_wording("confidence", sure), PLACE("n", f->a->n),
                       place_wording("rest", wording_keep(t->arena, rest_of(t))));

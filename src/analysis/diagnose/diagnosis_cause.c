@@ -108,7 +108,9 @@ struct diagnosis_cause cause_describe(struct cause_words *t, const struct found_
 {
     const struct root_cause_kind *kind = &root_causes[c->cause];
     double score = root_confidence(&t->f, c);
-    enum saving_base base = c->run > 0 ? BASE_RUN : t->d->is_calibrated ? BASE_BARE : BASE_RECORDED;
+    enum saving_base base = c->run > 0                               ? BASE_RUN
+                            : c->is_recorded || !t->d->is_calibrated ? BASE_RECORDED
+                                                                     : BASE_BARE;
     nanos step = base == BASE_BARE ? t->d->bare : t->d->device_period;
     /* The profiler has no part in the time of what runs alone on the device. */
     nanos of = c->is_share ? t->d->device_period : step;

@@ -140,11 +140,22 @@ static void keep_busy(void)
 TEST(a_busy_device_is_healthy)
 {
     keep_busy();
+    shaped_op("aten::mm", "512,512;512,512", "c10::BFloat16;c10::BFloat16", 0, 4 * US);
     const struct diagnosis *d = diagnose();
 
     assert_string_equal(d->verdict.id, "healthy");
     assert_int_equal(d->verdict.confidence, CONFIDENCE_SURE);
     assert_int_equal(d->n_causes, 0);
+}
+
+/* Which kernels could be fused, or in another type, is not seen. */
+TEST(a_busy_device_without_shapes_is_likely_healthy_at_most)
+{
+    keep_busy();
+    const struct diagnosis *d = diagnose();
+
+    assert_string_equal(d->verdict.id, "healthy");
+    assert_int_equal(d->verdict.confidence, CONFIDENCE_LIKELY);
 }
 
 TEST(a_busy_device_that_nobody_knows_is_not_called_healthy)
@@ -514,6 +525,35 @@ TEST(pieces_of_the_switch_interval_name_the_interpreter_lock)
 
     assert_string_equal(d->verdict.id, "host_untraced");
     assert_true(str_find(d->text.english, S("interpreter lock")) < d->text.english.n);
+}
+
+/* An operator stands still in each step, as long as Python lets another thread run, or twice that.
+ */
+static const struct diagnosis *hold_operators(nanos once, nanos twice)
+{
+    nanos at = 0;
+
+    for (int step = 0; step < STEPS; step++) {
+        nanos wait = step % 2 == 0 ? once : twice, end = at + wait + MS;
+        step_mark(step, at, end);
+        host(SLICE_HOST_OP, "aten::linear", at + 10 * US, at + 10 * US + wait);
+        launch(end - 900 * US, end - 890 * US, end - 889 * US, end - 100 * US);
+        at = end;
+    }
+    return diagnose();
+}
+
+TEST(operators_that_wait_for_the_interpreter_lock_are_no_work)
+{
+    const struct diagnosis *d = hold_operators(5100 * US, 10200 * US);
+
+    assert_string_equal(d->verdict.id, "host_untraced");
+    assert_true(str_find(d->text.english, S("interpreter lock")) < d->text.english.n);
+}
+
+TEST(operators_of_one_length_are_work_even_of_a_switch_interval)
+{
+    assert_string_equal(hold_operators(5100 * US, 5100 * US)->verdict.id, "cpu_operator");
 }
 
 TEST(other_pieces_do_not)
@@ -894,6 +934,9 @@ TEST_MAIN(
     CASE(a_specific_cause_beside_a_larger_one_does_not_lead),
     CASE(a_specific_cause_that_saves_more_leads),
     CASE(pieces_of_the_switch_interval_name_the_interpreter_lock), CASE(other_pieces_do_not),
+    CASE(operators_that_wait_for_the_interpreter_lock_are_no_work),
+    CASE(operators_of_one_length_are_work_even_of_a_switch_interval),
+    CASE(a_busy_device_without_shapes_is_likely_healthy_at_most),
     CASE(a_wait_in_the_operating_system_is_named),
     CASE(a_short_call_of_the_operating_system_explains_nothing),
     CASE(nothing_on_the_device_is_unknown), CASE(a_busy_device_is_healthy),

@@ -98,11 +98,23 @@ static struct diagnosis_cause nothing_found(struct cause_words *t, enum root_cau
     };
 }
 
+/* Whether the device idles for long in the recording, if not in what it would be without it. */
+static bool is_idle_as_recorded(const struct root_finder *f)
+{
+    nanos idle = 0;
+
+    for (int cause = 0; cause < IDLE_CAUSES; cause++)
+        idle = nanos_add(idle, cause != CAUSE_DEVICE_LATENCY ? f->by[ACCOUNT_IDLE + cause] : 0);
+    return root_share(f, idle) >= ROOT_NOT_HEALTHY / 100.0;
+}
+
 static struct diagnosis_cause healthy(struct cause_words *t)
 {
     struct wording bound = bound_of(t);
     struct found_cause none = {.cause = ROOT_HEALTHY};
-    double score = root_confidence(&t->f, &none);
+    double score = root_confidence(&t->f, &none), most = (ROOT_SURE - 1) / 100.0;
+    if (is_idle_as_recorded(&t->f) && score > most)
+        score = most; /* what recording costs is an estimate */
     bool is_weak = cause_confidence(score) <= CONFIDENCE_POSSIBLE;
 
     return nothing_found(
@@ -163,6 +175,14 @@ static struct diagnosis_cause no_roof(struct cause_words *t)
 {
     return nothing_found(t, ROOT_UNKNOWN, &diagnosis_text.do_no_roof,
                          WORDING(t->arena, &diagnosis_text.what_no_roof,
+                                 place_wording("window", wording_keep(t->arena, t->window))),
+                         0);
+}
+
+static struct diagnosis_cause too_few(struct cause_words *t)
+{
+    return nothing_found(t, ROOT_UNKNOWN, &diagnosis_text.do_few,
+                         WORDING(t->arena, &diagnosis_text.what_few,
                                  place_wording("window", wording_keep(t->arena, t->window))),
                          0);
 }
@@ -308,5 +328,6 @@ struct diagnosis_cause cause_none(struct cause_words *t, bool is_doubtful)
     if (simt >= most || attention >= most)
         return unjudged(t, simt >= attention ? FAMILY_GEMM_SIMT : FAMILY_ATTENTION,
                         simt >= attention ? simt : attention);
-    return healthy(t);
+    struct diagnosis_cause fine = healthy(t);
+    return fine.confidence == CONFIDENCE_UNKNOWN ? too_few(t) : fine;
 }

@@ -20,6 +20,14 @@ enum {
     LIMIT_GROUPS = 64,             /* timelines that threads join; the rest have one each */
     LIMIT_TURNS = 10,              /* threads that overlap in less than a tenth take turns */
 
+    /* Waits for Python's interpreter lock: another thread gets it after a switch interval. */
+    LIMIT_SWITCH = 5000000,   /* sys.getswitchinterval() by default */
+    LIMIT_SWITCH_LATE = 5,    /* percent of it that each is late at most, */
+    LIMIT_SWITCH_MOST = 4,    /* of so many at most, */
+    LIMIT_SWITCH_PIECES = 5,  /* with so many pieces or more, */
+    LIMIT_SWITCH_SHARE = 60,  /* and this percent of them: by chance one in six is, */
+    LIMIT_SWITCH_LONGER = 20, /* and inside operators, which may last 5 ms, this of several */
+
     /* Start-up. */
     LIMIT_START_TIMES = 50,     /* a first call lasts so many usual ones of its name, */
     LIMIT_START_USUAL = 20000,  /* which are no longer: others are first calls too, */

@@ -41,6 +41,7 @@ enum root_flag {
     ROOT_BETWEEN_STREAMS = 256, /* made of the order of tasks */
     ROOT_WHILE_IDLE = 512,      /* its sentence is of host time in which the device idles */
     ROOT_BY_STEPS = 1024,       /* seen by comparing steps: it lies in no task or call */
+    ROOT_OF_CALLS = 2048,       /* made of calls that are long by themselves */
 };
 
 enum { NO_IDLE = -1 };

@@ -56,10 +56,11 @@ struct found_cause {
     double share;                   /* of the step: time of the cause's tasks or host work, */
     double host_share;              /* and of the calls that launch these tasks */
     double graph_share;             /* of the tasks' time: in graphs, which have no shapes */
-    bool is_at_edge; /* happens once, where a recording without marks begins or ends */
-    bool is_share;   /* no change saves it: the saving is what runs alone */
-    size_t count;    /* of things, a step */
-    nanos each;      /* mean of their times */
+    bool is_at_edge;  /* happens once, where a recording without marks begins or ends */
+    bool is_share;    /* no change saves it: the saving is what runs alone */
+    bool is_recorded; /* only the recorded run shows it: without the profiler it may be nothing */
+    size_t count;     /* of things, a step */
+    nanos each;       /* mean of their times */
     struct root_site sites[ROOT_SITES];
     size_t n_sites;
 };

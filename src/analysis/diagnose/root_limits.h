@@ -42,13 +42,6 @@ enum {
 
     ROOT_STEPS_FOR_CLOCK = 4, /* fewer steps have no usual time */
 
-    /* Waits for Python's interpreter lock: another thread gets it after a switch interval. */
-    ROOT_SWITCH = 5000000,     /* nanoseconds: sys.getswitchinterval() by default */
-    ROOT_SWITCH_NEAR = 5,      /* percent of it that a stretch may be from a multiple, */
-    ROOT_SWITCH_MOST = 4,      /* of so many at most, */
-    ROOT_SWITCH_STRETCHES = 5, /* with so many stretches or more, */
-    ROOT_SWITCH_SHARE = 60,    /* and this percent of them: by chance one in ten is */
-
     /* Confidence. */
     ROOT_HOST_ERROR = 180, /* percent of the true time that short host times are estimated at most:
                               measured on repaired twins, docs/diagnosis.md */

@@ -3,6 +3,7 @@
  */
 #include "analysis/diagnose/root_find.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/diagnose/limits.h"
@@ -14,6 +15,8 @@ ORDER_BY(by_saving, struct found_cause,
 
 bool root_may_be_profiler(const struct found_cause *c)
 {
+    if (c->is_recorded)
+        return true;
     double least = 1 - (1 - c->saving) * ROOT_HOST_ERROR / 100.0;
 
     return root_has(c, ROOT_OF_LAUNCHES) && least < ROOT_NAMED / 100.0;
@@ -113,6 +116,22 @@ static void prefer_step(struct root_finder *f)
             lead(f, i);
 }
 
+/* Where nothing saves enough without the profiler, long host work that the recording shows may
+ * still be real: what recording costs is an estimate. Short times are not told from it. */
+static void take_recorded(struct root_finder *f)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (f->found[i].saving >= ROOT_NAMED / 100.0 && !root_may_be_profiler(&f->found[i]))
+            return;
+    for (size_t i = 0; i < f->n; i++) {
+        struct found_cause *c = &f->found[i];
+        c->is_recorded = root_has(c, ROOT_OF_STRETCHES | ROOT_OF_CALLS) &&
+                         c->profiled_saving >= ROOT_PROFILER / 100.0;
+        if (c->is_recorded)
+            c->saving = c->profiled_saving;
+    }
+}
+
 /* What nobody would believe gives way to what is seen and saves half of it. */
 static void prefer_trusted(struct root_finder *f)
 {
@@ -133,6 +152,7 @@ bool root_rank(struct root_finder *f)
     double named = ROOT_NAMED / 100.0, specific = ROOT_SPECIFIC / 100.0;
     size_t n = 0;
 
+    take_recorded(f);
     for (size_t i = 0; i < f->n; i++)
         if (f->found[i].saving >= root_least(f, f->found[i].cause, ROOT_LISTED))
             f->found[n++] = f->found[i];
@@ -145,8 +165,10 @@ bool root_rank(struct root_finder *f)
     prefer_specific(f);
     /* Whether data that is read back is needed cannot be seen; that its memory is not pinned can.
      */
-    if (first->cause == ROOT_COPY_UNNEEDED || first->cause == ROOT_COPY_EXPOSED)
+    if (first->cause == ROOT_COPY_UNNEEDED)
         prefer(f, ROOT_PAGEABLE_COPY, named);
+    if (first->cause == ROOT_COPY_EXPOSED) /* unless most of the copies are others */
+        prefer(f, ROOT_PAGEABLE_COPY, fmax(named, specific * first->saving));
     if (first->cause == ROOT_ALLOCATOR) /* why memory is made again tells more than that it is */
         prefer(f, ROOT_VARIABLE_SHAPES, 0);
     prefer_step(f);
@@ -171,7 +193,12 @@ static double evidence_of(const struct root_finder *f, const struct found_cause 
         return score;
 
     bool has_shapes = (f->cap->has & HAS_SHAPES) != 0 && c->graph_share < 0.5;
-    if (root_has(c, ROOT_NEEDS_SHAPES) && !has_shapes)
+    /* Without shapes most that is wrong with kernels cannot be seen. */
+    if ((root_has(c, ROOT_NEEDS_SHAPES) || c->cause == ROOT_HEALTHY) && !has_shapes)
+        score *= 0.5;
+    /* Work that nobody is seen to launch belongs to the step in whose time it runs, which may be
+     * another. */
+    if (root_has(c, ROOT_OF_STEP) && score < 1)
         score *= 0.5;
     if (f->steps < 3)
         score *= 0.4;

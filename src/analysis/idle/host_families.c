@@ -53,8 +53,8 @@ static void set_family(const struct capture *cap, struct device_task *t,
     if (type != 0)
         name.rate = RATE_TENSOR;
     /* No operator tells the types of a graph's kernels; products of doubles have names. */
-    t->is_fp64 |= name.rate == RATE_FP64 &&
-                  (name.family == FAMILY_GEMM_TENSOR || call == NULL || t->is_graph);
+    bool is_typed = call != NULL && !t->is_graph && (cap->has & HAS_SHAPES) != 0;
+    t->is_fp64 |= name.rate == RATE_FP64 && (name.family == FAMILY_GEMM_TENSOR || !is_typed);
     t->family = (uint8_t)kernel_family_of(op, name, is_float);
     t->is_simt = (t->family == FAMILY_GEMM_SIMT || t->family == FAMILY_CONV) &&
                  kernel_rate_is_simt(name.rate, is_float);

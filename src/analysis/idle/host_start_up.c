@@ -142,7 +142,7 @@ static nanos *find_ends(const struct device_tasks *tasks)
 }
 
 /* How long the device idles inside the call until the task begins that it launches; 0: the task
- * waits for something else behind it. */
+ * waits for something else behind it. A copy may wait for what the device does before it. */
 static nanos head_of(const struct start_up *s, const struct host_call *c)
 {
     const struct device_task *t = &s->tasks->at[c->first_task];
@@ -173,8 +173,8 @@ static bool is_first_call(const struct start_up *s, const struct host_call *c, b
     case CALL_GRAPH:
     case CALL_COPY:
         if (c->tasks > 0) {
-            nanos head = head_of(s, c);
-            return is_new && head >= length / 2 && is_outlier(s, c->slice, head);
+            nanos head = head_of(s, c), least = c->kind == CALL_COPY ? length / 2 : 0;
+            return is_new && head >= least && is_outlier(s, c->slice, head);
         }
         return is_new && is_outlier(s, c->slice, length);
     case CALL_ALLOC:

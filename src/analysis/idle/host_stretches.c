@@ -143,6 +143,34 @@ static void mark_captures(const struct capture *cap, struct host_timelines *out)
     }
 }
 
+size_t host_stretch_switches(nanos piece)
+{
+    nanos times = (piece + LIMIT_SWITCH / 100) / LIMIT_SWITCH;
+    nanos late = piece - times * LIMIT_SWITCH; /* each time a little */
+    bool is_near = late <= times * (LIMIT_SWITCH / 100) * LIMIT_SWITCH_LATE;
+
+    return times <= LIMIT_SWITCH_MOST && is_near ? (size_t)times : 0;
+}
+
+/* A thread that computes in Python keeps the interpreter for a switch interval, and others wait
+ * for it wherever they come back from a library: inside operators, too. */
+static void mark_locked(struct host_timelines *out)
+{
+    size_t pieces = 0, switches = 0, longer = 0;
+
+    for (size_t i = 0; i < out->n; i++) {
+        pieces += out->calls[i].pieces;
+        switches += out->calls[i].switches;
+        longer += out->calls[i].longer;
+    }
+    out->is_locked = switches >= LIMIT_SWITCH_PIECES &&
+                     switches * 100 >= pieces * LIMIT_SWITCH_SHARE &&
+                     longer * 100 >= switches * LIMIT_SWITCH_LONGER;
+    for (size_t i = 0; i < out->n && out->is_locked; i++)
+        if (out->calls[i].held > 0 && out->calls[i].held >= out->calls[i].stretch / 2)
+            out->calls[i].class = STRETCH_UNTRACED;
+}
+
 void host_stretches_judge(const struct capture *cap, const struct device_tasks *tasks,
                           struct host_timelines *out)
 {
@@ -171,6 +199,7 @@ void host_stretches_judge(const struct capture *cap, const struct device_tasks *
             out->calls[i].class = STRETCH_COMPILE;
         else if (is_input(cap, out, tasks, i))
             out->calls[i].class = STRETCH_INPUT;
+    mark_locked(out);
     mark_captures(cap, out);
     host_start_up_mark(cap, tasks, out);
     mem_free(fresh);

@@ -32,9 +32,9 @@ struct reader {
 
 /* The stretch that is being summed up. */
 struct sums {
-    nanos begin, by[ACTIVITIES], input, compile, longest;
+    nanos begin, by[ACTIVITIES], input, compile, longest, held;
     uint32_t filler;
-    uint32_t ops, calls, lookups;
+    uint32_t ops, calls, lookups, pieces, switches, longer;
     bool has_long; /* a slice or an operator that launches nothing of LIMIT_LONG_SLICE */
 };
 
@@ -177,6 +177,18 @@ static enum activity activity_of(const struct walk *w, const struct open_event *
     return e != NULL && e->kind == SLICE_PYTHON ? ACT_FRAME : ACT_NOTHING;
 }
 
+/* A piece between two events may be a wait for the interpreter lock. */
+static void add_piece(struct sums *sums, nanos span)
+{
+    size_t switches = host_stretch_switches(span);
+
+    sums->pieces++;
+    sums->switches += switches > 0;
+    sums->longer += switches > 1;
+    if (span >= LIMIT_SWITCH / 100 * 99)
+        sums->held += span;
+}
+
 /* Moves to `t`; the time in between belongs to what is innermost now. */
 static void pass_time(struct walk *w, nanos t)
 {
@@ -199,6 +211,8 @@ static void pass_time(struct walk *w, nanos t)
             act = ACT_NOTHING; /* the operator stands still: nobody recorded why */
         sums->by[act] += span;
         sums->has_long |= span >= LIMIT_LONG_SLICE;
+        if (span >= LIMIT_LONG_STRETCH)
+            add_piece(sums, span);
         sums->input += w->open_ranges[RANGE_INPUT] > 0 ? span : 0;
         sums->compile += w->open_ranges[RANGE_COMPILE] > 0 ? span : 0;
         if (span > sums->longest && e != NULL &&
@@ -336,6 +350,10 @@ static void open_call(struct walk *w, const struct reader *r, size_t slice, enum
         .ops = small(w->sums.ops),
         .calls = small(w->sums.calls),
         .lookups = small(w->sums.lookups),
+        .held = w->sums.held,
+        .pieces = small(w->sums.pieces),
+        .switches = small(w->sums.switches),
+        .longer = small(w->sums.longer),
         .timeline = w->timeline,
         .kind = (uint8_t)kind,
         .class = (uint8_t)timeline_class_of(&w->sums, stretch),

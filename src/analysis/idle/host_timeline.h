@@ -32,6 +32,7 @@ struct host_call {
     nanos begin, end;    /* the call */
     nanos stretch;       /* host time before it, from the end of the previous call, or since its
                             thread took the work out of a queue */
+    nanos held;          /* of that, pieces without an event that last a switch interval and more */
     uint32_t slice;      /* the call's */
     uint32_t op, outer;  /* innermost and outermost operator around it, or NO_SLICE */
     uint32_t filler;     /* the longest activity of the stretch, or NO_SLICE */
@@ -41,6 +42,9 @@ struct host_call {
     uint32_t timeline;
     uint16_t ops, calls; /* recorded operators and runtime calls that began in the stretch */
     uint16_t lookups;    /* of these, that look up an entry point of the driver */
+    uint16_t pieces;     /* long ones of the stretch between two events, */
+    uint16_t switches;   /* of these, multiples of a switch interval, */
+    uint16_t longer;     /* and multiples that are more than one */
     uint8_t kind;        /* enum call_kind */
     uint8_t class;       /* enum stretch_class of the stretch */
     uint8_t family;      /* enum kernel_family of the operators around it */
@@ -61,7 +65,8 @@ struct host_timelines {
     size_t n;
     struct host_timeline *at;
     size_t count;
-    size_t links; /* tasks with a launching call */
+    size_t links;   /* tasks with a launching call */
+    bool is_locked; /* waits are as long as Python lets another thread run */
 };
 
 /* The call by which the program asked for what `c` launches. */
@@ -70,6 +75,9 @@ static inline const struct host_call *host_call_asked(const struct host_timeline
 {
     return c->enqueued_by != NO_CALL ? &h->calls[c->enqueued_by] : c;
 }
+
+/* How many switch intervals a piece of host time lasts, or 0: it is no multiple of them. */
+size_t host_stretch_switches(nanos piece);
 
 /* Finds the calls and links the tasks to them: call and family of each task are set. */
 struct host_timelines host_timelines_find(const struct capture *cap, struct device_tasks *tasks,

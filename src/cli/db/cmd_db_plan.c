@@ -6,7 +6,7 @@
 #include "base/text/num.h"
 #include "cli/db/opt_db.h"
 #include "cli/db/opt_model.h"
-#include "opdb/plan/plan_report.h"
+#include "opdb/plan/plan.h"
 
 struct args {
     struct opt_model model;

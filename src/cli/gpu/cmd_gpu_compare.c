@@ -12,7 +12,7 @@
 #include "report/report.h"
 
 struct args {
-    bool force;
+    bool force, allow_unknown;
     double gate;
     const char *devlog;
 };
@@ -24,6 +24,7 @@ static const struct opt options[] = {
              "compare even if parameters, device or clocks differ"),
     OPT_DOUBLE(0, "gate", "PERCENT", struct args, gate,
                "exit code 1 if a run is that much slower than the one before"),
+    OPT_FLAG(0, "allow-unknown", struct args, allow_unknown, "pass --gate where it cannot tell"),
     OPT_STRING(0, "devlog", "FILE", struct args, devlog,
                "versions of a development log before those of the folders"),
 };
@@ -88,13 +89,6 @@ static bool is_refused(struct session *s, const struct args *args, const struct 
     return false;
 }
 
-static void describe_versions(const void *versions, struct report *r)
-{
-    const struct gpu_versions *v = versions;
-
-    report_records(r, &gpu_version_record, v->at.at, v->at.n, NULL);
-}
-
 static int compare(struct session *s, const struct args *args, const struct gpu_run *a,
                    struct gpu_run *b)
 {
@@ -108,28 +102,17 @@ static int compare(struct session *s, const struct args *args, const struct gpu_
     return CODE_DONE;
 }
 
-/* The newest version against the one before, by what both launch. */
-static bool match_versions(struct session *s, struct gpu_versions *v, const struct gpu_run *before,
-                           struct gpu_run *run, const char *path)
+/* The newest version against the one before, by what both launch; NULL: nothing. */
+static const struct gpu_comparison *match_versions(struct session *s, const struct gpu_run *before,
+                                                   struct gpu_run *run, const char *path)
 {
-    struct gpu_version *last = &v->at.at[v->at.n - 1];
     const struct gpu_comparison *c = gpu_compare_find(before, run);
-    bool is_told = isfinite(c->low);
 
-    if (c->matched == 0 && !c->is_whole) {
-        diag_fail(&s->diag, ST_UNSUPPORTED, "gpu.not-comparable", (struct where){.path = path},
-                  "no launch is in both runs");
-        return false;
-    }
-    double so_far = v->at.n > 2 ? v->at.at[v->at.n - 2].total : 0;
-
-    last->change = 100 * c->relative;
-    last->total = 100 * ((1 + so_far / 100) * (1 + c->relative) - 1);
-    last->is_noise =
-        is_told ? c->low <= 0 && c->high >= 0
-                : gpu_is_noise(c->total[0], c->total[1], v->at.at[v->at.n - 2].cv, last->cv);
-    last->is_slower = !last->is_noise && last->change > v->allowed;
-    return true;
+    if (c->matched > 0 || c->is_whole)
+        return c;
+    diag_fail(&s->diag, ST_UNSUPPORTED, "gpu.not-comparable", (struct where){.path = path},
+              "no launch is in both runs");
+    return NULL;
 }
 
 /* Runs that do not compare with the first one are refused. */
@@ -137,13 +120,14 @@ static enum status add_version(struct session *s, const struct args *args, struc
                                struct gpu_loaded *runs, size_t i)
 {
     const char *path = s->operands.at[i];
+    const struct gpu_comparison *change = NULL;
 
     TRY(load(s, path, &runs[i]));
     if (i > 0 && is_refused(s, args, runs[0].run, runs[i].run, path))
         return ST_UNSUPPORTED;
-    gpu_versions_add(v, runs[i].run, path, &s->arena);
-    if (i > 0 && !match_versions(s, v, runs[i - 1].run, runs[i].run, path))
+    if (i > 0 && (change = match_versions(s, runs[i - 1].run, runs[i].run, path)) == NULL)
         return ST_UNSUPPORTED;
+    gpu_versions_add(v, runs[i].run, path, change, &s->arena);
     if (i > 1)
         unload(&runs[i - 1]);
     return ST_OK;
@@ -151,28 +135,25 @@ static enum status add_version(struct session *s, const struct args *args, struc
 
 static int compare_many(struct session *s, const struct args *args)
 {
-    struct gpu_versions v = {.allowed = args->gate >= 0 ? args->gate : 0};
+    struct gpu_versions v = {.allowed = args->gate >= 0 ? args->gate : NAN};
     struct gpu_loaded *runs = ARENA_ARRAY(&s->arena, struct gpu_loaded, s->operands.n + 1);
     enum status st = ST_OK;
-    bool is_slower = false;
 
     if (args->devlog != NULL)
         st = gpu_versions_of_log(&v, args->devlog, &s->arena, &s->diag);
     for (size_t i = 0; i < s->operands.n && st == ST_OK; i++)
         st = add_version(s, args, &v, runs, i);
-    for (size_t i = 0; i < v.at.n; i++)
-        is_slower |= v.at.at[i].is_slower;
-    v.is_slower = is_slower;
+    bool is_shut = v.gate == GATE_FAIL || (v.gate == GATE_UNKNOWN && !args->allow_unknown);
     if (st == ST_OK)
         session_give(s, &(struct answer){.schema = &gpu_versions_schema,
                                          .origin = "measured",
                                          .result = &v,
                                          .title = S(""),
-                                         .describe = describe_versions});
-    int code = st == ST_UNSUPPORTED           ? CODE_NO
-               : st != ST_OK                  ? session_code(st)
-               : is_slower && args->gate >= 0 ? CODE_NO
-                                              : CODE_DONE;
+                                         .describe = gpu_versions_describe});
+    int code = st == ST_UNSUPPORTED         ? CODE_NO
+               : st != ST_OK                ? session_code(st)
+               : is_shut && args->gate >= 0 ? CODE_NO
+                                            : CODE_DONE;
     for (size_t i = 0; i < s->operands.n; i++)
         unload(&runs[i]);
     gpu_versions_free(&v);
@@ -208,9 +189,10 @@ const struct command command_gpu_compare = {
         "are matched by the name of their kernel, grid, block and order; those that one run has "
         "alone are listed and count in no figure. Each kernel's change has a 99 % interval from "
         "its launches, by the rule of `strata diff`. More runs, or --devlog, give a table with one "
-        "row for each version, oldest first; with --gate the exit code is 1 when a version is "
-        "slower than the one before by more than that percentage and the noise. Runs that differ "
-        "in parameters, device, mode or clocks are rejected with exit code 1.",
+        "row for each version, oldest first; with --gate the exit code is 1 unless each version is "
+        "shown to be slower than the one before by less than that percentage, or is the same "
+        "recording. Runs that differ in parameters, device, mode or clocks are rejected with exit "
+        "code 1.",
     .see = "docs/gpu.md",
     .operands = {.kind = OPERAND_FILE, .min = 0, .max = SIZE_MAX},
     .schemas = {&gpu_compare_schema, &gpu_versions_schema},

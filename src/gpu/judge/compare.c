@@ -35,13 +35,6 @@ const char *gpu_compare_refusal(const struct gpu_run *a, struct gpu_run *b)
     return NULL;
 }
 
-bool gpu_is_noise(double previous, double current, double cv_previous, double cv_current)
-{
-    double spread = 2 * (fmax(0, cv_previous) + fmax(0, cv_current)); /* a missing one is 0 */
-
-    return fabs(current - previous) <= fmax(0.01, spread) * previous;
-}
-
 static struct str compare_number(struct arena *arena, double value, int decimals)
 {
     return isfinite(value) ? arena_format(arena, "%.*f", decimals, value) : S(MISSING);
@@ -114,6 +107,14 @@ static struct noise_side sample_launches(struct arena *arena, const struct match
     return (struct noise_side){at, first, 1};
 }
 
+static bool is_equal(const struct noise_side *sides)
+{
+    size_t n = sides[0].first[1];
+
+    return n == sides[1].first[1] &&
+           (n == 0 || memcmp(sides[0].at, sides[1].at, n * sizeof(*sides[0].at)) == 0);
+}
+
 static uint64_t count_launches(const struct matched_launch *list, size_t n, size_t side)
 {
     uint64_t sum = 0;
@@ -121,6 +122,18 @@ static uint64_t count_launches(const struct matched_launch *list, size_t n, size
     for (size_t i = 0; i < n; i++)
         sum += list[i].side == side ? gpu_kernel_launches(list[i].kernel) : 0;
     return sum;
+}
+
+/* The change of all matched launches, where the mean of their samples has another: some stand for
+ * several launches. Its interval moves with it. */
+static void weigh_change(struct gpu_kernel_change *k)
+{
+    double relative = k->total[0] > 0 ? k->total[1] / k->total[0] - 1 : NAN;
+    double by = (1 + relative) / (1 + k->change.relative);
+
+    k->change.low = (1 + k->change.low) * by - 1;
+    k->change.high = (1 + k->change.high) * by - 1;
+    k->change.relative = relative;
 }
 
 /* Launches of one kernel and shape on both sides. */
@@ -139,7 +152,10 @@ static void match_kind(struct gpu_comparison *out, struct arena *arena,
     if (k.matched > 0) {
         k.change = noise_judge(arena, sides[0], sides[1],
                                (struct noise_options){NOISE_BETWEEN, NOISE_LIMIT, true});
-        k.change.relative = k.total[0] > 0 ? k.total[1] / k.total[0] - 1 : NAN;
+        weigh_change(&k);
+        out->is_equal = out->is_equal && is_equal(sides);
+        out->fastest += k.change.fastest[1] * (double)k.matched;
+        out->slowest += k.change.slowest[0] * (double)k.matched;
         out->kernels[out->n_kernels++] = k;
         out->matched += k.matched;
         out->total[0] += k.total[0];
@@ -210,10 +226,14 @@ static void compare_timings(struct gpu_comparison *out, const struct gpu_run *a,
 {
     const size_t ends[2][2] = {{0, a->timings.n}, {0, b->timings.n}};
 
+    const struct noise_side sides[] = {{a->timings.at, ends[0], 1}, {b->timings.at, ends[1], 1}};
+
     out->is_whole = true;
-    out->timings = noise_judge(arena, (struct noise_side){a->timings.at, ends[0], 1},
-                               (struct noise_side){b->timings.at, ends[1], 1},
+    out->timings = noise_judge(arena, sides[0], sides[1],
                                (struct noise_options){NOISE_BETWEEN, NOISE_LIMIT, true});
+    out->is_equal = is_equal(sides);
+    out->fastest = out->timings.fastest[1];
+    out->slowest = out->timings.slowest[0];
     out->total[0] = out->timings.mean[0];
     out->total[1] = out->timings.mean[1];
     out->relative = out->timings.relative;
@@ -221,20 +241,25 @@ static void compare_timings(struct gpu_comparison *out, const struct gpu_run *a,
     out->high = out->timings.high;
 }
 
-/* With an interval of the ratio, equal means that it has 0 inside; without one the plain noise
- * rule decides. */
+static struct str said_of_duration(const struct gpu_comparison *c, struct arena *arena)
+{
+    struct str change = arena_format(arena, "%+.1f%%", 100 * c->relative);
+
+    if (c->verdict == NOISE_NOTHING)
+        return arena_format(arena, SAME " %.*s", STR_ARGS(change));
+    return MESSAGE(LANG_EN, arena,
+                   c->verdict == NOISE_FASTER   ? &gpu_text.faster
+                   : c->verdict == NOISE_SLOWER ? &gpu_text.slower
+                                                : &gpu_text.cannot_tell,
+                   PLACE("change", change));
+}
+
 static void add_duration(const struct gpu_comparison *c, struct gpu_run *b)
 {
-    double pct = 100 * c->relative, speedup = 1 / (1 + c->relative);
-    bool is_told = isfinite(c->low);
-    bool is_same =
-        is_told ? c->low <= 0 && c->high >= 0 : gpu_is_noise(c->total[0], c->total[1], 0, 0);
-    struct str change =
-        is_same ? arena_format(&b->arena, SAME " %+.1f%%", pct)
-                : MESSAGE(LANG_EN, &b->arena, pct < 0 ? &gpu_text.faster : &gpu_text.slower,
-                          PLACE("change", arena_format(&b->arena, "%+.1f%%", pct)));
+    double speedup = 1 / (1 + c->relative);
+    struct str change = said_of_duration(c, &b->arena);
 
-    if (is_told)
+    if (isfinite(c->low))
         change = MESSAGE(LANG_EN, &b->arena, &gpu_text.speedup_range, PLACE("change", change),
                          PLACE("speedup", speedup), PLACE("low", 1 / (1 + c->high)),
                          PLACE("high", 1 / (1 + c->low)));
@@ -304,10 +329,16 @@ const struct gpu_comparison *gpu_compare_find(const struct gpu_run *a, struct gp
 {
     struct gpu_comparison *out = ARENA_NEW(&b->arena, struct gpu_comparison);
 
+    out->is_equal = true;
     match_launches(out, a, b, &b->arena);
     bound_whole(out);
     if (a->timings.n > 0 && b->timings.n > 0)
         compare_timings(out, a, b, &b->arena);
+    out->is_equal = out->is_equal && (out->matched > 0 || out->is_whole);
+    out->is_doubled = out->fastest > 2 * out->slowest;
+    out->verdict = out->is_equal     ? NOISE_NOTHING
+                   : out->is_doubled ? NOISE_SLOWER
+                                     : noise_verdict_of(out->low, out->high, NOISE_LIMIT);
     b->changes.n = 0;
     if (out->total[0] > 0)
         add_duration(out, b);
@@ -315,6 +346,13 @@ const struct gpu_comparison *gpu_compare_find(const struct gpu_run *a, struct gp
     out->changes = b->changes.at;
     out->n_changes = b->changes.n;
     return out;
+}
+
+enum gate_verdict gpu_compare_gate(const struct gpu_comparison *c, double limit)
+{
+    return c->is_equal     ? GATE_PASS
+           : c->is_doubled ? GATE_FAIL
+                           : noise_gate_of(c->relative, c->low, c->high, limit);
 }
 
 void gpu_compare(const struct gpu_run *a, struct gpu_run *b)
@@ -373,6 +411,7 @@ static const struct field compare_fields[] = {
     FIELD(struct gpu_comparison, relative, "change_ratio"),
     FIELD(struct gpu_comparison, low, "low", .about = "of the 99 % interval of change_ratio"),
     FIELD(struct gpu_comparison, high, "high"),
+    FIELD_OF_ENUM(struct gpu_comparison, verdict, "verdict", noise_verdict_name, NOISE_FASTER + 1),
     FIELD_LIST(struct gpu_comparison, kernels, n_kernels, "kernels", &kernel_record),
     FIELD_LIST(struct gpu_comparison, unmatched, n_unmatched, "unmatched", &unmatched_record),
     FIELD_LIST(struct gpu_comparison, changes, n_changes, "changes", &gpu_change_record),

@@ -33,6 +33,10 @@ struct gpu_comparison {
     double total[2];            /* of matched launches; of a run that was timed as a whole: a run */
     bool is_whole;              /* that */
     double relative, low, high; /* NAN: not known */
+    double fastest, slowest; /* all matched launches if each were the fastest of B, slowest of A */
+    bool is_equal;           /* every launch, or run, lasts as long: the same recording */
+    bool is_doubled;         /* the fastest of B take over twice as long as the slowest of A */
+    enum noise_verdict verdict;
     struct noise_change timings;
     struct gpu_change *changes; /* rows of the table "vs Baseline" */
     size_t n_changes;
@@ -40,6 +44,9 @@ struct gpu_comparison {
 
 /* The result lives in the arena of `b`, whose `changes` are filled. */
 const struct gpu_comparison *gpu_compare_find(const struct gpu_run *a, struct gpu_run *b);
+
+/* What a gate of `limit`, 0.05 for 5 %, says of matched launches. */
+enum gate_verdict gpu_compare_gate(const struct gpu_comparison *c, double limit);
 
 /* Of a struct gpu_comparison, for struct answer. */
 void gpu_compare_describe(const void *comparison, struct report *r);
@@ -52,24 +59,27 @@ struct gpu_version {
     struct str version;
     const char *path; /* of its folder, or of the log */
     double duration_us;
-    double change;  /* from the run before; NAN: the first */
-    double total;   /* from the first one */
-    double cv;      /* spread of its duration; NAN: not known */
-    bool is_noise;  /* the change from the run before */
-    bool is_slower; /* by more than noise and the allowed percentage */
+    double change;              /* from the run before; NAN: the first */
+    double total;               /* from the first one */
+    enum noise_verdict verdict; /* of the change from the run before */
+    enum gate_verdict gate;     /* of the allowed percentage */
     double tflops, gbps, tc_pct, dram_pct, occ_pct;
     struct str bound;
 };
 
 struct gpu_versions {
     VEC_OF(struct gpu_version) at;
-    double allowed; /* percent that a run may be slower than the one before */
-    bool is_slower; /* one of them is */
+    double allowed;         /* percent that a run may be slower than the one before; NAN: no gate */
+    enum gate_verdict gate; /* the worst of them */
 };
 
-/* Adds a run behind those there are. */
+/* Adds a run behind those there are; `change` is that from the run before, or NULL: durations
+ * alone, as a log has them, tell nothing but a run that takes over twice as long. */
 void gpu_versions_add(struct gpu_versions *v, const struct gpu_run *run, const char *path,
-                      struct arena *arena);
+                      const struct gpu_comparison *change, struct arena *arena);
+
+/* The gate in one sentence, with what to record. */
+void gpu_versions_describe(const void *versions, struct report *r);
 
 /* Adds what a development log holds (gpu_devlog_write), in its order. ST_FORMAT when that is
  * nothing. */

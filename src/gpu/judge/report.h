@@ -57,9 +57,6 @@ const char *gpu_compare_refusal(const struct gpu_run *previous, struct gpu_run *
 /* Fills `current->changes`. */
 void gpu_compare(const struct gpu_run *previous, struct gpu_run *current);
 
-/* Whether a change of duration is within the noise: at most 1 % or twice both spreads. */
-bool gpu_is_noise(double previous, double current, double cv_previous, double cv_current);
-
 /*
  * The block of a run in a development log that people write.
  *

@@ -8,8 +8,6 @@
  */
 #include <stdlib.h>
 
-#include "base/files/gz.h"
-#include "base/files/mapfile.h"
 #include "input/xla/xla_steps.h"
 #include "input/xla/xplane.h"
 
@@ -292,26 +290,9 @@ static enum status read_text(struct import *i, struct str text)
     return st;
 }
 
-/* Bytes in memory, a mapped file, or one that is unpacked. */
 static enum status read_xplane(struct import *i)
 {
-    struct arena scratch;
-    struct mapfile map;
-    struct str text;
-
-    if (i->in->text.at != NULL)
-        return read_text(i, i->in->text);
-    TRY(mapfile_open(&map, i->in->path, i->in->diag));
-    arena_init(&scratch);
-    text = map.text;
-    enum status st = ST_OK;
-    if (gz_is(text))
-        st = gz_read_all(map.text, XPLANE_MOST, i->in->path, i->in->diag, &scratch, &text);
-    if (st == ST_OK)
-        st = read_text(i, text);
-    arena_free(&scratch);
-    mapfile_close(&map);
-    return st;
+    return import_whole(i, XPLANE_MOST, read_text);
 }
 
 const struct input_format input_xplane = {

@@ -9,14 +9,8 @@
 #define STRATA_INPUT_XLA_XPLANE_H
 
 #include "base/formats/proto_read.h"
-#include "base/tables/hash.h"
+#include "base/tables/id_map.h"
 #include "input/import.h"
-
-/* Ids as places in a list: most are small and dense. */
-struct xplane_ids {
-    VEC_OF(uint32_t) dense; /* by id: the place plus one; 0: none */
-    struct hash sparse;
-};
 
 /* What a stat is for. */
 enum xplane_role {
@@ -153,7 +147,7 @@ struct xplane_plane {
     VEC_OF(struct str) stats; /* messages */
     VEC_OF(struct xplane_stat_name) stat_names;
     VEC_OF(struct xplane_event_name) event_names;
-    struct xplane_ids stat_ids, event_ids;
+    struct id_map stat_ids, event_ids;
     struct xplane_memo *memos;
     bool has_streams; /* rows of streams beside those made from them */
     bool is_gpu;
@@ -161,11 +155,6 @@ struct xplane_plane {
 
 /* Reads a plane into the capture. */
 void xplane_read_plane(struct xplane *x, struct str message);
-
-/* The place of an id, or UINT32_MAX; and its place when there is none yet. */
-uint32_t xplane_ids_get(const struct xplane_ids *ids, int64_t id);
-void xplane_ids_put(struct xplane_ids *ids, int64_t id, uint32_t place);
-void xplane_ids_free(struct xplane_ids *ids);
 
 /* A value of a plane's own stats, as the profiler wrote it. */
 struct xplane_value {

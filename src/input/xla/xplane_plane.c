@@ -60,7 +60,7 @@ static void add_event_name(struct xplane_plane *p, struct str entry)
 
     if (!read_entry(entry, &id, &e.message, &e.name, &e.display))
         return;
-    xplane_ids_put(&p->event_ids, id, (uint32_t)p->event_names.n);
+    id_map_put(&p->event_ids, id, (uint32_t)p->event_names.n);
     vec_push(&p->event_names, e);
 }
 
@@ -72,7 +72,7 @@ static void add_stat_name(struct xplane_plane *p, struct str entry)
 
     if (!read_entry(entry, &id, &message, &s.name, &display))
         return;
-    xplane_ids_put(&p->stat_ids, id, (uint32_t)p->stat_names.n);
+    id_map_put(&p->stat_ids, id, (uint32_t)p->stat_names.n);
     vec_push(&p->stat_names, s);
 }
 
@@ -424,7 +424,7 @@ static void take_event(struct xplane_plane *p, const struct xplane_row *row, str
     if (raw.is_sum || !settle_times(p, row, message, &raw, &slice))
         return;
     p->x->i->rows++;
-    uint32_t place = xplane_ids_get(&p->event_ids, raw.name);
+    uint32_t place = id_map_get(&p->event_ids, raw.name);
     struct xplane_event_name *e = place < p->event_names.n ? &p->event_names.at[place] : NULL;
     slice.name = plane_name_of(p, e, raw.name);
     if (row->class == XPLANE_COUNTERS) {
@@ -491,8 +491,8 @@ static void free_plane(struct xplane_plane *p)
     vec_free(&p->stats);
     vec_free(&p->stat_names);
     vec_free(&p->event_names);
-    xplane_ids_free(&p->stat_ids);
-    xplane_ids_free(&p->event_ids);
+    id_map_free(&p->stat_ids);
+    id_map_free(&p->event_ids);
 }
 
 void xplane_read_plane(struct xplane *x, struct str message)

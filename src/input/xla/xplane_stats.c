@@ -3,36 +3,6 @@
  */
 #include "input/xla/xplane.h"
 
-/* ---- ids ---- */
-
-enum { DENSE_MOST = 1 << 20 };
-
-uint32_t xplane_ids_get(const struct xplane_ids *ids, int64_t id)
-{
-    uint32_t place;
-
-    if (id >= 0 && (uint64_t)id < ids->dense.n)
-        return ids->dense.at[id] - 1; /* 0 becomes UINT32_MAX */
-    return hash_get(&ids->sparse, (uint64_t)id, &place) ? place : UINT32_MAX;
-}
-
-void xplane_ids_put(struct xplane_ids *ids, int64_t id, uint32_t place)
-{
-    if (id < 0 || id >= DENSE_MOST) {
-        hash_put(&ids->sparse, (uint64_t)id, place);
-        return;
-    }
-    while (ids->dense.n <= (uint64_t)id)
-        vec_push(&ids->dense, 0);
-    ids->dense.at[id] = place + 1;
-}
-
-void xplane_ids_free(struct xplane_ids *ids)
-{
-    vec_free(&ids->dense);
-    hash_free(&ids->sparse);
-}
-
 /* ---- names ---- */
 
 struct stat_word {
@@ -114,7 +84,7 @@ static void know_stat(struct xplane_plane *p, struct xplane_stat_name *s)
 
 static struct xplane_stat_name *stat_name_of(struct xplane_plane *p, int64_t id)
 {
-    uint32_t place = xplane_ids_get(&p->stat_ids, id);
+    uint32_t place = id_map_get(&p->stat_ids, id);
 
     if (place >= p->stat_names.n)
         return NULL;
@@ -164,7 +134,7 @@ bool xplane_stat_value(struct xplane_plane *p, struct str message, struct xplane
     if (!read_stat(message, &raw))
         return false;
     const struct xplane_stat_name *name = stat_name_of(p, raw.id);
-    uint32_t place = xplane_ids_get(&p->stat_ids, (int64_t)raw.value);
+    uint32_t place = id_map_get(&p->stat_ids, (int64_t)raw.value);
     if (name == NULL || (raw.field == 7 && place >= p->stat_names.n))
         return false;
     out->name = name->name;
@@ -188,7 +158,7 @@ static strid stat_text_of(struct xplane_plane *p, const struct raw_stat *raw)
 
     if (raw->field != 7)
         return raw->field == 5 ? capture_intern(cap, raw->bytes) : 0;
-    uint32_t place = xplane_ids_get(&p->stat_ids, (int64_t)raw->value);
+    uint32_t place = id_map_get(&p->stat_ids, (int64_t)raw->value);
     if (place >= p->stat_names.n)
         return 0;
     struct xplane_stat_name *s = &p->stat_names.at[place];
@@ -303,7 +273,7 @@ static void tell_kernel(struct xplane_plane *p, strid text, struct xplane_told *
 
 static struct str view_of(struct xplane_plane *p, const struct raw_stat *raw)
 {
-    uint32_t place = raw->field == 7 ? xplane_ids_get(&p->stat_ids, (int64_t)raw->value) : 0;
+    uint32_t place = raw->field == 7 ? id_map_get(&p->stat_ids, (int64_t)raw->value) : 0;
 
     if (raw->field == 5)
         return raw->bytes;

@@ -81,7 +81,7 @@ static void perfetto_put_slice(struct painting *p, size_t number, uint64_t proce
     for (; p->next_to < d->links_n && d->links[d->by_to[p->next_to]].to == number; p->next_to++)
         vec_push(&p->pen.to, d->by_to[p->next_to] + 1);
     perfetto_begin(&p->pen, p->tracks.at[row], slice->begin, str_of(arena_cstr(&p->arena, name)),
-                   str_of(slice_kind_name(SLICE_INSTR)));
+                   str_of(slice_kind_name(SLICE_INSTR)), S(""));
     if (row >= TRACKS_NESTING_ROWS)
         put_end(p, row, slice->end);
     arena_rewind(&p->arena, mark);
@@ -107,7 +107,7 @@ static void paint(struct painting *p)
         processes[i] = i > 0 && str_equal(core_of(p, i - 1), core_of(p, i))
                            ? processes[i - 1]
                            : perfetto_process(&p->pen, str_of(arena_cstr(&p->arena, core_of(p, i))),
-                                              (int64_t)++pid);
+                                              (int64_t)++pid, S(""));
     for (size_t i = 0; i < rows; i++) {
         for (p->tracks.n = 0; next < p->d.slices_n && p->d.slices[next].row == i; next++)
             perfetto_put_slice(p, next, processes[i]);

@@ -179,6 +179,8 @@ static enum status write_rows(struct aic_import *a, struct aic_table *t, struct 
     return st;
 }
 
+/* A table with a damaged file is not written, as half of it would look whole. ST_IO is that of the
+ * output: the commit says why. */
 static void write_table(void *ctx, size_t i)
 {
     struct aic_import *a = ctx;

@@ -226,6 +226,8 @@ enum {
             "?step", "attn_dtype", "kv_cache_dtype", "latency", "kernel_source"                    \
     }
 
+/* Prompts are held against the rate of products, decodes against that of memory: few are the bytes
+ * of a prompt and the FLOP of a decode, and decide nothing. */
 static enum row_verdict put_attention(struct rowing *r, bool is_decode)
 {
     int64_t b = whole_at(r, A_BATCH), s = whole_at(r, A_LENGTH), h = whole_at(r, A_HEADS);

@@ -39,6 +39,7 @@ static struct calibration_engine *engine_of(struct calibration *c, struct arena 
     return e;
 }
 
+/* A line without effect is an error, not a comment: a misspelt quantity would calibrate nothing. */
 static bool read_engine(struct calibration *c, struct arena *arena, struct str line)
 {
     struct str engine = S(""), name = S(""), text = S(""), rows = S("");

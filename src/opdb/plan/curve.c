@@ -1,13 +1,14 @@
 /*
  * Times of calls along their sizes. See curve.h.
  */
-#include "opdb/plan/curve.h"
+#include "opdb/plan/curve_in.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/tables/ranked.h"
+#include "base/text/num.h"
 #include "opdb/rows/opset.h"
 
 enum { KNOTS = 96, SIDE = 40, FEW = 3 };
@@ -22,141 +23,13 @@ struct curve {
     struct model_call end; /* the call at the last knot, for what lies beyond */
 };
 
-/* ---- which calls share a curve ---- */
-
-static uint64_t key_real(uint64_t hash, double value)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &value, sizeof(bits));
-    return hash_mix(hash, bits);
-}
-
-static bool is_attention_call(const struct model_call *c)
-{
-    return c->op == MODEL_PREFILL || c->op == MODEL_DECODE || c->op == MODEL_LATENT_PREFILL ||
-           c->op == MODEL_LATENT_DECODE;
-}
-
-static bool is_decode_call(const struct model_call *c)
-{
-    return c->op == MODEL_DECODE || c->op == MODEL_LATENT_DECODE;
-}
-
-/* Those that hold sizes besides tokens which vary from step to step have no curve. */
-static bool has_curve(const struct model_call *c)
-{
-    switch (c->op) {
-    case MODEL_STORE:
-    case MODEL_LATENT_STORE:
-    case MODEL_PICK:
-    case MODEL_INDEX:
-    case MODEL_TOP:
-    case MODEL_DELTA:
-    case MODEL_SCAN:
-        return false;
-    default:
-        return true;
-    }
-}
-
-static uint64_t curve_key(const struct model_call *c)
-{
-    uint64_t key = hash_mix(c->op, (uintptr_t)c->type);
-
-    if (is_attention_call(c)) {
-        const struct model_attention_call *a = &c->attention;
-        key = key_real(key_real(key, a->heads), a->key_heads);
-        key = key_real(key_real(key, a->size), a->out_size);
-        return hash_mix(key, (uint64_t)a->window);
-    }
-    if (c->op == MODEL_COMM)
-        return key_real(hash_mix(hash_mix(key, c->comm), (uint64_t)c->devices),
-                        c->sent > 0 ? c->gathered / c->sent : 0);
-    if (c->op == MODEL_MODULE) {
-        const struct model_experts_call *e = &c->experts;
-        key = hash_mix(hash_mix(key, (uint64_t)e->hidden), (uint64_t)e->inter);
-        key = hash_mix(hash_mix(key, (uint64_t)e->top_k), (uint64_t)e->experts);
-        key = hash_mix(hash_mix(key, (uint64_t)e->expert_tp), (uint64_t)e->ep);
-        return key_real(hash_mix(key, e->is_gated), e->held);
-    }
-    if (c->op == MODEL_PERMUTE || c->op == MODEL_UNPERMUTE)
-        return key_real(key_real(key, c->n / c->m), c->k);
-    return key_real(key_real(key_real(key, c->n), c->k), c->units);
-}
-
-/* Where a call lies on its curve. */
-static void curve_place(const struct model_call *c, double *x, double *y)
-{
-    *y = 1;
-    if (is_attention_call(c)) {
-        *x = c->attention.seqs;
-        *y = is_decode_call(c) ? c->attention.context
-                               : 2 * c->attention.context + c->attention.queries;
-    } else if (c->op == MODEL_COMM) {
-        *x = c->sent;
-    } else if (c->op == MODEL_MODULE) {
-        *x = c->experts.tokens;
-    } else {
-        *x = c->m;
-    }
-}
-
-/* The call at another place of its curve; work in proportion to what it is made of. */
-static struct model_call call_at(const struct model_call *c, double x, double y)
-{
-    struct model_call out = *c;
-    double was_x, was_y;
-
-    curve_place(c, &was_x, &was_y);
-    double grown = x / was_x;
-    if (is_attention_call(c)) {
-        struct model_attention_call *a = &out.attention;
-        double kept =
-            c->op == MODEL_LATENT_DECODE ? a->size : a->key_heads * (a->size + a->out_size);
-        a->seqs = x;
-        a->queries = is_decode_call(c) ? a->queries : y;
-        a->context = is_decode_call(c) ? y : 0;
-        double seen = a->window > 0 ? fmin(y, (double)a->window) : y;
-        double pairs = is_decode_call(c) ? x * a->queries * seen : model_pairs(x, y, 0, a->window);
-        out.flops = 2 * pairs * a->heads * (a->size + a->out_size);
-        out.bytes = x * (is_decode_call(c) ? seen : y) * kept * c->type->weight_bytes +
-                    2 * x * a->queries * a->heads * (a->size + a->out_size);
-        return out;
-    }
-    out.flops *= grown;
-    if (c->op == MODEL_COMM) {
-        out.sent = x;
-        out.gathered *= grown;
-        return out;
-    }
-    if (c->op == MODEL_MODULE) {
-        const struct model_experts_call *e = &c->experts;
-        double one =
-            (e->is_gated ? 3.0 : 2.0) * (double)e->hidden * (double)e->inter / (double)e->expert_tp;
-        double all = (double)e->experts;
-        double touched = fmin(e->held, model_touched(all, (double)e->top_k, x) * e->held / all);
-        out.experts.tokens = x;
-        out.bytes = touched * one * c->type->weight_bytes + 4 * x * (double)e->hidden;
-        out.m = x;
-        return out;
-    }
-    if (c->op == MODEL_PERMUTE || c->op == MODEL_UNPERMUTE)
-        out.n *= grown;
-    bool has_weights = c->op == MODEL_PRODUCT || c->op == MODEL_ABSORB || c->op == MODEL_GROUPED;
-    double fixed = has_weights ? c->n * c->k * c->units * c->type->weight_bytes : 0;
-    out.bytes = fmin(fixed, c->bytes) + fmax(0, c->bytes - fixed) * grown;
-    out.m = x;
-    return out;
-}
-
 /* ---- knots ---- */
 
 /* The axis on which calls of the curve differ, and that of y; -1: none. */
 static void axes_of(const struct model_call *c, int *x, int *y)
 {
     *x = 0;
-    *y = is_attention_call(c) ? 2 : -1;
+    *y = curve_is_attention(c) ? 2 : -1;
 }
 
 struct axis_values {
@@ -241,9 +114,9 @@ static void knots_of(const struct curves *cs, const struct model_call *c, double
         return;
     }
     rows_along(cs, c, &rows);
-    if (!is_attention_call(c) && rows.x.n < FEW) {
+    if (!curve_is_attention(c) && rows.x.n < FEW) {
         *nx = even_knots(x, 1, 65536);
-    } else if (!is_attention_call(c)) {
+    } else if (!curve_is_attention(c)) {
         *nx = as_knots(rows.x.at, rows.x.n, KNOTS);
         memcpy(x, rows.x.at, *nx * sizeof(*x));
     } else {
@@ -333,7 +206,7 @@ static double quantising_us(const struct curves *cs, const struct model_call *c,
         if (axis[0] == m && axis[1] == c->k)
             narrowest = fmin(narrowest, axis[2]);
     }
-    struct model_call narrow = call_at(c, m, 1);
+    struct model_call narrow = curve_call(c, m, 1);
     narrow.n = narrowest;
     if (!(narrowest < c->n) || !ask_row(cs, &narrow, &us))
         return 0;
@@ -346,7 +219,7 @@ static bool fill_knot(struct curves *cs, const struct curve *v, const struct mod
                       size_t i, size_t j)
 {
     size_t at = j * v->nx + i;
-    struct model_call one = call_at(c, exp(v->x[i]), exp(v->y[j]));
+    struct model_call one = curve_call(c, exp(v->x[i]), exp(v->y[j]));
     struct call_time t;
     double us;
 
@@ -397,7 +270,7 @@ static bool other_cut(const struct curves *cs, const struct model_call *c, struc
         out->experts.held = axis[HELD];
         out->experts.inter = (int64_t)axis[WIDTH];
         out->experts.expert_tp = 1;
-        out->experts.ep = (int64_t)round(axis[ALL] / axis[HELD]);
+        out->experts.ep = num_i64_of(round(axis[ALL] / axis[HELD]));
     }
     return best > 1e-9 && best < INFINITY;
 }
@@ -410,7 +283,7 @@ static void fill_from_cut(struct curves *cs, struct curve *v, const struct model
 
     for (size_t i = 0; i < v->nx; i++) {
         double x = exp(v->x[i]);
-        struct model_call here = call_at(c, x, 1), there = call_at(other, x, 1);
+        struct model_call here = curve_call(c, x, 1), there = curve_call(other, x, 1);
         struct call_time t;
         double us = 0, a = call_floor_us(d, &here), b = call_floor_us(d, &there);
         if (!ask_row(cs, &there, &us) && call_time(&cs->times, &there, false, &t) == ST_OK &&
@@ -457,6 +330,7 @@ static void fill_type(struct curves *cs, struct curve *v, const struct model_cal
         curve_rise(v->us, v->nx, v->ny);
 }
 
+/* Engines quantise activations when it pays: the faster of the measured ways is theirs. */
 static void fill_curve(struct curves *cs, struct curve *v, const struct model_call *c)
 {
     struct model_call other;
@@ -503,7 +377,7 @@ static struct curve *curve_new(struct curves *cs, const struct model_call *c)
         v->y[j] = log(y[j]);
     fill_curve(cs, v, c);
     if (!v->is_empty)
-        v->end = call_at(c, x[v->nx - 1], y[v->ny - 1]);
+        v->end = curve_call(c, x[v->nx - 1], y[v->ny - 1]);
     cs->times.arena = NULL;
     arena_free(&scratch);
     return v;
@@ -572,7 +446,7 @@ static double beyond(const struct curves *cs, const struct curve *v, const struc
                      double x, double y)
 {
     double inside_x = fmin(x, exp(v->x[v->nx - 1])), inside_y = fmin(y, exp(v->y[v->ny - 1]));
-    struct model_call there = call_at(c, inside_x, inside_y), here = call_at(c, x, y);
+    struct model_call there = curve_call(c, inside_x, inside_y), here = curve_call(c, x, y);
     double a = call_floor_us(cs->times.db->device, &here);
     double b = call_floor_us(cs->times.db->device, &there);
 
@@ -605,13 +479,13 @@ struct curve_point curve_time(struct curves *cs, const struct model_call *c)
     curve_place(c, &x, &y);
     if (!(x > 0) || !(y > 0))
         return (struct curve_point){.is_known = true, .sigma = least_sigma};
-    if (!has_curve(c))
+    if (!curve_exists(c))
         return by_roof(cs, c);
     const struct curve *v = curve_of(cs, c);
     if (v->is_empty)
         return (struct curve_point){.is_known = false};
     /* Less than one sequence is a part of one. */
-    double part = is_attention_call(c) ? fmin(1, x) : 1, lx = log(x / part), ly = log(y);
+    double part = curve_is_attention(c) ? fmin(1, x) : 1, lx = log(x / part), ly = log(y);
     size_t i = knot_before(v->x, v->nx, lx, &u), j = knot_before(v->y, v->ny, ly, &w);
     struct curve_point out = {.us = part * exp(mixed(v->us, v, i, j, u, w)),
                               .sigma = mixed(v->sigma, v, i, j, u, w),

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/run/cancel.h"
-#include "opdb/plan/plan_serve.h"
+#include "opdb/plan/plan_in.h"
 
 enum { MOST_CARDS = 1 << 12, SWEEP = 24 };
 
@@ -308,6 +308,9 @@ static bool is_useful(const struct plan_request *r, const struct model_layout *l
            l->expert_tp == 1;
 }
 
+/* Experts share the cards of attention: with `ep` groups of them, expert_tp cards hold a part of
+ * each expert. A dense model has one way. Ways that no request asks for are left out without a
+ * word, those that the model or its types rule out are told with the reason. */
 static void try_experts(struct plan *p, struct plan_base *b, struct model_layout l)
 {
     const struct plan_request *r = p->request;
@@ -337,6 +340,8 @@ static void try_experts(struct plan *p, struct plan_base *b, struct model_layout
     }
 }
 
+/* Without a number of cards up to 64 are tried, more than which one replica of a model rarely
+ * spans. */
 static void try_base(struct plan *p, struct plan_base *b)
 {
     static const int64_t one[] = {1};

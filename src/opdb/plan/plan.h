@@ -14,6 +14,7 @@
 #ifndef STRATA_OPDB_PLAN_PLAN_H
 #define STRATA_OPDB_PLAN_PLAN_H
 
+#include "base/files/sink.h"
 #include "opdb/plan/calibration.h"
 #include "opdb/plan/serve.h"
 #include "opdb/plan/step_cost.h"
@@ -119,5 +120,38 @@ void plan_free(struct plan *p);
 /* Calls of a decoding step of a row. */
 void plan_explain(struct plan *p, const struct plan_row *row, struct step_list *list,
                   struct step_cost *cost);
+
+/* ---- as it is shown: document, report, table of all points ---- */
+
+/* The calls of a step of one row of the top. */
+struct plan_explained {
+    uint64_t rank;
+    struct step_list list;
+    struct step_cost cost;
+};
+
+struct plan_result {
+    struct plan *plan;
+    struct str model, calibration;
+    double prompt, output;
+    uint64_t configurations, answered;
+    int64_t least_cards, sure_cards;
+    struct plan_row *top, *front;
+    size_t n_top, n_front;
+    struct plan_refusal *refused;
+    size_t n_refused;
+    struct plan_explained explained;
+    bool is_explained;
+};
+
+/* The best rows of a plan, at most one of each layout. */
+void plan_result_set(struct plan_result *r, struct plan *p, size_t top);
+
+extern const struct schema plan_schema; /* strata.db-plan/1, of a struct plan_result */
+struct report;
+void plan_describe(const void *result, struct report *r);
+
+/* All points as CSV, with the names of columns that AIConfigurator has; the front is marked. */
+bool plan_front_csv(const void *result, struct sink sink);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Databases of a plan. See plan_base.h.
+ * Databases of a plan. See plan_in.h.
  */
-#include "opdb/plan/plan_base.h"
+#include "opdb/plan/plan_in.h"
 
 #include <stdlib.h>
 
@@ -144,6 +144,8 @@ static enum status open_newest(struct plan *p, const char *engine_dir, struct pl
                      STR_ARGS(p->request->model->name), newest, missing);
 }
 
+/* Folders of collectives lie beside those of engines and are none. With several engines there is no
+ * default: their times differ by more than the layouts that a plan chooses from. */
 static enum status choose_engine(struct plan *p, const char *system_dir, struct plan_base *b,
                                  struct diag *d)
 {
@@ -175,6 +177,7 @@ static enum status choose_engine(struct plan *p, const char *system_dir, struct 
     return st;
 }
 
+/* Each level that is missing has a message of its own, as each has another way out. */
 static enum status open_system(struct plan *p, struct str system, struct diag *d)
 {
     const struct plan_request *r = p->request;

@@ -4,8 +4,7 @@
 #include <math.h>
 
 #include "base/text/text.h"
-#include "opdb/plan/plan_base.h"
-#include "opdb/plan/plan_report.h"
+#include "opdb/plan/plan_in.h"
 #include "report/report.h"
 #include "text/plan.h"
 
@@ -149,6 +148,7 @@ void plan_result_set(struct plan_result *r, struct plan *p, size_t top)
 
 /* ---- the report ---- */
 
+/* As people write layouts: sizes of one are left out, so that the usual ones stay short. */
 static struct str layout_text(struct report *r, const struct plan_row *row)
 {
     struct text t = {0};
@@ -257,12 +257,14 @@ void plan_describe(const void *result, struct report *r)
         describe_top(p, r);
         report_text(
             r, REPORT_MESSAGE(r, &plan_text.definitions, PLACE("calibration", p->calibration)));
+        if (str_equal(p->calibration, S("0")))
+            report_text(r, report_message(r, &plan_text.not_calibrated));
     }
     if (p->is_explained)
         describe_explained(&p->explained, r);
     if (p->n_refused == 0)
         return;
-    report_heading(r, REPORT_MESSAGE(r, &plan_text.refused, PLACE("n", p->n_refused)));
+    report_heading(r, REPORT_MESSAGE(r, &plan_text.unanswered, PLACE("n", p->n_refused)));
     report_records(r, &refusal_record, p->refused, p->n_refused, NULL);
 }
 

@@ -1,7 +1,7 @@
 /*
- * One configuration of a plan. See plan_serve.h.
+ * One configuration of a plan. See plan_in.h.
  */
-#include "opdb/plan/plan_serve.h"
+#include "opdb/plan/plan_in.h"
 
 #include <math.h>
 

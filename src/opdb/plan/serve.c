@@ -283,30 +283,30 @@ static struct serve_state by_chain(const struct serve_load *l, double clients)
 /* ---- equal lengths ---- */
 
 /* Groups of sequences that began in one step; they end in one step and are replaced by one. */
-struct groups {
+struct serve_groups {
     double time, n; /* of all of them, steps */
     double first;   /* to a first token, mean */
     double steps;   /* with prompts, of a round */
 };
 
 /* A prompt takes several steps, the next one fills the last. */
-static struct groups single_groups(const struct serve_load *l, double clients, double room)
+static struct serve_groups single_groups(const struct serve_load *l, double clients, double room)
 {
     double s = l->prompt / room, full = step_of(l, clients - 1, room), at = 0, sum = 0;
 
     if (clients > 1)
-        return (struct groups){s * full * clients, clients, ceil(s) * full, s * clients};
+        return (struct serve_groups){s * full * clients, clients, ceil(s) * full, s * clients};
     while (at < l->prompt) {
         double part = fmin(room, l->prompt - at);
         sum += l->step(l->ctx, 0, 0, part, part * (l->cached + at + (part + 1) / 2));
         at += part;
     }
-    return (struct groups){sum, 1, sum, s};
+    return (struct serve_groups){sum, 1, sum, s};
 }
 
-static struct groups even_groups(const struct serve_load *l, double clients)
+static struct serve_groups even_groups(const struct serve_load *l, double clients)
 {
-    struct groups out = {0};
+    struct serve_groups out = {0};
     double size = 1, left = clients;
 
     while (size < clients && (size + 1) * l->prompt <= fmax(1, l->budget - (clients - size - 1)))
@@ -324,7 +324,8 @@ static struct groups even_groups(const struct serve_load *l, double clients)
 static struct serve_state by_groups(const struct serve_load *l, double clients)
 {
     double room = fmax(1, l->budget - (clients - 1)), decodes = iterations(l);
-    struct groups g = l->prompt > room ? single_groups(l, clients, room) : even_groups(l, clients);
+    struct serve_groups g =
+        l->prompt > room ? single_groups(l, clients, room) : even_groups(l, clients);
     double others = (g.n - 1) / g.n; /* of the steps with prompts, which a sequence decodes in */
 
     if (g.steps * others >= decodes && clients > 1) {

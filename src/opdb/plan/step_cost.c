@@ -14,6 +14,7 @@ struct costing {
     unsigned module; /* that its own rows answered */
 };
 
+/* Operators of one regime share the error of their predictions. */
 static enum step_regime regime_of(const struct model_call *c)
 {
     switch (c->op) {

@@ -6,6 +6,8 @@
  * on its track, an arrow a number that two begins share.
  * Format reference: docs/formats/perfetto.md
  */
+#include "base/formats/json_write.h"
+#include "capture/facts_json.h"
 #include "render/timelines/perfetto_pen.h"
 #include "render/timelines/tracks.h"
 
@@ -33,6 +35,43 @@ static int64_t number_series(void *ctx, size_t id)
     return number_row(ctx, (lane_id)id, 0);
 }
 
+/* What a lane is exactly, so that the file reopens to the same capture. */
+static struct str lane_note(struct perfetto_writer *w, const struct lane_key *key)
+{
+    const struct capture *cap = w->cut->cap;
+    struct text text = {0};
+    struct json_writer json;
+
+    text_put(&text, S("strata: "));
+    json_write_init(&json, text_sink(&text), JSON_COMPACT);
+    json_write_object(&json);
+    json_put_text(&json, "kind", lane_kind_name(key->kind));
+    if (key->device >= 0)
+        json_put_i64(&json, "device", key->device);
+    if (key->process != 0)
+        json_put_str(&json, "process", capture_text(cap, key->process));
+    if (key->name != 0)
+        json_put_str(&json, "name", capture_text(cap, key->name));
+    if (key->pid != 0 || key->tid != 0) {
+        json_put_i64(&json, "pid", key->pid);
+        json_put_i64(&json, "tid", key->tid);
+    }
+    json_write_end(&json);
+    json_write_finish(&json);
+    struct str note = str_of(arena_cstr(&w->arena, text_view(&text)));
+    text_free(&text);
+    return note;
+}
+
+/* Facts and marks: the first process has them. */
+static struct str capture_note(struct perfetto_writer *w)
+{
+    struct str facts = facts_json(w->cut, w->pen.shift, &w->arena);
+
+    return str_of(
+        arena_cstr(&w->arena, arena_format(&w->arena, "strata capture: %.*s", STR_ARGS(facts))));
+}
+
 static void perfetto_put_row(struct perfetto_writer *w, const struct tracks_mark *mark)
 {
     const struct tracks_lane *l = &w->tracks->lanes[mark->number];
@@ -46,6 +85,7 @@ static void perfetto_put_row(struct perfetto_writer *w, const struct tracks_mark
         .is_thread = mark->row == 0 && p->is_host,
         .pid = p->pid,
         .tid = l->tid,
+        .note = lane_note(w, &w->cut->cap->lanes.at[mark->number].key),
     };
 
     perfetto_row(&w->pen, &row);
@@ -76,6 +116,15 @@ static void put_notes(struct perfetto_writer *w, const struct slice *slice)
     }
 }
 
+/* The kind of an arrow is in its number. */
+static uint64_t arrow_number(const struct perfetto_writer *w, size_t flow)
+{
+    enum { KINDS = 8 };
+
+    return (flow + 1) * KINDS + w->cut->cap->flows.at[flow].kind;
+}
+
+/* Its category and its kind, or the kind alone. */
 static void render_perfetto_put_slice(struct perfetto_writer *w, uint32_t number, uint64_t track)
 {
     const struct capture *cap = w->cut->cap;
@@ -86,11 +135,14 @@ static void render_perfetto_put_slice(struct perfetto_writer *w, uint32_t number
     if (w->arrows.tracks == NULL)
         w->arrows = tracks_arrows_from(w->tracks, number);
     while (tracks_arrow_from(&w->arrows, number, &flow))
-        vec_push(&w->pen.from, flow + 1);
+        vec_push(&w->pen.from, arrow_number(w, flow));
     while (tracks_arrow_to(&w->arrows, number, &flow))
-        vec_push(&w->pen.to, flow + 1);
+        vec_push(&w->pen.to, arrow_number(w, flow));
+    struct str kind = str_of(slice_kind_name(slice.kind));
+    struct attr cat = attrs_get(&cap->attrs, slice.set, cap->keys[KEY_CAT]);
+    bool has_cat = cat.type == ATTR_TEXT;
     perfetto_begin(&w->pen, track, slice.begin, capture_text(cap, slice.name),
-                   timeline_category(cap, &slice));
+                   has_cat ? capture_text(cap, cat.text) : kind, has_cat ? kind : S(""));
 }
 
 /* Messages are packed at once: what they hold is given back after each. */
@@ -112,8 +164,11 @@ static void perfetto_draw(void *ctx, const struct tracks_mark *mark)
     case TRACKS_SERIES: {
         const struct capture *cap = w->cut->cap;
         const struct series *series = &cap->series.at[mark->number];
+        struct lane_key key = {
+            .kind = LANE_OTHER, .device = -1, .process = series->process, .name = series->name};
         perfetto_counter(&w->pen, id, w->processes[w->tracks->series[mark->number]],
-                         capture_text(cap, series->name), capture_text(cap, series->unit));
+                         capture_text(cap, series->name), capture_text(cap, series->unit),
+                         lane_note(w, &key));
         break;
     }
     case TRACKS_SAMPLE: {
@@ -176,9 +231,11 @@ static bool write_perfetto(const struct cut *cut, const struct timeline_options 
         perfetto_clock(&w->pen, at, unix_at);
     size_t n = w->tracks->processes.n;
     w->processes = ARENA_ARRAY(&w->tracks->arena, uint64_t, n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        struct str note = i == 0 ? capture_note(w) : S("");
         w->processes[i] = perfetto_process(&w->pen, w->tracks->processes.at[i].name,
-                                           w->tracks->processes.at[i].pid);
+                                           w->tracks->processes.at[i].pid, note);
+    }
     text_out_flush(&w->pen.out);
     bool is_done = !w->pen.out.has_failed && tracks_draw(&job);
     end_section(w);

@@ -148,7 +148,13 @@ static void put_track(struct perfetto_pen *p, uint64_t uuid,
     put_packet(p, &packet);
 }
 
-uint64_t perfetto_process(struct perfetto_pen *p, struct str name, int64_t pid)
+static void describe(Strata__Perfetto__TrackDescriptor *track, struct str note)
+{
+    if (note.n > 0)
+        track->description = pen_text_of(note);
+}
+
+uint64_t perfetto_process(struct perfetto_pen *p, struct str name, int64_t pid, struct str note)
 {
     Strata__Perfetto__TrackDescriptor track = STRATA__PERFETTO__TRACK_DESCRIPTOR__INIT;
     Strata__Perfetto__ProcessDescriptor process = STRATA__PERFETTO__PROCESS_DESCRIPTOR__INIT;
@@ -159,11 +165,13 @@ uint64_t perfetto_process(struct perfetto_pen *p, struct str name, int64_t pid)
     track.process = &process;
     track.has_child_ordering = 1;
     track.child_ordering = BY_RANK;
+    describe(&track, note);
     uint64_t uuid = perfetto_number(p);
     put_track(p, uuid, &track);
     return uuid;
 }
 
+/* A thread has a descriptor of its own, other rows a name. */
 uint64_t perfetto_row(struct perfetto_pen *p, const struct perfetto_row *row)
 {
     Strata__Perfetto__TrackDescriptor track = STRATA__PERFETTO__TRACK_DESCRIPTOR__INIT;
@@ -174,6 +182,7 @@ uint64_t perfetto_row(struct perfetto_pen *p, const struct perfetto_row *row)
     track.parent_uuid = row->parent;
     track.has_sibling_order_rank = 1;
     track.sibling_order_rank = (int32_t)(row->lane * PERFETTO_ROWS + step);
+    describe(&track, row->note);
     if (row->is_thread) {
         thread.has_pid = thread.has_tid = 1;
         thread.pid = row->pid;
@@ -189,7 +198,7 @@ uint64_t perfetto_row(struct perfetto_pen *p, const struct perfetto_row *row)
 }
 
 void perfetto_counter(struct perfetto_pen *p, uint64_t uuid, uint64_t parent, struct str name,
-                      struct str unit)
+                      struct str unit, struct str note)
 {
     Strata__Perfetto__TrackDescriptor track = STRATA__PERFETTO__TRACK_DESCRIPTOR__INIT;
     Strata__Perfetto__CounterDescriptor counter = STRATA__PERFETTO__COUNTER_DESCRIPTOR__INIT;
@@ -200,6 +209,7 @@ void perfetto_counter(struct perfetto_pen *p, uint64_t uuid, uint64_t parent, st
     track.has_parent_uuid = 1;
     track.parent_uuid = parent;
     track.counter = &counter;
+    describe(&track, note);
     put_track(p, uuid, &track);
 }
 
@@ -291,11 +301,11 @@ static void pen_put_event(struct perfetto_pen *p, struct str event, nanos at)
 }
 
 void perfetto_begin(struct perfetto_pen *p, uint64_t track, nanos at, struct str name,
-                    struct str category)
+                    struct str category, struct str second)
 {
     p->event.n = 0;
-    vec_reserve(&p->event, p->notes.n + category.n + name.n + (p->from.n + p->to.n) * ARROW_BYTES +
-                               EVENT_BYTES);
+    vec_reserve(&p->event, p->notes.n + category.n + second.n + name.n +
+                               (p->from.n + p->to.n) * ARROW_BYTES + EVENT_BYTES);
     char *end = p->event.at;
 
     if (p->notes.n > 0)
@@ -303,6 +313,8 @@ void perfetto_begin(struct perfetto_pen *p, uint64_t track, nanos at, struct str
     end = pack_number(end + p->notes.n, EVENT_TYPE, EVENT_BEGIN);
     end = pack_number(end, EVENT_TRACK, track);
     end = pack_text(end, EVENT_CATEGORY, category);
+    if (second.n > 0)
+        end = pack_text(end, EVENT_CATEGORY, second);
     end = pack_text(end, EVENT_NAME, name);
     for (size_t i = 0; i < p->from.n; i++)
         end = pack_fixed(end, EVENT_FROM, p->from.at[i]);

@@ -9,7 +9,7 @@
  *     perfetto_end(pen, row, at + 5);
  *     ok = perfetto_close(pen);
  *
- * Texts of tracks are followed by a NUL, and times are nanoseconds.
+ * Texts of tracks, and notes on them, are followed by a NUL, and times are nanoseconds.
  */
 #ifndef STRATA_RENDER_PERFETTO_PEN_H
 #define STRATA_RENDER_PERFETTO_PEN_H
@@ -48,24 +48,25 @@ struct perfetto_row {
     size_t lane, number; /* its place */
     bool is_thread;
     int64_t pid, tid; /* of a thread */
+    struct str note;  /* description; empty: none */
 };
 
 /* The number of a track that is drawn later, perhaps with another pen. */
 uint64_t perfetto_number(struct perfetto_pen *p);
 
 /* The track of each. */
-uint64_t perfetto_process(struct perfetto_pen *p, struct str name, int64_t pid);
+uint64_t perfetto_process(struct perfetto_pen *p, struct str name, int64_t pid, struct str note);
 uint64_t perfetto_row(struct perfetto_pen *p, const struct perfetto_row *row);
 void perfetto_counter(struct perfetto_pen *p, uint64_t uuid, uint64_t parent, struct str name,
-                      struct str unit);
+                      struct str unit, struct str note);
 
 void perfetto_note_text(struct perfetto_pen *p, struct str name, struct str text);
 void perfetto_note_int(struct perfetto_pen *p, struct str name, int64_t number);
 void perfetto_note_real(struct perfetto_pen *p, struct str name, double real);
 
-/* Slices of a track nest. */
+/* Slices of a track nest. The second category may be empty. */
 void perfetto_begin(struct perfetto_pen *p, uint64_t track, nanos at, struct str name,
-                    struct str category);
+                    struct str category, struct str second);
 void perfetto_end(struct perfetto_pen *p, uint64_t track, nanos at);
 void perfetto_sample(struct perfetto_pen *p, uint64_t track, nanos at, double value);
 

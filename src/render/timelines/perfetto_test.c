@@ -55,6 +55,8 @@ TEST(a_slice_is_a_begin_and_an_end_on_a_track_told_before)
     assert_string_equal(t->packet[0]->track_descriptor->process->process_name, "Ascend Hardware");
     assert_int_equal(t->packet[0]->track_descriptor->child_ordering, 3);
     assert_string_equal(t->packet[1]->track_descriptor->name, "Stream 7");
+    assert_string_equal(t->packet[1]->track_descriptor->description,
+                        "strata: {\"kind\":\"stream\",\"device\":2,\"name\":\"7\"}");
     assert_int_equal(t->packet[1]->track_descriptor->parent_uuid, 1);
     assert_null(t->packet[1]->track_descriptor->thread);
     assert_event(t->packet[2], 1, 2, 100);
@@ -100,10 +102,10 @@ TEST(threads_counters_and_arrows_have_their_own_fields)
     assert_string_equal(thread->thread_name, "main");
     assert_event(t->packet[2], 1, 2, 1);
     assert_int_equal(t->packet[2]->track_event->n_flow_ids, 1);
-    assert_int_equal(t->packet[2]->track_event->flow_ids[0], 1);
+    assert_int_equal(t->packet[2]->track_event->flow_ids[0], 8); /* the first arrow, a launch */
     assert_event(t->packet[3], 2, 2, 2);
     assert_event(t->packet[4], 1, 2, 5);
-    assert_int_equal(t->packet[4]->track_event->terminating_flow_ids[0], 1);
+    assert_int_equal(t->packet[4]->track_event->terminating_flow_ids[0], 8);
     assert_event(t->packet[5], 2, 2, 5);
     assert_string_equal(t->packet[6]->track_descriptor->counter->unit_name, "W");
     assert_event(t->packet[7], 4, 3, 3);

@@ -11,9 +11,10 @@ import json
 import pathlib
 import sqlite3
 import sys
+import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from proto import message, number, real  # noqa: E402
+from proto import fixed, message, number, real  # noqa: E402
 
 KERNELS = (("ck::gemm_bf16", 40_250), ("rms_norm_kernel", 6_125), ("flash_fwd_kernel", 31_500),
            ("ck::gemm_bf16", 38_750), ("silu_and_mul_kernel", 5_375), ("ck::gemm_bf16", 44_000))
@@ -266,6 +267,133 @@ def rpd(folder):
                    (device + 1, "gpu", device, "sclk", steps[0][1], steps[1][1], "2100"))
     db.commit()
     db.close()
+
+
+class Packets:
+    """Packets of one writer: times on a clock of its own that adds up, texts that are interned on first use."""
+
+    def __init__(self, sequence, base):
+        self.sequence, self.texts, self.out, self.last, self.is_first = sequence, {}, [], base, True
+
+    def put(self, *parts):
+        flags = number(13, 1) + number(41, 1) if self.is_first else number(13, 2)
+        self.is_first = False
+        self.out.append(message(1, *parts, number(10, self.sequence), flags))
+
+    def intern(self, field, text):
+        """The number of a text and, the first time, what interns it."""
+        known = (field, text) in self.texts
+        place = self.texts.setdefault((field, text), len(self.texts) + 1)
+        return place, b"" if known else message(field, number(1, place), message(2, text))
+
+    def event(self, at, sort, track, name=None, category=None, *more):
+        body, interned = [number(9, sort), number(11, track)], b""
+        if name is not None:
+            place, bytes_ = self.intern(2, name)
+            body.append(number(10, place))
+            interned += bytes_
+        if category is not None:
+            place, bytes_ = self.intern(1, category)
+            body.append(number(3, place))
+            interned += bytes_
+        # Back in time the clock of the machine is used: the clock of the sequence only adds.
+        if at >= self.last:
+            time = number(8, at - self.last) + number(58, 64)
+            self.last = at
+        else:
+            time = number(8, at)
+        self.put(message(12, interned) if interned else b"", time, message(11, *body, *more))
+
+
+def snapshot(sequence, base, unix):
+    """Clocks: the trace's own (6), the time since 1970 (1), one that adds up (64)."""
+    return message(1, number(8, base), number(10, sequence), message(6, *(
+        message(1, number(1, clock), number(2, at), *more)
+        for clock, at, more in ((6, base, ()), (1, unix, ()), (64, base, (number(3, 1),))))))
+
+
+def descriptor(uuid, parent, *parts):
+    return message(1, number(10, 1), message(60, number(1, uuid), *([number(5, parent)] if parent else []), *parts))
+
+
+def perfetto_rocm(folder):
+    """As rocprofv3 writes it: tracks of streams that both GPUs share, the device in annotations."""
+    folder.mkdir(parents=True, exist_ok=True)
+    base = BEGIN - 50_000
+    p = Packets(1, base)
+    tracks = [descriptor(1, 0, message(3, number(1, 4711), message(6, "python")))]
+    for stream in (1, 2, 3):
+        tracks.append(descriptor(10 + stream, 1, message(2, "STREAM [ %d ]" % stream)))
+    tracks.append(descriptor(30, 1, message(2, "COPY BYTES to Agent [1] (GPU)"),
+                             message(8, number(3, 3), number(4, 1024))))
+    for device in (0, 1):
+        tracks.append(descriptor(20 + device, 0, message(4, number(1, 4711), number(2, 4711 + device))))
+    events = []
+    for device in (0, 1):
+        work, calls, steps = run(device)
+        agent = "Agent-%d" % (device + 1)
+        for name, begin, end, link in calls:
+            events.append((begin, 1, 20 + device, name, "hip_runtime_api", (fixed(47, link),)))
+            events.append((end, 2, 20 + device, None, None, ()))
+        for n, begin, end in steps:
+            events.append((begin - 1, 1, 20 + device, "step %d" % n, "marker_core_range_api", ()))
+            events.append((end, 2, 20 + device, None, None, ()))
+        for sort, name, begin, end, stream, link in work:
+            notes = {"begin_ns": begin, "end_ns": end, "corr_id": link, "stream_ID": stream}
+            notes.update({"dst_agent": agent, "src_agent": "Agent-0", "copy_bytes": 65536} if sort == "copy"
+                         else {"agent": agent})
+            notes = [message(4, message(10, key), number(4, value) if isinstance(value, int) else message(6, value))
+                     for key, value in notes.items()]
+            name = "MEMORY_COPY_" + name if sort == "copy" else name
+            category = "memory_copy" if sort == "copy" else "kernel_dispatch"
+            events.append((begin, 1, 10 + stream, name, category, (fixed(48, link), *notes)))
+            events.append((end, 2, 10 + stream, None, None, ()))
+            if sort == "copy" and device == 0:
+                events.append((begin, 4, 30, None, None, (number(30, 64),)))
+    for at, sort, track, name, category, more in sorted(events, key=lambda e: e[0]):
+        p.event(at, sort, track, name, category, *more)
+    (folder / "rocm.pftrace").write_bytes(
+        b"".join(tracks) + snapshot(1, base, base + 1_700_000_000_000_000_000) + b"".join(p.out))
+
+
+def perfetto_gpu(folder):
+    """Typed packets: stages on queues, a counter that looks back, the calls that submitted; half of it packed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    p, out = Packets(2, 0), []
+    tracks = [message(1, message(128, message(1, message(1, "NVIDIA H100 80GB HBM3"), message(2, "NVIDIA")))),
+              descriptor(1, 0, message(3, number(1, 4711), message(6, "python")))]
+    kinds, names = ["stream 1", "stream 2", "stream 3", "kernel"], sorted({w for w, _ in KERNELS} | {ALL_REDUCE[0]})
+    p.put(message(12, *(message(24, number(1, n + 1), message(2, kind)) for n, kind in enumerate(kinds)),
+                  *(message(1000, number(1, n + 1), message(3, name)) for n, name in enumerate(names)),
+                  message(23, number(1, 1), number(2, 4711), number(3, 4))))
+    for device in (0, 1):
+        work, calls, steps = run(device)
+        tracks.append(descriptor(20 + device, 0, message(4, number(1, 4711), number(2, 4711 + device),
+                                                         message(5, "main %d" % device))))
+        host = Packets(3 + device, 0)
+        host.put(number(8, BEGIN - 50_000))
+        host.last = 1 << 62
+        for n, begin, end in steps:
+            host.event(begin - 1, 1, 20 + device, "Step %d" % n, "app")
+            host.event(end, 2, 20 + device)
+        for name, begin, end, link in calls:
+            host.event(begin, 1, 20 + device, name.replace("hip", "cuda"), "cuda_runtime",
+                       message(3000, number(1, link)))
+            host.event(end, 2, 20 + device)
+        for sort, name, begin, end, stream, link in work:
+            stage = [number(1, link), number(2, end - begin), number(5, 1), number(11, device), number(13, stream)]
+            if sort == "copy":
+                stage.append(message(17, "Memcpy HtoD"))
+            else:
+                stage += [number(14, 4), number(19, names.index(name) + 1),
+                          message(21, message(1, number(1, 512), number(2, 2), number(3, 1)),
+                                  message(2, number(1, 256), number(2, 1), number(3, 1)))]
+            p.put(number(8, begin), message(53, *stage))
+            p.put(number(8, begin), message(52, message(1, message(1, number(1, 7 + device), message(2, "SM active"))),
+                                            message(2, number(1, 7 + device), real(3, 0.25 * stream)), number(3, device)))
+        out += host.out
+    packed = zlib.compress(b"".join(p.out), 9)
+    (folder / "gpu.pftrace").write_bytes(b"".join(tracks) + b"".join(out) + message(1, message(50, packed)))
 
 
 def rocprof(folder):
@@ -561,6 +689,8 @@ def main(folder):
     tensorflow1(folder / "tensorflow1")
     jax_xplane(folder / "jax_xplane")
     tpu_xplane(folder / "tpu_xplane")
+    perfetto_rocm(folder / "perfetto_rocm")
+    perfetto_gpu(folder / "perfetto_gpu")
     engines(pathlib.Path(__file__).resolve().parents[4] / "examples" / "serving")
 
 

@@ -1,11 +1,24 @@
 /*
- * plan_serve - one configuration: what it stores, and what it reaches for a number of clients or a
- * rate.
+ * plan_in - of plan.h: the database of a system and engine that a plan asks, and one configuration
+ * on it: what it stores, and what it reaches for a number of clients or a rate.
  */
-#ifndef STRATA_OPDB_PLAN_PLAN_SERVE_H
-#define STRATA_OPDB_PLAN_PLAN_SERVE_H
+#ifndef STRATA_OPDB_PLAN_PLAN_IN_H
+#define STRATA_OPDB_PLAN_PLAN_IN_H
 
-#include "opdb/plan/plan_base.h"
+#include "opdb/plan/plan.h"
+
+struct plan_base {
+    struct str system, engine, version;
+    const char *dir;
+    struct query_db db;
+    struct curves curves;
+    struct calibration_engine engine_cost;
+};
+
+/* Opens the databases of the request: for each system its engine, in the version that is asked for,
+ * else in the newest one that has rows of this model. */
+enum status plan_bases_open(struct plan *p, struct diag *d);
+void plan_bases_close(struct plan *p);
 
 /* A configuration with its step as a function. */
 struct plan_machine {
