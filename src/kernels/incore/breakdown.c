@@ -254,7 +254,7 @@ void incore_breakdown_build(struct incore_breakdown *b, const struct incore_trac
     breakdown_word(b);
 }
 
-void incore_breakdown_take(struct incore_breakdown *b, const struct incore_outcome *o)
+void incore_breakdown_take(struct incore_breakdown *b, const struct pto_outcome_kept *o)
 {
     double ps = 1e6 / o->mhz;
 

@@ -6,7 +6,7 @@
 
 #include "kernels/incore/flags.h"
 #include "kernels/incore/metrics.h"
-#include "kernels/incore/outcome_file.h"
+#include "kernels/pto/judge/outcome_file.h"
 #include "report/limits.h"
 #include "report/record.h"
 
@@ -54,7 +54,7 @@ void incore_breakdown_build(struct incore_breakdown *b, const struct incore_trac
 void incore_breakdown_free(struct incore_breakdown *b);
 
 /* What the simulator says of the run is what bounds it, in place of what the trace suggests. */
-void incore_breakdown_take(struct incore_breakdown *b, const struct incore_outcome *o);
+void incore_breakdown_take(struct incore_breakdown *b, const struct pto_outcome_kept *o);
 
 /*
  * What bounds a recorded kernel, by the rule for simulated ones (report/limits.h), in picoseconds.

@@ -44,7 +44,7 @@ static uint64_t instructions_of(const struct capture *cap)
 static enum status write_outcome(const struct capture *cap, const struct pto_outcome *o,
                                  const char *path, struct diag *d)
 {
-    struct incore_outcome said = {
+    struct pto_outcome_kept said = {
         .limits = o->limits,
         .start = o->start,
         .mhz = o->chip.mhz,
@@ -53,7 +53,7 @@ static enum status write_outcome(const struct capture *cap, const struct pto_out
     };
     struct text text = {0};
 
-    incore_outcome_put(&said, &text);
+    pto_outcome_keep(&said, &text);
     enum status st = outfile_save(path, text_view(&text), d);
     text_free(&text);
     return st;
@@ -71,7 +71,7 @@ enum status pto_sim_insight(const struct capture *cap, const struct pto_outcome 
                          "already exists; not overwritten");
     }
     TRY(insight_folder_write(cap, folder, arena, d, wrote));
-    const char *path = fs_join(arena, simulator, INCORE_OUTCOME_FILE);
+    const char *path = fs_join(arena, simulator, PTO_OUTCOME_FILE);
     TRY(write_outcome(cap, o, path, d));
     vec_push(wrote, path);
     return ST_OK;

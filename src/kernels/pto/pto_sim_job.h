@@ -20,7 +20,7 @@ enum status pto_sim_lines(struct pto_kernel *k, const struct pto_costs *costs, s
                           struct pto_lines *out);
 
 /* The files of MindStudio Insight, below `folder`, which must not have a folder simulator; beside
- * them what the run came to, for who judges the trace (incore/outcome_file.h). */
+ * them what the run came to, for who judges the trace (judge/outcome_file.h). */
 enum status pto_sim_insight(const struct capture *cap, const struct pto_outcome *o,
                             const char *folder, struct arena *arena, struct diag *d,
                             struct words *wrote);

@@ -1,7 +1,7 @@
 /*
  * The table beside a trace: one row for each number, one for each limit.
  */
-#include "kernels/incore/outcome_file.h"
+#include "kernels/pto/judge/outcome_file.h"
 
 #include <inttypes.h>
 
@@ -13,7 +13,7 @@ enum { MOST_CYCLES_LOG2 = 40 };
 
 static const struct str head[] = {S_INIT("name"), S_INIT("cycles"), S_INIT("saved")};
 
-void incore_outcome_put(const struct incore_outcome *o, struct text *out)
+void pto_outcome_keep(const struct pto_outcome_kept *o, struct text *out)
 {
     text_put(out, S("name,cycles,saved\n"));
     text_format(out, "total,%" PRId64 ",\n", o->limits.total);
@@ -64,7 +64,7 @@ static bool outcome_limit(struct limit_list *l, struct str name, struct str path
     return true;
 }
 
-static bool outcome_row(struct incore_outcome *o, struct str name, struct str value,
+static bool outcome_row(struct pto_outcome_kept *o, struct str name, struct str value,
                         struct str saved)
 {
     if (str_equal(name, S("total")))
@@ -82,12 +82,12 @@ static bool outcome_row(struct incore_outcome *o, struct str name, struct str va
     return outcome_limit(&o->limits, name, value, saved);
 }
 
-bool incore_outcome_read(struct str text, struct incore_outcome *out)
+bool pto_outcome_recall(struct str text, struct pto_outcome_kept *out)
 {
     struct csv *csv = mem_grow(NULL, 1, sizeof(*csv));
     bool is_good = true;
 
-    *out = (struct incore_outcome){0};
+    *out = (struct pto_outcome_kept){0};
     csv_open(csv, text);
     for (size_t i = 0; i < ARRAY_LEN(head); i++)
         is_good &= csv_column(csv, head[i]) == (int)i;

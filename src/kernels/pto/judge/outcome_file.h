@@ -7,15 +7,15 @@
  * late: from the trace alone what bounds a kernel is an estimate (incore_pace()). Our simulator
  * knows, so that a trace that it left is judged as the run was, at every door.
  */
-#ifndef STRATA_KERNELS_INCORE_OUTCOME_FILE_H
-#define STRATA_KERNELS_INCORE_OUTCOME_FILE_H
+#ifndef STRATA_KERNELS_PTO_OUTCOME_FILE_H
+#define STRATA_KERNELS_PTO_OUTCOME_FILE_H
 
 #include "base/text/text.h"
 #include "report/limits.h"
 
-#define INCORE_OUTCOME_FILE "strata_outcome.csv"
+#define PTO_OUTCOME_FILE "strata_outcome.csv"
 
-struct incore_outcome {
+struct pto_outcome_kept {
     struct limit_list limits; /* in cycles: `total` from the start of the core to the last result */
     int64_t start;            /* cycles of it before the first instruction */
     double mhz;
@@ -23,9 +23,9 @@ struct incore_outcome {
     uint64_t instructions; /* of the trace */
 };
 
-void incore_outcome_put(const struct incore_outcome *o, struct text *out);
+void pto_outcome_keep(const struct pto_outcome_kept *o, struct text *out);
 
 /* False: not such a table, or one whose numbers cannot be. The texts are views into it. */
-bool incore_outcome_read(struct str csv, struct incore_outcome *out);
+bool pto_outcome_recall(struct str csv, struct pto_outcome_kept *out);
 
 #endif

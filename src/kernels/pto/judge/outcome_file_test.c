@@ -1,4 +1,4 @@
-#include "kernels/incore/outcome_file.h"
+#include "kernels/pto/judge/outcome_file.h"
 
 #include "base/testing.h"
 #include "base/testing_arena.h"
@@ -8,9 +8,9 @@
 
 TEST(what_is_put_is_read_again)
 {
-    struct incore_outcome o = {
+    struct pto_outcome_kept o = {
         .limits = {.total = 1000}, .start = 100, .mhz = 1650, .chip = S("X1"), .instructions = 7};
-    struct incore_outcome again;
+    struct pto_outcome_kept again;
     struct text text = {0};
 
     limits_add(&o.limits, LIMIT_READ, 600);
@@ -19,8 +19,8 @@ TEST(what_is_put_is_read_again)
     limits_try(&o.limits, LIMIT_READ, 450);
     limits_try(&o.limits, LIMIT_LAUNCH, 900);
     limits_judge(&o.limits);
-    incore_outcome_put(&o, &text);
-    assert_true(incore_outcome_read(text_view(&text), &again));
+    pto_outcome_keep(&o, &text);
+    assert_true(pto_outcome_recall(text_view(&text), &again));
     assert_int_equal(again.start, 100);
     assert_int_equal(again.instructions, 7);
     assert_true(again.mhz == 1650 && str_equal(again.chip, S("X1")));
@@ -39,7 +39,7 @@ TEST(numbers_that_cannot_be_are_no_outcome)
         {RUN "read,600,550\n", true},
         {RUN, true}, /* nothing bounds it */
         {"", false},
-        {"total,1000,\n", false},             /* no head */
+        {"total,1000,\n", false},              /* no head */
         {HEAD "start,1,\nmhz,1850,\n", false}, /* no total */
         {HEAD "total,0,\nmhz,1850,\n", false},
         {HEAD "total,10,\nstart,11,\nmhz,1850,\n", false},
@@ -47,19 +47,19 @@ TEST(numbers_that_cannot_be_are_no_outcome)
         {HEAD "total,10,\nmhz,nan,\n", false},
         {HEAD "total,10,\nmhz,-1,\n", false},
         {HEAD "total,9223372036854775807,\nmhz,1850,\n", false},
-        {RUN "read,1001,\n", false},         /* longer than all */
-        {RUN "read,600,1001\n", false},      /* saves more than there is */
+        {RUN "read,1001,\n", false},    /* longer than all */
+        {RUN "read,600,1001\n", false}, /* saves more than there is */
         {RUN "read,-1,\n", false},
         {RUN "read,600,550\nread,1,1\n", false}, /* twice */
         {RUN "gravity,600,550\n", false},
         {RUN "read,\"600", false}, /* cut short */
     };
-    struct incore_outcome o;
+    struct pto_outcome_kept o;
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-        if (incore_outcome_read(str_of(cases[i].text), &o) != cases[i].is_good)
+        if (pto_outcome_recall(str_of(cases[i].text), &o) != cases[i].is_good)
             fail_msg("%s", cases[i].text);
 }
 
-TEST_MAIN("kernels/incore/outcome_file", T(what_is_put_is_read_again),
+TEST_MAIN("kernels/pto/judge/outcome_file", T(what_is_put_is_read_again),
           T(numbers_that_cannot_be_are_no_outcome))
