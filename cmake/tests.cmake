@@ -154,6 +154,9 @@ endif()
 if(TARGET strata)
     add_test(NAME replay.workspaces COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/replay/check.py ${run_strata})
+    add_test(NAME replay.scene COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/replay/scene.py ${run_strata})
+    set_tests_properties(replay.scene PROPERTIES ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0")
     add_test(NAME replay.upstream COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/replay/upstream.py ${run_strata})
     set_tests_properties(replay.upstream PROPERTIES SKIP_RETURN_CODE 77)

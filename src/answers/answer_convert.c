@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "analysis/ranks/fleet_study.h"
 #include "analysis/steps/steps.h"
-#include "analysis/study.h"
 #include "answers/answer_tables.h"
 #include "base/files/fs.h"
 #include "base/run/cancel.h"
@@ -42,13 +42,16 @@ enum status convert_format(const struct convert_job *job, struct diag *d,
 }
 
 /* Replacing an input by what was read from it would lose what strata does not keep. */
-static enum status check_out(const struct convert_job *job, const struct capture *cap,
+static enum status check_out(const struct convert_job *job, const struct fleet *fleet,
                              struct diag *d)
 {
     bool is_input = !is_sink(job) && fs_same_file(job->out, job->path);
 
-    for (size_t i = 0; i < cap->sources.n && !is_sink(job) && !is_input; i++)
-        is_input = fs_same_file(job->out, cap->sources.at[i].path);
+    for (size_t r = 0; r < fleet->ranks.n && !is_sink(job); r++) {
+        const struct capture *cap = fleet->ranks.at[r];
+        for (size_t i = 0; i < cap->sources.n && !is_input; i++)
+            is_input = fs_same_file(job->out, cap->sources.at[i].path);
+    }
     if (!is_input)
         return ST_OK;
     return diag_fail(d, ST_UNSUPPORTED, "convert.onto-input", (struct where){.path = job->out},
@@ -111,11 +114,11 @@ static enum status find_step_windows(const struct convert_job *job,
     return ST_OK;
 }
 
-static enum status choose_windows(const struct convert_job *job, const struct capture *cap,
+/* `start` is what times of --range count from. */
+static enum status choose_windows(const struct convert_job *job, nanos start,
                                   const struct timeline_options *all, struct arena *arena,
                                   struct diag *d, struct cut_options *cut)
 {
-    nanos start = cut_span(cap).begin;
     struct interval window = {nanos_add(start, job->range.begin), nanos_add(start, job->range.end)};
 
     if (job->steps_n > 0)
@@ -134,14 +137,38 @@ static enum status choose_windows(const struct convert_job *job, const struct ca
     return ST_OK;
 }
 
-/* An empty result of a cut is a mistake in it; an empty capture is not. */
-static enum status check_rest(const struct convert_job *job, const struct cut *cut, struct diag *d)
-{
-    const struct capture *cap = cut->cap;
-    struct interval span = cut_span(cap);
-    char process[TITLE_TEXT], lane[TITLE_TEXT], us[NUM_TEXT];
+/* What is written: one capture, or for tables each rank's, on one clock. */
+struct convert_parts {
+    struct capture *const *caps;
+    struct cut *cuts;
+    size_t n;
+};
 
-    if (cut->slices + cut->samples > 0 || cap->slices.n == 0)
+/* From the first begin to the last end of all. */
+static struct interval parts_span(const struct convert_parts *parts)
+{
+    struct interval all = cut_span(parts->caps[0]);
+
+    for (size_t i = 1; i < parts->n; i++) {
+        struct interval one = cut_span(parts->caps[i]);
+        all.begin = one.begin < all.begin ? one.begin : all.begin;
+        all.end = one.end > all.end ? one.end : all.end;
+    }
+    return all;
+}
+
+/* An empty result of a cut is a mistake in it; an empty capture is not. */
+static enum status check_rest(const struct convert_job *job, const struct convert_parts *parts,
+                              const struct convert_result *result, struct diag *d)
+{
+    const struct capture *cap = parts->caps[0];
+    struct interval span = parts_span(parts);
+    char process[TITLE_TEXT], lane[TITLE_TEXT], us[NUM_TEXT];
+    size_t slices = 0;
+
+    for (size_t i = 0; i < parts->n; i++)
+        slices += parts->caps[i]->slices.n;
+    if (result->slices + result->samples > 0 || slices == 0)
         return ST_OK;
     us[num_print_us(us, nanos_sub(span.end, span.begin))] = '\0';
     diag_hint(d, "time", "the capture is %s us long", us);
@@ -169,7 +196,7 @@ static bool write_counted(void *ctx, struct str text)
 }
 
 /* The file appears under its name only when all of it was written. */
-static enum status convert_save(const struct convert_job *job, const struct cut *cut,
+static enum status convert_save(const struct convert_job *job, const struct convert_parts *parts,
                                 const struct timeline_options *options, struct diag *d,
                                 struct convert_result *result)
 {
@@ -181,7 +208,7 @@ static enum status convert_save(const struct convert_job *job, const struct cut 
         meter.to = outfile_sink(&file);
     }
     result->is_written = true;
-    result->format->write(cut, options, (struct sink){write_counted, &meter});
+    result->format->write(&parts->cuts[0], options, (struct sink){write_counted, &meter});
     result->bytes = meter.bytes;
     enum status st = cancelled() ? ST_CANCELLED : ST_OK;
     if (st == ST_OK && *options->why != NULL)
@@ -196,18 +223,19 @@ static enum status convert_save(const struct convert_job *job, const struct cut 
 }
 
 /* Writes it with its tables at hand. */
-static enum status save_with_tables(const struct convert_job *job, const struct cut *cut,
+static enum status save_with_tables(const struct convert_job *job,
+                                    const struct convert_parts *parts,
                                     const struct timeline_options *options, struct diag *d,
                                     struct convert_result *result)
 {
     struct timeline_options how = *options;
     struct answer_tables tables;
-    enum status st = answer_tables_init(&tables, cut, d);
+    enum status st = answer_tables_init(&tables, parts->cuts, parts->n, d);
 
     how.tables = &tables.tables;
     tables.is_plain = job->is_plain;
     if (st == ST_OK)
-        st = convert_save(job, cut, &how, d, result);
+        st = convert_save(job, parts, &how, d, result);
     answer_tables_fini(&tables);
     return st;
 }
@@ -222,11 +250,45 @@ static const char *folder_of(const struct convert_job *job, struct arena *arena)
     return name.n == path.n ? "." : arena_cstr(arena, str_part(path, 0, path.n - name.n));
 }
 
-static enum status write_cut(const struct convert_job *job, const struct capture *cap,
-                             struct arena *arena, struct diag *d, struct convert_result *result)
+/* Cuts each capture and counts what is left. */
+static enum status cut_parts(const struct convert_job *job, struct timeline_options *how,
+                             struct arena *arena, struct diag *d, struct convert_parts *parts,
+                             struct convert_result *result)
+{
+    nanos start = parts_span(parts).begin;
+    bool is_first = true;
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < parts->n && st == ST_OK; i++) {
+        struct cut_options where = {
+            .lanes = job->lanes.at, .lanes_n = job->lanes.n, .clip = job->clip};
+        struct cut *cut = &parts->cuts[i];
+        if (job->steps_n > 0 || result->format->is_table)
+            convert_find_steps(parts->caps[i], arena, how);
+        st = choose_windows(job, start, how, arena, d, &where);
+        cut_init(cut, parts->caps[i], &where);
+        result->lanes += cut->lanes_n;
+        result->slices += cut->slices;
+        result->kernels += cut->kernels;
+        result->flows += cut->flows;
+        result->samples += cut->samples;
+        if (cut->slices + cut->samples == 0)
+            continue;
+        struct interval span = {nanos_sub(cut->span.begin, start), nanos_sub(cut->span.end, start)};
+        if (is_first || span.begin < result->span.begin)
+            result->span.begin = span.begin;
+        if (is_first || span.end > result->span.end)
+            result->span.end = span.end;
+        is_first = false;
+    }
+    return st;
+}
+
+/* Cuts out of each capture what is wanted and has it written. */
+static enum status write_parts(const struct convert_job *job, struct capture *const *caps, size_t n,
+                               struct arena *arena, struct diag *d, struct convert_result *result)
 {
     char label[256];
-    struct cut_options where = {.lanes = job->lanes.at, .lanes_n = job->lanes.n, .clip = job->clip};
     const char *why = NULL;
     struct timeline_options how = {
         .rows = job->rows,
@@ -238,26 +300,129 @@ static enum status write_cut(const struct convert_job *job, const struct capture
         .progress = job->input.progress,
         .label = label,
     };
-    nanos start = cut_span(cap).begin;
-    struct cut cut;
+    struct convert_parts parts = {caps, ARENA_ARRAY(arena, struct cut, n), n};
 
     snprintf(label, sizeof(label), "writing %.*s", STR_ARGS(str_basename(str_of(job->out))));
-    if (job->steps_n > 0 || result->format->is_table)
-        convert_find_steps(cap, arena, &how);
-    TRY(choose_windows(job, cap, &how, arena, d, &where));
-    cut_init(&cut, cap, &where);
-    result->lanes = cut.lanes_n;
-    result->slices = cut.slices;
-    result->kernels = cut.kernels;
-    result->flows = cut.flows;
-    result->samples = cut.samples;
-    result->span =
-        (struct interval){nanos_sub(cut.span.begin, start), nanos_sub(cut.span.end, start)};
-    enum status st = check_rest(job, &cut, d);
+    enum status st = cut_parts(job, &how, arena, d, &parts, result);
+    if (st == ST_OK)
+        st = check_rest(job, &parts, result, d);
     if (st == ST_OK && !job->is_dry_run)
-        st = save_with_tables(job, &cut, &how, d, result);
-    cut_fini(&cut);
+        st = save_with_tables(job, &parts, &how, d, result);
+    for (size_t i = 0; i < n; i++)
+        if (parts.cuts[i].cap != NULL)
+            cut_fini(&parts.cuts[i]);
     return st;
+}
+
+/* ---- ranks ---- */
+
+/* What stands before the processes of a rank. */
+static struct str rank_label(struct arena *arena, const struct capture *cap)
+{
+    if (cap->facts.rank != UNKNOWN && !cap->facts.is_rank_free)
+        return arena_format(arena, "Rank %" PRId64, cap->facts.rank);
+    if (cap->facts.device != UNKNOWN)
+        return arena_format(arena, "Device %" PRId64, cap->facts.device);
+    return str_of(cap->name);
+}
+
+static enum status find_clocks(const struct convert_job *job, struct fleet_study *fs,
+                               struct diag *d, struct fleet_clocks *out)
+{
+    struct where where = {.path = job->path};
+    uint64_t slices = 0;
+
+    for (size_t i = 0; i < fs->n; i++)
+        slices += fs->fleet->ranks.at[i]->slices.n;
+    if (slices >= UINT32_MAX)
+        return diag_fail(d, ST_LIMIT, "convert.too-large", where,
+                         "all captures together have %llu slices, too many for one file; choose "
+                         "one with --rank",
+                         (unsigned long long)slices);
+    *out = fleet_study_clocks(fs);
+    size_t jobs = fleet_study_jobs(fs)->n;
+    if (jobs > 1)
+        return diag_fail(
+            d, ST_UNSUPPORTED, "convert.several-jobs", where,
+            "%zu captures of %zu jobs; name the folder of one, or choose one with --rank", fs->n,
+            jobs);
+    if (out->of == NULL)
+        return diag_fail(d, ST_UNSUPPORTED, "convert.clocks", where,
+                         "the clocks of %zu captures cannot be compared; choose one with --rank",
+                         fs->n);
+    if (out->by_wall > 0)
+        diag_add(d, SEV_WARN, "convert.wall-clock", where,
+                 "%zu of %zu captures share no collective with the others; their wall clocks place "
+                 "them",
+                 out->by_wall, fs->n);
+    return ST_OK;
+}
+
+/* Brings all onto one clock: for a timeline one capture, for tables each by itself. */
+static enum status join_ranks(const struct convert_job *job, const struct timeline_format *format,
+                              const struct fleet *fleet, struct diag *d, struct fleet *out)
+{
+    struct fleet_study fs;
+    struct fleet_clocks clocks = {0};
+
+    fleet_study_begin(&fs, fleet, study_with_passes());
+    enum status st = find_clocks(job, &fs, d, &clocks);
+    struct join_part *parts = ARENA_ARRAY(&fs.arena, struct join_part, fs.n);
+    for (size_t i = 0; i < fs.n && st == ST_OK; i++) {
+        const struct capture *cap = fleet->ranks.at[i];
+        parts[i] = (struct join_part){.cap = cap, .shift = clocks.of[i], .rank = cap->facts.rank};
+        if (format->is_query)
+            fleet_add(out, capture_join(&parts[i], 1, clocks.clock));
+        else
+            parts[i].label = rank_label(&fs.arena, cap);
+    }
+    if (st == ST_OK && !format->is_query) {
+        struct capture *all = capture_join(parts, fs.n, clocks.clock);
+        all->name = arena_cstr(&all->arena, str_basename(str_of(job->path)));
+        fleet_add(out, all);
+    }
+    fleet_study_end(&fs);
+    return st;
+}
+
+/* All ranks below a path; a trace of several devices is one capture. */
+static enum status load_ranks(const struct convert_job *job, struct diag *d, struct fleet **out)
+{
+    struct capture *cap;
+    struct diag one;
+
+    diag_init(&one);
+    enum status st = input_load(job->path, &job->input, &one, &cap);
+    bool is_several = st != ST_OK && diag_count(&one, "input.several") > 0;
+    if (!is_several)
+        diag_merge(d, &one);
+    diag_fini(&one);
+    if (is_several)
+        return input_load_all(job->path, &job->input, d, out);
+    if (st != ST_OK)
+        return st;
+    *out = fleet_new();
+    fleet_add(*out, cap);
+    return ST_OK;
+}
+
+/* `strata query` reads a trace of several devices as ranks, each with the host's events. */
+static void warn_of_devices(const struct convert_job *job, const struct capture *cap,
+                            struct diag *d)
+{
+    int32_t first = -1;
+    bool is_several = false;
+
+    for (size_t i = 0; i < cap->lanes.n; i++) {
+        const struct lane_key *key = &cap->lanes.at[i].key;
+        if (key->kind != LANE_STREAM || key->device < 0)
+            continue;
+        is_several |= first >= 0 && key->device != first;
+        first = key->device;
+    }
+    if (is_several)
+        diag_add(d, SEV_WARN, "convert.devices", (struct where){.path = job->path},
+                 "several devices in one table; strata query has a rank for each");
 }
 
 enum status answer_convert(const struct convert_job *job, struct diag *d,
@@ -267,31 +432,29 @@ enum status answer_convert(const struct convert_job *job, struct diag *d,
 
     *result = (struct convert_result){.out = job->out};
     TRY(convert_format(job, d, &result->format));
-    TRY(input_load(job->path, &job->input, d, &result->cap));
-    TRY(check_out(job, result->cap, d));
-    if (result->format->is_query) {
-        /* `strata query` reads a trace of several devices as ranks, each with the host's events. */
-        int32_t least = INT32_MAX, most = INT32_MIN;
-        for (size_t i = 0; i < result->cap->lanes.n; i++) {
-            int32_t device = result->cap->lanes.at[i].key.device;
-            if (result->cap->lanes.at[i].key.kind != LANE_STREAM || device < 0)
-                continue;
-            least = device < least ? device : least;
-            most = device > most ? device : most;
-        }
-        if (least < most)
-            diag_add(d, SEV_WARN, "convert.devices", (struct where){.path = job->path},
-                     "several devices in one table; strata query has a rank for each");
-    }
+    TRY(load_ranks(job, d, &result->fleet));
+    const struct fleet *fleet = result->fleet;
+    TRY(check_out(job, fleet, d));
+    if (result->format->is_query)
+        for (size_t i = 0; i < fleet->ranks.n; i++)
+            warn_of_devices(job, fleet->ranks.at[i], d);
     arena_init(&arena);
-    enum status st = write_cut(job, result->cap, &arena, d, result);
+    struct fleet *joined = fleet_new();
+    enum status st = ST_OK;
+    if (fleet->ranks.n > 1) {
+        st = join_ranks(job, result->format, fleet, d, joined);
+        fleet = joined;
+    }
+    if (st == ST_OK)
+        st = write_parts(job, fleet->ranks.at, fleet->ranks.n, &arena, d, result);
+    fleet_free(joined);
     arena_free(&arena);
     return st;
 }
 
 void convert_result_free(struct convert_result *result)
 {
-    capture_free(result->cap);
+    fleet_free(result->fleet);
 }
 
 /* ---- steps and times as they are typed ---- */
@@ -430,7 +593,7 @@ static void convert_describe(const void *found, struct report *r)
 struct answer convert_answer(const struct convert_result *result)
 {
     return (struct answer){.schema = &convert_schema,
-                           .origin = origin_name(result->cap->origin),
+                           .origin = origin_name(result->fleet->ranks.at[0]->origin),
                            .result = result,
                            .title = S(""),
                            .describe = convert_describe};

@@ -1,5 +1,6 @@
 /*
- * answer_convert - a capture in, the same or a part of it in another format out.
+ * answer_convert - a capture in, the same or a part of it in another format out. Several that are
+ * ranks of one job come onto one clock: as rows of one timeline, in tables with their rank.
  */
 #ifndef STRATA_ANSWERS_ANSWER_CONVERT_H
 #define STRATA_ANSWERS_ANSWER_CONVERT_H
@@ -7,6 +8,7 @@
 #include "base/files/sink.h"
 #include "base/tables/interval.h"
 #include "base/tables/vec.h"
+#include "capture/fleet.h"
 #include "input/input.h"
 #include "render/timelines/timeline.h"
 #include "report/answer.h"
@@ -35,8 +37,8 @@ struct convert_job {
 };
 
 struct convert_result {
-    struct capture *cap;
-    const char *out; /* of the job */
+    struct fleet *fleet; /* that was read */
+    const char *out;     /* of the job */
     const struct timeline_format *format;
     bool is_written;
     size_t lanes, slices, kernels, flows, samples; /* that were, or would be, written */

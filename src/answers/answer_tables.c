@@ -30,7 +30,7 @@ static const struct dataset_source *open_table(void *ctx, const char *table)
 {
     struct answer_tables *t = ctx;
 
-    t->open = sql_columns_open(&t->view, table, t->cut);
+    t->open = sql_columns_open(&t->view, table, t->cuts);
     t->source = (struct dataset_source){
         .chunks = sql_columns_chunks(t->open), .fill = tables_fill, .ctx = t};
     t->source.layout = (struct dataset_layout){
@@ -47,18 +47,24 @@ static void close_table(void *ctx)
     t->open = NULL;
 }
 
-enum status answer_tables_init(struct answer_tables *t, const struct cut *cut, struct diag *d)
+enum status answer_tables_init(struct answer_tables *t, const struct cut *cuts, size_t n,
+                               struct diag *d)
 {
-    const struct capture *cap = cut->cap;
+    const struct capture *first = cuts[0].cap;
 
     *t = (struct answer_tables){
         .tables = {table_name, table_declaration, open_table, close_table, t},
-        .cut = cut,
-        .notes = {{S("strata.source"), str_of(cap->name)},
-                  {S("strata.origin"), str_of(origin_name(cap->origin))},
-                  {S("strata.time_unit"), cap->clock.hz == 1000000000 ? S("ns") : S("cycle")}},
+        .cuts = cuts,
+        .notes = {{S("strata.source"), str_of(first->name)},
+                  {S("strata.origin"), str_of(origin_name(first->origin))},
+                  {S("strata.time_unit"), first->clock.hz == 1000000000 ? S("ns") : S("cycle")}},
     };
-    return sql_view_init(&t->view, &cap, 1, d);
+    const struct capture **caps = mem_grow(NULL, sizeof(const struct capture *), n);
+    for (size_t i = 0; i < n; i++)
+        caps[i] = cuts[i].cap;
+    enum status st = sql_view_init(&t->view, caps, n, d);
+    mem_free(caps);
+    return st;
 }
 
 void answer_tables_fini(struct answer_tables *t)

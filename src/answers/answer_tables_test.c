@@ -84,7 +84,7 @@ static void write_database(const struct capture *cap, const char *path, struct d
     struct cut cut;
 
     cut_init(&cut, cap, &(struct cut_options){0});
-    assert_int_equal(answer_tables_init(&tables, &cut, d), ST_OK);
+    assert_int_equal(answer_tables_init(&tables, &cut, 1, d), ST_OK);
     assert_int_equal(outfile_open(&file, path, d), ST_OK);
     struct timeline_options how = {.tables = &tables.tables, .why = &why};
     assert_true(timeline_sqlite.write(&cut, &how, outfile_sink(&file)));
@@ -153,7 +153,7 @@ TEST(a_database_that_cannot_be_begun_gives_a_reason)
 
     diag_init(&diag);
     cut_init(&cut, cap, &(struct cut_options){0});
-    assert_int_equal(answer_tables_init(&tables, &cut, &diag), ST_OK);
+    assert_int_equal(answer_tables_init(&tables, &cut, 1, &diag), ST_OK);
     struct timeline_options how = {
         .tables = &tables.tables, .why = &why, .folder = "/nowhere/at/all"};
     assert_false(timeline_sqlite.write(&cut, &how, text_sink(&out)));

@@ -22,7 +22,7 @@ static enum status write_trace(struct whatif *w, const struct whatif_job *job, s
     TRY(outfile_open(&file, job->out, d));
     struct capture *predicted = whatif_trace(w, job->changes, job->n);
     cut_init(&cut, predicted, &(struct cut_options){0});
-    enum status st = answer_tables_init(&tables, &cut, d);
+    enum status st = answer_tables_init(&tables, &cut, 1, d);
     if (st == ST_OK)
         format->write(
             &cut,

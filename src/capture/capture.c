@@ -129,7 +129,7 @@ lane_id capture_lane(struct capture *cap, struct lane_key key)
                                         .name = capture_intern(cap, S("all other lanes"))};
             else
                 hash_put(&cap->lane_ids, hash, id);
-            vec_push(&cap->lanes, ((struct lane){.key = key}));
+            vec_push(&cap->lanes, ((struct lane){.key = key, .rank = UNKNOWN}));
             return id;
         }
         const struct lane_key *k = &cap->lanes.at[id].key;

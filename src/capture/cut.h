@@ -63,4 +63,27 @@ struct interval cut_span(const struct capture *cap);
  * of the windows; sealed. Totals that a profiler made of the whole run stay behind. */
 struct capture *capture_part(const struct cut *cut);
 
+/*
+ * join - captures of several ranks as one, on one clock.
+ */
+
+/* What a time of a rank is on the common clock: earlier by `offset` and by `fine`, which grows by
+ * `drift` from `from` on. */
+struct clock_shift {
+    nanos from, offset;
+    double fine, drift;
+};
+
+struct join_part {
+    const struct capture *cap;
+    struct clock_shift shift;
+    struct str label; /* stands before the names of its processes */
+    int64_t rank;     /* of its lanes; UNKNOWN */
+};
+
+/* Whole captures with what their profilers summed up, but without allocator snapshots and
+ * documents. What a run or its device is called is kept where all agree; a rank and a device when
+ * there is only one. Sealed; on the clock that the shifts lead to, `clock`. */
+struct capture *capture_join(const struct join_part *parts, size_t n, struct clock clock);
+
 #endif

@@ -23,6 +23,7 @@ struct lane_key {
 
 struct lane {
     struct lane_key key;
+    int64_t rank;    /* where ranks are joined (capture/cut.h); -1: that of the capture */
     size_t first, n; /* its slices, set by capture_seal() */
 };
 

@@ -1,6 +1,7 @@
 #include "capture/cut.h"
 
 #include "base/testing.h"
+#include "capture/title.h"
 
 static strid part_put(struct capture *cap, const char *text)
 {
@@ -87,5 +88,61 @@ TEST(an_empty_cut_is_an_empty_capture)
     capture_free(cap);
 }
 
+/* The second clock is 300 ns ahead and gains 1 in 100 from 1000 on. */
+TEST(ranks_are_joined_on_one_clock)
+{
+    struct capture *caps[] = {part_sample(), part_sample()};
+    const struct join_part parts[] = {
+        {.cap = caps[0], .label = S("Rank 0"), .rank = 0},
+        {.cap = caps[1], .shift = {1000, 300, 0, 0.01}, .label = S("Rank 1"), .rank = 1}};
+    char title[TITLE_TEXT];
+
+    caps[1]->facts.device_cc = 0;
+    struct capture *all = capture_join(parts, 2, caps[0]->clock);
+    capture_free(caps[0]);
+    capture_free(caps[1]);
+    assert_int_equal(all->lanes.n, 4);
+    assert_int_equal(all->slices.n, 8);
+    assert_int_equal(all->flows.n, 4);
+    assert_int_equal(all->kernels_read, 0); /* as the parts have it */
+    assert_int_equal(all->series.n, 2);
+    for (lane_id i = 0; i < all->lanes.n; i++) {
+        const struct lane *lane = &all->lanes.at[i];
+        nanos second = all->slices.begin[lane->first + lane->n - 1];
+        nanos length = all->slices.dur[lane->first + lane->n - 1];
+        bool is_stream = lane->key.kind == LANE_STREAM;
+        assert_true(str_equal(title_process(all, i, title),
+                              is_stream ? (lane->rank == 0 ? S("Rank 0 Ascend Hardware")
+                                                           : S("Rank 1 Ascend Hardware"))
+                                        : (lane->rank == 0 ? S("Rank 0 py") : S("Rank 1 py"))));
+        /* 1200 to 1300, and 898 to 997; 1000, and 700 */
+        assert_int_equal(second,
+                         lane->rank == 0 ? (is_stream ? 1200 : 1000) : (is_stream ? 898 : 700));
+        assert_int_equal(length, lane->rank == 0 ? (is_stream ? 100 : 50) : (is_stream ? 99 : 50));
+    }
+    assert_true(str_equal(capture_text(all, all->facts.device_name), S("chip")));
+    assert_int_equal(all->facts.device_cc, 0); /* they do not agree */
+    assert_int_equal(all->facts.rank, UNKNOWN);
+    capture_free(all);
+}
+
+TEST(one_joined_capture_keeps_its_names_and_facts)
+{
+    struct capture *cap = part_sample();
+    const struct join_part part = {.cap = cap, .shift = {.offset = -50}, .rank = 3};
+
+    cap->facts.rank = 3;
+    struct capture *one = capture_join(&part, 1, cap->clock);
+    capture_free(cap);
+    assert_int_equal(one->facts.rank, 3);
+    assert_int_equal(one->slices.n, 4);
+    assert_int_equal(one->marks.at[0].begin, 50);
+    assert_int_equal(one->series.at[0].samples.at[0].at, 1150);
+    assert_int_equal(one->lanes.at[0].key.process, 0);
+    assert_string_equal(one->name, "run");
+    capture_free(one);
+}
+
 TEST_MAIN("capture/part", T(a_window_becomes_a_capture_that_stands_alone),
-          T(an_empty_cut_is_an_empty_capture))
+          T(an_empty_cut_is_an_empty_capture), T(ranks_are_joined_on_one_clock),
+          T(one_joined_capture_keeps_its_names_and_facts))

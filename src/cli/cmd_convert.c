@@ -51,6 +51,7 @@ static const struct example examples[] = {
     {"strata convert examples/ascend-small -o small.folded", "stacks for a flame graph"},
     {"strata convert examples/ascend-small -o small.png", "a picture of all lanes"},
     {"strata convert examples/ascend-small -o - --to text", "the same in characters"},
+    {"strata convert examples/ranks -o ranks.pftrace", "all ranks, on one clock"},
 };
 
 /* What the command line leaves to be worked out; CODE_DONE, or the code of the mistake. */
@@ -108,7 +109,7 @@ static void convert_give(struct session *s, const struct convert_job *job,
     bool is_answer = strcmp(job->out, "-") == 0 && !job->is_dry_run;
     const struct answer a = convert_answer(r);
 
-    captures_read_one(s, r->cap);
+    captures_read(s, r->fleet);
     if (!is_answer && !job->is_dry_run)
         session_wrote(s, job->out);
     if (!is_answer)
@@ -157,6 +158,12 @@ const struct command command_convert = {
         "\n"
         "--lane takes a shell pattern for a lane's name as recorded (2), as shown ('Stream "
         "2'), or prefixed with its process ('GPU 0/*').\n"
+        "\n"
+        "Ranks of one job that lie in a folder come onto one clock, that of the lowest, by the "
+        "ends "
+        "of their collectives; where a rank shares none, by its wall clock. A timeline has their "
+        "lanes one below the other, and its steps begin with the first rank; tables have a column "
+        "for the rank, and each has its own steps.\n"
         "\n"
         "Slices of one lane that overlap without nesting, which viewers cannot draw, are "
         "spread over extra rows called 'name (2)' and so on.",

@@ -284,9 +284,15 @@ static bool parse_long(struct parser *p, const char *word)
         undo(&hit);
         return true;
     }
+    bool is_open = text == NULL && hit.opt->is_open;
     if (text == NULL && opt_takes_value(hit.opt) && (text = next_value(p, hit.opt)) == NULL)
         return false;
-    return store(p, &hit, text);
+    if (!store(p, &hit, text))
+        return false;
+    while (is_open && p->at < p->argc && p->argv[p->at][0] != '-')
+        if (!store(p, &hit, p->argv[p->at++]))
+            return false;
+    return true;
 }
 
 static bool parse_letters(struct parser *p, const char *word)

@@ -8,7 +8,8 @@
  * Spelling: `--name value`, `--name=value`, `-n value`, `-nvalue`, bundled letters (`-qv`),
  * `--no-name` undoes `--name`, `--` ends the options, `-` alone is an operand. Abbreviated long
  * names are rejected: a new option must never change what an old command line means. The last of
- * several wins, lists collect.
+ * several wins, lists collect; an open list (`--sizes 8 16 32`) also takes the words behind its
+ * first, up to the next option.
  */
 #ifndef STRATA_CLI_OPT_H
 #define STRATA_CLI_OPT_H
@@ -41,6 +42,7 @@ struct opt {
     const char *help;  /* one line, lower case, no full stop */
     const char *const *choices; /* ends with NULL */
     int64_t min, max;           /* of an INT */
+    bool is_open;               /* a LIST that takes all words up to the next option */
 };
 
 /* The member's offset; a compile error unless its type is `ctype`; a whole number; as
@@ -71,10 +73,16 @@ struct opt {
         .kind = OPT_KIND_LIST, .letter = (l), .name = (n), .value = (v),                           \
         .offset = OPT_AT(type, member, struct words), .help = (text)                               \
     }
-#define OPT_INT(l, n, v, type, member, lowest, highest, text)                                      \
+#define OPT_WORDS(l, n, v, type, member, text)                                                     \
+    {                                                                                              \
+        .kind = OPT_KIND_LIST, .letter = (l), .name = (n), .value = (v), .is_open = true,          \
+        .offset = OPT_AT(type, member, struct words), .help = (text)                               \
+    }
+#define OPT_INT(l, n, v, type, member, lowest, highest, text, ...)                                 \
     {                                                                                              \
         .kind = OPT_KIND_INT, .letter = (l), .name = (n), .value = (v),                            \
-        .offset = OPT_AT_INT(type, member), .help = (text), .min = (lowest), .max = (highest)      \
+        .offset = OPT_AT_INT(type, member), .help = (text), .min = (lowest), .max = (highest),     \
+        __VA_ARGS__                                                                                \
     }
 #define OPT_SIZE(l, n, v, type, member, text)                                                      \
     {                                                                                              \

@@ -5,7 +5,7 @@
 struct args {
     bool quiet, list_only, no_check;
     const char *target;
-    struct words funcs;
+    struct words funcs, sizes;
     int64_t runs;
     uint64_t room;
     double peak;
@@ -18,6 +18,7 @@ static const struct opt options[] = {
     OPT_GROUP("What to run"),
     OPT_STRING('t', "target", "ARCH", struct args, target, "a2a3 or a5"),
     OPT_LIST('f', "func", "NAME", struct args, funcs, "only this kernel"),
+    OPT_WORDS(0, "sizes", "N", struct args, sizes, "sizes"),
     OPT_FLAG('l', "list-funcs", struct args, list_only, "show the kernels and stop"),
     OPT_FLAG(0, "no-check", struct args, no_check, "skip the check"),
     OPT_INT('n', "runs", "N", struct args, runs, 1, 100, "how often"),
@@ -97,6 +98,19 @@ TEST(letters_bundle_and_the_last_may_take_the_rest_as_value)
     assert_true(r.args.list_only && r.args.quiet);
     assert_string_equal(r.args.target, "a5");
     assert_int_equal(r.args.runs, 3);
+    opt_test_release(&r);
+}
+
+TEST(an_open_list_takes_words_up_to_the_next_option)
+{
+    struct run r = {0};
+
+    PARSE(&r, "--sizes", "8", "16", "32", "-q", "rest", "--sizes=64", "more");
+
+    assert_true(r.is_good && r.args.quiet);
+    assert_int_equal(r.args.sizes.n, 4);
+    assert_string_equal(r.args.sizes.at[2], "32");
+    assert_int_equal(r.rest.n, 2);
     opt_test_release(&r);
 }
 
@@ -217,6 +231,8 @@ TEST(a_very_long_unknown_name_is_cut_not_overrun)
 TEST_MAIN("cli/opt", T(long_names_take_values_with_a_blank_or_an_equals_sign),
           T(letters_bundle_and_the_last_may_take_the_rest_as_value),
           T(lists_collect_and_single_values_keep_the_last),
+          T(an_open_list_takes_words_up_to_the_next_option),
+          T(an_open_list_takes_words_up_to_the_next_option),
           T(no_in_front_undoes_flags_texts_and_lists),
           T(operands_may_stand_anywhere_and_two_dashes_end_the_options),
           T(sizes_know_decimal_and_binary_suffixes), T(mistakes_name_the_option),

@@ -3,87 +3,24 @@
  */
 #include "driver/cxx.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/files/embedded.h"
 #include "base/files/fs.h"
 #include "base/files/outfile.h"
 #include "base/files/remove_tree.h"
 #include "base/run/proc.h"
 #include "base/tables/hash.h"
+#include "driver/boxed.h"
 #include "driver/driver.h"
 
 enum {
     COMPILE_LIMIT_MS = 60000,
     MOST_SOURCE = 256 << 20,
     MOST_ERRORS = 8,
-    MOST_ABOVE = 5,
-    MOST_SHOWN = 1000
 };
 #define MOST_MEMORY ((int64_t)4 << 30) /* of the compiler; real kernels need 300 MB */
-
-#define HEADERS "pto-host/"
-
-/* Objects in it are loaded and run, so it must be the user's own: never a common folder. */
-static enum status find_cache(struct arena *arena, const char **folder, struct diag *d)
-{
-    const char *set = getenv("STRATA_CACHE"), *xdg = getenv("XDG_CACHE_HOME");
-    const char *home = getenv("HOME");
-
-    if (set != NULL && set[0] != '\0')
-        *folder = set;
-    else if (xdg != NULL && xdg[0] == '/')
-        *folder = arena_printf(arena, "%s/strata", xdg);
-    else if (home != NULL && home[0] == '/')
-        *folder = arena_printf(arena, "%s/.cache/strata", home);
-    else {
-        diag_hint(d, "try", "STRATA_CACHE=DIR with a folder of your own");
-        return diag_fail(d, ST_IO, "pto-cpp.cache", (struct where){0},
-                         "no folder for compiled kernels: HOME is not set");
-    }
-    TRY(fs_mkdirs(*folder, d));
-    /* The compiler may be shown it in a name space where we are elsewhere. */
-    char *whole = realpath(*folder, NULL);
-    if (whole != NULL)
-        *folder = arena_cstr(arena, str_of(whole));
-    free(whole);
-    return ST_OK;
-}
-
-static bool is_header(const struct embedded *e)
-{
-    return str_starts(str_of(e->path), S(HEADERS));
-}
-
-/* Unpacked once for each version of them: the folder's name tells what is in it. */
-static enum status unpack_headers(struct arena *arena, const char *cache, const char **folder,
-                                  struct diag *d)
-{
-    uint64_t key = 0;
-
-    for (const struct embedded *e = embedded_files; e->path != NULL; e++)
-        if (is_header(e))
-            key = hash_stable_mix(key, hash_stable_mix(hash_stable_bytes(str_of(e->path)),
-                                                       hash_stable_bytes(e->text)));
-    *folder = arena_printf(arena, "%s/pto-host-%016llx", cache, (unsigned long long)key);
-    const char *ready = fs_join(arena, *folder, ".complete");
-    if (fs_exists(ready))
-        return ST_OK;
-    for (const struct embedded *e = embedded_files; e->path != NULL; e++) {
-        if (!is_header(e))
-            continue;
-        const char *to = fs_join(arena, *folder, e->path + sizeof(HEADERS) - 1);
-        char *slash = strrchr(arena_cstr(arena, str_of(to)), '/');
-        struct str parent = {to, strlen(to) - strlen(slash)};
-        TRY(fs_mkdirs(arena_cstr(arena, parent), d));
-        TRY(outfile_save(to, e->text, d));
-    }
-    return outfile_save(ready, S(""), d);
-}
 
 /* ---- command lines ---- */
 
@@ -103,7 +40,7 @@ static void add_flags(struct words *c, struct arena *arena, const struct cxx_job
     /* Headers that nothing else has are looked for in the folders above the source, as far as its
      * repository goes. They come last: they replace nothing. */
     char *folder = realpath(job->source, NULL);
-    for (int i = 0; folder != NULL && i < MOST_ABOVE; i++) {
+    for (int i = 0; folder != NULL && i < BOXED_ABOVE; i++) {
         *strrchr(folder, '/') = '\0';
         if (folder[0] == '\0')
             break;
@@ -261,7 +198,10 @@ static enum status make_object(const struct cxx_job *job, const struct sandbox_p
                                       "-fno-tree-dominator-opts"};
     static const char *const clang[] = {"-mllvm", "-tsan-instrument-read-before-write=1", "-w",
                                         "-w"};
-    const char *const *own = str_contains(str_of(compiler), S("clang")) ? clang : gcc;
+    static const char *const plain[] = {"-fno-sanitize=thread", "-w", "-w", "-w"};
+    const char *const *own = job->is_plain                                ? plain
+                             : str_contains(str_of(compiler), S("clang")) ? clang
+                                                                          : gcc;
     const char *const compile[] = {
         compiler, "-std=c++17", "-x",   "c++-cpp-output", "-O1", "-w", "-fPIC", "-fsanitize=thread",
         own[0],   own[1],       own[2], own[3],           "-c",  "-o", part,    text,
@@ -289,7 +229,7 @@ static enum status find_object(const struct cxx_job *job, const struct sandbox_p
         hash_stable_mix(hash_stable_bytes(text), hash_stable_bytes(str_of(compiler->path)));
 
     /* What a compiler read that could read everything is not for others. */
-    key = hash_stable_mix(key, job->is_trusted ? 1 : 2);
+    key = hash_stable_mix(key, (job->is_trusted ? 1 : 2) + (job->is_plain ? 2 : 0));
 
     if (compiler->version)
         key = hash_stable_mix(key, hash_stable_bytes(str_of(compiler->version)));
@@ -298,97 +238,6 @@ static enum status find_object(const struct cxx_job *job, const struct sandbox_p
     out->key = key;
     out->was_there = fs_exists(out->path);
     return out->was_there ? ST_OK : make_object(job, box, compiler->path, text, arena, out, d);
-}
-
-/* ---- what the compiler may see ---- */
-
-/* Would it show much that has nothing to do with kernels: a home, what is above one, a common
- * folder? */
-static bool is_broad(const char *folder)
-{
-    struct stat st;
-    char *home = getenv("HOME") != NULL ? realpath(getenv("HOME"), NULL) : NULL;
-    size_t n = strlen(folder);
-    bool is_above_home = home != NULL && strncmp(home, folder, n) == 0 &&
-                         (home[n] == '/' || home[n] == '\0' || n == 1);
-
-    free(home);
-    return n <= 1 || is_above_home || (stat(folder, &st) == 0 && (st.st_mode & S_IWOTH));
-}
-
-/* Only what looks like C++ of a broad folder. */
-static void show_sources(struct words *read, struct arena *arena, const char *folder)
-{
-    static const char *const ends[] = {".h", ".hpp", ".hh", ".hxx", ".inc", ".inl", ".cuh", ".ipp"};
-    DIR *dir = opendir(folder);
-    const struct dirent *e;
-
-    for (size_t n = 0; dir != NULL && n < MOST_SHOWN && (e = readdir(dir)) != NULL;)
-        for (size_t i = 0; i < ARRAY_LEN(ends); i++)
-            if (str_ends(str_of(e->d_name), str_of(ends[i]))) {
-                vec_push(read, fs_join(arena, folder, e->d_name));
-                n++;
-            }
-    if (dir != NULL)
-        closedir(dir);
-}
-
-static void show_folder(struct words *read, struct arena *arena, const char *folder)
-{
-    if (is_broad(folder))
-        show_sources(read, arena, folder);
-    else
-        vec_push(read, folder);
-}
-
-/* The source, its folder, its repository, the folders that were named, and the compiler's. */
-static void find_visible(struct words *read, struct arena *arena, const struct cxx_job *job,
-                         const char *compiler, const char *headers)
-{
-    char *source = realpath(job->source, NULL), *program = realpath(compiler, NULL);
-    const char *above[MOST_ABOVE];
-    int n = 0;
-    bool is_repository = false;
-
-    vec_push(read, headers);
-    for (size_t i = 0; i < job->includes.n; i++) {
-        char *folder = realpath(job->includes.at[i], NULL);
-        if (folder != NULL)
-            vec_push(read, arena_cstr(arena, str_of(folder)));
-        free(folder);
-    }
-    if (source != NULL)
-        vec_push(read, arena_cstr(arena, str_of(source)));
-    while (source != NULL && n < MOST_ABOVE && !is_repository) {
-        *strrchr(source, '/') = '\0';
-        if (source[0] == '\0')
-            break;
-        above[n++] = arena_cstr(arena, str_of(source));
-        is_repository = fs_exists(fs_join(arena, source, ".git"));
-    }
-    for (int i = 0; i < n; i++)
-        if (i == 0 || is_repository)
-            show_folder(read, arena, above[i]);
-        else
-            vec_push(read, fs_join(arena, above[i], "include"));
-    /* A compiler in a folder of its own, /opt/gcc/bin/g++. */
-    for (int i = 0; program != NULL && i < 2; i++)
-        if (strrchr(program, '/') != NULL)
-            *strrchr(program, '/') = '\0';
-    if (program != NULL && !is_broad(program))
-        vec_push(read, arena_cstr(arena, str_of(program)));
-    free(source);
-    free(program);
-}
-
-static enum status check_way(const struct cxx_job *job, struct diag *d)
-{
-    if (job->is_trusted || sandbox_way() != SANDBOX_NONE)
-        return ST_OK;
-    diag_hint(d, "try", "--trust, if you know what the source does");
-    return diag_fail(d, ST_TOOL, "pto-cpp.no-sandbox", (struct where){.path = job->source},
-                     "this system has neither Landlock nor mounts of one's own, so the compiler "
-                     "could not be kept from reading your files");
 }
 
 /* Preprocesses, adapts and compiles in the folder of the box. */
@@ -427,9 +276,9 @@ enum status cxx_compile(const struct cxx_job *job, struct arena *arena, struct c
 
     *out = (struct cxx_object){0};
     TRY(find_compiler(job, arena, &compiler, d));
-    TRY(find_cache(arena, &cache, d));
-    TRY(unpack_headers(arena, cache, &headers, d));
-    TRY(check_way(job, d));
+    TRY(boxed_cache(arena, &cache, d));
+    TRY(boxed_unpack(arena, cache, "pto-host", &headers, d));
+    TRY(boxed_check(job->source, "compiler", job->is_trusted, d));
     struct str pattern = arena_format(arena, "%s/compile-XXXXXX", cache);
     char *folder = mkdtemp(arena_cstr(arena, pattern));
     if (folder == NULL)
@@ -441,7 +290,9 @@ enum status cxx_compile(const struct cxx_job *job, struct arena *arena, struct c
                                   .bytes = MOST_MEMORY,
                                   .file_bytes = MOST_SOURCE};
     remove_tree_hold(folder);
-    find_visible(&box.read, arena, job, compiler.path, headers);
+    boxed_show(&box.read, arena, job->source, compiler.path, headers);
+    for (size_t i = 0; i < job->includes.n; i++)
+        boxed_show_path(&box.read, arena, job->includes.at[i]);
     enum status status = compile_in(job, &box, &compiler, cache, headers, arena, out, d);
     vec_free(&box.read);
     remove_tree_drop(folder);

@@ -217,6 +217,9 @@ const struct driver drivers[DRIVERS] = {
             .program = {"mpirun", "STRATA_MPIRUN",
                         LIST("/usr/lib64/openmpi/bin/mpirun", "/opt/openmpi*/bin/mpirun"), true},
         },
+    [DRIVER_PYTHON] = {"Python", "CPython", "makes the arguments of scenes (incore replay)",
+                       "recipes, dumps and files of arguments",
+                       .program = {"python3", "STRATA_PYTHON", LIST("/usr/bin/python3*"), true}},
 };
 
 struct probe_result driver_probe(enum driver_id id, struct arena *arena)

@@ -66,6 +66,7 @@ enum driver_id {
     DRIVER_NVML,
     DRIVER_NVRTC,
     DRIVER_OPENMPI,
+    DRIVER_PYTHON,
     DRIVERS
 };
 

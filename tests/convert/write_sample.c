@@ -223,7 +223,7 @@ static bool save_cut(const char *dir, const char *name, const struct cut_options
     struct cut cut;
 
     cut_init(&cut, cap, options);
-    bool good = answer_tables_init(&tables, &cut, d) == ST_OK;
+    bool good = answer_tables_init(&tables, &cut, 1, d) == ST_OK;
     for (size_t i = 0; i < timeline_count; i++) {
         struct timeline_options how = {.rows = TIMELINE_SLICES, .tables = &tables.tables};
         struct outfile file;

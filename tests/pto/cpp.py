@@ -261,7 +261,8 @@ def race(folder):
           "missing: set_flag(PIPE_MTE2, PIPE_V, ..)" in done.stderr, done.stderr)
 
 
-SCENE = """BASE = "k"
+SCENE = """from simpler_setup import scene_test
+BASE = "k"
 @scene_test(level=3)
 class Some:
     CALLABLE = {"callables": [{"incores": [
@@ -330,7 +331,8 @@ def scene(folder):
         return subprocess.run([STRATA, "incore", "replay", str(module), "--case", "One", "--func-id", "1",
                                *map(str, args)], capture_output=True, text=True, cwd=folder)
     none = replay("--backend", "sim", "-o", folder / "ws")
-    check("arguments unknown", none.returncode == 1 and "--write-arg-spec" in none.stderr, none.stderr)
+    check("arguments unknown", none.returncode == 1 and "has no generate_args()" in none.stderr and
+          "--write-arg-spec" in none.stderr, none.stderr)
     draft = replay("--write-arg-spec", spec)
     check("draft", draft.returncode == 0 and len(json.loads(spec.read_text())["args"]) == 2, draft.stderr)
     done = replay("--backend", "sim", "-o", folder / "ws", "--arg-spec", spec)
@@ -342,8 +344,10 @@ def scene(folder):
     other.write_text(SCENE.replace('"params": {}', '"params": {"block_size": 16, "head_dim": 16}'))
     module = other
     none = replay("--backend", "sim", "-o", folder / "ws2")
-    check("no recipe", none.returncode == 1 and "No paged_attention recipe" in none.stderr and
+    check("no recipe", none.returncode == 1 and "has no generate_args()" in none.stderr and
           "--write-arg-spec" in none.stderr, none.stderr)
+    none = replay("--no-record", "--backend", "sim", "-o", folder / "ws2")
+    check("no recipe", none.returncode == 1 and "No paged_attention recipe" in none.stderr, none.stderr)
     draft = replay("--write-arg-spec", spec)
     check("draft without a recipe", draft.returncode == 0 and len(json.loads(spec.read_text())["args"]) == 2,
           draft.stderr)

@@ -55,6 +55,55 @@ const struct cluster *fleet_study_cluster(struct fleet_study *fs)
     return fs->cluster;
 }
 
+/* Devices of one table have one clock. */
+static bool is_one_file(const struct fleet *fleet)
+{
+    for (size_t i = 0; i < fleet->ranks.n; i++) {
+        const struct capture *first = fleet->ranks.at[0], *cap = fleet->ranks.at[i];
+        if (cap->sources.n == 0 || strcmp(cap->sources.at[0].path, first->sources.at[0].path) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* False: nothing tells how its times lie to those of `reference`. */
+static bool shift_by_wall(const struct clock *clock, const struct clock *reference,
+                          struct clock_shift *out)
+{
+    *out = (struct clock_shift){.offset = nanos_sub(reference->to_unix, clock->to_unix)};
+    return clock->has_unix && reference->has_unix && clock->hz == reference->hz;
+}
+
+struct fleet_clocks fleet_study_clocks(struct fleet_study *fs)
+{
+    struct capture *const *caps = fs->fleet->ranks.at;
+    struct clock_shift *of = ARENA_ARRAY(&fs->arena, struct clock_shift, fs->n);
+    struct fleet_clocks out = {.clock = caps[0]->clock};
+    bool is_file = is_one_file(fs->fleet);
+    const struct cluster *c = is_file ? NULL : fleet_study_cluster(fs);
+    const struct cluster_model *m = c != NULL ? c->model : NULL;
+
+    if (fleet_study_jobs(fs)->n > 1)
+        return out;
+    for (size_t i = 0; i < fs->n && m != NULL; i++)
+        if (cluster_place(m, caps[i]->facts.rank) == m->reference)
+            out.clock = caps[i]->clock;
+    for (size_t i = 0; i < fs->n && !is_file; i++) {
+        uint32_t place = m != NULL ? cluster_place(m, caps[i]->facts.rank) : CLUSTER_NONE;
+        if (place != CLUSTER_NONE && cluster_is_aligned(m, place)) {
+            const struct cluster_clock *k = &m->clocks[place];
+            of[i] =
+                (struct clock_shift){nanos_add(m->base, k->coarse), k->coarse, k->fine, k->drift};
+            continue;
+        }
+        if (!shift_by_wall(&caps[i]->clock, &out.clock, &of[i]))
+            return out;
+        out.by_wall++;
+    }
+    out.of = of;
+    return out;
+}
+
 const struct rank_verdicts *fleet_study_verdicts(struct fleet_study *fs)
 {
     if (fs->verdicts == NULL)

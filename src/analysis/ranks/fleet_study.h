@@ -7,6 +7,7 @@
 
 #include "analysis/ranks/rank_jobs.h"
 #include "analysis/study.h"
+#include "capture/cut.h"
 #include "capture/fleet.h"
 
 struct cluster;
@@ -34,6 +35,16 @@ const struct rank_jobs *fleet_study_jobs(struct fleet_study *fs);
 
 /* What the ranks tell together, by rank; NULL: they are no ranks of one job. */
 const struct cluster *fleet_study_cluster(struct fleet_study *fs);
+
+/* One clock for all: what brings the times of each capture onto it. By the ends of collectives
+ * that a capture shares with others, else by its wall clock. */
+struct fleet_clocks {
+    const struct clock_shift *of; /* by capture; NULL: nothing tells, or they are several jobs */
+    struct clock clock;
+    size_t by_wall; /* how many were placed by their wall clocks */
+};
+
+struct fleet_clocks fleet_study_clocks(struct fleet_study *fs);
 
 /* What limits each, and who makes the others wait. */
 const struct rank_verdicts *fleet_study_verdicts(struct fleet_study *fs);

@@ -13,7 +13,7 @@
 struct sql_columns {
     struct sql_view *view;
     const struct sql_table *table;
-    const struct cut *cut;
+    const struct cut *cuts;
     bool is_slices;
     struct arena arena;
     struct column_info *info;
@@ -128,11 +128,11 @@ static bool is_mixed(const struct sql_columns *t, int column)
 }
 
 struct sql_columns *sql_columns_open(struct sql_view *view, const char *table,
-                                     const struct cut *cut)
+                                     const struct cut *cuts)
 {
     struct sql_columns *t = mem_grow(NULL, sizeof(*t), 1);
 
-    *t = (struct sql_columns){.view = view, .cut = cut};
+    *t = (struct sql_columns){.view = view, .cuts = cuts};
     arena_init(&t->arena);
     for (size_t i = 0; i < sql_table_count; i++)
         if (strcmp(sql_tables[i].info.name, table) == 0)
@@ -219,12 +219,13 @@ static void put_cells(const struct sql_columns *t, const struct slice_rows *r,
                       struct column_chunk *out)
 {
     const struct slices *s = &r->part->cap->slices;
-    bool is_clipped = t->cut != NULL && t->cut->options.clip;
+    const struct cut *cut = t->cuts != NULL ? &t->cuts[r->part - t->view->parts] : NULL;
+    bool is_clipped = cut != NULL && cut->options.clip;
 
     for (size_t i = 0; i < r->n; i++) {
         struct slice slice = {.begin = s->begin[r->at[i]], .dur = s->dur[r->at[i]]};
         if (is_clipped)
-            slice = cut_slice(t->cut, r->at[i]);
+            slice = cut_slice(cut, r->at[i]);
         column_put_int(&out->at[C_ID], (int64_t)r->part->base + r->at[i]);
         column_put_int(&out->at[C_TS], slice.begin);
         column_put_int(&out->at[C_DUR], slice.dur);
@@ -246,7 +247,7 @@ static void gather_slices(const struct sql_columns *t, size_t part, size_t from,
     r->n = 0;
     for (size_t i = from; i < to; i++)
         if (sql_set_has(t->table->set, (enum slice_kind)s->kind[i]) &&
-            (t->cut == NULL || cut_has(t->cut, i)))
+            (t->cuts == NULL || cut_has(&t->cuts[part], i)))
             r->at[r->n++] = (uint32_t)i;
 }
 
@@ -254,8 +255,8 @@ static void put_rows(const struct sql_columns *t, size_t part, size_t from, size
                      struct column_chunk *out)
 {
     for (size_t row = from; row < to; row++) {
-        if (t->cut != NULL && t->table->rows == SQL_FLOWS &&
-            !cut_has_flow(t->cut, &t->view->parts[part].cap->flows.at[row]))
+        if (t->cuts != NULL && t->table->rows == SQL_FLOWS &&
+            !cut_has_flow(&t->cuts[part], &t->view->parts[part].cap->flows.at[row]))
             continue;
         column_put_int(&out->at[0], (int64_t)(t->bases[part] + row));
         for (size_t c = 1; c < t->n; c++)

@@ -13,11 +13,11 @@
 
 struct sql_columns; /* a table */
 
-/* The table of that name, which exists; `view` and `cut` outlive it. With a cut, which is of a
- * single capture, slices, kernels, host_events and flows have the rows in it, clipped as it says;
- * ids stay. */
+/* The table of that name, which exists; `view` and `cuts` outlive it. With cuts, one of each
+ * capture of the view, slices, kernels, host_events and flows have the rows in them, clipped as
+ * they say; ids stay. NULL: all rows. */
 struct sql_columns *sql_columns_open(struct sql_view *view, const char *table,
-                                     const struct cut *cut);
+                                     const struct cut *cuts);
 void sql_columns_close(struct sql_columns *t);
 
 const struct column_info *sql_columns_info(const struct sql_columns *t, size_t *n);

@@ -6,7 +6,8 @@
  * reaches further ends it, after `told` was called with its name. There is no way back out.
  *
  * sandbox_confine() is for a program that is started to read such code, as a compiler does: it sees
- * the files it is given and no others. Both hold for root as well.
+ * the files it is given and no others. One that runs such code, as an interpreter does, has no
+ * network and no other processes either. Both hold for root as well.
  */
 #ifndef STRATA_BASE_RUN_SANDBOX_H
 #define STRATA_BASE_RUN_SANDBOX_H
@@ -35,6 +36,7 @@ bool sandbox_enter(const struct sandbox *s);
 struct sandbox_program {
     struct words read;  /* folders with what is below them, and files; those missing are left out */
     const char *folder; /* of its own, to write */
+    bool runs_code;     /* somebody else's: all it may do besides is compute */
     int64_t seconds, bytes, file_bytes;
 };
 
@@ -44,5 +46,9 @@ enum sandbox_way sandbox_way(void);
 
 /* Between fork() and exec(): only system calls, no memory. 0, or the errno. */
 int sandbox_confine(const struct sandbox_program *s, enum sandbox_way way);
+
+/* The filter of one that runs code: calls that reach beyond files, memory and time fail with EPERM.
+ * 0, or the errno. */
+int sandbox_filter(void);
 
 #endif

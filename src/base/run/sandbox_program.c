@@ -244,5 +244,7 @@ int sandbox_confine(const struct sandbox_program *s, enum sandbox_way way)
         error = errno;
     if (error == 0 && way == SANDBOX_LANDLOCK)
         error = by_landlock(s);
+    if (error == 0 && s->runs_code)
+        error = sandbox_filter();
     return error;
 }

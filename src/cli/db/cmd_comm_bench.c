@@ -13,7 +13,7 @@ struct args {
     struct words ops, devices, tiers, grid, bytes;
     const char *output_dir, *output_csv, *dtype, *device;
     double limit_s;
-    int backend;
+    int backend, mode;
     bool does_run;
 };
 
@@ -21,22 +21,26 @@ static const struct args defaults = {.dtype = "torch.bfloat16", .limit_s = 1};
 
 static const char *const backends[] = {"mpi", "nccl", "hccl", NULL};
 
+enum { MODE_EVENT, MODE_KERNEL };
+static const char *const modes[] = {"event", "kernel", NULL};
+
 static const struct opt options[] = {
     OPT_CHOICE(0, "backend", backends, struct args, backend,
                "host memory over MPI, GPUs or NPUs (default: mpi)"),
-    OPT_LIST(0, "ops", "LIST", struct args, ops,
-             "collectives, by commas, or all (default: the first four)"),
-    OPT_LIST(0, "num-devices", "LIST", struct args, devices,
-             "group sizes (default: 16, or the ranks if fewer)"),
-    OPT_LIST(0, "topology-tier", "LIST", struct args, tiers,
-             "network tiers (default: that of the group)"),
-    OPT_LIST(0, "grid-shape", "LIST", struct args, grid, "pods, nodes, dies (default: 48,8,2)"),
-    OPT_LIST(0, "bytes-grid", "LIST", struct args, bytes,
-             "message sizes in bytes (default: 1024 to 536870912)"),
+    OPT_WORDS(0, "ops", "LIST", struct args, ops, "collectives, or all (default: the first four)"),
+    OPT_WORDS(0, "num-devices", "LIST", struct args, devices,
+              "group sizes (default: 16, or the ranks if fewer)"),
+    OPT_WORDS(0, "topology-tier", "LIST", struct args, tiers,
+              "network tiers (default: that of the group)"),
+    OPT_WORDS(0, "grid-shape", "LIST", struct args, grid, "pods, nodes, dies (default: 48,8,2)"),
+    OPT_WORDS(0, "bytes-grid", "LIST", struct args, bytes,
+              "message sizes in bytes (default: 1024 to 536870912)"),
     OPT_STRING(0, "dtype", "TYPE", struct args, dtype,
                "bf16, fp16, fp32 or int8 (default: torch.bfloat16)"),
     OPT_DOUBLE(0, "time-limit", "S", struct args, limit_s,
                "seconds of timed calls per row (default: 1)"),
+    OPT_CHOICE(0, "bench-mode", modes, struct args, mode,
+               "time the calls, or kernels in a profiler (default: event)"),
     OPT_STRING(0, "chip", "NAME", struct args, device, "device of the database", .alias = "device"),
     OPT_GROUP("Output"),
     OPT_STRING(0, "output-dir", "DIR", struct args, output_dir,
@@ -270,6 +274,10 @@ static int bench_run(struct session *s, const void *given)
 
     comm_bench_init(&b);
     int code = read_job(s, given, lists, &job, &b);
+    if (code == CODE_DONE && ((const struct args *)given)->mode == MODE_KERNEL)
+        code = session_code(diag_fail(&s->diag, ST_TOOL, "mpi.no-profiler", (struct where){0},
+                                      "--bench-mode kernel needs a profiler around every rank, "
+                                      "which strata does not start; event times the calls"));
     if (code == CODE_DONE && s->common.dry_run && job.plan.n_ranks == 0)
         lists->ranks[job.plan.n_ranks++] = USUAL_RANKS;
     if (code == CODE_DONE && s->common.dry_run)
@@ -291,7 +299,8 @@ const struct command command_comm_bench = {
         "all_gather, reduce_scatter, all_to_all and, with --ops all, broadcast "
         "and send_recv (half of a round trip). Each row is the median of up to 100 calls, 3 at "
         "least, each as long as its slowest rank takes, in five rounds over all sizes; up to 20 "
-        "calls come before to warm up. --time-limit bounds the calls of large messages.\n"
+        "calls come before to warm up. --time-limit bounds the calls of large messages. Lists are "
+        "words or have commas between: --num-devices 2 4 8.\n"
         "\n"
         "Rows are appended to hcom_allReduce_.csv and so on in --output-dir. A message whose "
         "buffers would take more than half of the free memory is skipped with a warning. A line "

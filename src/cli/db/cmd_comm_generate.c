@@ -15,17 +15,25 @@
 
 struct args {
     double limit_s;
+    int backend;
+    const char *device;
 };
 
 static const struct args defaults = {.limit_s = 1};
 
+static const char *const backends[] = {"mpi", "nccl", "hccl", NULL};
+
 static const struct opt options[] = {
+    OPT_CHOICE(0, "backend", backends, struct args, backend,
+               "host memory over MPI, GPUs or NPUs (default: mpi)"),
     OPT_DOUBLE(0, "time-limit", "S", struct args, limit_s,
                "seconds of timed calls per row (default: 1)"),
+    OPT_STRING(0, "chip", "NAME", struct args, device, "device of the database", .alias = "device"),
 };
 
 static const struct example examples[] = {
     {"strata comm generate tables --dry-run", "the twelve launches on one node"},
+    {"strata comm generate tables --backend hccl --dry-run", "the same between NPUs"},
 };
 
 static bool generate_number_of(const char *name, int64_t *out)
@@ -103,7 +111,7 @@ static void generated_describe(const void *result, struct report *r)
 struct launcher {
     struct session *s;
     const struct comm_rounds *rounds;
-    const char *mpirun, *self, *dir, *limit;
+    const char *mpirun, *self, *dir, *limit, *backend, *device;
 };
 
 static const char *const *argv_of(const struct launcher *l, const struct comm_launch *launch)
@@ -118,6 +126,8 @@ static const char *const *argv_of(const struct launcher *l, const struct comm_la
                                  l->self,
                                  "comm",
                                  "bench",
+                                 "--backend",
+                                 l->backend,
                                  "--ops",
                                  launch->ops,
                                  "--num-devices",
@@ -132,7 +142,9 @@ static const char *const *argv_of(const struct launcher *l, const struct comm_la
                                  l->limit,
                                  "--output-dir",
                                  l->dir,
-                                 "--quiet"};
+                                 "--quiet",
+                                 l->device != NULL ? "--chip" : NULL,
+                                 l->device};
     const char **argv = ARENA_ARRAY(arena, const char *, ARRAY_LEN(words) + 1);
     size_t n = 0;
 
@@ -262,6 +274,8 @@ static int generate_run(struct session *s, const void *given)
                : rounds->is_multi ? "./hccl_bench_inter_pod_v8.5"
                                   : "./hccl_bench_data",
         .limit = arena_printf(&s->arena, "%g", args->limit_s),
+        .backend = backends[args->backend],
+        .device = args->device,
     };
     return run_all(s, &l);
 }
@@ -274,7 +288,8 @@ const struct command command_comm_generate = {
     .details =
         "Runs `comm bench` under mpirun in rounds: all_reduce; all_gather and reduce_scatter; "
         "all_to_all. On one node each round is launched for 16, 8, 4 and 2 ranks, with messages "
-        "of 128 bytes to 512 MB, into DIR (default: ./hccl_bench_data). A launch that fails is a "
+        "of 128 bytes to 512 MB, into DIR (default: ./hccl_bench_data). --backend nccl and hccl "
+        "measure between a GPU or NPU of each rank, mpi on host memory. A launch that fails is a "
         "warning and the next one follows. --dry-run prints the commands.\n"
         "\n"
         "With NNODES of 2 or more, which needs NODE_RANK and MASTER_ADDR, each round is one "

@@ -12,13 +12,12 @@ struct args {
     struct place_args place;
     struct words ops;
     struct opt_measure measure;
-    const char *master_addr;
-    int64_t nproc, nnodes, node_rank, master_port;
     double wait;
 };
 
-static const struct args defaults = {
-    .job.ep_size = 16, .measure.job.backend = "auto", .nnodes = 1, .master_addr = "127.0.0.1"};
+static const struct args defaults = {.measure = OPT_MEASURE_DEFAULTS};
+
+enum { EP_SIZE = 16 }; /* of exports, when nobody says another */
 
 static const char *const modes[] = {"all", "missing-only", NULL};
 
@@ -28,24 +27,11 @@ static const struct opt options[] = {
     OPT_DB_OPS(struct args, ops),
     OPT_CHOICE(0, "update-mode", modes, struct args, job.how.mode, "rows to update (default: all)"),
     OPT_FLAG(0, "prune-empty-duration-rows", struct args, job.how.prune,
-             "drop rows that end up without a duration"),
+             "delete rows that have no duration afterwards"),
     OPT_DB_WAIT(struct args, wait),
     OPT_MEASURE(struct args, measure, "repetitions per row (default: 1)"),
     OPT_FLAG(0, "drop-failing-rows", struct args, measure.job.is_dropping,
-             "delete rows that cannot be measured"),
-    OPT_GROUP("DispatchFFNCombine"),
-    OPT_INT(0, "dispatch-ffn-combine-ep-size", "N", struct args, job.ep_size, 1, INT32_MAX,
-            "expert-parallel size (default: 16)"),
-    OPT_INT(0, "dispatch-ffn-combine-nproc-per-node", "N", struct args, nproc, 1, INT32_MAX,
-            "processes per node"),
-    OPT_INT(0, "dispatch-ffn-combine-nnodes", "N", struct args, nnodes, 1, INT32_MAX,
-            "number of nodes (default: 1)"),
-    OPT_INT(0, "dispatch-ffn-combine-node-rank", "N", struct args, node_rank, 0, INT32_MAX,
-            "rank of this node (default: 0)"),
-    OPT_STRING(0, "dispatch-ffn-combine-master-addr", "HOST", struct args, master_addr,
-               "rendezvous address (default: 127.0.0.1)"),
-    OPT_INT(0, "dispatch-ffn-combine-master-port", "N", struct args, master_port, 1, 65535,
-            "rendezvous port"),
+             "delete rows that no device takes, unless they have a profile"),
     OPT_DB_PLACE(struct args, place),
 };
 
@@ -114,6 +100,7 @@ static int db_bench_measure(struct session *s, const struct args *args, const st
     TRY_CODE(opt_measure_job(s, &args->measure, &args->place, ops, 1, &measured));
     measured.is_missing_only = job->how.mode == UPDATE_MISSING_ONLY;
     measured.is_writing = !s->common.dry_run;
+    measured.is_pruning = job->how.prune;
     measured.progress = &s->progress;
     return opt_measure_run(s, &measured, args->wait);
 }
@@ -128,6 +115,7 @@ static int db_bench_run(struct session *s, const void *given)
     TRY_CODE(db_place(s, &args->place, &job.dir));
     job.ops = ops.at;
     job.n_ops = ops.n;
+    job.ep_size = args->measure.job.ep_size > 0 ? args->measure.job.ep_size : EP_SIZE;
     job.how.keep_old = s->common.dry_run;
     return job.prof != NULL ? write_back(s, args, &job) : db_bench_measure(s, args, &job, &ops);
 }

@@ -15,7 +15,7 @@ struct args {
 };
 
 static const struct args defaults = {
-    .measure = {.job.backend = "auto"}, .batches = "1,8,32", .lengths = "128,1024,4096"};
+    .measure = OPT_MEASURE_DEFAULTS, .batches = "1,8,32", .lengths = "128,1024,4096"};
 
 static const struct opt options[] = {
     OPT_MODEL(struct args, model),
@@ -34,25 +34,23 @@ static const struct example examples[] = {
      "a tiny model on this machine's processors"},
 };
 
-static int build_fill(struct session *s, const struct args *args, const struct llm *model,
-                      const struct build_sizes *sizes, struct measure_db_job *job)
+struct build_filling {
+    const char *dir;
+    const struct llm *model;
+    const struct build_sizes *sizes;
+};
+
+static enum status build_fill(void *ctx, struct diag *d)
 {
-    struct lock lock = {.fd = -1};
+    const struct build_filling *f = ctx;
     struct build_count count;
 
-    enum status st = db_lock(s, job->dir, args->wait, &lock);
-    if (st == ST_OK)
-        st = build_rows(job->dir, model, sizes, &count, &s->diag);
-    lock_release(&lock);
-    if (st != ST_OK)
-        return db_code(st);
-    diag_add(&s->diag, SEV_NOTE, "perfdb.model-rows", (struct where){.path = job->dir},
-             "%.*s: %llu rows in %llu tables, %llu of them new", STR_ARGS(model->name),
+    TRY(build_rows(f->dir, f->model, f->sizes, &count, d));
+    diag_add(d, SEV_NOTE, "perfdb.model-rows", (struct where){.path = f->dir},
+             "%.*s: %llu rows in %llu tables, %llu of them new", STR_ARGS(f->model->name),
              (unsigned long long)count.rows, (unsigned long long)count.tables,
              (unsigned long long)count.added);
-    job->is_writing = job->is_missing_only = true;
-    job->progress = &s->progress;
-    return opt_measure_run(s, job, args->wait);
+    return ST_OK;
 }
 
 static int build_run(struct session *s, const void *given)
@@ -72,7 +70,12 @@ static int build_run(struct session *s, const void *given)
     TRY_CODE(opt_layout_find(s, &args->layout, &model, &sizes.layout));
     sizes.layout.pp = 1;
     sizes.types = model.types;
-    return build_fill(s, args, &model, &sizes, &job);
+    struct build_filling filling = {job.dir, &model, &sizes};
+    job.is_writing = job.is_missing_only = true;
+    job.progress = &s->progress;
+    job.prepare = build_fill;
+    job.prepare_ctx = &filling;
+    return opt_measure_run(s, &job, args->wait);
 }
 
 const struct command command_db_build = {

@@ -9,11 +9,10 @@ struct args {
     const char *shapes, *types, *formats, *outputs, *output_types, *axis;
 };
 
-static const struct args defaults = {.measure = {.job.backend = "auto", .limit = 30},
-                                     .types = "",
-                                     .formats = "",
-                                     .outputs = "",
-                                     .output_types = ""};
+enum { PROBE_LIMIT_MS = 30000 };
+
+static const struct args defaults = {
+    .measure = OPT_MEASURE_DEFAULTS, .types = "", .formats = "", .outputs = "", .output_types = ""};
 
 static const struct opt options[] = {
     OPT_GROUP("Row"),
@@ -46,6 +45,8 @@ static int db_probe_run(struct session *s, const void *given)
     if (args->shapes == NULL || args->axis == NULL)
         return session_usage(s, "--shapes and --axis are needed");
     TRY_CODE(opt_measure_job(s, &args->measure, &here, &none, 1, &job.measure));
+    if (job.measure.options.limit_ms == 0)
+        job.measure.options.limit_ms = PROBE_LIMIT_MS;
     job.shapes = str_of(args->shapes);
     job.types = str_of(args->types);
     job.formats = str_of(args->formats);

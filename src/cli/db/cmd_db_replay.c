@@ -12,7 +12,7 @@ struct args {
     double wait;
 };
 
-static const struct args defaults = {.measure = {.job.backend = "auto"}};
+static const struct args defaults = {.measure = OPT_MEASURE_DEFAULTS};
 
 static const char *const modes[] = {"all", "missing-only", NULL};
 

@@ -36,6 +36,7 @@ int opt_measure_job(struct session *s, const struct opt_measure *o, const struct
     if (job->options.repeats == 0)
         return session_usage(s, "the repeat count in the environment must be a number above 0");
     TRY_CODE(db_place(s, place, &job->dir));
+    job->device = place->device;
     job->ops = ops->at;
     job->n_ops = ops->n;
     job->options.limit_ms = num_i64_of(o->limit * 1000);

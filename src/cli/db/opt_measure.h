@@ -12,7 +12,19 @@ struct opt_measure {
     int64_t repeats;
     double limit, memory_gb;
     bool go_on;
+    /* DispatchFFNCombine: of several devices, which no back end has yet. */
+    const char *master_addr;
+    int64_t nproc, nnodes, node_rank, master_port, most_output;
 };
+
+/* The start values of the options below. */
+#define OPT_MEASURE_DEFAULTS                                                                       \
+    {                                                                                              \
+        .job = {.backend = "auto", .is_balanced = true}, .nnodes = 1, .master_addr = "127.0.0.1",  \
+        .most_output = 65536                                                                       \
+    }
+
+static const char *const opt_measure_modes[] = {"subprocess", "inprocess", NULL};
 
 #define OPT_MEASURE(type, member, repeats_help)                                                    \
     OPT_GROUP("Measuring"),                                                                        \
@@ -31,7 +43,33 @@ struct opt_measure {
                  "do not compare results with the reference"),                                     \
         OPT_FLAG(0, "fail-fast", type, member.job.is_stopping,                                     \
                  "stop at the first row that fails"),                                              \
-        OPT_FLAG(0, "continue-on-error", type, member.go_on, "go on after a failure (default)")
+        OPT_FLAG(0, "continue-on-error", type, member.go_on, "go on after a failure (default)"),   \
+        OPT_CHOICE(0, "execution-mode", opt_measure_modes, type, member.job.execution,             \
+                   "one process per operator or in all (default: subprocess)"),                    \
+        OPT_GROUP("DispatchFFNCombine"), OPT_EP_SIZE(type, member.job.ep_size),                    \
+        OPT_FLAG(0, "balanced", type, member.job.is_balanced,                                      \
+                 "route tokens evenly over experts (default: on)"),                                \
+        OPT_INT(0, "max-output-size", "N", type, member.most_output, 1, INT32_MAX,                 \
+                "rows of the exchange buffer (default: 65536)"),                                   \
+        OPT_FFN("nproc-per-node", "N", INT, type, member.nproc, 1, "processes per node"),          \
+        OPT_FFN("nnodes", "N", INT, type, member.nnodes, 1, "number of nodes (default: 1)"),       \
+        OPT_FFN("node-rank", "N", INT, type, member.node_rank, 0,                                  \
+                "rank of this node (default: 0)"),                                                 \
+        OPT_STRING(0, "dispatch-ffn-combine-master-addr", "HOST", type, member.master_addr,        \
+                   "rendezvous address (default: 127.0.0.1)", .alias = "master-addr"),             \
+        OPT_FFN("master-port", "N", INT, type, member.master_port, 1, "rendezvous port")
+
+#define OPT_EP_SIZE(type, m)                                                                       \
+    {                                                                                              \
+        .kind = OPT_KIND_INT, .name = "dispatch-ffn-combine-ep-size", .alias = "ep-size",          \
+        .value = "N", .offset = OPT_AT_INT(type, m), .min = 1, .max = INT32_MAX,                   \
+        .help = "expert-parallel size (default: of each row; exports: 16)"                         \
+    }
+#define OPT_FFN(n, v, kind_, type, m, lowest, text)                                                \
+    {                                                                                              \
+        .kind = OPT_KIND_##kind_, .name = "dispatch-ffn-combine-" n, .alias = n, .value = (v),     \
+        .offset = OPT_AT_INT(type, m), .min = (lowest), .max = INT32_MAX, .help = (text)           \
+    }
 
 /* The job of the options: CODE_DONE, or the exit code of what is wrong with them. `repeats` is the
  * number of runs when nobody says another. */

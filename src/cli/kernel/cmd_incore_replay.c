@@ -21,8 +21,8 @@ static const struct args defaults = {
     .job =
         {
             .platform = "a2a3",
-            .runtime = "tensormap_and_ringbuffer",
             .choice = {.func_id = -1},
+            .records = true,
             .launch_count = 1,
             .timeout_s = 120,
             .blocks = 1,
@@ -46,15 +46,22 @@ static const struct opt options[] = {
     OPT_STRING(0, "arg-spec", "FILE", struct args, job.arg_spec, "all arguments, as JSON"),
     OPT_STRING(0, "write-arg-spec", "FILE", struct args, job.write_arg_spec,
                "write the arguments, guessed where unknown, and stop"),
-    OPT_STRING(0, "dump-dir", "DIR", struct args, job.dump_dir, "folder of dumped tensors"),
-    OPT_STRING(0, "task-id", "ID", struct args, job.task_id, "use only the tensors of this task"),
+    OPT_STRING(0, "dump-dir", "DIR", struct args, job.dump_dir, "folder of dumped arguments"),
+    OPT_LIST(0, "restore-arg", "SLOT", struct args, job.restore_args,
+             "slots to fill from the dump, or all, or none (all but on a5)"),
+    OPT_STRING(0, "task-id", "ID", struct args, job.task_id,
+               "this task of the scene, or of the dump"),
+    OPT_FLAG(0, "record", struct args, job.records,
+             "run the scene's orchestration for them (default: on)"),
+    OPT_STRING(0, "graph", "FILE", struct args, job.write_graph,
+               "write all tasks that the scene submits, as JSON"),
     OPT_LIST(0, "set-arg", "SLOT=VALUE", struct args, job.set_args,
              "override one argument; repeatable"),
     OPT_STRING(0, "dispatch-id", "ID", struct args, dispatch_id, "ignored, for compatibility"),
     OPT_GROUP("Launch"),
     OPT_STRING(0, "platform", "NAME", struct args, job.platform, "a2a3 or a5 (default: a2a3)"),
     OPT_STRING(0, "runtime", "NAME", struct args, job.runtime,
-               "runtime of simpler (default: tensormap_and_ringbuffer)"),
+               "runtime of simpler (default: that of the scene)"),
     OPT_STRING(0, "chip", "NAME", struct args, job.soc, "chip (default: dav_2201, dav_3510 for a5)",
                .alias = "soc-version"),
     OPT_INT(0, "hw-block-num", "N", struct args, job.blocks, 1, 1024,
@@ -67,7 +74,8 @@ static const struct opt options[] = {
     OPT_INT(0, "timeout", "N", struct args, job.timeout_s, 1, 1000000,
             "time limit in seconds (default: 120)"),
     OPT_INT(0, "sim-minutes", "N", struct args, job.sim_minutes, 1, 2880,
-            "msprof's limit in minutes (default: --timeout, rounded up)"),
+            "msprof's limit in minutes (default: --timeout, rounded up)",
+            .alias = "msprof-timeout"),
     OPT_GROUP("Folders"),
     OPT_STRING(0, "output-dir", "DIR", struct args, output_dir, "same as --out"),
     OPT_STRING(0, "cann-home", "DIR", struct args, job.cann_home,
@@ -85,6 +93,9 @@ static const struct opt options[] = {
 };
 
 static const struct example examples[] = {
+    {"strata incore replay examples/replay/chain/test_chain.py --case Small --kernel scale "
+     "--backend sim -o replay-chain",
+     "with the arguments that its scene submits"},
     {"strata incore replay examples/replay/paged_attention/test_scene.py --case CaseSmall1 "
      "--kernel SF --dry-run -o replay-sf",
      "workspace of one kernel with built-in arguments"},
@@ -108,23 +119,50 @@ static struct incore_replay_job replay_job_of(const struct session *s, const str
     return job;
 }
 
-static void add_slot(struct report *r, const struct slot *slot)
+static struct str dims_text(struct arena *arena, const int64_t *dims, size_t n)
 {
-    struct str shape = {"", 0};
+    struct str text = {"", 0};
+
+    for (size_t i = 0; i < n; i++)
+        text = arena_format(arena, "%.*s%s%" PRId64, STR_ARGS(text), i > 0 ? "x" : "", dims[i]);
+    return text;
+}
+
+/* "16x1, 32 bytes, strides 16x1 from 64 on, in query, given" */
+static struct str tensor_text(struct arena *arena, const struct slot *s)
+{
+    struct str text = dims_text(arena, s->shape, s->rank), fill = slot_filling(s);
     int64_t bytes = 0;
 
-    for (size_t i = 0; i < slot->rank; i++)
-        shape = arena_format(&r->arena, "%.*s%s%" PRId64, STR_ARGS(shape), i > 0 ? "x" : "",
-                             slot->shape[i]);
-    if (slot->is_tensor) {
-        slot_bytes(slot, &bytes);
-        report_line(r, "  %2" PRId64 "  %-24.*s %-12.*s %.*s, %" PRId64 " bytes, %.*s", slot->index,
-                    STR_ARGS(slot->name), STR_ARGS(slot->dtype->name), STR_ARGS(shape), bytes,
-                    STR_ARGS(slot->fill));
-    } else {
-        report_line(r, "  %2" PRId64 "  %-24.*s %-12.*s %" PRId64, slot->index,
-                    STR_ARGS(slot->name), STR_ARGS(slot->dtype->name), slot->value);
-    }
+    (void)slot_bytes(s, &bytes);
+    text = arena_format(arena, "%.*s, %" PRId64 " bytes", STR_ARGS(text), bytes);
+    struct slot from_zero = *s;
+    from_zero.start = 0;
+    if (!slot_is_plain(&from_zero))
+        text = arena_format(arena, "%.*s, strides %.*s", STR_ARGS(text),
+                            STR_ARGS(dims_text(arena, s->strides, s->rank)));
+    if (s->start > 0)
+        text = arena_format(arena, "%.*s from element %" PRId64, STR_ARGS(text), s->start);
+    if (s->memory != NULL && !str_equal(s->memory->name, s->name))
+        text = arena_format(arena, "%.*s, in %.*s", STR_ARGS(text), STR_ARGS(s->memory->name));
+    return arena_format(arena, "%.*s, %.*s", STR_ARGS(text), STR_ARGS(fill));
+}
+
+static void add_slot(struct report *r, const struct slot *slot)
+{
+    struct str text;
+
+    if (slot->is_tensor)
+        text = tensor_text(&r->arena, slot);
+    else if (slot->context != NULL)
+        text = arena_format(&r->arena, "windows of %zu ranks, of which it is %" PRId64,
+                            slot->context->n, slot->context->rank);
+    else if (slot->is_unsigned)
+        text = arena_format(&r->arena, "%" PRIu64, (uint64_t)slot->value);
+    else
+        text = arena_format(&r->arena, "%" PRId64, slot->value);
+    report_line(r, "  %2" PRId64 "  %-24.*s %-12.*s %.*s", slot->index, STR_ARGS(slot->name),
+                STR_ARGS(slot->dtype->name), STR_ARGS(text));
 }
 
 static void incore_replay_describe(const void *result, struct report *r)
@@ -135,6 +173,7 @@ static void incore_replay_describe(const void *result, struct report *r)
         report_line(r, "%s  func_id %" PRId64 " · %s · %" PRId64 " block%s",
                     out_clean(&r->arena, x->kernel.incore.name), x->kernel.incore.func_id,
                     shape_name(x->kernel.shape), x->ws.blocks, x->ws.blocks == 1 ? "" : "s");
+        report_line(r, "  arguments: %s", x->args_from);
         for (size_t i = 0; i < x->slots.n; i++)
             add_slot(r, &x->slots.at[i]);
     }
@@ -184,9 +223,10 @@ const struct command command_incore_replay = {
         "sources, CMakeLists.txt, a script that builds, collects and exports, and a "
         "manifest. --dry-run stops there.\n"
         "\n"
-        "SCENE is a Python test module, whose literals are read without running it, or a "
-        "scene file in JSON. Arguments come from --arg-spec, else --dump-dir, else the "
-        "built-in recipes for paged attention, else the scene file.\n"
+        "SCENE is a Python test module, or a scene file in JSON. Arguments come from --arg-spec, "
+        "else --dump-dir, else from the scene itself: its Python and its orchestration are run "
+        "in a sandbox, and what is submitted is taken down (--no-record: not). Without that they "
+        "come from the built-in recipes for paged attention, or from the scene file.\n"
         "\n"
         "--backend msprof runs the workspace with CANN. --backend sim compiles the kernel for "
         "this machine, runs it with the same arguments and simulates what it did (see pto "

@@ -97,13 +97,17 @@ static enum status write_spec(struct session *s, const struct args *a, struct pt
     for (size_t i = 0; r->is_drafted && i < r->buffers.n; i++) {
         const struct pto_cpp_buffer *b = &r->buffers.at[i];
         struct slot *slot = (struct slot *)b->slot;
-        int64_t n = (int64_t)(b->reached / (size_t)slot->dtype->bytes), dim = r->draft_dim;
+        size_t reached = r->parts.at[b->part].reached;
+        int64_t n = (int64_t)(reached / (size_t)slot->dtype->bytes), dim = r->draft_dim;
         if (slot->is_tensor && n > dim * dim)
             slot->shape[0] = (n + dim - 1) / dim;
     }
-    TRY(args_save(a->write_arg_spec, &r->slots, &s->diag));
-    session_wrote(s, a->write_arg_spec);
-    return ST_OK;
+    struct words wrote = {0};
+    enum status status = args_save(a->write_arg_spec, &r->slots, &s->arena, &wrote, &s->diag);
+    for (size_t i = 0; i < wrote.n; i++)
+        session_wrote(s, wrote.at[i]);
+    vec_free(&wrote);
+    return status;
 }
 
 static struct pto_cpp_buffer *find_slot(struct session *s, struct pto_cpp_run *r, struct str name)
@@ -119,14 +123,6 @@ static struct pto_cpp_buffer *find_slot(struct session *s, struct pto_cpp_run *r
     return NULL;
 }
 
-static size_t bytes_of(const struct pto_cpp_buffer *b)
-{
-    int64_t bytes = 0;
-
-    (void)slot_bytes(b->slot, &bytes);
-    return (size_t)bytes < b->size ? (size_t)bytes : b->size;
-}
-
 static enum status use_buffers(struct session *s, const struct args *a, struct pto_cpp_run *r,
                                struct pto_sim_run *x)
 {
@@ -140,8 +136,7 @@ static enum status use_buffers(struct session *s, const struct args *a, struct p
         const char *path = arena_cstr(&s->arena, outputs[i].value);
         if (!b)
             return ST_NOT_FOUND;
-        struct str bytes = {(const char *)b->data, bytes_of(b)};
-        TRY(session_save(s, path, bytes));
+        TRY(session_save(s, path, pto_cpp_elements(&s->arena, b)));
     }
     x->checks = ARENA_ARRAY(&s->arena, struct pto_checked_arg, a->check.n + 1);
     for (size_t i = 0; i < a->check.n; i++) {
@@ -149,7 +144,8 @@ static enum status use_buffers(struct session *s, const struct args *a, struct p
         struct pto_checked_arg *c = &x->checks[x->n_checks++];
         if (!b)
             return ST_NOT_FOUND;
-        struct pto_binding binding = {.data = b->data, .size = bytes_of(b)};
+        struct str elements = pto_cpp_elements(&s->arena, b);
+        struct pto_binding binding = {.data = (unsigned char *)elements.at, .size = elements.n};
         c->name = checks[i].name;
         TRY(pto_buffer_compare(arena_cstr(&s->arena, checks[i].value), &binding, b->dtype, a->rtol,
                                a->atol, &c->result, &s->diag));

@@ -8,6 +8,7 @@
 
 #include "base/files/fs.h"
 #include "base/files/mapfile.h"
+#include "base/text/num.h"
 #include "kernels/incore/incore_run.h"
 #include "kernels/replay/args.h"
 #include "kernels/replay/draft.h"
@@ -52,23 +53,102 @@ static bool has_recipe(struct incore_replay_result *r)
     return status == ST_OK;
 }
 
+/* Whether the scene's orchestration gave the arguments. What is in the way is told where nobody
+ * else knows them. */
+static bool try_record(const struct incore_replay_job *job, struct incore_replay_result *r,
+                       bool is_needed, enum status *status, struct diag *d)
+{
+    struct diag own;
+
+    diag_init(&own);
+    *status = incore_replay_record(job, r, &own);
+    if (*status == ST_OK || is_needed || *status == ST_CANCELLED)
+        diag_merge(d, &own);
+    else
+        incore_replay_not_recorded(r, &own, SEV_NOTE, d);
+    diag_fini(&own);
+    return *status == ST_OK;
+}
+
+/* Only a scene that names its orchestration can be recorded. */
+static bool is_recordable(const struct incore_replay_job *job, const struct incore_replay_result *r)
+{
+    return job->records &&
+           (r->scene.doc == NULL ||
+            tree_get(tree_get(r->scene.doc, S("orchestration")), S("source")) != NULL);
+}
+
+/* The slots whose values are wanted; NULL in `out` when nothing was said. */
+static enum status read_restores(const struct incore_replay_job *job, bool *slots, const bool **out,
+                                 struct diag *d)
+{
+    *out = job->restore_args.n > 0 ? slots : NULL;
+    for (size_t i = 0; i < job->restore_args.n; i++) {
+        struct str word = str_of(job->restore_args.at[i]);
+        int64_t slot = -1;
+        if (str_equal(word, S("all")) || str_equal(word, S("none")))
+            memset(slots, word.at[0] == 'a', SLOT_COUNT * sizeof(*slots));
+        else if (num_i64(word, &slot) && slot >= 0 && slot < SLOT_LOCAL)
+            slots[slot] = true;
+        else
+            return diag_fail(d, ST_FORMAT, "replay.bad-index", (struct where){0},
+                             "--restore-arg %s: neither a slot from 0 to %d nor all or none",
+                             job->restore_args.at[i], SLOT_LOCAL - 1);
+    }
+    return ST_OK;
+}
+
+/* The task's arguments from a dump; its other cores run what the dump says. */
+static enum status take_dump(const struct incore_replay_job *job, struct incore_replay_result *r,
+                             struct diag *d)
+{
+    bool restores[SLOT_COUNT] = {false};
+    struct args_dump_job dump = {.folder = job->dump_dir,
+                                 .task_id = job->task_id,
+                                 .func_id = r->kernel.incore.func_id,
+                                 .is_reliable = strcmp(job->platform, "a5") != 0};
+    struct args_dump task;
+
+    TRY(read_restores(job, restores, &dump.restores, d));
+    TRY(args_dump(&r->arena, &dump, &task, &r->slots, d));
+    if (task.task.n > 0)
+        r->args_from = arena_printf(&r->arena, "task %.*s of %s", STR_ARGS(task.task), task.path);
+    if (task.n_kernels > 1)
+        incore_replay_cores(r, task.kernels, task.n_kernels);
+    return ST_OK;
+}
+
 /* Where the arguments come from, in order of priority. */
 static enum status find_slots(const struct incore_replay_job *job, struct incore_replay_result *r,
                               struct diag *d)
 {
     const char *from = r->scene.file;
+    bool in_scene = !args_has_recipe(&r->scene) && args_in_scene(&r->scene);
+    bool has_other = in_scene || has_recipe(r) || job->write_arg_spec != NULL;
+    enum status status = ST_OK;
 
+    r->task = -1;
     if (job->arg_spec != NULL) {
         from = job->arg_spec;
+        r->args_from = from;
         TRY(args_read(&r->arena, from, &r->slots, d));
     } else if (job->dump_dir != NULL) {
         from = job->dump_dir;
-        TRY(args_dump(&r->arena, from, job->task_id, &r->slots, d));
-    } else if (!args_has_recipe(&r->scene) && args_in_scene(&r->scene)) {
+        r->args_from = from;
+        TRY(take_dump(job, r, d));
+    } else if (is_recordable(job, r) && try_record(job, r, !has_other, &status, d)) {
+        ;
+    } else if (status == ST_CANCELLED || (status != ST_OK && !has_other)) {
+        diag_hint(d, "try", "--write-arg-spec FILE for a draft of the arguments to fill in");
+        return status;
+    } else if (in_scene) {
+        r->args_from = "the scene file";
         TRY(args_scene(&r->arena, &r->scene, &r->slots, d));
     } else if (has_recipe(r)) {
+        r->args_from = "a built-in recipe";
         TRY(args_recipe(&r->arena, &r->scene, &r->kernel, &r->slots, d));
     } else {
+        r->args_from = "the kernel's source, guessed";
         TRY(draft_of(job, r, d));
     }
     for (size_t i = 0; i < job->set_args.n; i++)
@@ -87,7 +167,9 @@ static void note_control(const struct incore_replay_result *r, struct diag *d)
     for (size_t i = 0; i < r->slots.n; i++) {
         const struct slot *s = &r->slots.at[i];
         if (s->is_tensor && !s->dtype->is_float && s->role == ROLE_INPUT &&
-            str_equal(s->fill, S("zero")))
+            str_equal(s->fill, S("zero")) &&
+            (s->memory == NULL ||
+             (s->memory->data.n == 0 && str_equal(s->memory->fill, S("zero")))))
             diag_add(d, SEV_NOTE, "replay.zero-control", (struct where){.path = r->scene.file},
                      "%.*s is all zeros: loops and addresses that depend on it collapse",
                      STR_ARGS(s->name));
@@ -119,6 +201,11 @@ static enum status pick_folder(const struct incore_replay_job *job, struct incor
     return ST_OK;
 }
 
+static bool is_of_recipe(const struct incore_replay_result *r)
+{
+    return strcmp(r->args_from, "a built-in recipe") == 0;
+}
+
 static void fill_workspace(const struct incore_replay_job *job, struct incore_replay_result *r)
 {
     const char *home = variable("HOME"), *isa = job->pto_isa_root;
@@ -132,7 +219,9 @@ static void fill_workspace(const struct incore_replay_job *job, struct incore_re
     if (isa == NULL && home != NULL)
         isa = fs_join(&r->arena, home, "pto-isa");
     ws->module = r->scene.module;
-    ws->runtime = job->runtime;
+    ws->runtime = job->runtime != NULL            ? job->runtime
+                  : str_is_name(r->scene.runtime) ? arena_cstr(&r->arena, r->scene.runtime)
+                                                  : "tensormap_and_ringbuffer";
     ws->case_name = r->scene.case_name;
     ws->kernel = &r->kernel;
     ws->slots = &r->slots;
@@ -142,7 +231,9 @@ static void fill_workspace(const struct incore_replay_job *job, struct incore_re
     ws->repo_root = paths_repository(&r->arena, r->scene.folder);
     if (ws->repo_root == NULL)
         ws->repo_root = r->scene.folder;
-    ws->blocks = spmd_blocks(&r->kernel, ws->platform, job->blocks);
+    if (r->task < 0)
+        ws->blocks =
+            is_of_recipe(r) ? spmd_blocks(&r->kernel, ws->platform, job->blocks) : job->blocks;
     ws->device = job->device;
     ws->launch_count = job->launch_count;
     ws->timeout_s = job->timeout_s;
@@ -170,15 +261,17 @@ static enum status make_workspace(const struct incore_replay_job *job,
     if (r->ws.platform == NULL)
         return diag_fail(d, ST_UNSUPPORTED, "replay.platform", (struct where){0},
                          "Unknown platform family: '%s'", job->platform);
-    TRY(scene_read(&r->arena, job->module, str_of(job->case_name), &r->scene, d));
+    TRY(incore_replay_scene(job, r, d));
     TRY(kernel_select(&r->scene, &job->choice, &r->kernel, d));
     TRY(find_slots(job, r, d));
     if (job->write_arg_spec != NULL) {
-        vec_push(&r->wrote, job->write_arg_spec);
-        return args_save(job->write_arg_spec, &r->slots, d);
+        return args_save(job->write_arg_spec, &r->slots, &r->arena, &r->wrote, d);
     }
     TRY(scene_check_platform(&r->scene, str_of(job->platform), &r->arena, d));
-    TRY(spmd_find(&r->kernel, r->ws.platform, &r->ws.spmd, d));
+    if (is_of_recipe(r))
+        TRY(spmd_find(&r->kernel, r->ws.platform, &r->ws.spmd, d));
+    else
+        r->ws.spmd = spmd_plain(r->task >= 0 ? r->ws.blocks : job->blocks);
     TRY(pick_folder(job, r, d));
     fill_workspace(job, r);
     note_runtime(r, d);
@@ -234,6 +327,9 @@ void incore_replay_result_free(struct incore_replay_result *r)
 {
     vec_free(&r->slots);
     vec_free(&r->wrote);
+    vec_free(&r->includes);
+    if (r->has_graph)
+        graph_free(&r->graph);
     arena_free(&r->arena);
 }
 
@@ -248,6 +344,10 @@ static const struct field replay_fields[] = {
     FIELD_OF_ENUM(struct incore_replay_result, kernel.shape, "shape", shape_name, 3,
                   WHEN(struct incore_replay_result, has_kernel)),
     FIELD(struct incore_replay_result, ws.blocks, "hw_block_num",
+          WHEN(struct incore_replay_result, has_kernel)),
+    FIELD(struct incore_replay_result, args_from, "args_from",
+          WHEN(struct incore_replay_result, has_kernel)),
+    FIELD(struct incore_replay_result, task, "task", .missing = MISSING_NEGATIVE,
           WHEN(struct incore_replay_result, has_kernel)),
     FIELD_LIST(struct incore_replay_result, slots.at, slots.n, "args", &slot_told_record,
                WHEN(struct incore_replay_result, has_kernel)),

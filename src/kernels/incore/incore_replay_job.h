@@ -8,6 +8,7 @@
 #ifndef STRATA_KERNELS_INCORE_INCORE_REPLAY_JOB_H
 #define STRATA_KERNELS_INCORE_INCORE_REPLAY_JOB_H
 
+#include "kernels/graph/graph.h"
 #include "kernels/replay/workspace.h"
 
 enum replay_backend { REPLAY_AUTO, REPLAY_SIM, REPLAY_MSPROF };
@@ -15,12 +16,16 @@ enum replay_backend { REPLAY_AUTO, REPLAY_SIM, REPLAY_MSPROF };
 struct incore_replay_job {
     const char *module, *case_name; /* NULL: not given */
     struct kernel_choice choice;
-    const char *platform, *runtime;
-    const char *out; /* the workspace; NULL: below strata-out/ */
+    const char *platform;
+    const char *runtime; /* NULL: the scene's */
+    const char *out;     /* the workspace; NULL: below strata-out/ */
     const char *cann_home, *pto_isa_root, *soc;
     const char *arg_spec, *dump_dir, *task_id, *pto;
     const char *write_arg_spec; /* only writes the arguments there; NULL: a replay */
+    const char *write_graph;    /* also writes what the scene submits; NULL: no */
+    bool records;               /* may run the scene's orchestration for the arguments */
     struct words set_args;      /* SLOT=VALUE */
+    struct words restore_args;  /* SLOT, "all" or "none": whose values a dump gives */
     int64_t device, launch_count, timeout_s, sim_minutes, blocks;
     enum replay_backend backend;
     bool is_dry;
@@ -42,6 +47,12 @@ struct incore_replay_result {
     struct workspace ws;
     bool has_kernel; /* of the scene; a case of PTOAS has none */
     struct words wrote;
+    struct task_graph graph; /* what the scene submits; freed with this */
+    bool has_graph;
+    const char *args_from; /* in words */
+    int64_t task;          /* of the graph; -1: the arguments are not of one */
+    size_t n_tasks;        /* of this kernel */
+    struct words includes; /* folders that the kernel's source needs */
 };
 
 extern const struct schema incore_replay_schema;
@@ -52,6 +63,15 @@ enum status incore_replay_run(const struct incore_replay_job *job, struct diag *
 void incore_replay_result_free(struct incore_replay_result *r);
 
 /* Parts in files of their own. */
+enum status incore_replay_scene(const struct incore_replay_job *job, struct incore_replay_result *r,
+                                struct diag *d);
+/* The task runs these kernels of the scene, the first of them on the cube core if it is for one. */
+void incore_replay_cores(struct incore_replay_result *r, const int64_t *func_ids, size_t n);
+enum status incore_replay_record(const struct incore_replay_job *job,
+                                 struct incore_replay_result *r, struct diag *d);
+/* Tells why the scene was not recorded, where it may do without. */
+void incore_replay_not_recorded(const struct incore_replay_result *r, const struct diag *why,
+                                enum severity severity, struct diag *d);
 enum status incore_replay_sim(const struct incore_replay_job *job, struct incore_replay_result *r,
                               struct diag *d);
 enum status incore_replay_msprof(const struct incore_replay_job *job,

@@ -125,19 +125,21 @@ static enum status export(struct incore_replay_result *r, struct pto_kernel *ker
                           const struct pto_costs *costs, const struct pto_setup *setup,
                           struct diag *d) {
     TRY(pto_kernel_load(kernel, setup, d)); TRY(pto_kernel_bind(kernel, setup, d));
-    TRY(pto_kernel_run(kernel, costs, setup, d));
-    const char *root = fs_join(&r->arena, r->workspace, "insight_export");
-    TRY(fs_mkdir_own(root, d));
-    chmod(root, 0700);
-    TRY(pto_sim_export(kernel, costs, setup, root,
-                       arena_format(&r->arena, "%016llx",
-                                    (unsigned long long)hash_stable_bytes(kernel->text)),
-                       &r->arena, d, &r->wrote));
-    r->backend = "sim";
-    r->cycles = kernel->outcome.total;
-    /* One block is exported: a mixed kernel leaves as many tables as it has cores. */
-    TRY(workspace_find_export(&r->arena, r->workspace, NULL, SHAPE_AIC, &r->simulator, d));
-    return ST_OK;
+    TRY(pto_kernel_run(kernel, costs, setup, d)); r->backend = "sim";
+    r->cycles = kernel->outcome.total; if (kernel->outcome.instructions == 0){
+        diag_add(d, SEV_WARN, "replay.nothing-ran", (struct where){.path = r->kernel.incore.path},
+                 "with these arguments the kernel runs no instruction: there is no trace of it");
+        return ST_OK;}
+const char *root = fs_join(&r->arena, r->workspace, "insight_export");
+TRY(fs_mkdir_own(root, d));
+chmod(root, 0700);
+TRY(pto_sim_export(kernel, costs, setup, root,
+                   arena_format(&r->arena, "%016llx",
+                                (unsigned long long)hash_stable_bytes(kernel->text)),
+                   &r->arena, d, &r->wrote));
+/* One block is exported: a mixed kernel leaves as many tables as it has cores. */
+TRY(workspace_find_export(&r->arena, r->workspace, NULL, SHAPE_AIC, &r->simulator, d));
+return ST_OK;
 }
 
 static enum status simulate(const struct incore_replay_job *job, struct incore_replay_result *r,
@@ -175,12 +177,21 @@ static enum status simulate_cpp(const struct incore_replay_job *job, struct inco
                 : str_equal(core, S("aiv")) ? (int)SHAPE_AIV
                                             : -1,
         .slots = &r->slots,
+        .includes = r->includes,
         .blocks = r->ws.blocks,
         .limit_ms = job->timeout_s * 1000,
         .is_trusted = job->is_trusted,
         .seed = 19,
     };
 
+    if (r->ws.has_cores) { /* the whole task */
+        const struct workspace_cores *cores = &r->ws.cores;
+        cpp.source = cores->cube != NULL ? cores->cube : cores->vector;
+        cpp.vector_source = cores->cube != NULL ? cores->vector : NULL;
+        cpp.second_source = cores->second;
+        cpp.has_no_cube = cores->cube == NULL && r->kernel.shape == SHAPE_MIX;
+        cpp.side = (int)r->kernel.shape;
+    }
     TRY(pto_cpp_run(&cpp, run, d));
     struct pto_setup setup = {.path = cpp.source,
                               .text = text_view(&run->text),

@@ -63,11 +63,16 @@ static enum status adapt(void *ctx, struct str text, const char *headers, struct
     return ST_OK;
 }
 
-static enum status compile_side(const struct pto_cpp_job *job, struct pto_cpp_run *r, bool is_cube,
+static enum status compile_side(const struct pto_cpp_job *job, struct pto_cpp_run *r, uint32_t core,
                                 struct pto_cpp_objects *l, struct diag *d)
 {
+    bool is_cube = core == PTO_AIC;
     const char *source = is_cube || !job->vector_source ? job->source : job->vector_source;
-    struct cpp_side side = {job, r, source, is_cube, is_cube || r->side == SHAPE_AIV};
+    if (core == PTO_AIV1 && job->second_source)
+        source = job->second_source;
+    struct cpp_side side = {job, r, source, is_cube,
+                            is_cube || (r->side == SHAPE_AIV && core == PTO_AIV0) ||
+                                (job->has_no_cube && core == PTO_AIV0)};
     struct cxx_job c = {.source = source,
                         .includes = job->includes,
                         .limit_ms =
@@ -90,7 +95,7 @@ static enum status compile_side(const struct pto_cpp_job *job, struct pto_cpp_ru
     enum status status = cxx_compile(&c, &r->arena, &object, d);
     vec_free(&c.defines);
     TRY(status);
-    l->object[!is_cube] = object.path;
+    l->object[core] = object.path;
     r->key = hash_stable_mix(r->key, object.key);
     r->was_compiled = r->was_compiled || !object.was_there;
     r->compile_ms += (double)object.took / 1e6;
@@ -122,10 +127,14 @@ static enum status compile(const struct pto_cpp_job *job, struct pto_cpp_run *r,
     r->is_drafted = job->slots == NULL;
     for (size_t i = 0; job->slots && i < job->slots->n; i++)
         vec_push(&r->slots, job->slots->at[i]);
-    if (r->side != SHAPE_AIV)
-        TRY(compile_side(job, r, true, l, d));
+    if (r->side != SHAPE_AIV && !job->has_no_cube)
+        TRY(compile_side(job, r, PTO_AIC, l, d));
     if (r->side != SHAPE_AIC)
-        TRY(compile_side(job, r, false, l, d));
+        TRY(compile_side(job, r, PTO_AIV0, l, d));
+    if (r->side == SHAPE_MIX && job->second_source)
+        TRY(compile_side(job, r, PTO_AIV1, l, d));
+    else if (r->side == SHAPE_MIX)
+        l->object[PTO_AIV1] = l->object[PTO_AIV0];
     return ST_OK;
 }
 

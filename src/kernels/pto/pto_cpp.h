@@ -14,6 +14,8 @@
 struct pto_cpp_job {
     const char *source;
     const char *vector_source; /* of the vector cores of a mixed kernel; NULL: the same */
+    const char *second_source; /* of the second vector core alone; NULL: as the first */
+    bool has_no_cube;          /* `source` is of no use: vector cores alone, with those two */
     const char *entry; /* function that is run; NULL: by preference (kernels/replay/launch.h) */
     struct words includes, defines;
     enum pto_arch arch;
@@ -26,13 +28,23 @@ struct pto_cpp_job {
     uint64_t seed;
 };
 
-/* A tensor after the run. */
-struct pto_cpp_buffer {
-    const struct slot *slot;
+/* Memory of the run; several tensors may lie in it. */
+struct pto_cpp_part {
+    struct str name;
+    const struct slot_memory *memory; /* NULL: of one tensor */
     enum pto_dtype dtype;
     unsigned char *data;
     size_t size;
     size_t reached; /* bytes that instructions touched, from the start */
+};
+
+/* A tensor after the run. */
+struct pto_cpp_buffer {
+    const struct slot *slot;
+    enum pto_dtype dtype;
+    unsigned char *data; /* what its descriptor names */
+    size_t size;         /* from there to the end of the memory */
+    size_t part;
 };
 
 struct pto_cpp_run {
@@ -47,6 +59,7 @@ struct pto_cpp_run {
     enum shape side;
     struct text text;       /* the module */
     VEC_OF(uint32_t) lines; /* of the source, by line of the text */
+    VEC_OF(struct pto_cpp_part) parts;
     VEC_OF(struct pto_cpp_buffer) buffers;
     uint64_t calls;
     uint64_t key;      /* of what was compiled: sources, headers, compiler */
@@ -59,6 +72,9 @@ struct pto_cpp_run {
 /* Fails with the line of the kernel where there is one. pto_cpp_free() it in any case. */
 enum status pto_cpp_run(const struct pto_cpp_job *job, struct pto_cpp_run *r, struct diag *d);
 void pto_cpp_free(struct pto_cpp_run *r);
+
+/* The elements of a tensor, row by row, where they are as many as its shape tells; in the arena. */
+struct str pto_cpp_elements(struct arena *arena, const struct pto_cpp_buffer *b);
 
 /* Compiles only. */
 enum status pto_cpp_compile(const struct pto_cpp_job *job, struct pto_cpp_run *r, struct diag *d);

@@ -3,7 +3,6 @@
  * loaded: what it sends is a claim.
  */
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/files/write_all.h"
+#include "base/run/child.h"
 #include "base/run/sandbox.h"
 #include "kernels/pto/pto_cpp_in.h"
 
@@ -73,38 +73,6 @@ static void on_crash(int number, siginfo_t *info, void *context)
     cpp_fail(NULL, "pto-cpp.crash", last_place(), text);
 }
 
-static void catch_crashes(void)
-{
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    static unsigned char stack[1 << 16];
-    stack_t own = {.ss_sp = stack, .ss_size = sizeof(stack)};
-    struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-
-    sigemptyset(&action.sa_mask);
-    sigaltstack(&own, NULL);
-    for (size_t i = 0; i < ARRAY_LEN(signals); i++)
-        sigaction(signals[i], &action, NULL);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-}
-
-/* Each core has its copy of the object, since kernels keep their lane in static variables. */
-static int copy_object(const char *object)
-{
-    int from = open(object, O_RDONLY | O_CLOEXEC), copy = memfd_create("kernel", MFD_CLOEXEC);
-    char block[1 << 16];
-    ssize_t n = 0;
-
-    while (from >= 0 && copy >= 0 && (n = read(from, block, sizeof(block))) > 0)
-        if (write_all(copy, block, (size_t)n) != 0)
-            break;
-    if (from < 0 || copy < 0 || n != 0)
-        cpp_fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0},
-                 "the compiled kernel cannot be read");
-    close(from);
-    return copy;
-}
-
 /* What the loader says; a function that is only declared is the user's to find. */
 static const char *load_problem(const char *said, char *out, size_t size)
 {
@@ -148,24 +116,32 @@ static void load_core(struct pto_host *h, size_t file, uint32_t core)
     pto_host_add(h, core, &o, ours->core_args[core]);
 }
 
+/* Each core has its copy of the object, since kernels keep their lane in static variables. */
+static int copy_object(const char *object)
+{
+    int copy = child_copy_file(object);
+
+    if (copy < 0)
+        cpp_fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0},
+                 "the compiled kernel cannot be read");
+    return copy;
+}
+
 /* From here on the process can only compute: loading runs code of the kernel already. */
 static void load_cores(const struct pto_cpp_job *job, struct pto_host *h,
-                       const struct pto_cpp_run *r, const struct pto_cpp_objects *l,
-                       struct sandbox *box)
+                       const struct pto_cpp_objects *l, struct sandbox *box)
 {
-    const bool wanted[PTO_CORES] = {l->object[0] != NULL, l->object[1] != NULL,
-                                    l->object[1] != NULL && r->side == SHAPE_MIX};
     size_t n = 0;
 
     for (uint32_t i = 0; i < PTO_CORES; i++)
-        if (wanted[i])
-            box->files[box->n_files++] = copy_object(l->object[i != PTO_AIC]);
+        if (l->object[i] != NULL)
+            box->files[box->n_files++] = copy_object(l->object[i]);
     if (!sandbox_enter(box) && !job->is_trusted)
         cpp_fail(
             NULL, "pto-cpp.no-sandbox", (struct strata_pto_place){"", 0},
             "this system has no filter of system calls, so a kernel could do whatever you can");
     for (uint32_t i = 0; i < PTO_CORES; i++)
-        if (wanted[i])
+        if (l->object[i] != NULL)
             load_core(h, n++, i);
 }
 
@@ -178,12 +154,12 @@ void pto_cpp_child(const struct pto_cpp_job *job, struct pto_cpp_run *r,
                           .seconds = limit_ms / 1000 + 1,
                           .bytes = PTO_CPP_MOST_DATA,
                           .told = on_refused};
-    struct pto_host_buffer *buffers = ARENA_ARRAY(&r->arena, struct pto_host_buffer, SLOT_COUNT);
+    struct pto_host_buffer *buffers = ARENA_ARRAY(&r->arena, struct pto_host_buffer, PTO_CPP_PARTS);
     struct pto_host_setup setup = {.arch = job->arch,
                                    .block = (int32_t)job->block,
                                    .blocks = (int32_t)job->blocks,
                                    .buffers = buffers,
-                                   .n_buffers = r->buffers.n,
+                                   .n_buffers = r->parts.n,
                                    .max_calls = MOST_CALLS,
                                    .fail = cpp_fail};
     struct pto_host_lines lines = {0};
@@ -191,16 +167,16 @@ void pto_cpp_child(const struct pto_cpp_job *job, struct pto_cpp_run *r,
 
     ours = r->memory;
     setup.mark = &ours->mark;
-    for (size_t i = 0; i < r->buffers.n; i++)
-        buffers[i] = (struct pto_host_buffer){r->buffers.at[i].slot->name, r->buffers.at[i].data,
-                                              r->buffers.at[i].size, r->buffers.at[i].dtype, 0};
+    for (size_t i = 0; i < r->parts.n; i++)
+        buffers[i] = (struct pto_host_buffer){r->parts.at[i].name, r->parts.at[i].data,
+                                              r->parts.at[i].size, r->parts.at[i].dtype, 0};
     struct pto_host *h = pto_host_new(&setup);
     host = h;
-    catch_crashes();
-    load_cores(job, h, r, l, &box);
+    child_catch(on_crash);
+    load_cores(job, h, l, &box);
     pto_host_run(h);
     pto_host_text(h, r->name, str_of(job->source), &text, &lines);
-    for (size_t i = 0; i < r->buffers.n; i++)
+    for (size_t i = 0; i < r->parts.n; i++)
         ours->reached[i] = buffers[i].reached;
     uint64_t sizes[2] = {text.n, lines.at.n};
     if (write_all(out, sizes, sizeof(sizes)) != 0 || write_all(out, text.at, text.n) != 0 ||

@@ -7,7 +7,7 @@
 #include "kernels/pto/pto_cpp.h"
 #include "kernels/pto/sim/core.h"
 
-enum { PTO_CPP_TENSOR_BYTES = 128 };
+enum { PTO_CPP_TENSOR_BYTES = 128, PTO_CPP_PARTS = 160 }; /* slots, and windows of 64 ranks */
 
 #define PTO_CPP_LIMIT_MS  60000
 #define PTO_CPP_MOST_DATA ((int64_t)1 << 30) /* of the kernel's own */
@@ -34,7 +34,7 @@ struct pto_cpp_memory {
     struct pto_host_mark mark;
     uint32_t code; /* of PTO_CPP_CODES */
     char text[512], file[256];
-    uint64_t reached[SLOT_COUNT];
+    uint64_t reached[PTO_CPP_PARTS];
     int64_t args[SLOT_COUNT];
     int64_t core_args[PTO_CORES][SLOT_COUNT];
     int32_t local_context[32];
@@ -44,7 +44,7 @@ struct pto_cpp_memory {
 };
 
 struct pto_cpp_objects {
-    const char *object[2]; /* cube, vector; NULL: that side has no part */
+    const char *object[PTO_CORES]; /* cube, vectors; NULL: that core has no part */
 };
 
 /* In the child: writes the stream to `out`, what the kernel prints to `said`. */

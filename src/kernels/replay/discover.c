@@ -125,13 +125,35 @@ static void discover_find(const struct discover_job *job, struct arena *arena, s
     vec_free(&part);
 }
 
+/* Is a device function defined behind a mark? Programs that launch a kernel only declare it. */
+static bool has_body(struct str source)
+{
+    static const struct str marks[] = {S_INIT("AICORE"), S_INIT("__aicore__"),
+                                       S_INIT("__global__")};
+
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+        for (struct str rest = source; rest.n > 0;) {
+            size_t at = str_find(rest, marks[i]), line = at;
+            while (line > 0 && rest.at[line - 1] != '\n')
+                line--;
+            bool is_define = str_starts(str_trim(str_part(rest, line, at - line)), S("#"));
+            rest = str_part(rest, at + marks[i].n, rest.n);
+            size_t end = 0;
+            while (end < rest.n && rest.at[end] != '{' && rest.at[end] != ';')
+                end++;
+            if (!is_define && end < rest.n && rest.at[end] == '{')
+                return true;
+        }
+    return false;
+}
+
 static bool is_runnable(const char *path)
 {
     struct mapfile map;
 
     if (mapfile_open(&map, path, NULL) != ST_OK)
         return false;
-    bool is_one = discover_is_cpp(map.text);
+    bool is_one = discover_is_cpp(map.text) && has_body(map.text);
     mapfile_close(&map);
     return is_one;
 }

@@ -113,7 +113,12 @@ TEST(texts_serve_where_there_is_no_source)
 
 TEST(texts_and_sources_are_found_at_any_depth)
 {
-    static const char source[] = "#include <pto/pto-inst.hpp>\n";
+    static const char source[] = "#include <pto/pto-inst.hpp>\n#define AICORE [aicore]\n"
+                                 "extern \"C\" __global__ AICORE void k(__gm__ float *x)\n{\n}\n";
+    /* A program that launches a kernel only declares it. */
+    static const char host[] = "#include <pto/pto-inst.hpp>\n#define AICORE [aicore]\n"
+                               "extern \"C\" __global__ AICORE void k(__gm__ float *x);\n"
+                               "void launch(float *x) { k<<<1, nullptr, 0>>>(x); }\n";
 
     scratch_put("e/top.pto", "");
     scratch_put("e/a/b/deep.pto", "");
@@ -121,6 +126,7 @@ TEST(texts_and_sources_are_found_at_any_depth)
     scratch_put("e/a/paired.cpp", source);
     scratch_put("e/a/paired.pto", "");
     scratch_put("e/a/host.cpp", "int main() {}");
+    scratch_put("e/a/launch.cpp", host);
     struct kernel_sources got = discover_test_find("e", NULL);
     assert_int_equal(got.n, 4);
     assert_string_equal(got.at[0].name, "deep");

@@ -88,10 +88,21 @@ static const struct tree *incores_of(const struct loader *l, const struct tree *
     *all = (struct tree){.kind = TREE_LIST, .line = parts->line};
     for (const struct tree *one = tree_items(parts); one != NULL; one = one->next) {
         const struct tree *own = tree_get(one, S("incores"));
-        if (own != NULL && own->kind == TREE_LIST)
+        if (own != NULL && own->kind != TREE_LIST)
+            return own;
+        if (own != NULL)
             py_eval_spread(l->arena, own, all);
     }
     return all;
+}
+
+static void read_platforms(const struct loader *l, const struct tree *list)
+{
+    struct scene *scene = l->scene;
+
+    scene->platforms = ARENA_ARRAY(l->arena, struct str, list != NULL ? list->n : 0);
+    for (const struct tree *one = tree_items(list); one != NULL; one = one->next)
+        scene->platforms[scene->n_platforms++] = tree_text(one);
 }
 
 /* The case that was asked for; `cases` is the first one. */
@@ -103,6 +114,7 @@ static enum status pick_case(const struct loader *l, const struct tree *cases)
         const struct tree *name = tree_get(one, S("name"));
         if (name != NULL && name->kind == TREE_TEXT && str_equal(name->text, scene->case_name)) {
             scene->one_case = one;
+            read_platforms(l, tree_get(one, S("platforms")));
             return ST_OK;
         }
     }
@@ -150,12 +162,14 @@ static enum status read_json(const struct loader *l, struct str text)
 }
 
 /* Of level 2, or of any level when `of_any`; with the case when it is given. */
-static bool is_scene(const struct py_class *c, bool of_any, struct str with_case)
+static bool is_scene(const struct scene *scene, const struct py_class *c, bool of_any,
+                     struct str with_case)
 {
     const struct tree *cases = tree_get(&c->body, S("CASES")), *one = tree_items(cases);
     int64_t level;
 
-    if (tree_get(&c->body, S("CALLABLE")) == NULL || cases == NULL)
+    if (tree_get(&c->body, S("CALLABLE")) == NULL || cases == NULL ||
+        (scene->class_name.n > 0 && !str_equal(c->name, scene->class_name)))
         return false;
     while (one != NULL && !str_equal(tree_text(tree_get(one, S("name"))), with_case))
         one = one->next;
@@ -164,12 +178,13 @@ static bool is_scene(const struct py_class *c, bool of_any, struct str with_case
     return of_any || (tree_int(tree_get(&c->decorator, S("level")), &level) && level == 2);
 }
 
-static size_t count_scenes(const struct py_module *module, bool of_any, struct str with_case)
+static size_t count_scenes(const struct scene *scene, const struct py_module *module, bool of_any,
+                           struct str with_case)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < module->n; i++)
-        n += is_scene(&module->at[i], of_any, with_case);
+        n += is_scene(scene, &module->at[i], of_any, with_case);
     return n;
 }
 
@@ -178,14 +193,15 @@ static enum status pick_class(const struct loader *l, const struct py_module *mo
                               const struct py_class **out)
 {
     struct str names = {"", 0}, with_case = l->scene->case_name;
-    bool of_any = count_scenes(module, false, (struct str){0}) == 0;
+    const struct scene *scene = l->scene;
+    bool of_any = count_scenes(scene, module, false, (struct str){0}) == 0;
     size_t n = 0;
 
-    if (!of_any && count_scenes(module, of_any, with_case) != 1)
+    if (!of_any && count_scenes(scene, module, of_any, with_case) != 1)
         with_case = (struct str){0};
     for (size_t i = 0; i < module->n; i++) {
         const struct py_class *c = &module->at[i];
-        if (!is_scene(c, of_any, with_case))
+        if (!is_scene(scene, c, of_any, with_case))
             continue;
         *out = c;
         if (n++ < 16)
@@ -196,10 +212,12 @@ static enum status pick_class(const struct loader *l, const struct py_module *mo
         return diag_fail(l->diag, ST_NOT_FOUND, "replay.no-scene",
                          (struct where){.path = l->scene->file},
                          "No level-2 SceneTestCase class found");
-    if (n > 1)
+    if (n > 1) {
+        diag_hint(l->diag, "try", "--case CLASS::CASE for one of them");
         return diag_fail(l->diag, ST_FORMAT, "replay.several-scenes",
                          (struct where){.path = l->scene->file},
                          "Multiple SceneTestCase classes found: %.*s", STR_ARGS(names));
+    }
     return ST_OK;
 }
 
@@ -209,6 +227,11 @@ static enum status read_python(const struct loader *l, struct str text)
     const struct py_class *c = NULL;
     struct py_module module;
 
+    size_t colons = str_find(scene->case_name, S("::"));
+    if (colons < scene->case_name.n) {
+        scene->class_name = str_part(scene->case_name, 0, colons);
+        scene->case_name = str_part(scene->case_name, colons + 2, scene->case_name.n);
+    }
     TRY(py_module_read(l->arena, text, scene->file, &module, l->diag));
     TRY(pick_class(l, &module, &c));
     const struct tree *callable = tree_get(&c->body, S("CALLABLE"));
@@ -263,18 +286,17 @@ const struct tree *scene_scalar(const struct scene *scene, struct str name)
 enum status scene_check_platform(const struct scene *scene, struct str family, struct arena *arena,
                                  struct diag *d)
 {
-    const struct tree *list = tree_get(scene->one_case, S("platforms"));
     struct str names = {"", 0};
 
-    if (tree_items(list) == NULL)
-        return ST_OK;
-    for (const struct tree *one = list->first; one != NULL; one = one->next)
-        if (str_starts(tree_text(one), family))
+    for (size_t i = 0; i < scene->n_platforms; i++) {
+        if (str_starts(scene->platforms[i], family))
             return ST_OK;
-    size_t n = 0;
-    for (const struct tree *one = list->first; one != NULL && n < 16; one = one->next)
-        names = arena_format(arena, "%.*s%s'%.*s'", STR_ARGS(names), n++ > 0 ? ", " : "",
-                             STR_ARGS(tree_text(one)));
+        if (i < 16)
+            names = arena_format(arena, "%.*s%s'%.*s'", STR_ARGS(names), i > 0 ? ", " : "",
+                                 STR_ARGS(scene->platforms[i]));
+    }
+    if (scene->n_platforms == 0)
+        return ST_OK;
     return diag_fail(d, ST_UNSUPPORTED, "replay.platform", (struct where){.path = scene->file},
                      "Platform family '%.*s' does not match case platforms [%.*s]",
                      STR_ARGS(family), STR_ARGS(names));

@@ -2,7 +2,8 @@
  * scene - a test case and its kernels: what a replay starts from.
  *
  * A scene comes from a JSON file, or from the literals of a Python test module: the class that has
- * CALLABLE and CASES and is decorated with level=2, or of another level if there is none.
+ * CALLABLE and CASES and is decorated with level=2, or of another level if there is none;
+ * CLASS::CASE names it.
  * docs/incore-replay.md has both forms.
  */
 #ifndef STRATA_KERNELS_REPLAY_SCENE_H
@@ -25,7 +26,10 @@ struct scene {
     struct str runtime;
     const struct tree *doc; /* JSON: the whole file; Python: NULL */
     const struct tree *one_case;
+    struct str class_name; /* empty unless the case was given as CLASS::CASE */
     struct str case_name;
+    struct str *platforms; /* that the case is for; none: any */
+    size_t n_platforms;
     const struct tree *signature; /* of the orchestration; NULL when there is none */
     struct scene_incore *incores;
     size_t n_incores;

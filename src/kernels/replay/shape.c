@@ -3,9 +3,13 @@
  */
 #include "kernels/replay/shape.h"
 
+#include <stdio.h>
+
 #include "base/files/mapfile.h"
 #include "base/limits.h"
 #include "base/text/char.h"
+
+enum { HEADERS = 64, HEADERS_DEEP = 8 }; /* that are looked into for the instructions */
 
 ENUM_NAMES(shape_name, enum shape, "aic-only", "aiv-only", "spmd-mix")
 
@@ -32,7 +36,8 @@ bool shape_classify(struct str path, struct str text, struct str core_type, enum
     return is_vector || str_contains(path, S("/kernels/aiv/"));
 }
 
-static bool is_chosen(const struct scene_incore *k, const struct kernel_choice *choice)
+static bool is_chosen(const struct scene_incore *k, const struct kernel_choice *choice,
+                      bool is_exact)
 {
     struct str wanted = str_of(choice->source);
 
@@ -42,9 +47,46 @@ static bool is_chosen(const struct scene_incore *k, const struct kernel_choice *
         return k->func_id == choice->func_id;
     while (str_starts(wanted, S("./")))
         wanted = str_part(wanted, 2, wanted.n);
+    if (is_exact)
+        return str_equal(str_of(k->path), wanted);
     /* Equal, of the same file name, or the end of the path; nothing is the end of every one. */
     return wanted.n > 0 && (str_equal(str_basename(k->source), str_basename(wanted)) ||
                             str_ends(k->source, wanted));
+}
+
+/* Does the text include the instructions, or a header beside it that does? */
+static bool includes_instructions(const char *path, struct str text, size_t *n_left, int depth)
+{
+    static const struct str include = S_INIT("#include");
+
+    if (str_contains(text, S("pto/pto-inst.hpp")))
+        return true;
+    if (depth == HEADERS_DEEP)
+        return false;
+    for (struct str rest = text; rest.n > 0;) {
+        rest = str_part(rest, str_find(rest, include), rest.n);
+        rest = str_trim(str_part(rest, include.n, rest.n));
+        size_t quote = rest.n > 1 && rest.at[0] == '"'
+                           ? str_find_char(str_part(rest, 1, rest.n), '"')
+                           : rest.n;
+        if (quote >= rest.n || quote > 200 || *n_left == 0)
+            continue;
+        --*n_left;
+        struct str folder = str_part(str_of(path), 0, strlen(path) - str_basename(str_of(path)).n);
+        struct str name = str_part(rest, 1, quote);
+        char header[4096];
+        struct mapfile map;
+        if (snprintf(header, sizeof(header), "%.*s%.*s", STR_ARGS(folder), STR_ARGS(name)) >=
+                (int)sizeof(header) ||
+            memchr(name.at, '\0', name.n) != NULL || mapfile_open(&map, header, NULL) != ST_OK)
+            continue;
+        bool has = map.text.n <= LIMIT_SOURCE_BYTES &&
+                   includes_instructions(header, map.text, n_left, depth + 1);
+        mapfile_close(&map);
+        if (has)
+            return true;
+    }
+    return false;
 }
 
 static enum status examine(struct kernel *k, struct str text, struct diag *d)
@@ -70,7 +112,8 @@ static enum status examine(struct kernel *k, struct str text, struct diag *d)
         if (i > 0 && i < rest.n && rest.at[i] == ']' && value < SLOT_COUNT)
             k->reads[value] = true;
     }
-    k->is_runnable = str_contains(text, S("pto/pto-inst.hpp"));
+    size_t n_left = HEADERS;
+    k->is_runnable = includes_instructions(path, text, &n_left, 0);
     return ST_OK;
 }
 
@@ -80,14 +123,17 @@ enum status kernel_select(const struct scene *scene, const struct kernel_choice 
     struct where where = {.path = scene->file};
     const struct scene_incore *hit = NULL;
     struct mapfile map;
+    bool is_exact = false;
     size_t n = 0;
 
     *out = (struct kernel){0};
     if ((choice->name != NULL) + (choice->source != NULL) + choice->has_func_id != 1)
         return diag_fail(d, ST_NOT_FOUND, "replay.selector", where,
                          "Exactly one of --kernel, --func-id, or --kernel-source is required");
+    for (size_t i = 0; choice->source != NULL && i < scene->n_incores; i++)
+        is_exact = is_exact || is_chosen(&scene->incores[i], choice, true);
     for (size_t i = 0; i < scene->n_incores; i++) {
-        if (!is_chosen(&scene->incores[i], choice))
+        if (!is_chosen(&scene->incores[i], choice, is_exact))
             continue;
         hit = hit != NULL ? hit : &scene->incores[i];
         n++;

@@ -41,18 +41,54 @@ struct slot {
     int64_t value;
     bool is_unsigned; /* beyond INT64_MAX */
     bool is_packed;   /* the bits of a float */
-    bool is_context;  /* drafted: the address of a communication context of one rank */
+    bool is_context;  /* the address of a communication context; without `context` of one rank */
+    const struct slot_context *context;
+    /* Tensors again: where their elements are. Without these they have memory of their own, and all
+     * of it, row by row. */
+    const int64_t *strides; /* in elements; NULL: row-major */
+    int64_t start;          /* elements before the first */
+    int64_t bytes;          /* of the memory that the descriptor names; 0: as many as are used */
+    const struct slot_memory *memory; /* that it shares with others; NULL: its own */
+    int64_t offset;                   /* bytes in it before that of the descriptor */
+};
+
+/* Memory that several tensors lie in. */
+struct slot_memory {
+    struct str name; /* an identifier */
+    int64_t bytes;
+    const struct slot_type *dtype; /* of what fills it */
+    struct str fill;
+    struct str data; /* its first bytes, in place of `fill`; empty: none */
+};
+
+/* Where the windows of the ranks are. */
+struct slot_context {
+    int64_t rank;
+    const struct slot_memory *const *windows;
+    const struct str *names; /* of those */
+    size_t n;
 };
 
 struct slots {
     struct slot *at;
     size_t n, cap;
+    const struct slot_memory *memories; /* all of them, in an arena */
+    size_t n_memories;
 };
 
-enum { SLOT_RANK = 8 };
+enum { SLOT_RANK = 5 }; /* of the runtime's descriptors */
 
-/* Bytes of a tensor; false when they do not fit 63 bits. */
+/* Bytes of a tensor's elements; false when they do not fit 63 bits. */
 bool slot_bytes(const struct slot *s, int64_t *out);
+
+/* Bytes of the memory that its descriptor names: as far as its elements reach, at least. */
+bool slot_room(const struct slot *s, int64_t *out);
+
+/* Do its elements lie row by row from the start of its memory on? */
+bool slot_is_plain(const struct slot *s);
+
+/* What its elements are before the kernel runs: a rule, or "given". */
+struct str slot_filling(const struct slot *s);
 
 /* The bits of a float32; false when the value is finite and the float is not. */
 bool slot_f32_bits(double value, int64_t *out);
@@ -76,6 +112,6 @@ struct str slots_missing(const struct slots *slots, const struct kernel *kernel,
                          struct arena *arena);
 
 /* A slot as files of arguments have it: what arg_spec.c reads. And as documents tell it. */
-extern const struct record slot_record, slot_told_record;
+extern const struct record slot_record, slot_told_record, slot_memory_record;
 
 #endif

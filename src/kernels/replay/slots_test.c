@@ -119,7 +119,7 @@ TEST(tensors_need_a_type_and_dimensions_that_fit)
 TEST(slots_the_kernel_reads_and_nobody_fills_are_listed)
 {
     struct slot given[] = {NUMBER(3)};
-    struct slots slots = {given, 1, 1};
+    struct slots slots = {.at = given, .n = 1, .cap = 1};
     struct kernel kernel = {.reads = {[3] = true, [17] = true, [30] = true, [48] = true}};
     struct arena arena;
 

@@ -77,6 +77,24 @@ int64_t spmd_blocks(const struct kernel *kernel, const struct platform *platform
     return sum;
 }
 
+struct spmd spmd_plain(int64_t blocks)
+{
+    return (struct spmd){.has_meta = true, .lanes = 2, .block_dim = blocks};
+}
+
+/* Values of memory that are known: MEMORY.bin. */
+static enum status write_data(const struct workspace *ws, struct arena *arena, struct diag *d)
+{
+    for (size_t i = 0; i < ws->slots->n_memories; i++) {
+        const struct slot_memory *m = &ws->slots->memories[i];
+        if (m->data.n > 0)
+            TRY(outfile_save(
+                fs_join(arena, ws->folder, arena_printf(arena, "%.*s.bin", STR_ARGS(m->name))),
+                m->data, d));
+    }
+    return ST_OK;
+}
+
 static enum status workspace_write_file(const struct workspace *ws, size_t i, struct arena *arena,
                                         struct diag *d)
 {
@@ -91,8 +109,17 @@ static enum status workspace_write_file(const struct workspace *ws, size_t i, st
 
 enum status workspace_write(const struct workspace *ws, struct diag *d)
 {
-    const char *const paths[] = {ws->kernel->incore.path, ws->cann_home, ws->pto_isa_root,
-                                 ws->repo_root,           ws->soc,       ws->runtime};
+    const char *const paths[] = {
+        ws->kernel->incore.path,
+        ws->cann_home,
+        ws->pto_isa_root,
+        ws->repo_root,
+        ws->soc,
+        ws->runtime,
+        ws->has_cores && ws->cores.cube != NULL ? ws->cores.cube : "",
+        ws->has_cores && ws->cores.vector != NULL ? ws->cores.vector : "",
+        ws->has_cores && ws->cores.second != NULL ? ws->cores.second : "",
+    };
     enum status st = ST_OK;
     struct arena arena;
 
@@ -105,6 +132,8 @@ enum status workspace_write(const struct workspace *ws, struct diag *d)
     arena_init(&arena);
     for (size_t i = 0; st == ST_OK && i < WORKSPACE_FILES; i++)
         st = workspace_write_file(ws, i, &arena, d);
+    if (st == ST_OK)
+        st = write_data(ws, &arena, d);
     arena_free(&arena);
     return st;
 }

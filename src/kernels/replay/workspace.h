@@ -36,15 +36,26 @@ struct spmd {
     size_t n_dispatches;
 };
 
-/* Fails for a mixed kernel that nothing is known about. */
+/* What goes with the arguments of the built-in recipes; fails for a mixed kernel that they do not
+ * know. */
 enum status spmd_find(const struct kernel *kernel, const struct platform *platform,
                       struct spmd *out, struct diag *d);
 
-/* Blocks of the launch: `wanted` for a kernel of one core type, else what the kernel needs. */
+/* Blocks of the launch of a recipe: `wanted` for a kernel of one core type. */
 int64_t spmd_blocks(const struct kernel *kernel, const struct platform *platform, int64_t wanted);
+
+/* For arguments from elsewhere: one launch of that many blocks, each with its contexts. */
+struct spmd spmd_plain(int64_t blocks);
+
+/* Sources of a task that is more than one kernel: absolute; NULL: none for that core. */
+struct workspace_cores {
+    const char *cube, *vector, *second; /* the second vector core: NULL: as the first */
+};
 
 struct workspace {
     const char *folder; /* absolute or relative to where we are */
+    bool has_cores;     /* `cores` tell, not the kernel's shape */
+    struct workspace_cores cores;
     const char *module, *runtime;
     struct str case_name;
     const struct kernel *kernel;

@@ -119,7 +119,7 @@ TEST(tensors_of_one_name_get_constants_of_their_own)
          .rank = 1,
          .fill = S_INIT("zero")},
     };
-    struct slots slots = {at, 3, 3};
+    struct slots slots = {.at = at, .n = 3, .cap = 3};
     struct kernel kernel = kernel_at("/k/one.cpp", SHAPE_AIV);
     struct workspace ws = plain(&kernel, &slots);
 

@@ -99,13 +99,34 @@ static bool is_filled(const struct slot *s)
     return s->is_tensor && !str_equal(s->fill, S("zero"));
 }
 
-static struct str shape_text(const struct slot *s, struct arena *arena)
+static struct str numbers_text(const int64_t *at, size_t n, struct arena *arena)
 {
     struct str out = S("");
 
-    for (size_t k = 0; k < s->rank; k++)
-        out = arena_format(arena, "%.*s%s%" PRId64, STR_ARGS(out), k > 0 ? ", " : "", s->shape[k]);
+    for (size_t k = 0; k < n; k++)
+        out = arena_format(arena, "%.*s%s%" PRId64, STR_ARGS(out), k > 0 ? ", " : "", at[k]);
     return out;
+}
+
+/* The strides of a tensor that does not just lie there row by row; else empty. */
+static struct str strides_text(const struct slot *s, struct arena *arena)
+{
+    int64_t own[SLOT_RANK], step = 1;
+
+    if (s->memory == NULL && slot_is_plain(s) && s->bytes == 0)
+        return S("");
+    for (size_t i = s->rank; i-- > 0; step *= s->shape[i])
+        own[i] = s->strides != NULL ? s->strides[i] : step;
+    return numbers_text(own, s->rank, arena);
+}
+
+/* 'i', 'r' or 'c' for a rule that fills; empty for zeros and files. */
+static struct str rule_text(struct str fill)
+{
+    return fill.n == 0 || str_equal(fill, S("zero")) || str_starts(fill, S("file:")) ? S("")
+           : str_equal(fill, S("iota"))                                              ? S("i")
+           : str_equal(fill, S("random"))                                            ? S("r")
+                                                                                     : S("c");
 }
 
 static struct str element_of(const struct slot_type *dtype)
@@ -117,7 +138,7 @@ static struct str element_of(const struct slot_type *dtype)
     return str_equal(dtype->name, S("FLOAT16")) ? S("Float16") : S("BFloat16");
 }
 
-enum { TENSOR_VALUES = 15 };
+enum { TENSOR_VALUES = 21, MEMORY_VALUES = 8, CONTEXT_VALUES = 5 };
 
 static void tensor_values(const struct making *m, size_t i, size_t number,
                           struct template_value *out)
@@ -125,11 +146,13 @@ static void tensor_values(const struct making *m, size_t i, size_t number,
     const struct slots *slots = m->ws->slots;
     const struct slot *s = &slots->at[i];
     struct arena *a = m->arena;
-    int64_t bytes = 0, queue = fifo_bytes(m, s);
+    int64_t bytes = 0, room = 0, queue = fifo_bytes(m, s);
     struct str name = s->name, own = camel(s->name, a);
     bool is_file = str_starts(s->fill, S("file:")), is_const = str_starts(s->fill, S("const:"));
+    struct str strides = queue > 0 ? S("") : strides_text(s, a);
 
     slot_bytes(s, &bytes);
+    slot_room(s, &room);
     if (is_taken(slots, i, a)) {
         name = arena_format(a, "slot%" PRId64 "_%.*s", s->index, STR_ARGS(name));
         own = arena_format(a, "Slot%" PRId64 "%.*s", s->index, STR_ARGS(own));
@@ -139,17 +162,19 @@ static void tensor_values(const struct making *m, size_t i, size_t number,
         {.name = "camel", .text = own},
         {.name = "queue", .text = queue > 0 ? quantity(a, queue) : S("")},
         {.name = "width", .text = quantity(a, s->dtype->bytes)},
-        {.name = "bytes", .text = quantity(a, bytes)},
+        {.name = "bytes", .text = quantity(a, strides.n > 0 ? room : bytes)},
+        template_flag("own", s->memory == NULL),
+        {.name = "memory", .text = s->memory != NULL ? s->memory->name : S("")},
+        {.name = "offset", .text = quantity(a, s->offset)},
+        {.name = "strides", .text = strides},
+        {.name = "start", .text = quantity(a, s->start)},
+        {.name = "room", .text = quantity(a, room)},
         {.name = "rank", .text = quantity(a, (int64_t)s->rank)},
-        {.name = "shape", .text = shape_text(s, a)},
+        {.name = "shape", .text = numbers_text(s->shape, s->rank, a)},
         {.name = "index", .text = quantity(a, s->index)},
         {.name = "number", .text = quantity(a, (int64_t)number)},
         {.name = "file", .text = is_file ? str_part(s->fill, 5, s->fill.n) : S("")},
-        {.name = "rule",
-         .text = !is_filled(s) || is_file          ? S("")
-                 : str_equal(s->fill, S("iota"))   ? S("i")
-                 : str_equal(s->fill, S("random")) ? S("r")
-                                                   : S("c")},
+        {.name = "rule", .text = rule_text(s->fill)},
         {.name = "element", .text = element_of(s->dtype)},
         {.name = "constant", .text = is_const ? str_part(s->fill, 6, s->fill.n) : S("1")},
         {.name = "drawn_rank", .text = quantity(a, queue > 0 ? 1 : (int64_t)s->rank)},
@@ -195,12 +220,73 @@ static struct template_value scalars_of(const struct making *m)
 
     for (size_t i = 0; i < slots->n; i++) {
         const struct slot *s = &slots->at[i];
-        if (s->is_tensor)
+        if (s->is_tensor || s->context != NULL)
             continue;
         items[n++] = (struct template_value){.name = "index", .text = quantity(m->arena, s->index)};
         items[n++] = (struct template_value){.name = "value", .text = text_value_of(s, m->arena)};
     }
     return (struct template_value){.name = "scalars", .items = items, .n = n / 2, .width = 2};
+}
+
+/* Memory that tensors share, with what fills it. */
+static struct template_value memories_of(const struct making *m)
+{
+    const struct slots *slots = m->ws->slots;
+    struct template_value *items =
+        ARENA_ARRAY(m->arena, struct template_value, slots->n_memories * MEMORY_VALUES + 1);
+
+    for (size_t i = 0; i < slots->n_memories; i++) {
+        const struct slot_memory *one = &slots->memories[i];
+        bool has_data = one->data.n > 0, is_file = str_starts(one->fill, S("file:"));
+        struct str file = has_data  ? arena_format(m->arena, "%.*s.bin", STR_ARGS(one->name))
+                          : is_file ? str_part(one->fill, 5, one->fill.n)
+                                    : S("");
+        const struct template_value values[MEMORY_VALUES] = {
+            {.name = "memory", .text = one->name},
+            {.name = "bytes", .text = quantity(m->arena, one->bytes)},
+            {.name = "file", .text = file},
+            {.name = "size",
+             .text = quantity(m->arena, has_data ? (int64_t)one->data.n : one->bytes)},
+            {.name = "rule", .text = has_data ? S("") : rule_text(one->fill)},
+            {.name = "width", .text = quantity(m->arena, one->dtype->bytes)},
+            {.name = "element", .text = element_of(one->dtype)},
+            {.name = "constant",
+             .text =
+                 str_starts(one->fill, S("const:")) ? str_part(one->fill, 6, one->fill.n) : S("1")},
+        };
+        memcpy(items + i * MEMORY_VALUES, values, sizeof(values));
+    }
+    return (struct template_value){
+        .name = "memories", .items = items, .n = slots->n_memories, .width = MEMORY_VALUES};
+}
+
+/* What the template of the host writes for each communication context. */
+static struct template_value contexts_of(const struct making *m)
+{
+    const struct slots *slots = m->ws->slots;
+    struct template_value *items =
+        ARENA_ARRAY(m->arena, struct template_value, slots->n * CONTEXT_VALUES + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < slots->n; i++) {
+        const struct slot_context *c = slots->at[i].context;
+        struct str windows = S("");
+        if (c == NULL)
+            continue;
+        for (size_t k = 0; k < c->n; k++)
+            windows = arena_format(m->arena, "%.*s%sreinterpret_cast<uint64_t>(m_%.*s)",
+                                   STR_ARGS(windows), k > 0 ? ", " : "", STR_ARGS(c->names[k]));
+        const struct template_value values[CONTEXT_VALUES] = {
+            {.name = "index", .text = quantity(m->arena, slots->at[i].index)},
+            {.name = "rank", .text = quantity(m->arena, c->rank)},
+            {.name = "ranks", .text = quantity(m->arena, (int64_t)c->n)},
+            {.name = "window_bytes", .text = quantity(m->arena, c->windows[0]->bytes)},
+            {.name = "windows", .text = windows},
+        };
+        memcpy(items + n++ * CONTEXT_VALUES, values, sizeof(values));
+    }
+    return (struct template_value){
+        .name = "contexts_of", .items = items, .n = n, .width = CONTEXT_VALUES};
 }
 
 static struct template_value dispatches_of(const struct making *m)
@@ -229,14 +315,39 @@ static void text_fill(const struct making *m, struct str text, struct text *out)
     const struct workspace *ws = m->ws;
     const struct platform *p = ws->platform;
     struct arena *a = m->arena;
-    bool has_fills = false;
+    struct template_value contexts = contexts_of(m);
+    bool has_fills = false, has_views = false;
+    bool is_apart = ws->has_cores &&
+                    (ws->cores.cube == NULL || ws->cores.vector == NULL ||
+                     ws->cores.second != NULL || strcmp(ws->cores.cube, ws->cores.vector) != 0);
 
-    for (size_t i = 0; i < ws->slots->n; i++)
+    for (size_t i = 0; i < ws->slots->n; i++) {
         has_fills = has_fills || is_filled(&ws->slots->at[i]);
+        has_views =
+            has_views || (ws->slots->at[i].is_tensor && strides_text(&ws->slots->at[i], a).n > 0);
+    }
+    for (size_t i = 0; i < ws->slots->n_memories; i++)
+        has_fills = has_fills || ws->slots->memories[i].data.n > 0 ||
+                    !str_equal(ws->slots->memories[i].fill, S("zero"));
+    const char *vector = is_apart && ws->cores.vector != NULL ? ws->cores.vector : "";
+    const char *second = is_apart && ws->cores.second != NULL ? ws->cores.second : "";
     const struct template_value values[] = {
         template_flag("mix", m->is_mix),
         template_flag("contexts", m->is_mix && ws->spmd.has_meta),
         template_flag("fills", has_fills),
+        template_flag("viewed", has_views),
+        template_flag("together", !is_apart),
+        template_flag("apart", is_apart),
+        {.name = "cube", .text = str_of(is_apart && ws->cores.cube ? ws->cores.cube : "")},
+        template_flag("no_cube", ws->cores.cube == NULL),
+        {.name = "vector", .text = str_of(vector)},
+        {.name = "second", .text = str_of(second)},
+        template_flag("one_vector", vector[0] != '\0' && second[0] == '\0'),
+        template_flag("two_vectors", vector[0] != '\0' && second[0] != '\0'),
+        template_flag("no_vector", vector[0] == '\0'),
+        template_flag("comm", contexts.n > 0),
+        memories_of(m),
+        contexts,
         template_flag("one_dispatch", ws->spmd.n_dispatches == 0),
         tensors_of(m, "tensors", false),
         tensors_of(m, "ordered", true),

@@ -200,6 +200,10 @@ struct ascend_step *ascend_add(struct ascend *a, const char *symbol, ascend_plan
 /* ---- the two phases ---- */
 
 /* The first phase of all steps, then room for the second. */
+/* What the first phase answers to operands that are missing or of sizes it does not take. */
+enum { ACLNN_NO_OPERAND = 161001, ACLNN_BAD_OPERAND = 161002 };
+
+/* The first phase of every step, and a workspace for the largest. */
 static const char *plan_steps(struct ascend *a)
 {
     uint64_t most = 0;
@@ -207,6 +211,7 @@ static const char *plan_steps(struct ascend *a)
     for (size_t i = 0; i < a->steps.n; i++) {
         struct ascend_step *s = &a->steps.at[i];
         int code = s->give(a, s, &s->bytes, &s->executor);
+        a->is_refused = code == ACLNN_NO_OPERAND || code == ACLNN_BAD_OPERAND;
         if (code != 0)
             return ascend_fail(a, "the first phase of step %zu: error %d", i + 1, code);
         most = s->bytes > most ? s->bytes : most;
@@ -453,6 +458,11 @@ static const char *ascend_facts(void *state, struct backend_facts *out)
     return NULL;
 }
 
+static bool ascend_was_refusal(const void *state)
+{
+    return ((const struct ascend *)state)->is_refused;
+}
+
 const struct backend_entry backend_ascend = {
     .name = "ascend",
     .open = ascend_open,
@@ -462,4 +472,5 @@ const struct backend_entry backend_ascend = {
     .time = ascend_time,
     .fetch = ascend_fetch,
     .unload = ascend_unload,
+    .was_refusal = ascend_was_refusal,
 };

@@ -63,6 +63,7 @@ struct ascend {
     void *stream, *begin, *end, *workspace;
     uint64_t workspace_bytes;
     char problem[256];
+    bool is_refused; /* the last first phase said that it takes no such operands */
 
     /* Of the call that is loaded. */
     const struct op_call *call;

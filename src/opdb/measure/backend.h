@@ -20,7 +20,8 @@ struct backend_libraries {
 };
 
 struct backend_facts {
-    char device[96];
+    char device[96];      /* its name; of processors the model and how many there are */
+    char products[32];    /* what multiplies matrices; empty: the back end itself */
     char bus[32];         /* where a GPU is on the PCI bus; empty: unknown */
     int64_t memory;       /* bytes that a row may take */
     double copy_gbps;     /* measured: bytes read and written by a copy */
@@ -40,6 +41,8 @@ struct backend_entry {
     /* The outputs of the last run, into outputs like those of the call. */
     const char *(*fetch)(void *state, const struct op_call *into);
     void (*unload)(void *state);
+    /* Whether the sentence before said that the operator takes no such operands; NULL: never. */
+    bool (*was_refusal)(const void *state);
 };
 
 extern const struct backend_entry backend_cpu, backend_cuda, backend_ascend;

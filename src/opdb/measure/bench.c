@@ -406,6 +406,24 @@ static enum status update_one(struct bench_plan *plan, const struct bench_job *j
     return st;
 }
 
+/* Without a single measured case every row that waits for its first duration would go. */
+static enum status check_prune(const struct bench_plan *plan, const struct bench_job *job,
+                               struct diag *d)
+{
+    uint64_t measured = 0, rows = 0;
+
+    for (size_t i = 0; i < plan->updates.n; i++) {
+        measured += plan->updates.at[i].matched + plan->updates.at[i].added;
+        rows += plan->updates.at[i].deleted.n;
+    }
+    if (!job->how.prune || measured > 0)
+        return ST_OK;
+    return diag_fail(d, ST_UNSUPPORTED, "perfdb.prune-refused", (struct where){.path = job->dir},
+                     "--prune-empty-duration-rows would delete %llu rows, but nothing was "
+                     "measured: no case of the exports is in the tables",
+                     (unsigned long long)rows);
+}
+
 enum status bench_plan(struct bench_plan *plan, const struct bench_job *job, struct diag *d)
 {
     const struct summary *s = &plan->summary;
@@ -432,6 +450,7 @@ enum status bench_plan(struct bench_plan *plan, const struct bench_job *job, str
             return ST_CANCELLED;
         TRY(update_one(plan, job, files.at[i], d));
     }
+    TRY(check_prune(plan, job, d));
     find_gaps(plan);
     plan->report = report(plan);
     return ST_OK;

@@ -133,8 +133,25 @@ TEST(complete_tables_have_a_duration_in_every_row)
     assert_false(is_complete);
 }
 
-TEST_MAIN("opdb/measure/bench", TS(the_shortest_sample_is_written_back),
-          TS(missing_only_leaves_measured_rows_alone),
+TEST(nothing_is_pruned_when_nothing_was_measured)
+{
+    struct bench_plan plan;
+
+    scratch_put("db/Add.csv", ADD_TABLE);
+    replay("Mul,d,V,3.5,4,F,ND,4,F,ND,2\n");
+    assert_int_equal(plan_of(&plan, UPDATE_MISSING_ONLY, true), ST_UNSUPPORTED);
+    assert_string_equal(diag.entries.at[0].code, "perfdb.prune-refused");
+    bench_plan_free(&plan);
+    replay("Add,d,V,3.5,4,F,ND,4,F,ND,2\n");
+    assert_int_equal(plan_of(&plan, UPDATE_MISSING_ONLY, true), ST_OK);
+    assert_int_equal(plan.updates.at[0].deleted.n, 2);
+    assert_str(plan.updates.at[0].messages.at[0],
+               "[PRUNE] Add.csv: 2 rows deleted, which have no duration, replayed or profiled");
+    bench_plan_free(&plan);
+}
+
+TEST_MAIN("opdb/measure/bench", TS(nothing_is_pruned_when_nothing_was_measured),
+          TS(the_shortest_sample_is_written_back), TS(missing_only_leaves_measured_rows_alone),
           TS(matrix_products_match_across_their_family_and_are_never_added),
           TS(a_folder_without_tables_gets_one_for_each_type),
           TS(a_replay_that_is_not_there_is_told), TS(complete_tables_have_a_duration_in_every_row))

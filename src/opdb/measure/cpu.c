@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/utsname.h>
 
 #include "base/run/now.h"
 #include "base/text/memory_size.h"
@@ -18,7 +19,8 @@ enum { BLAS_ROWS = 101, BLAS_PLAIN = 111, BLAS_TRANSPOSED = 112 };
 
 struct cpu {
     struct pool *pool;
-    blas_sgemm *sgemm; /* NULL: none */
+    blas_sgemm *sgemm;   /* NULL: none */
+    const char *library; /* its file; "" none */
     const struct op_call *call;
     struct op_call own; /* the call with outputs of our own */
     void *outputs;
@@ -34,10 +36,12 @@ static const char *cpu_open(void **out, const struct backend_libraries *librarie
     if (cpu == NULL)
         return "no memory";
     cpu->pool = pool_new(0);
+    cpu->library = "";
     for (size_t i = 0; i < ARRAY_LEN(names) && cpu->sgemm == NULL; i++) {
         void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
         void *symbol = library != NULL ? dlsym(library, "cblas_sgemm") : NULL;
         memcpy(&cpu->sgemm, &symbol, sizeof(symbol));
+        cpu->library = symbol != NULL ? names[i] : "";
     }
     *out = cpu;
     return NULL;
@@ -192,13 +196,35 @@ static double matrix_rate(const struct cpu *cpu)
     return best;
 }
 
+/* "AMD EPYC 9654 96-Core Processor, 2 processors": times of another model, or of more of them, are
+ * those of another device. */
+static void processor_name(char *out, size_t size, size_t width)
+{
+    FILE *f = fopen("/proc/cpuinfo", "re");
+    char line[256], name[80] = "";
+    struct utsname system;
+
+    while (f != NULL && name[0] == 0 && fgets(line, sizeof(line), f) != NULL)
+        if (strncmp(line, "model name", 10) == 0) {
+            struct str text = str_of(line), key;
+            str_split(&text, ':', &key);
+            text = str_trim(text);
+            snprintf(name, sizeof(name), "%.*s", (int)(text.n < 70 ? text.n : 70), text.at);
+        }
+    if (f != NULL)
+        fclose(f);
+    if (name[0] == 0 && uname(&system) == 0)
+        snprintf(name, sizeof(name), "%.40s", system.machine);
+    snprintf(out, size, "%s, %zu %s", name, width, width == 1 ? "processor" : "processors");
+}
+
 static const char *cpu_facts(void *state, struct backend_facts *out)
 {
     struct cpu *cpu = state;
     bool is_short = out->copy_gbps < 0;
 
-    snprintf(out->device, sizeof(out->device), "%zu processors%s", pool_width(cpu->pool),
-             cpu->sgemm != NULL ? ", BLAS" : "");
+    processor_name(out->device, sizeof(out->device), pool_width(cpu->pool));
+    snprintf(out->products, sizeof(out->products), "%s", cpu->library);
     /* Half of what is free: a check has its own outputs, a product its operands in fp32. */
     out->memory = memory_left() / 2;
     out->copy_gbps = is_short ? 0 : copy_rate();

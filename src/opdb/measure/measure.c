@@ -10,7 +10,7 @@
 #include "base/tables/ranked.h"
 
 ENUM_NAMES(measure_state_name, enum measure_state, "ok", "rejected", "no memory", "wrong result",
-           "failed", "hung", "killed", "not run")
+           "failed", "hung", "killed", "not run", "not here")
 ENUM_NAMES(measure_bound_name, enum measure_bound, "unknown", "memory", "matrix")
 
 struct measure_stats measure_stats(double *us, size_t n)
@@ -112,7 +112,10 @@ static struct measure_result run_loaded(void *state, const struct measure_option
         b->unload(state);
     }
     free(us);
-    return problem == NULL ? r : ended(MEASURE_FAILED, problem);
+    if (problem == NULL)
+        return r;
+    bool is_refused = b->was_refusal != NULL && b->was_refusal(state);
+    return ended(is_refused ? MEASURE_REFUSED : MEASURE_FAILED, problem);
 }
 
 struct measure_result measure_row(void *state, const struct measure_options *o,
@@ -126,7 +129,7 @@ struct measure_result measure_row(void *state, const struct measure_options *o,
     arena_init(&arena);
     const char *problem = op_prepare(&call, op, row, &arena);
     if (problem != NULL) {
-        r = ended(MEASURE_REFUSED, problem);
+        r = ended(call.is_not_here ? MEASURE_NOT_HERE : MEASURE_REFUSED, problem);
     } else if (op_bytes(&call) > o->memory && o->memory > 0) {
         r = ended(MEASURE_NO_MEMORY, "");
         snprintf(r.text, sizeof(r.text), "needs %.1f GB, there are %.1f",

@@ -15,13 +15,14 @@
 
 enum measure_state {
     MEASURE_DONE,
-    MEASURE_REFUSED,   /* the row cannot be replayed */
+    MEASURE_REFUSED,   /* no device takes the row: its shapes or types contradict each other */
     MEASURE_NO_MEMORY, /* its operands need more than there is */
     MEASURE_WRONG,     /* ran, but differs from the reference */
     MEASURE_FAILED,    /* the back end reported an error */
     MEASURE_HUNG,      /* no answer within the limit */
     MEASURE_KILLED,    /* the process ended by a signal or without an answer */
     MEASURE_NOT_RUN,   /* stopped before */
+    MEASURE_NOT_HERE,  /* this machine, or strata, cannot run the row */
 };
 const char *measure_state_name(enum measure_state state);
 
@@ -61,12 +62,16 @@ struct measure_result measure_row(void *state, const struct measure_options *o,
                                   const struct op_rule *op, const struct op_row *row,
                                   struct pool *pool);
 
+/* Where rows run: a fault in this process ends the command. */
+enum measure_execution { MEASURE_IN_CHILD, MEASURE_HERE };
+
 /* Gives row `i`; false: it is left out. Called in the parent, before the child is made. */
 struct measure_job {
     const struct op_rule *op;
     const struct op_row *rows;
     size_t n;
     struct measure_options options;
+    enum measure_execution execution;
     bool was_there; /* the device answered before: one that is gone costs the row, not the job */
     /* Called for each row when it is done, in their order; false ends the job. */
     bool (*done)(void *ctx, size_t i, const struct measure_result *result);

@@ -21,6 +21,7 @@
 #include "opdb/measure/bench.h"
 #include "opdb/rows/cell.h"
 #include "opdb/rows/columns.h"
+#include "opdb/rows/db_device.h"
 #include "opdb/rows/table.h"
 
 /* ---- clocks and power: of a GPU by NVML, of processors by the kernel ---- */
@@ -182,9 +183,11 @@ struct run {
 
 static bool is_failed(enum measure_state state)
 {
-    return state != MEASURE_DONE && state != MEASURE_REFUSED && state != MEASURE_NOT_RUN;
+    return state != MEASURE_DONE && state != MEASURE_REFUSED && state != MEASURE_NOT_RUN &&
+           state != MEASURE_NOT_HERE;
 }
 
+/* Journalled at once: a run that is killed loses nothing. */
 static bool add_result(void *ctx, size_t i, const struct measure_result *result)
 {
     struct run *run = ctx;
@@ -211,7 +214,7 @@ static bool add_result(void *ctx, size_t i, const struct measure_result *result)
         r.roof = (struct measure_roof){NAN, NAN, BOUND_UNKNOWN, false};
     vec_push(&m->rows, r);
     run->op->done += r.state == MEASURE_DONE;
-    run->op->refused += r.state == MEASURE_REFUSED;
+    run->op->refused += r.state == MEASURE_REFUSED || r.state == MEASURE_NOT_HERE;
     run->op->failed += is_failed(r.state);
     run->op->slow += r.roof.is_slow;
     run->op->us += r.state == MEASURE_DONE ? r.stats.shortest : 0;
@@ -233,6 +236,21 @@ static bool sample_clocks(void *ctx)
     return true;
 }
 
+static bool is_ffn(const struct op_table *t)
+{
+    return str_equal(signature_op(table_stem(t->path)), S("DispatchFFNCombine"));
+}
+
+/* A row of another expert-parallel size than that of the job is none of its rows. */
+static bool is_of_size(const struct measure_db_job *job, const struct op_table *t, size_t row)
+{
+    int64_t size;
+
+    return job->ep_size == 0 || !is_ffn(t) ||
+           !cell_i64(table_cell(t, row, table_column(t, COL_EP_SIZE)), &size) ||
+           size == job->ep_size;
+}
+
 /* The rows of a table that are to be measured. */
 static size_t choose_rows(const struct measure_db_job *job, const struct op_table *t, size_t *rows)
 {
@@ -242,11 +260,23 @@ static size_t choose_rows(const struct measure_db_job *job, const struct op_tabl
     for (size_t i = 0; i < t->n_rows; i++) {
         if (job->most_rows > 0 && n >= (size_t)job->most_rows)
             break;
-        if (!job->is_missing_only ||
-            !cell_is_measured(table_cell(t, i, average), table_cell(t, i, profiled)))
+        if (is_of_size(job, t, i) &&
+            (!job->is_missing_only ||
+             !cell_is_measured(table_cell(t, i, average), table_cell(t, i, profiled))))
             rows[n++] = i;
     }
     return n;
+}
+
+/* What the options say of a row and its cells do not. */
+static void set_options(const struct measure_db_job *job, const struct op_table *t,
+                        struct op_row *row)
+{
+    if (!is_ffn(t))
+        return;
+    row->is_random_routing = !job->is_balanced;
+    if (row->runtime.ep_size < 0 && job->ep_size > 0)
+        row->runtime.ep_size = job->ep_size;
 }
 
 /* Durations of the rows from `first` on go into their table. */
@@ -265,20 +295,30 @@ static enum status write_back(struct run *run, size_t first, struct diag *d)
     return ST_OK;
 }
 
+/* A row that no device takes; one with a profile ran somewhere, and stays. */
+static bool is_hopeless(const struct measurement *r, const struct op_table *t)
+{
+    return r->state == MEASURE_REFUSED && r->row < t->n_rows &&
+           !cell_is_duration(table_cell(t, r->row, table_column(t, COL_PROFILED)));
+}
+
+/* The table is read again: its durations have been written meanwhile. */
 static enum status drop_failing(struct run *run, size_t first, struct diag *d)
 {
     struct measured_db *m = run->out;
     struct op_table t;
-    size_t n = 0;
+    uint64_t before = m->dropped;
     enum status st = table_read(&t, run->op->path, d);
     bool *is_dropped = ARENA_ARRAY(&m->arena, bool, t.n_rows + 1);
 
-    for (size_t i = first; i < m->rows.n && st == ST_OK; i++)
-        if (m->rows.at[i].state != MEASURE_DONE && m->rows.at[i].row < t.n_rows) {
-            is_dropped[m->rows.at[i].row] = true;
-            n++;
-        }
-    if (st == ST_OK && n > 0) {
+    for (size_t i = first; i < m->rows.n && st == ST_OK; i++) {
+        struct measurement *r = &m->rows.at[i];
+        r->is_dropped = is_hopeless(r, &t);
+        if (r->is_dropped)
+            is_dropped[r->row] = true;
+        m->dropped += r->is_dropped;
+    }
+    if (st == ST_OK && m->dropped > before) {
         table_drop_rows(&t, is_dropped);
         st = table_write(&t, run->op->path, TABLE_BOM, d);
     }
@@ -286,6 +326,28 @@ static enum status drop_failing(struct run *run, size_t first, struct diag *d)
     return st;
 }
 
+/* As the public tool does: after the measurement, rows that have no duration go, of all tables of
+ * the job. A run that measured nothing would leave nothing. */
+static enum status prune_all(struct run *run, const struct bench_files *files, struct diag *d)
+{
+    struct measured_db *m = run->out;
+
+    if (m->done == 0) {
+        diag_fail(d, ST_UNSUPPORTED, "perfdb.prune-refused", (struct where){.path = m->dir},
+                  "nothing was measured: --prune-empty-duration-rows deletes no row");
+        return ST_UNSUPPORTED;
+    }
+    for (size_t i = 0; i < files->n; i++) {
+        struct measured_prune one = {.path = files->at[i]};
+        TRY(update_prune(one.path, &m->arena, &one.rows, d));
+        m->n_pruned += one.rows.n;
+        if (one.rows.n > 0)
+            vec_push(&m->pruned, one);
+    }
+    return ST_OK;
+}
+
+/* What was measured is in the table, or in the journal, however the children end. */
 static enum status measure_table(struct run *run, const struct op_table *t, struct diag *d)
 {
     struct measured_db *m = run->out;
@@ -297,6 +359,7 @@ static enum status measure_table(struct run *run, const struct op_table *t, stru
                               .rows = operands,
                               .n = n,
                               .options = run->job->options,
+                              .execution = run->job->execution,
                               .was_there = true,
                               .done = add_result,
                               .tick = sample_clocks,
@@ -306,8 +369,10 @@ static enum status measure_table(struct run *run, const struct op_table *t, stru
     run->rows = rows;
     run->op->rows = t->n_rows;
     run->op->skipped = t->n_rows - n;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         measure_db_row(&m->arena, t, rows[i], &operands[i]);
+        set_options(run->job, t, &operands[i]);
+    }
     enum status st = n > 0 ? measure_run(&job, d) : ST_OK;
     if (st == ST_CANCELLED && !cancelled() && m->is_stopped)
         st = ST_OK;
@@ -394,26 +459,72 @@ static const char *cache_folder(struct arena *arena)
     return fs_mkdirs(path, NULL) == ST_OK ? path : NULL;
 }
 
-enum status measure_db_open(struct measure_db_job *job, struct arena *arena,
-                            struct backend_facts *facts, struct diag *d)
+/* The first back end whose device answers, of those that may: the database's own, or any for one
+ * without a device. What the last one lacks is told. */
+static enum status first_backend(struct measure_db_job *job, const struct db_device *db,
+                                 struct backend_facts *facts, struct diag *d)
 {
-    static const char *const automatic[] = {"cuda", "cpu"};
+    static const char *const all[] = {"ascend", "cuda", "cpu"};
+    const char *const own[] = {db != NULL ? db_kind_backend(db->kind) : NULL};
+    const char *const *names = own[0] != NULL ? own : all;
+    size_t n = own[0] != NULL ? 1 : ARRAY_LEN(all);
+    enum status st = ST_TOOL;
+
+    for (size_t i = 0; i < n && st == ST_TOOL; i++) {
+        job->options.backend = backend_find(str_of(names[i]));
+        st = measure_facts(&job->options, facts, i + 1 < n ? NULL : d);
+    }
+    if (st == ST_TOOL && own[0] != NULL) {
+        diag_hint(d, "why", "the database is of %.*s (%s)", STR_ARGS(db->name), db->source);
+        diag_hint(d, "try", "--database-path or --device of another database");
+    }
+    return st;
+}
+
+enum status measure_db_open(struct measure_db_job *job, const struct db_device *db,
+                            struct arena *arena, struct backend_facts *facts, struct diag *d)
+{
     struct str name = str_of(job->backend != NULL ? job->backend : "auto");
-    bool is_auto = str_equal(name, S("auto"));
 
     job->options.libraries = (struct backend_libraries){
         .find = find_libraries, .cache = job->cache != NULL ? job->cache : cache_folder(arena)};
-    for (size_t i = 0; is_auto && i < ARRAY_LEN(automatic); i++) {
-        job->options.backend = backend_find(str_of(automatic[i]));
-        enum status st = measure_facts(&job->options, facts, i + 1 < 2 ? NULL : d);
-        if (st == ST_OK || st == ST_CANCELLED)
-            return st;
+    if (!str_equal(name, S("auto"))) {
+        job->options.backend = backend_find(name);
+        if (job->options.backend == NULL)
+            return diag_fail(d, ST_TOOL, "perfdb.no-backend", (struct where){0}, "no back end %.*s",
+                             STR_ARGS(name));
+        return measure_facts(&job->options, facts, d);
     }
-    job->options.backend = backend_find(name);
-    if (job->options.backend == NULL)
-        return diag_fail(d, ST_TOOL, "perfdb.no-backend", (struct where){0}, "no back end %.*s",
-                         STR_ARGS(name));
-    return measure_facts(&job->options, facts, d);
+    if (db != NULL && db->source != NULL && db_kind_backend(db->kind) == NULL)
+        return diag_fail(d, ST_TOOL, "perfdb.no-backend", (struct where){.path = job->dir},
+                         "the database is of %.*s (%s), which no back end measures",
+                         STR_ARGS(db->name), db->source);
+    return first_backend(job, db, facts, d);
+}
+
+static enum db_kind kind_of_backend(const struct backend_entry *backend)
+{
+    enum db_kind kind = DB_KIND_CPU;
+
+    while (strcmp(db_kind_backend(kind), backend->name) != 0)
+        kind++;
+    return kind;
+}
+
+/* The back end of the job; times that are written must be of the database's device. */
+static enum status open_for(struct measure_db_job *job, struct db_device *db,
+                            struct measured_db *out, struct diag *d)
+{
+    const struct backend_entry *wanted = backend_find(str_of(job->backend));
+    struct db_source from = {wanted != NULL ? kind_of_backend(wanted) : DB_KIND_CPU, S("")};
+
+    TRY(db_device_find(&out->arena, job->dir, job->device, db, d));
+    /* Before a device is asked: what can never be right is not measured. */
+    if (job->is_writing && (wanted == NULL) == (db->source == NULL))
+        TRY(db_device_admit(job->dir, db, &from, d));
+    TRY(measure_db_open(job, db, &out->arena, &out->facts, d));
+    from = (struct db_source){kind_of_backend(job->options.backend), str_of(out->facts.device)};
+    return job->is_writing ? db_device_admit(job->dir, db, &from, d) : ST_OK;
 }
 
 enum status measure_db(const struct measure_db_job *given, struct measured_db *out, struct diag *d)
@@ -422,17 +533,25 @@ enum status measure_db(const struct measure_db_job *given, struct measured_db *o
     struct run run = {.job = &job, .out = out};
     struct bench_job tables = {.dir = job.dir, .ops = job.ops, .n_ops = job.n_ops};
     struct bench_files files;
+    struct db_device db = {0};
     enum status st = ST_OK;
 
     *out = (struct measured_db){.dir = job.dir};
     arena_init(&out->arena);
+    if (job.prepare != NULL) {
+        TRY(open_for(&job, &db, out, d));
+        TRY(job.prepare(job.prepare_ctx, d));
+    }
     TRY(bench_files(&out->arena, &tables, &files, d));
     if (files.n == 0)
         return diag_fail(d, ST_NOT_FOUND, "perfdb.no-tables", (struct where){.path = out->dir},
                          "has no table of an operator that can be replayed");
-    TRY(measure_db_open(&job, &out->arena, &out->facts, d));
+    if (job.prepare == NULL)
+        TRY(open_for(&job, &db, out, d));
     out->backend = job.options.backend->name;
     if (job.is_writing) {
+        struct db_source own = {kind_of_backend(job.options.backend), str_of(out->facts.device)};
+        TRY(db_device_write(out->dir, &db, &own, d));
         TRY(journal_replay(&out->arena, out->dir, d));
         run.journal = fs_join(&out->arena, out->dir, JOURNAL);
     }
@@ -441,6 +560,8 @@ enum status measure_db(const struct measure_db_job *given, struct measured_db *o
     for (size_t i = 0; i < files.n && st == ST_OK && !out->is_stopped; i++)
         st = cancelled() ? ST_CANCELLED : measure_file(&run, files.at[i], d);
     clocks_close(run.clocks, &out->clocks);
+    if (st == ST_OK && job.is_pruning && job.is_writing && !out->is_stopped)
+        st = prune_all(&run, &files, d);
     return st;
 }
 
@@ -448,5 +569,6 @@ void measured_db_free(struct measured_db *m)
 {
     vec_free(&m->rows);
     vec_free(&m->ops);
+    vec_free(&m->pruned);
     arena_free(&m->arena);
 }

@@ -95,6 +95,61 @@ TEST(a_model_becomes_rows_once)
     assert_int_equal(m.failed + m.refused, 0);
 }
 
+/* Processors, asked for or the only ones here, must not fill the table of an NPU. */
+TEST(rows_of_another_device_are_refused)
+{
+    const char *path = scratch_put("ATLAS_800_A3_752T_128G_DIE/vllm_ascend/v1/Add.csv",
+                                   HEAD "\"8,4;8,4\",FLOAT;FLOAT,ND,\"8,4\",FLOAT\r\n");
+    struct str folder = str_part(str_of(path), 0, str_of(path).n - strlen("/Add.csv"));
+    struct measure_db_job job = job_in(arena_cstr(&arena, folder));
+
+    assert_int_equal(measure_db(&job, &m, &diag), ST_UNSUPPORTED);
+    measured_db_free(&m);
+    job.backend = "auto";
+    assert_int_equal(measure_db(&job, &m, &diag), ST_TOOL);
+    assert_true(str_contains(str_of(diag.entries.at[diag.entries.n - 1].first[0].text),
+                             S("no ascend device")));
+    assert_false(file_has(path, "Average Duration(us)"));
+}
+
+/* A row that is wrong goes; one that needs more devices or memory than are here stays. */
+TEST(only_rows_that_no_device_takes_are_dropped)
+{
+    const char *path = scratch_put("Add.csv", HEAD "\"8,4;8,4\",FLOAT;FLOAT,ND,\"8,4\",FLOAT\r\n"
+                                                   "\"8,4;7,4\",FLOAT;FLOAT,ND,\"8,4\",FLOAT\r\n"
+                                                   "\"9,4;9,4\",FP6;FP6,ND,\"9,4\",FP6\r\n"
+                                                   "\"90000,4;90000,4\",FLOAT;FLOAT,ND,\"90000,4\","
+                                                   "FLOAT\r\n");
+    struct measure_db_job job = job_in(scratch);
+
+    job.is_dropping = true;
+    job.options.memory = 1 << 20;
+    assert_int_equal(measure_db(&job, &m, &diag), ST_OK);
+    assert_int_equal(m.done, 1);
+    assert_int_equal(m.dropped, 1);
+    assert_int_equal(m.rows.at[2].state, MEASURE_NOT_HERE);
+    assert_int_equal(m.rows.at[3].state, MEASURE_NO_MEMORY);
+    assert_false(file_has(path, "8,4;7,4"));
+    assert_true(file_has(path, "9,4;9,4") && file_has(path, "90000,4;90000,4"));
+}
+
+TEST(empty_rows_are_pruned_unless_nothing_was_measured)
+{
+    const char *path = scratch_put("Add.csv", HEAD "\"8,4;8,4\",FLOAT;FLOAT,ND,\"8,4\",FLOAT\r\n"
+                                                   "\"9,4;9,4\",FP6;FP6,ND,\"9,4\",FP6\r\n");
+    struct measure_db_job job = job_in(scratch);
+
+    job.is_pruning = true;
+    job.options.memory = 1; /* no row fits */
+    assert_int_equal(measure_db(&job, &m, &diag), ST_UNSUPPORTED);
+    assert_true(file_has(path, "8,4;8,4") && file_has(path, "9,4;9,4"));
+    measured_db_free(&m);
+    job.options.memory = 0;
+    assert_int_equal(measure_db(&job, &m, &diag), ST_OK);
+    assert_int_equal(m.n_pruned, 1);
+    assert_true(file_has(path, "8,4;8,4") && !file_has(path, "9,4;9,4"));
+}
+
 TEST(a_folder_without_tables_and_a_back_end_that_is_not_there)
 {
     struct measure_db_job job = job_in(scratch);
@@ -108,4 +163,6 @@ TEST(a_folder_without_tables_and_a_back_end_that_is_not_there)
 
 TEST_MAIN("opdb/measure/measure_job", TM(durations_go_into_the_tables),
           TM(what_a_killed_run_measured_is_not_lost), TM(a_model_becomes_rows_once),
+          TM(rows_of_another_device_are_refused), TM(only_rows_that_no_device_takes_are_dropped),
+          TM(empty_rows_are_pruned_unless_nothing_was_measured),
           TM(a_folder_without_tables_and_a_back_end_that_is_not_there))

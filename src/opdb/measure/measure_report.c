@@ -7,7 +7,7 @@
 #include "opdb/measure/measure_job.h"
 #include "report/report.h"
 
-enum { STATES = MEASURE_NOT_RUN + 1, BOUNDS = BOUND_MATRIX + 1 };
+enum { STATES = MEASURE_NOT_HERE + 1, BOUNDS = BOUND_MATRIX + 1 };
 
 static const struct field row_fields[] = {
     FIELD(struct measurement, op, "operator", .head = "operator"),
@@ -32,6 +32,7 @@ static const struct field row_fields[] = {
     FIELD(struct measurement, roof.is_slow, "slow"),
     FIELD(struct measurement, worst, "error_share"),
     FIELD(struct measurement, is_logical, "layout_logical"),
+    FIELD(struct measurement, is_dropped, "deleted"),
 };
 static const struct record row_record = RECORD(struct measurement, row_fields);
 
@@ -58,12 +59,25 @@ static const struct field op_fields[] = {
 };
 static const struct record op_record = RECORD(struct measured_op, op_fields);
 
+static const struct field prune_fields[] = {
+    FIELD(struct measured_prune, path, "path", .head = "table"),
+    FIELD(struct measured_prune, rows.n, "rows", .head = "rows deleted"),
+    FIELD(struct measured_prune, rows.first[0], "first_shapes", .head = "the first of them"),
+};
+static const struct record prune_record = RECORD(struct measured_prune, prune_fields);
+
 static struct field_value report_device_of(const void *record,
                                            const struct record_env *env __attribute__((unused)))
 {
     const struct measured_db *m = record;
 
     return (struct field_value){VALUE_TEXT, .text = str_of(m->facts.device)};
+}
+
+static struct field_value library_of(const void *record,
+                                     const struct record_env *env __attribute__((unused)))
+{
+    return value_text(str_of(((const struct measured_db *)record)->facts.products));
 }
 
 static struct field_value reasons_of(const void *record,
@@ -106,6 +120,8 @@ static const struct field measure_fields[] = {
     FIELD(struct measured_db, dir, "database"),
     FIELD(struct measured_db, backend, "backend"),
     FIELD_CALC(FIELD_STR, "device", report_device_of),
+    FIELD_CALC(FIELD_STR, "library", library_of, .missing = MISSING_EMPTY,
+               .about = "what multiplies matrices on processors"),
     FIELD(struct measured_db, facts.copy_gbps, "copy_gbps", .missing = MISSING_NOT_POSITIVE),
     FIELD(struct measured_db, facts.matrix_tflops, "matrix_tflops",
           .missing = MISSING_NOT_POSITIVE),
@@ -115,6 +131,11 @@ static const struct field measure_fields[] = {
     FIELD(struct measured_db, refused, "rejected"),
     FIELD(struct measured_db, failed, "failed"),
     FIELD(struct measured_db, slow, "slow"),
+    FIELD(struct measured_db, dropped, "rows_dropped",
+          .about = "deleted by --drop-failing-rows: no device takes them"),
+    FIELD(struct measured_db, n_pruned, "rows_pruned",
+          .about = "deleted by --prune-empty-duration-rows: no duration"),
+    FIELD_LIST(struct measured_db, pruned.at, pruned.n, "pruned", &prune_record),
     FIELD(struct measured_db, repeats, "runs"),
     FIELD_CALC(FIELD_I64, "rows_with_outliers", outliers_of),
     FIELD_VALUES(struct measured_db, complete, n_complete, "complete_tables"),
@@ -161,6 +182,11 @@ static bool is_slow(const struct measurement *r)
     return r->roof.is_slow;
 }
 
+static bool is_deleted(const struct measurement *r)
+{
+    return r->is_dropped;
+}
+
 static void describe_clocks(const struct measured_clocks *c, struct report *report)
 {
     char power[48] = "", heat[32] = "";
@@ -193,7 +219,8 @@ void measured_db_describe(const void *result, struct report *report)
         describe_complete(m, report);
         return;
     }
-    report_line(report, "%s: %s", m->backend, m->facts.device);
+    report_line(report, "%s: %s%s%s", m->backend, m->facts.device,
+                m->facts.products[0] != 0 ? ", " : "", m->facts.products);
     if (m->facts.copy_gbps > 0)
         report_line(report, "measured on it: copy %.0f GB/s, matrix product %.3g TFLOP/s",
                     m->facts.copy_gbps, m->facts.matrix_tflops);
@@ -202,6 +229,12 @@ void measured_db_describe(const void *result, struct report *report)
     describe_rows(m, is_not_done, S("Rows without a duration"), &row_record, report);
     describe_rows(m, is_slow, S("More than ten times slower than the device allows"), &slow_record,
                   report);
+    describe_rows(m, is_deleted, S("Deleted: no device takes them (--drop-failing-rows)"),
+                  &row_record, report);
+    if (m->n_pruned > 0) {
+        report_heading(report, S("Deleted: no duration (--prune-empty-duration-rows)"));
+        report_records(report, &prune_record, m->pruned.at, m->pruned.n, NULL);
+    }
     if (rows_with_outliers(m) > 0)
         report_line(report, "%llu rows have repeats far from their median (outliers in the JSON).",
                     (unsigned long long)rows_with_outliers(m));

@@ -72,6 +72,12 @@ const char *op_refuse(struct op_call *c, const char *format, ...)
     return text.at;
 }
 
+const char *op_refuse_here(struct op_call *c, const char *text)
+{
+    c->is_not_here = true;
+    return text;
+}
+
 static struct op_arg *add_arg(struct op_call *c, const struct tensor *t)
 {
     struct op_arg *arg = &c->in[c->n_in++];
@@ -191,7 +197,7 @@ static const char *check_slots(struct op_call *c, struct op_slot *slots, size_t 
 {
     for (size_t i = 0; i < n; i++) {
         if (slots[i].is_given && slots[i].is_unknown)
-            return op_refuse(c, "Unsupported dtype");
+            return op_refuse_here(c, "Unsupported dtype");
         if (slots[i].is_given && tensor_bytes(&slots[i].t) < 0)
             return op_refuse(c, "a shape is negative or too large");
     }

@@ -99,7 +99,8 @@ struct op_call {
     int64_t units;
     int64_t depth; /* elements that a result is summed up from; 1: none */
     struct op_cost cost;
-    bool is_logical; /* FRACTAL_NZ run as the matrix it stands for */
+    bool is_logical;  /* FRACTAL_NZ run as the matrix it stands for */
+    bool is_not_here; /* refused for what strata or this machine lacks: the row may be right */
 
     /* What the operators need to know; each uses some of it. */
     int64_t batch, m, n, k, experts, top_k, rotary;
@@ -190,6 +191,9 @@ struct op_arg *op_out_like(struct op_call *c, const struct op_row *row, const st
 /* "MatMulV2 expects 2-D inputs, not 3-D": the text of a refusal. */
 const char *op_refuse(struct op_call *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* The same for a row that may be right: strata or one machine alone cannot run it. */
+const char *op_refuse_here(struct op_call *c, const char *text);
 
 /* A list of `parts` numbers as even as can be, which sum up to `total`, the first ones larger by
  * one; NULL when one would be below `least`. Cumulative: each is the sum so far. */

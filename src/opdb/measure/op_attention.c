@@ -290,7 +290,8 @@ const char *op_fia_prepare(struct op_call *c, const struct op_row *row)
     if (problem != NULL)
         return problem;
     if (args.sparse_mode != 0 && args.sparse_mode != 3)
-        return op_refuse(c, "sparse mode %lld is not replayed", (long long)args.sparse_mode);
+        return op_refuse_here(
+            c, op_refuse(c, "sparse mode %lld is not replayed", (long long)args.sparse_mode));
     if ((problem = fia_heads(c, row, &args)) != NULL)
         return problem;
     const struct tensor *q = &row->in[FIA_QUERY].t;

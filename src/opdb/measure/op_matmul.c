@@ -347,7 +347,8 @@ const char *op_dispatch_prepare(struct op_call *c, const struct op_row *row)
     if (problem != NULL)
         return problem;
     if (row->runtime.ep_size > 1)
-        return op_refuse(c, "EP Size %lld needs as many devices", (long long)row->runtime.ep_size);
+        return op_refuse_here(
+            c, op_refuse(c, "EP Size %lld needs as many devices", (long long)row->runtime.ep_size));
     c->m = row->in[0].t.dim[0];
     c->k = row->in[0].t.dim[1];
     c->n = w1->t.dim[2];

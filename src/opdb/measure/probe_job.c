@@ -162,7 +162,7 @@ enum status probe_run(const struct probe_job *job, struct probed_sizes *out, str
                              "the shapes have no such dimension: %.*s", STR_ARGS(job->axis));
         vec_push(&out->at, ((struct probed_size){axis.values[i], MEASURE_NOT_RUN, 0, S("")}));
     }
-    TRY(measure_db_open(&measure, &out->arena, &facts, d));
+    TRY(measure_db_open(&measure, NULL, &out->arena, &facts, d));
     out->backend = measure.options.backend->name;
     struct measure_job run = {.op = job->op,
                               .rows = rows,
@@ -183,7 +183,7 @@ void probed_sizes_free(struct probed_sizes *p)
 
 /* ---- as records and as a report ---- */
 
-enum { STATES = MEASURE_NOT_RUN + 1 };
+enum { STATES = MEASURE_NOT_HERE + 1 };
 
 static const struct field value_fields[] = {
     FIELD(struct probed_size, value, "value", .head = "value"),

@@ -193,8 +193,41 @@ static enum heard round_of(struct child *child, const struct measure_job *job, s
     return heard;
 }
 
+/* In this process, without limits: a row that hangs or faults takes the command with it. */
+static enum status measure_here(const struct measure_job *job, struct diag *d)
+{
+    struct measure_options o = job->options;
+    struct backend_facts facts = {.copy_gbps = -1, .matrix_tflops = -1};
+    struct pool *pool = pool_new(0);
+    void *state = NULL;
+    enum status st = ST_OK;
+
+    if (o.libraries.find != NULL)
+        o.libraries.find(&o.libraries);
+    const char *problem = o.backend->open(&state, &o.libraries);
+    if (problem == NULL && o.memory == 0) {
+        problem = o.backend->facts(state, &facts);
+        o.memory = facts.memory;
+    }
+    if (problem != NULL)
+        st = diag_fail(d, ST_TOOL, "perfdb.no-backend", (struct where){0}, "no %s device: %s",
+                       o.backend->name, problem);
+    for (size_t i = 0; i < job->n && st == ST_OK; i++) {
+        struct measure_result result = measure_row(state, &o, job->op, &job->rows[i], pool);
+        bool goes_on = job->done(job->ctx, i, &result);
+        if (cancelled() || !goes_on || (job->tick != NULL && !job->tick(job->ctx)))
+            st = ST_CANCELLED;
+    }
+    if (state != NULL)
+        o.backend->close(state);
+    pool_free(pool);
+    return st;
+}
+
 enum status measure_run(const struct measure_job *job, struct diag *d)
 {
+    if (job->execution == MEASURE_HERE)
+        return measure_here(job, d);
     int64_t limit_ms = job->options.limit_ms > 0 ? job->options.limit_ms : MEASURE_LIMIT_MS;
     struct round r = {0};
 

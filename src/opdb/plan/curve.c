@@ -4,7 +4,6 @@
 #include "opdb/plan/curve_in.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/tables/ranked.h"
@@ -223,7 +222,7 @@ static bool fill_knot(struct curves *cs, const struct curve *v, const struct mod
     struct call_time t;
     double us;
 
-    double quantising = getenv("NOQ") ? 0 : quantising_us(cs, c, exp(v->x[i]));
+    double quantising = quantising_us(cs, c, exp(v->x[i]));
     double least = call_floor_us(cs->times.db->device, &one);
     if (ask_row(cs, &one, &us)) {
         v->us[at] = log(fmax(us - quantising, fmin(us, least)));

@@ -9,6 +9,7 @@
 #include "base/tables/ranked.h"
 #include "opdb/predict/query.h"
 #include "opdb/rows/columns.h"
+#include "opdb/rows/db_device.h"
 #include "opdb/rows/opset.h"
 
 /* Errors of many predictions. */
@@ -80,8 +81,8 @@ static struct str variant_of(struct accuracy *a, const struct opset *s,
 
 static struct str model_of(struct accuracy *a, const struct estimate_model *m)
 {
-    const struct estimate_roof *r = &m->roof;
-    const char *smooth = m->kriging.is_smooth ? "smooth" : "linear";
+    const struct estimate_roof *r = &m->member[0].roof;
+    const char *smooth = m->member[0].kriging.is_smooth ? "smooth" : "linear";
 
     if (r->cache > 0)
         return arena_format(&a->arena, "roof with %.0f MB of cache, %s", r->cache / 1e6, smooth);
@@ -94,6 +95,7 @@ static struct str model_of(struct accuracy *a, const struct estimate_model *m)
                         r->cores, smooth);
 }
 
+/* Each point left out alone, then each fifth of the longest axis. */
 static void judge_regime(struct accuracy *a, const struct opset *s, const struct opset_regime *r,
                          struct accuracy_errors all[2])
 {
@@ -102,11 +104,12 @@ static void judge_regime(struct accuracy *a, const struct opset *s, const struct
                              .variant = variant_of(a, s, r),
                              .rows = r->points.n};
     struct estimate_model model;
+    struct estimate_chip chip = opset_chip(s, &r->points.at[0].work);
 
     for (int is_block = 0; is_block < 2; is_block++) {
         struct accuracy_errors errors = {0};
-        size_t n = is_block ? estimate_leave_block_out(r->points.at, r->points.n, s->cores, trials)
-                            : estimate_leave_one_out(r->points.at, r->points.n, s->cores, trials);
+        size_t n = is_block ? estimate_leave_block_out(r->points.at, r->points.n, &chip, trials)
+                            : estimate_leave_one_out(r->points.at, r->points.n, &chip, trials);
         for (size_t i = 0; i < n; i++) {
             const struct estimate_trial *t = &trials[i];
             double measured = r->points.at[t->point].us, error = fabs(t->us / measured - 1);
@@ -119,7 +122,7 @@ static void judge_regime(struct accuracy *a, const struct opset *s, const struct
         }
         *(is_block ? &op.block : &op.one) = accuracy_judge(&errors);
     }
-    estimate_fit(&model, r->points.at, r->points.n, s->cores);
+    estimate_fit(&model, r->points.at, r->points.n, &chip);
     op.model = model_of(a, &model);
     estimate_free(&model);
     mem_free(trials);
@@ -129,7 +132,7 @@ static void judge_regime(struct accuracy *a, const struct opset *s, const struct
 enum status accuracy_find(struct accuracy *a, const struct place_files *tree, const char *dir,
                           struct diag *d)
 {
-    const struct device *device = query_device(dir);
+    const struct device *device = db_device_of_path(dir);
     struct accuracy_errors all[2] = {0};
     enum status st = ST_OK;
 
@@ -142,7 +145,7 @@ enum status accuracy_find(struct accuracy *a, const struct place_files *tree, co
             diag_add(d, SEV_LOSS, "perfdb.table-skipped", (struct where){.path = tree->at[i].path},
                      "table skipped: it cannot be read");
         }
-        s.cores = device != NULL ? device->cores : 0;
+        s.device = device;
         for (size_t r = 0; r < s.regimes.n && st == ST_OK; r++) {
             judge_regime(a, &s, &s.regimes.at[r], all);
             st = cancelled() ? ST_CANCELLED : ST_OK;

@@ -21,16 +21,18 @@ static const double core_counts[] = {20, 24,  25,  32,  40,  48,  56,  64,  72, 
  * Keys of attention are split evenly; its last rows have the most of them. */
 static double tiled(const struct estimate_roof *r, const struct call_work *w)
 {
+    double flops = r->fill > 0 ? w->flops * (1 + r->fill / w->depth) : w->flops;
+
     if (r->cores <= 0 || w->rows <= 0)
-        return w->flops;
+        return flops;
     double down = ceil(w->rows / r->tile_rows),
            across = fmax(1, ceil(w->columns / r->tile_columns));
     double all = down * across * w->units, waste = r->is_cut ? 1 : down * r->tile_rows / w->rows;
     if (w->kind == WORK_MATMUL && !r->is_cut)
         waste *= across * r->tile_columns / w->columns;
-    double longest = waste * w->flops / all * w->peak;
+    double longest = waste * flops / all * w->peak;
     return fmin((ceil(all / r->cores) + r->ramp) * longest * r->cores,
-                waste * w->flops + (1 + r->ramp) * longest * r->cores);
+                waste * flops + (1 + r->ramp) * longest * r->cores);
 }
 
 /* All bytes come from the cache while they fit, ever fewer up to twice its size, then none: the
@@ -45,18 +47,66 @@ static double moved(const struct estimate_roof *r, double bytes)
 
 double estimate_roof_us(const struct estimate_roof *r, const struct call_work *w)
 {
-    return r->launch_us + fmax(tiled(r, w) / r->rate, moved(r, w->bytes));
+    double latency = r->launch_us + r->deep_us * w->depth;
+    double work = fmax(tiled(r, w) / r->rate, moved(r, w->bytes));
+    double a = latency * latency, b = work * work;
+
+    switch (r->overlap) {
+    case ESTIMATE_SQUARES:
+        return sqrt(a + b);
+    case ESTIMATE_FOURTH:
+        return sqrt(sqrt(a * a + b * b));
+    default:
+        return latency + work;
+    }
+}
+
+/* How far a rate is from what kernels usually reach of the chip; rates that the points hardly tell
+ * stay near it. */
+static double strangeness(double rate, double usual, double peak)
+{
+    if (usual <= 0)
+        return 0;
+    return rate > peak ? log(rate / peak) : fmax(0, log(usual / rate));
+}
+
+/* What kernels reach of the memory of a chip, by the bytes that they cannot do without: products
+ * and attention stream, others read and write some bytes twice. */
+static double usual_speed(const struct estimate_chip *chip, enum work_kind kind)
+{
+    bool is_stream = kind == WORK_MATMUL || kind == WORK_ATTENTION;
+
+    return (is_stream ? 0.85 : kind == WORK_PICK ? 0.5 : 0.6) * chip->speed;
+}
+
+void estimate_beyond_cache(struct estimate_roof *r, const struct estimate_chip *chip,
+                           enum work_kind kind, double most_bytes)
+{
+    double usual = usual_speed(chip, kind);
+
+    if (chip->cache <= 0 || usual <= 0 || r->cache > 0 || r->speed <= usual ||
+        most_bytes > 2 * chip->cache)
+        return;
+    r->cache = chip->cache;
+    r->fast = r->speed;
+    r->speed = sqrt(usual * r->speed);
 }
 
 /* Mean absolute error of the logarithm; far points count no more than others. */
 static double misfit(const struct estimate_roof *r, const struct estimate_sample *s)
 {
+    const double prior = 0.15; /* of a point, for a factor of e */
     double sum = 0;
 
     for (size_t i = 0; i < s->n; i++) {
         const struct estimate_point *p = &s->points[s->at[i]];
-        sum += fmin(1, fabs(log(p->us / estimate_roof_us(r, &p->work))));
+        double weight = s->weight != NULL ? s->weight[i] : 1;
+        sum += weight * fmin(1, fabs(log(p->us / estimate_roof_us(r, &p->work))));
     }
+    const struct call_work *first = &s->points[s->at[0]].work;
+    sum += prior * strangeness(r->speed, usual_speed(s->chip, first->kind), s->chip->speed);
+    if (first->flops > 0)
+        sum += prior * strangeness(r->rate, 0.75 * s->chip->rate, s->chip->rate);
     return sum / (double)s->n;
 }
 
@@ -108,6 +158,10 @@ static double refine(struct estimate_roof *r, const struct estimate_sample *s)
             best = descend(&one, &one.rate, s, best, steps[i]);
             best = descend(&one, &one.speed, s, best, steps[i]);
             best = descend(&one, &one.launch_us, s, best, steps[i]);
+            if (one.deep_us > 0)
+                best = descend(&one, &one.deep_us, s, best, steps[i]);
+            if (one.fill > 0)
+                best = descend(&one, &one.fill, s, best, steps[i]);
             if (one.cache > 0)
                 best = descend(&one, &one.fast, s, best, steps[i]);
             if (one.ramp > 0)
@@ -121,9 +175,75 @@ static double refine(struct estimate_roof *r, const struct estimate_sample *s)
     return least;
 }
 
+/* The middle depth of the points. */
+static double usual_depth(const struct estimate_sample *s)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        sum += log(fmax(1, s->points[s->at[i]].work.depth));
+    return exp(sum / (double)s->n);
+}
+
+/* Refines `one`, which joins the family, and takes it when it fits better by more than chance. */
+static void keep_if_better(struct estimate_roof *r, double *least, struct estimate_roof *one,
+                           struct estimate_fits *f, const struct estimate_sample *s)
+{
+    const double gain = 0.9;
+    double now = refine(one, s);
+
+    if (f != NULL && f->n < ESTIMATE_FITS) {
+        f->at[f->n] = *one;
+        f->misfit[f->n++] = now;
+    }
+    if (now < gain * *least) {
+        *least = now;
+        *r = *one;
+    }
+}
+
+/* The same with latency and throughput overlapping, with a latency that grows with depth, with
+ * parts that take a while to fill. All that were tried are the family (NULL: nobody asks). */
+static void refine_latency(struct estimate_roof *r, struct estimate_fits *f,
+                           const struct estimate_sample *s)
+{
+    double least = INFINITY, depth = usual_depth(s);
+    struct estimate_roof start = *r, one = *r;
+
+    keep_if_better(r, &least, &one, f, s);
+    start = *r;
+    for (unsigned i = 1; i < 2 * ESTIMATE_OVERLAPS; i++) {
+        one = start;
+        one.overlap = (enum estimate_overlap)(i % ESTIMATE_OVERLAPS);
+        if (i >= ESTIMATE_OVERLAPS) {
+            one.launch_us /= 2;
+            one.deep_us = one.launch_us / depth;
+        }
+        keep_if_better(r, &least, &one, f, s);
+    }
+    if (s->points[s->at[0]].work.flops <= 0)
+        return;
+    one = *r;
+    one.fill = depth / 4;
+    keep_if_better(r, &least, &one, f, s);
+}
+
+void estimate_refit(struct estimate_fits *f, const struct estimate_sample *s)
+{
+    unsigned n = f->n;
+
+    f->points = (double)s->n;
+    for (unsigned i = 0; i < n && f->n < ESTIMATE_FITS; i++, f->n++) {
+        f->at[f->n] = f->at[i];
+        refine(&f->at[f->n], s);
+    }
+    for (unsigned i = 0; i < f->n; i++)
+        f->misfit[i] = misfit(&f->at[i], s);
+}
+
 /* The size of a cache that fits best, when there are points on both sides of it. */
-static bool choose_cache(struct estimate_roof *out, const struct estimate_roof *plain,
-                         const struct estimate_sample *s)
+static bool choose_cache(struct estimate_roof *out, struct estimate_fits *f,
+                         const struct estimate_roof *plain, const struct estimate_sample *s)
 {
     enum { SIDE = 4, SIZES = 16 }; /* 8 to 227 MB */
     double least = INFINITY;
@@ -151,9 +271,13 @@ static bool choose_cache(struct estimate_roof *out, const struct estimate_roof *
             *out = one;
         }
     }
-    if (least < INFINITY)
-        refine(out, s);
-    return least < INFINITY && out->fast > out->speed;
+    if (least == INFINITY)
+        return false;
+    f->at[0] = *out;
+    f->misfit[0] = refine(&f->at[0], s);
+    *out = f->at[0];
+    f->n = out->fast > out->speed;
+    return f->n > 0;
 }
 
 /* Roofs in order of their misfit, the best of them. */
@@ -224,7 +348,7 @@ static void glance_all(struct ranking *out, const struct estimate_sample *s, dou
 {
     uint32_t few[GLANCE];
     size_t n = s->n < GLANCE ? s->n : GLANCE;
-    struct estimate_sample sample = {s->points, few, n};
+    struct estimate_sample sample = {s->points, few, n, s->chip, NULL};
     struct estimate_roof plain = {0};
     bool is_attention = s->points[s->at[0]].work.kind == WORK_ATTENTION;
     size_t n_tiles = is_attention ? ARRAY_LEN(parts) : (size_t)SIDES * SIDES;
@@ -251,8 +375,8 @@ static void glance_all(struct ranking *out, const struct estimate_sample *s, dou
 }
 
 /* The tiles and numbers of cores that fit best. */
-static void choose_tiles(struct estimate_roof *top, size_t n, const struct estimate_sample *s,
-                         double cores)
+static void choose_tiles(struct estimate_roof *top, size_t n, struct estimate_fits *f,
+                         const struct estimate_sample *s, double cores)
 {
     enum { LIKELY = 40 };
     struct estimate_roof likely[LIKELY];
@@ -273,22 +397,26 @@ static void choose_tiles(struct estimate_roof *top, size_t n, const struct estim
         rank(&chosen, &one, now * handicap(&one, cores));
     }
     for (size_t k = 0; k < n; k++)
-        refine(&top[k], s);
+        refine_latency(&top[k], k == 0 ? f : NULL, s);
 }
 
-size_t estimate_roofs(struct estimate_roof *out, const struct estimate_sample *s, double cores)
+size_t estimate_roofs(struct estimate_roof *out, struct estimate_fits *family,
+                      const struct estimate_sample *s)
 {
     enum { FEW = 4, TILED_FROM = 8, CACHED_FROM = 12 };
 
     out[0] = (struct estimate_roof){0};
     first_guess(&out[0], s);
+    family[ESTIMATE_PLAIN].at[0] = out[0];
+    family[ESTIMATE_PLAIN].n = 1;
     if (s->n < FEW)
         return 1;
-    refine(&out[0], s);
+    family[ESTIMATE_PLAIN].n = 0;
+    refine_latency(&out[0], &family[ESTIMATE_PLAIN], s);
     size_t n = 1;
-    n += s->n >= CACHED_FROM && choose_cache(&out[1], &out[0], s);
+    n += s->n >= CACHED_FROM && choose_cache(&out[1], &family[ESTIMATE_CACHED], &out[0], s);
     if (s->n < TILED_FROM || s->points[s->at[0]].work.rows <= 0)
         return n;
-    choose_tiles(out + n, ESTIMATE_TILED, s, cores);
+    choose_tiles(out + n, ESTIMATE_TILED, &family[ESTIMATE_CUT], s, s->chip->cores);
     return n + ESTIMATE_TILED;
 }

@@ -78,6 +78,8 @@ TEST(rates_are_fitted_to_points_of_both_kinds)
     enum { POINTS = 24 };
     struct estimate_point points[POINTS] = {0};
     uint32_t at[POINTS];
+    const struct estimate_chip unknown = {0};
+    struct estimate_fits family[ESTIMATE_KINDS] = {0};
     struct estimate_roof made = {.launch_us = 3, .rate = 2e6, .speed = 5e4}, out[ESTIMATE_ROOFS];
 
     for (uint32_t i = 0; i < POINTS; i++) {
@@ -87,7 +89,8 @@ TEST(rates_are_fitted_to_points_of_both_kinds)
         points[i].us = estimate_roof_us(&made, &points[i].work);
         at[i] = i;
     }
-    assert_true(estimate_roofs(out, &(struct estimate_sample){points, at, POINTS}, 0) > 0);
+    struct estimate_sample sample = {.points = points, .at = at, .n = POINTS, .chip = &unknown};
+    assert_true(estimate_roofs(out, family, &sample) > 0);
     assert_true(fabs(log(out[0].rate / made.rate)) < 0.02);
     assert_true(fabs(log(out[0].speed / made.speed)) < 0.02);
     assert_true(fabs(log(out[0].launch_us / made.launch_us)) < 0.05);

@@ -101,7 +101,7 @@ TEST(a_dense_tiled_roofline_is_predicted_and_its_intervals_hold)
     static struct estimate_trial trials[ESTIMATE_TRIALS];
     size_t n = make_grid(points, 0.02);
 
-    size_t tried = estimate_leave_one_out(points, n, 0, trials);
+    size_t tried = estimate_leave_one_out(points, n, &(struct estimate_chip){0}, trials);
     assert_true(tried >= 200);
     assert_true(quantile(trials, tried, 0.5) <= 0.05);
     assert_true(quantile(trials, tried, 0.95) <= 0.15);
@@ -117,7 +117,7 @@ TEST(other_tiles_are_found)
     made_with = &other;
     size_t n = make_grid(points, 0.02);
     made_with = &usual;
-    size_t tried = estimate_leave_one_out(points, n, 0, trials);
+    size_t tried = estimate_leave_one_out(points, n, &(struct estimate_chip){0}, trials);
     assert_true(quantile(trials, tried, 0.5) <= 0.05);
     assert_true(quantile(trials, tried, 0.95) <= 0.15);
     assert_in_range(100 * coverage(trials, tried), 75, 85);
@@ -135,7 +135,7 @@ TEST(waves_are_steps)
     make_point(&one, 4224, 4096, 1024, 0);
     make_point(&two, 4352, 4096, 1024, 0);
     assert_true(two.us > 1.8 * one.us - 5);
-    estimate_fit(&model, points, n, 132);
+    estimate_fit(&model, points, n, &(struct estimate_chip){.cores = 132});
     estimate_call(&model, &one.work, ESTIMATE_NONE, &a);
     estimate_call(&model, &two.work, ESTIMATE_NONE, &b);
     assert_true(fabs(a.us / one.us - 1) < 0.1);
@@ -149,7 +149,7 @@ TEST(the_nearest_points_are_those_of_a_plain_search)
     struct estimate_model model;
     size_t n = make_grid(points, 0.02);
 
-    estimate_fit(&model, points, n, 132);
+    estimate_fit(&model, points, n, &(struct estimate_chip){.cores = 132});
     for (int k = 0; k < 50; k++) {
         struct estimate_point p;
         struct estimate e;
@@ -161,7 +161,7 @@ TEST(the_nearest_points_are_those_of_a_plain_search)
             double sum = 0;
             for (unsigned axis = 0; axis < p.work.n_axes; axis++)
                 sum += pow(log(p.work.axis[axis] / points[i].work.axis[axis]) *
-                               model.kriging.scale[axis],
+                               model.member[0].kriging.scale[axis],
                            2);
             if (sum < least - 1e-12) {
                 least = sum;
@@ -188,7 +188,7 @@ TEST(between_three_rows_the_answer_is_between_them)
     points[1].us = 52;
     points[2].us = 100;
     make_point(&asked, 64, 5120, 768, 0);
-    estimate_fit(&model, points, 3, 0);
+    estimate_fit(&model, points, 3, &(struct estimate_chip){.cores = 0});
     estimate_call(&model, &asked.work, ESTIMATE_NONE, &e);
     assert_true(e.is_inside);
     assert_true(e.us > 50 && e.us < 70);
@@ -207,7 +207,7 @@ TEST(one_point_is_enough_for_an_answer)
 
     make_point(&point, 1024, 4096, 4096, 0);
     make_point(&asked, 2048, 4096, 4096, 0);
-    estimate_fit(&model, &point, 1, 0);
+    estimate_fit(&model, &point, 1, &(struct estimate_chip){.cores = 0});
     estimate_call(&model, &asked.work, ESTIMATE_NONE, &e);
     assert_true(e.us > point.us && e.us < 3 * point.us);
     assert_true(e.high_us > 1.3 * e.us);

@@ -9,6 +9,7 @@
 #include "base/text/num.h"
 #include "capture/classify.h"
 #include "opdb/rows/columns.h"
+#include "opdb/rows/db_device.h"
 #include "opdb/rows/opset.h"
 
 static bool is_yes(struct str text)
@@ -111,35 +112,11 @@ struct query_result query_interpolated(struct str kernel, double latency, int di
                                  .rule = rules[dims - 1]};
 }
 
-const struct device *query_device(const char *dir)
-{
-    static const struct {
-        struct str part;
-        const char *chip;
-    } boards[] = {{S_INIT("_376T_"), "910B1"},
-                  {S_INIT("_313T_"), "910B2"},
-                  {S_INIT("_280T_64G"), "910B3"},
-                  {S_INIT("_280T_32G"), "910B4"}};
-    struct str rest = str_of(dir), part;
-    const struct device *found = NULL;
-
-    while (str_split(&rest, '/', &part) && part.at != NULL) {
-        const struct device *one = device_find(&device_builtin, part);
-        for (size_t i = 0; i < ARRAY_LEN(boards) && one == NULL; i++)
-            if (str_starts(part, S("ATLAS_")) && str_contains(part, boards[i].part))
-                one = device_find(&device_builtin, str_of(boards[i].chip));
-        found = one != NULL ? one : found;
-        if (rest.at == NULL)
-            break;
-    }
-    return found;
-}
-
 enum status query_open(struct query_db *db, const char *dir, struct diag *d)
 {
     *db = (struct query_db){.dir = dir};
     arena_init(&db->arena);
-    db->device = query_device(dir);
+    db->device = db_device_of_path(dir);
     if (!fs_is_dir(dir))
         return diag_fail(d, ST_NOT_FOUND, "perfdb.no-database", (struct where){.path = dir},
                          "database folder not found");
@@ -259,7 +236,7 @@ enum status query_set(struct query_db *db, struct str kernel, struct opset **out
     if (path != NULL) {
         entry.set = ARENA_NEW(&db->arena, struct opset);
         st = opset_read(entry.set, entry.kernel, path, d);
-        entry.set->cores = db->device != NULL ? db->device->cores : 0;
+        entry.set->device = db->device;
     }
     vec_push(&db->sets, entry);
     *out = entry.set;

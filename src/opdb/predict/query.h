@@ -126,10 +126,6 @@ struct query_set {
     struct opset *set; /* NULL: there is no such file */
 };
 
-/* The chip that a folder of the path names: NVIDIA_H200_141G; ATLAS_800_A2_376T_64G by its rate.
- * NULL: none. */
-const struct device *query_device(const char *dir);
-
 enum status query_open(struct query_db *db, const char *dir, struct diag *d);
 void query_close(struct query_db *db);
 
@@ -177,6 +173,9 @@ void query_answer(struct opset *set, const struct call_work *w, bool is_exact,
 bool query_has_roof(const char *miss, struct str kernel); /* operators that are known */
 void query_analytic(const struct device *device, const struct query *q, struct str kernel,
                     const struct call_work *w, struct query_result *out);
+
+/* TFLOP/s of products of a type; 0: unknown. */
+double query_peak(const struct device *device, enum dtype type);
 
 /* How far a row may be from a second measurement of its call, as a factor of an 80 % interval. */
 double query_noise(const struct estimate_model *m);

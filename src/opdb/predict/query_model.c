@@ -127,7 +127,9 @@ static double confidence(const struct query_result *r)
 
 double query_noise(const struct estimate_model *m)
 {
-    return exp(1.2816 * m->spread * sqrt(m->kriging.noise));
+    const struct estimate_member *best = &m->member[0];
+
+    return exp(1.2816 * best->spread * sqrt(best->kriging.noise));
 }
 
 double query_six_digits(double value)
@@ -183,8 +185,7 @@ bool query_has_roof(const char *miss, struct str kernel)
     return strcmp(miss, "csv_not_found") != 0 || bench_is_known(kernel);
 }
 
-/* TFLOP/s of products of a type; 0: unknown. */
-static double product_rate(const struct device *device, enum dtype type)
+double query_peak(const struct device *device, enum dtype type)
 {
     enum peak own;
 
@@ -205,7 +206,7 @@ void query_analytic(const struct device *device, const struct query *q, struct s
 {
     if (!has_types(q))
         return;
-    double rate = product_rate(device, query_type(q->inputs.at[0].dtype)) * 1e6;
+    double rate = query_peak(device, query_type(q->inputs.at[0].dtype)) * 1e6;
     double speed = device->gbps * 1e3;
     if (speed <= 0 || (w->flops > 0 && rate <= 0))
         return;

@@ -131,6 +131,7 @@ static bool place_matmul(struct query_inputs in, struct call_work *w)
 
     set_axes(w, 4, (const double[]){per_unit, p.depth, p.columns, p.units});
     w->kind = WORK_MATMUL;
+    w->depth = p.depth;
     /* Experts share the rows. */
     w->rows = is_batched || p.units == 1 ? per_unit : fmax(1, p.rows / p.units);
     w->columns = p.columns;
@@ -143,6 +144,11 @@ static bool place_matmul(struct query_inputs in, struct call_work *w)
     return true;
 }
 
+/* PyTorch has a kernel of its own for up to so many indices, whose threads go through them one
+ * after another (ATen, Indexing.cu: indexSelectSmallIndex). Where a device does not, the roof that
+ * is fitted gives depth no time. */
+static const double serial_picks = 16;
+
 static void place_pick(struct query_inputs in, struct call_work *w)
 {
     struct cell_dims source = in.at[0].dims;
@@ -150,6 +156,7 @@ static void place_pick(struct query_inputs in, struct call_work *w)
     double count = elements(in.at[in.n - 1].dims);
 
     w->kind = WORK_PICK;
+    w->depth = count <= serial_picks ? count : 1;
     set_axes(w, 2, (const double[]){count, width});
 }
 
@@ -158,7 +165,8 @@ static void place_cache(struct query_inputs in, struct call_work *w)
     double tokens = elements(in.at[in.n - 1].dims);
 
     w->kind = WORK_PICK;
-    set_axes(w, 2, (const double[]){tokens, elements(in.at[0].dims) / fmax(tokens, 1)});
+    w->depth = elements(in.at[0].dims) / fmax(tokens, 1);
+    set_axes(w, 2, (const double[]){tokens, w->depth});
     w->bytes = 2 * (size_of(&in.at[0]) + size_of(&in.at[1])) + size_of(&in.at[in.n - 1]);
 }
 
@@ -170,6 +178,7 @@ static void place_plain(struct query_inputs in, struct call_work *w)
     w->kind = WORK_PLAIN;
     for (size_t i = 1; i < in.n; i++)
         others += elements(in.at[i].dims);
+    w->depth = width;
     set_axes(w, 3, (const double[]){all / width, width, others});
 }
 
@@ -215,6 +224,7 @@ static bool place_attention(struct query_inputs in, const struct work_lengths *l
     double kept = rotated > 0 && kv_heads == 1 ? size + rotated : size + out; /* latent: once */
     size += rotated;
     w->kind = WORK_ATTENTION;
+    w->depth = keys;
     set_axes(w, 6, (const double[]){len->seqs, each, keys, heads, kv_heads, size});
     w->flops = 2 * heads * (size + out) * len->pairs;
     w->bytes = bytes * (size + out) * len->queries * heads + cached * kept * len->keys * kv_heads;
@@ -291,6 +301,7 @@ bool work_of(struct arena *arena, struct str kernel, struct query_inputs in,
     in = query_normal(arena, kernel, in, str_equal(kernel, S("SwiGlu")) ? 1 : in.n + 1);
     if (!has_sizes(in))
         return false;
+    out->type = query_type(in.at[0].dtype);
     bool is_moved = (is_pick && in.n >= 2) || (query_is_cache_write(kernel) && in.n >= 3);
     out->regime = regime_of(in, formats, extra, is_attention || is_moved ? 1 : in.n);
     out->exact = out->regime;
@@ -324,6 +335,7 @@ void work_of_comm(double bytes, double devices, uint64_t regime, struct call_wor
 {
     *out = (struct call_work){
         .kind = WORK_COMM, .bytes = bytes, .units = 1, .peak = 1, .regime = regime};
+    out->depth = devices;
     set_axes(out, 2, (const double[]){bytes, devices});
     out->exact = hash_mix(hash_mix(regime, num_u64_of(bytes)), num_u64_of(devices));
 }

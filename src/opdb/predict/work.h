@@ -23,12 +23,14 @@ enum { WORK_AXES = 6 };
 
 struct call_work {
     enum work_kind kind;
+    enum dtype type; /* of the first input */
     unsigned n_axes;
     double axis[WORK_AXES]; /* all above 0 */
     double flops, bytes;
     double rows, columns;   /* of the result of one unit, cut into tiles; 0: not a product */
     double units;           /* independent parts */
     double peak;            /* the longest part over the mean one */
+    double depth;           /* steps of one part that follow one another: elements of a row, K */
     uint64_t regime, exact; /* equal for calls that may be compared; for the same call */
 };
 

@@ -194,6 +194,18 @@ void opset_free(struct opset *s)
     table_free(&s->table);
 }
 
+struct estimate_chip opset_chip(const struct opset *s, const struct call_work *w)
+{
+    const struct device *d = s->device;
+
+    if (d == NULL)
+        return (struct estimate_chip){0};
+    return (struct estimate_chip){.cores = d->cores,
+                                  .rate = query_peak(d, w->type) * 1e6,
+                                  .speed = d->gbps * 1e3,
+                                  .cache = d->l2_mb * 1e6};
+}
+
 const struct estimate_point *opset_exact(const struct opset *s, const struct call_work *w,
                                          uint32_t *row)
 {
@@ -220,8 +232,10 @@ struct opset_regime *opset_regime(struct opset *s, const struct call_work *w)
     if (!hash_get(&s->regime_of, w->regime, &regime))
         return NULL;
     struct opset_regime *r = &s->regimes.at[regime];
-    if (!r->is_fitted)
-        estimate_fit(&r->model, r->points.at, r->points.n, s->cores);
+    if (!r->is_fitted) {
+        struct estimate_chip chip = opset_chip(s, &r->points.at[0].work);
+        estimate_fit(&r->model, r->points.at, r->points.n, &chip);
+    }
     r->is_fitted = true;
     return r;
 }

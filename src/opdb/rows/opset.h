@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "base/tables/hash.h"
+#include "device/device.h"
 #include "opdb/predict/estimate.h"
 #include "opdb/rows/table.h"
 
@@ -24,7 +25,7 @@ struct opset_regime {
 struct opset {
     struct str kernel;
     struct op_table table;
-    double cores; /* of the device; 0: unknown */
+    const struct device *device; /* whose times they are; NULL: unknown */
     VEC_OF(struct opset_regime) regimes;
     struct hash regime_of; /* key to number */
     struct hash exact;     /* call to number of `calls` */
@@ -43,6 +44,9 @@ void opset_free(struct opset *s);
 /* The call itself; NULL when no row has it. `row` of the table. */
 const struct estimate_point *opset_exact(const struct opset *s, const struct call_work *w,
                                          uint32_t *row);
+
+/* What the device can do at best with the type of a call. */
+struct estimate_chip opset_chip(const struct opset *s, const struct call_work *w);
 
 /* The regime of a call; NULL when no row is of it. Fitted, or as it is in a set that others read.
  */

@@ -288,6 +288,7 @@ static void apply_case(struct work *w, const struct summary_case *c, bool may_ad
         no_match(w, c, &s, may_add);
         return;
     }
+    u->matched++;
     bool may_update =
         w->how->mode == UPDATE_ALL ||
         !cell_is_measured(table_cell(t, row, w->average), table_cell(t, row, w->profiled));
@@ -303,20 +304,36 @@ static void apply_case(struct work *w, const struct summary_case *c, bool may_ad
     note_gap(w, row);
 }
 
-static void prune_rows(struct work *w)
+/* Which rows have no duration, replayed or profiled; for mem_free(). */
+static bool *empty_rows(const struct op_table *t, struct arena *arena, struct update_list *out)
 {
-    struct op_table *t = &w->u->table;
-    bool *is_dropped = mem_grow(NULL, sizeof(*is_dropped), t->n_rows + 1);
+    int average = table_column(t, COL_AVERAGE), profiled = table_column(t, COL_PROFILED);
+    int in = table_column(t, COL_INPUT_SHAPES), made = table_column(t, COL_OUTPUT_SHAPES);
+    bool *is_empty = mem_grow(NULL, sizeof(*is_empty), t->n_rows + 1);
 
     for (size_t row = 0; row < t->n_rows; row++) {
-        is_dropped[row] =
-            !cell_is_measured(table_cell(t, row, w->average), table_cell(t, row, w->profiled));
-        w->u->is_changed = w->u->is_changed || is_dropped[row];
-        if (is_dropped[row])
-            list_add(&w->u->deleted, shapes_of(w, row));
+        is_empty[row] =
+            !cell_is_measured(table_cell(t, row, average), table_cell(t, row, profiled));
+        if (is_empty[row])
+            list_add(out, signature_text(arena, table_cell(t, row, in), table_cell(t, row, made)));
     }
-    table_drop_rows(t, is_dropped);
-    mem_free(is_dropped);
+    return is_empty;
+}
+
+static void prune_rows(struct work *w)
+{
+    struct update *u = w->u;
+    bool *is_empty = empty_rows(&u->table, &u->arena, &u->deleted);
+
+    if (u->deleted.n > 0) {
+        u->is_changed = true;
+        update_say(w, arena_format(&u->arena,
+                                   "[PRUNE] %.*s: %llu rows deleted, which have no duration, "
+                                   "replayed or profiled",
+                                   STR_ARGS(u->file), (unsigned long long)u->deleted.n));
+    }
+    table_drop_rows(&u->table, is_empty);
+    mem_free(is_empty);
 }
 
 /* The cells as they are now; the texts stay with `t`. */
@@ -370,6 +387,25 @@ void update_free(struct update *u)
     vec_free(&u->gaps);
     vec_free(&u->messages);
     arena_free(&u->arena);
+}
+
+enum status update_prune(const char *path, struct arena *arena, struct update_list *out,
+                         struct diag *d)
+{
+    struct op_table t;
+    enum status st = table_read(&t, path, d);
+
+    *out = (struct update_list){0};
+    if (st == ST_OK) {
+        bool *is_empty = empty_rows(&t, arena, out);
+        if (out->n > 0) {
+            table_drop_rows(&t, is_empty);
+            st = table_write(&t, path, t.has_bom ? TABLE_BOM : TABLE_NO_BOM, d);
+        }
+        mem_free(is_empty);
+    }
+    table_free(&t);
+    return st;
 }
 
 static enum status put_measured(struct op_table *t, const struct update_measured *at, size_t n,

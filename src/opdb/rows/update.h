@@ -38,6 +38,7 @@ struct update {
     struct op_table table; /* as it will be */
     struct op_table old;   /* as it was, in the new columns; filled when asked for */
     bool is_new, is_changed;
+    uint64_t matched; /* cases that a row has */
     uint64_t updated, added, unchanged;
     struct update_list missing, deleted;
     VEC_OF(struct update_duplicate) duplicates; /* most frequent first */
@@ -64,6 +65,11 @@ struct update_offer {
 enum status update_make(struct update *u, const char *path, const struct update_offer *offer,
                         const struct update_how *how, struct diag *d);
 void update_free(struct update *u);
+
+/* Deletes the rows of the table at `path` that have no duration, replayed or profiled; `out` has
+ * them. The arena keeps their texts. */
+enum status update_prune(const char *path, struct arena *arena, struct update_list *out,
+                         struct diag *d);
 
 /* A row of a table, counted from 0, and the duration that was measured for it. */
 struct update_measured {

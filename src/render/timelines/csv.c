@@ -107,6 +107,26 @@ static void put_attr(struct csv_writer *w, struct attr a)
     }
 }
 
+/* Whether ranks are joined: rows say which. */
+static bool has_ranks(const struct capture *cap)
+{
+    size_t i = 0;
+
+    while (i < cap->lanes.n && cap->lanes.at[i].rank < 0)
+        i++;
+    return i < cap->lanes.n;
+}
+
+static void csv_put_rank(struct csv_writer *w, size_t i)
+{
+    int64_t rank = w->cut->cap->lanes.at[w->cut->cap->slices.lane[i]].rank;
+
+    if (rank >= 0)
+        csv_write_i64(&w->csv, rank);
+    else
+        csv_write_cell(&w->csv, S(""));
+}
+
 static void put_device(struct csv_writer *w, const struct lane_key *key)
 {
     int64_t device = key->device >= 0 ? key->device : w->cut->cap->facts.device;
@@ -201,9 +221,12 @@ static bool csv_write_rows(struct csv_writer *w, const struct timeline_options *
     size_t n = kernels ? ARRAY_LEN(kernel_columns) : ARRAY_LEN(slice_columns);
     struct merge merge;
     size_t slice, rows = 0;
+    bool is_ranks = has_ranks(w->cut->cap);
 
     for (size_t i = 0; i < n; i++)
         csv_write_cell(&w->csv, str_of(columns[i]));
+    if (is_ranks)
+        csv_write_cell(&w->csv, S("rank"));
     csv_write_row(&w->csv);
     merge_init(&merge, w->cut, kernels);
     while (goes_on && merge_next(&merge, &slice)) {
@@ -211,6 +234,8 @@ static bool csv_write_rows(struct csv_writer *w, const struct timeline_options *
             render_csv_put_kernel(w, slice);
         else
             csv_put_slice(w, slice);
+        if (is_ranks)
+            csv_put_rank(w, slice);
         csv_write_row(&w->csv);
         if (++rows % BETWEEN_TICKS == 0)
             goes_on = !w->csv.text.has_failed && timeline_goes_on(options, w->bytes);

@@ -3,12 +3,16 @@
 #include "base/testing_folder.h"
 
 static struct slots slots;
+static struct args_dump found;
 
 static enum status dump_load(const char *text, const char *task)
 {
     vec_free(&slots);
+    struct args_dump_job job = {
+        .folder = scratch, .task_id = task, .func_id = -1, .is_reliable = true};
+
     scratch_put("tensor_dump.json", text);
-    return args_dump(&arena, scratch, task, &slots, &diag);
+    return args_dump(&arena, &job, &found, &slots, &diag);
 }
 
 #define BEFORE "\"stage\": \"before_dispatch\", "
@@ -51,10 +55,12 @@ TEST(dumps_that_are_wrong_are_refused)
 
 TEST(a_folder_without_a_dump)
 {
-    assert_int_equal(args_dump(&arena, "/no/such", NULL, &slots, &diag), ST_NOT_FOUND);
+    assert_int_equal(
+        args_dump(&arena, &(struct args_dump_job){.folder = "/no/such"}, &found, &slots, &diag),
+        ST_NOT_FOUND);
     assert_string_equal(diag.entries.at[0].first[0].text,
-                        "tensor_dump.json not found under /no/such");
+                        "args_dump.json or tensor_dump.json not found under /no/such");
 }
 
-TEST_MAIN("kernels/replay/tensor_dump", TS(the_first_tensor_of_each_slot_before_the_dispatch),
+TEST_MAIN("kernels/replay/args_dump", TS(the_first_tensor_of_each_slot_before_the_dispatch),
           TS(dumps_that_are_wrong_are_refused), TS(a_folder_without_a_dump))

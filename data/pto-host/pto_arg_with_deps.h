@@ -1,0 +1,1 @@
+#include "pto_orchestration_api.h"

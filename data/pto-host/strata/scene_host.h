@@ -1,0 +1,1 @@
+../../../include/strata/scene_host.h
