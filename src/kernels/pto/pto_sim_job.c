@@ -51,12 +51,11 @@ static enum status write_outcome(const struct capture *cap, const struct pto_out
         .chip = o->chip.name,
         .instructions = instructions_of(cap),
     };
-    struct text text = {0};
+    struct outfile file;
 
-    pto_outcome_keep(&said, &text);
-    enum status st = outfile_save(path, text_view(&text), d);
-    text_free(&text);
-    return st;
+    TRY(outfile_open(&file, path, d));
+    pto_outcome_keep(&said, outfile_sink(&file)); /* the commit tells of a failure */
+    return outfile_commit(&file, OUTFILE_FAST, d);
 }
 
 enum status pto_sim_insight(const struct capture *cap, const struct pto_outcome *o,

@@ -7,27 +7,46 @@
 
 #include "base/formats/csv.h"
 #include "base/text/num.h"
+#include "report/record.h"
 
 /* More than any run: sums of cycles stay exact as picoseconds. */
 enum { MOST_CYCLES_LOG2 = 40 };
 
-static const struct str head[] = {S_INIT("name"), S_INIT("cycles"), S_INIT("saved")};
+struct kept_row {
+    struct str name, cycles;
+    int64_t saved; /* negative: it was not tried */
+};
 
-void pto_outcome_keep(const struct pto_outcome_kept *o, struct text *out)
+static const struct field kept_fields[] = {
+    FIELD(struct kept_row, name, "name"),
+    FIELD(struct kept_row, cycles, "cycles"),
+    FIELD(struct kept_row, saved, "saved", .missing = MISSING_NEGATIVE),
+};
+static const struct record kept_record = RECORD(struct kept_row, kept_fields);
+
+bool pto_outcome_keep(const struct pto_outcome_kept *o, struct sink sink)
 {
-    text_put(out, S("name,cycles,saved\n"));
-    text_format(out, "total,%" PRId64 ",\n", o->limits.total);
-    text_format(out, "start,%" PRId64 ",\n", o->start);
-    text_format(out, "instructions,%" PRIu64 ",\n", o->instructions);
-    text_format(out, "mhz,%.17g,\n", o->mhz);
-    text_format(out, "chip,%.*s,\n", STR_ARGS(o->chip));
+    struct kept_row rows[5 + LIMITS];
+    size_t n = 0;
+    struct arena arena;
+
+    arena_init(&arena);
+    rows[n++] =
+        (struct kept_row){S("total"), arena_format(&arena, "%" PRId64, o->limits.total), -1};
+    rows[n++] = (struct kept_row){S("start"), arena_format(&arena, "%" PRId64, o->start), -1};
+    rows[n++] =
+        (struct kept_row){S("instructions"), arena_format(&arena, "%" PRIu64, o->instructions), -1};
+    rows[n++] = (struct kept_row){S("mhz"), arena_format(&arena, "%.17g", o->mhz), -1};
+    rows[n++] = (struct kept_row){S("chip"), o->chip, -1};
     for (size_t i = 0; i < o->limits.n; i++) {
         const struct limiter *x = &o->limits.at[i];
-        text_format(out, "%s,%" PRId64 ",", limit_name(x->what), x->path);
-        if (x->is_tried)
-            text_format(out, "%" PRId64, x->saved);
-        text_put(out, S("\n"));
+        rows[n++] = (struct kept_row){.name = str_of(limit_name(x->what)),
+                                      .cycles = arena_format(&arena, "%" PRId64, x->path),
+                                      .saved = x->is_tried ? x->saved : -1};
     }
+    bool is_fine = record_csv(sink, &kept_record, rows, n, NULL);
+    arena_free(&arena);
+    return is_fine;
 }
 
 static bool outcome_cycles(struct str cell, int64_t *out)
@@ -89,8 +108,8 @@ bool pto_outcome_recall(struct str text, struct pto_outcome_kept *out)
 
     *out = (struct pto_outcome_kept){0};
     csv_open(csv, text);
-    for (size_t i = 0; i < ARRAY_LEN(head); i++)
-        is_good &= csv_column(csv, head[i]) == (int)i;
+    for (size_t i = 0; i < ARRAY_LEN(kept_fields); i++)
+        is_good &= csv_column(csv, str_of(kept_fields[i].key)) == (int)i;
     while (is_good && csv_next(csv))
         is_good = !csv->is_broken &&
                   outcome_row(out, csv_cell(csv, 0), csv_cell(csv, 1), csv_cell(csv, 2));

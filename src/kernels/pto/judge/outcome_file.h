@@ -10,7 +10,7 @@
 #ifndef STRATA_KERNELS_PTO_OUTCOME_FILE_H
 #define STRATA_KERNELS_PTO_OUTCOME_FILE_H
 
-#include "base/text/text.h"
+#include "base/text/text_out.h"
 #include "report/limits.h"
 
 #define PTO_OUTCOME_FILE "strata_outcome.csv"
@@ -23,7 +23,7 @@ struct pto_outcome_kept {
     uint64_t instructions; /* of the trace */
 };
 
-void pto_outcome_keep(const struct pto_outcome_kept *o, struct text *out);
+bool pto_outcome_keep(const struct pto_outcome_kept *o, struct sink sink);
 
 /* False: not such a table, or one whose numbers cannot be. The texts are views into it. */
 bool pto_outcome_recall(struct str csv, struct pto_outcome_kept *out);

@@ -19,7 +19,7 @@ TEST(what_is_put_is_read_again)
     limits_try(&o.limits, LIMIT_READ, 450);
     limits_try(&o.limits, LIMIT_LAUNCH, 900);
     limits_judge(&o.limits);
-    pto_outcome_keep(&o, &text);
+    assert_true(pto_outcome_keep(&o, text_sink(&text)));
     assert_true(pto_outcome_recall(text_view(&text), &again));
     assert_int_equal(again.start, 100);
     assert_int_equal(again.instructions, 7);
