@@ -62,16 +62,27 @@ TEST(lines_of_a_warp_are_one_lane)
     assert_int_equal(
         read_with(
             &input_proton_warps,
-            S("{\"traceEvents\":[" EVENT("warp 4 (line 0)", "\"ts\":0.291,\"dur\":1.5") "," EVENT("warp 4 (line 1)", "\"ts\":0.5920000000000001,\"dur\":0.25") "," EVENT(
-                "warp 0 (line 0)", "\"cat\":\"flow\",\"ts\":1,\"dur\":0,\"bind_id\":9,\"flow_out\":"
-                                   "true") "," EVENT("warp 4 (line 0)",
-                                                     "\"cat\":\"flow\",\"ts\":2,\"dur\":0,\"bind_"
-                                                     "id\":9,\"flow_in\":true") "," EVENT("line 0",
-                                                                                          "\"ts\":"
-                                                                                          "2,"
-                                                                                          "\"dur\":"
-                                                                                          "0") "]"
-                                                                                               "}")),
+            S("{\"traceEvents\":[" EVENT("warp 4 (line 0)", "\"ts\":0.291,\"dur\":1.5") "," EVENT(
+                "warp 4 (line 1)",
+                "\"ts\":0.5920000000000001,\"dur\":0.25") "," EVENT("warp 0 (line 0)",
+                                                                    "\"cat\":\"flow\",\"ts\":1,"
+                                                                    "\"dur\":0,\"bind_id\":9,"
+                                                                    "\"flow_out\":"
+                                                                    "true") "," EVENT("warp 4 "
+                                                                                      "(line 0)",
+                                                                                      "\"cat\":"
+                                                                                      "\"flow\","
+                                                                                      "\"ts\":2,"
+                                                                                      "\"dur\":0,"
+                                                                                      "\"bind_"
+                                                                                      "id\":9,"
+                                                                                      "\"flow_in\":"
+                                                                                      "true") "," EVENT("line 0",
+                                                                                                        "\"ts\":"
+                                                                                                        "2,"
+                                                                                                        "\"dur\":"
+                                                                                                        "0") "]"
+                                                                                                             "}")),
         ST_OK);
     assert_int_equal(cap->lanes.n, 2);
     assert_int_equal(cap->lanes.at[0].key.kind, LANE_PIPE);

@@ -14,7 +14,7 @@ struct warp_event {
     bool has_bind, is_out, is_in, is_whole, has_name_escapes;
 };
 
-struct bound {
+struct warp_link {
     uint32_t from, to; /* slices plus one; 0: not yet */
 };
 
@@ -22,7 +22,7 @@ struct warps {
     struct import *i;
     struct json j;
     struct hash binds;
-    VEC_OF(struct bound) bounds;
+    VEC_OF(struct warp_link) links;
 };
 
 static int warps_probe(const struct probe *p)
@@ -118,15 +118,15 @@ static strid name_of(struct warps *w, const struct warp_event *e)
 /* An arrow has one end each way. */
 static void bind(struct warps *w, const struct warp_event *e, uint32_t slice)
 {
-    uint32_t fresh = (uint32_t)w->bounds.n;
+    uint32_t fresh = (uint32_t)w->links.n;
     uint32_t place = hash_add(&w->binds, (uint64_t)e->bind, fresh);
 
     if (place == fresh)
-        vec_push(&w->bounds, ((struct bound){0, 0}));
+        vec_push(&w->links, ((struct warp_link){0, 0}));
     if (e->is_out)
-        w->bounds.at[place].from = slice + 1;
+        w->links.at[place].from = slice + 1;
     else if (e->is_in)
-        w->bounds.at[place].to = slice + 1;
+        w->links.at[place].to = slice + 1;
 }
 
 static void take_event(struct warps *w, const struct warp_event *e)
@@ -181,15 +181,15 @@ static enum status warps_read_text(struct import *i, struct str text)
     if (w.j.token == JSON_ERROR || w.j.recovered[JSON_TRUNCATED].count > 0)
         import_lose(i, import_byte(i, json_offset(&w.j)), "proton.damaged",
                     "damaged or cut short: events from here on are skipped");
-    for (size_t k = 0; k < w.bounds.n; k++)
-        if (w.bounds.at[k].from > 0 && w.bounds.at[k].to > 0)
-            capture_flow(i->cap, FLOW_FLAG, w.bounds.at[k].from - 1, w.bounds.at[k].to - 1);
+    for (size_t k = 0; k < w.links.n; k++)
+        if (w.links.at[k].from > 0 && w.links.at[k].to > 0)
+            capture_flow(i->cap, FLOW_FLAG, w.links.at[k].from - 1, w.links.at[k].to - 1);
     i->cap->facts.kind = capture_intern(i->cap, S("proton"));
     if (i->rows > 0)
         import_report(i, SEV_NOTE, "proton.cycles",
                       "durations are cycles, which the trace takes for nanoseconds (1 GHz)");
     hash_free(&w.binds);
-    vec_free(&w.bounds);
+    vec_free(&w.links);
     return i->rows > 0 ? ST_OK
                        : import_refuse(i, import_byte(i, 0), "proton.no-event",
                                        "no event of a warp can be read");
