@@ -112,7 +112,8 @@ static enum status check_memory(struct session *s, const struct predict *p)
     return st;
 }
 
-/* Calls of all steps with an answer: from rows of the database, and from the peaks of its device. */
+/* Calls of all steps with an answer: from rows of the database, and from the peaks of its device.
+ */
 static void count_answers(const struct predict *p, uint64_t *rows, uint64_t *peaks)
 {
     *rows = *peaks = 0;
