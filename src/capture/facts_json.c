@@ -67,20 +67,27 @@ struct str facts_json(const struct cut *cut, nanos shift, struct arena *out)
 {
     const struct capture *cap = cut->cap;
     struct facts facts = cap->facts;
+    const struct {
+        const char *key;
+        int64_t value;
+        bool is_known;
+    } others[] = {
+        {"vendor", facts.vendor, true},
+        {"origin", cap->origin, true},
+        {"hz", cap->clock.hz, true},
+        {"to_unix", cap->clock.to_unix, cap->clock.has_unix},
+        {"shift", shift, shift != 0},
+        {"is_incore", 1, facts.is_incore},
+        {"is_rank_free", 1, facts.is_rank_free},
+    };
     struct text text = {0};
     struct json_writer w;
 
     json_write_init(&w, text_sink(&text), JSON_COMPACT);
     json_write_object(&w);
-    json_put_i64(&w, "vendor", facts.vendor);
-    json_put_i64(&w, "origin", cap->origin);
-    json_put_i64(&w, "hz", cap->clock.hz);
-    if (cap->clock.has_unix)
-        json_put_i64(&w, "to_unix", cap->clock.to_unix);
-    if (shift != 0)
-        json_put_i64(&w, "shift", shift);
-    json_put_bool(&w, "is_incore", facts.is_incore);
-    json_put_bool(&w, "is_rank_free", facts.is_rank_free);
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (others[i].is_known)
+            json_put_i64(&w, others[i].key, others[i].value);
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
         if (*number_at(&facts, i) != UNKNOWN)
             json_put_i64(&w, numbers[i].key.at, *number_at(&facts, i));
@@ -148,6 +155,10 @@ static void read_number(struct capture *cap, struct str key, int64_t number, nan
         cap->clock.hz = number;
     else if (str_equal(key, S("shift")))
         *shift = number;
+    else if (str_equal(key, S("is_incore")) && number == 1)
+        capture_set_incore(cap);
+    else if (str_equal(key, S("is_rank_free")))
+        cap->facts.is_rank_free = number == 1;
     else if (str_equal(key, S("to_unix"))) {
         cap->clock.to_unix = number;
         cap->clock.has_unix = true;
@@ -177,10 +188,6 @@ nanos facts_json_read(struct capture *cap, struct str text)
         }
         if (!json_value(&j, &value))
             continue;
-        if (str_equal(key, S("is_incore")) && j.token == JSON_TRUE)
-            capture_set_incore(cap);
-        if (str_equal(key, S("is_rank_free")))
-            cap->facts.is_rank_free = j.token == JSON_TRUE;
         if (j.token == JSON_NUMBER && num_i64(value, &number))
             read_number(cap, key, number, &shift);
         for (size_t i = 0; i < ARRAY_LEN(texts); i++)

@@ -161,7 +161,7 @@ static enum path_kind kind_of_file(const char *path, struct arena *arena)
 
     if (str_ends(name, S(".pto")))
         return KIND_PTO;
-    if (str_ends(name, S(".ncu-rep")))
+    if (str_ends(name, S(".ncu-rep")) || str_ends(name, S(".ncu-repz")))
         return KIND_NCU_REPORT;
     if (gpu_timeline_is_report(path))
         return KIND_NSYS_REPORT;

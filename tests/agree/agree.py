@@ -28,7 +28,7 @@ ALONE = ["examples/ascend-moe", "examples/ascend-small", "examples/kineto-small"
          "tests/data/planted/*/*.json.gz", "tests/data/diagnosis/*.json.gz", "tests/data/captures/*",
          "tests/data/gpu/kineto-h200/*", "tests/data/gpu/nsys_synth/*.sqlite"]
 RANKS = ["examples/ranks", "tests/data/captures/two_ranks"]
-CORES = ["examples/pto/*.pto", "examples/pto-templates/*.pto"]
+CORES = ["examples/pto/*.pto", "examples/pto-templates/*.pto", "examples/pto-cpp/*"]
 PAIRS = [tuple(UNPINNED), tuple(reversed(UNPINNED)),
          ("tests/data/diagnosis/tiny_kernels.json.gz", "tests/data/diagnosis/fixed_tiny_kernels.json.gz"),
          ("tests/data/diagnosis/fixed_log_fsync.json.gz", "tests/data/diagnosis/log_fsync.json.gz")]
@@ -62,6 +62,7 @@ def questions(s):
     for of, paths in ((of_one, dict.fromkeys(below(ROOT, ALONE) + below(shared, OTHERS))),
                       (of_ranks, below(ROOT, RANKS) + below(shared, OTHER_RANKS)),
                       (facts.cores, below(ROOT, CORES) + below(shared, OTHER_CORES)),
+                      (facts.replayed, ["examples/replay/scale"]),
                       (facts.libraries, ("examples/ascend-moe", UNPINNED[0], "examples/ranks"))):
         for path in paths:
             yield path, lambda of=of, path=path: of(s, path)

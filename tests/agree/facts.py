@@ -2,7 +2,11 @@
 
 An answer that is None was not given. The first word of a name stands in docs/facts.md.
 """
+import json
+import pathlib
 import re
+import shutil
+import tempfile
 
 from doors import ROOT, Shown, ms, percent, table, time_in
 
@@ -422,7 +426,9 @@ def pairs(s, a, b):
 # ---- one core ----
 
 def cores(s, path):
-    d, text, (model, _) = (s.json("pto", "sim", path).get("kernels") or [{}])[0], s.text("pto", "sim", path), s.page(path)
+    asked = ("pto", "cc" if path.endswith(".cpp") else "sim", path)
+    d, text = (s.json(*asked).get("kernels") or [{}])[0], s.text(*asked)
+    model, _ = s.page(*asked) if path.endswith(".cpp") else s.page(path)
     first = s.text(path)
     said = re.search(r"bound by (\w+): ([\d.]+) % of the critical path, ([\d.]+) % less time", text)
     again = re.search(r"bound by (\w+): ([\d.]+) % of the critical path, ([\d.]+) % less time", first)
@@ -433,6 +439,8 @@ def cores(s, path):
         return
     yield "kernel.bound", {"json": d.get("bound"), "text": said[1] if said else None, "strata PATH": again[1] if again else None,
                            "page": shown[1] if shown else None, "card": cards[0]["id"] if cards else None}
+    with tempfile.TemporaryDirectory() as folder:
+        yield from of_trace(s, d, asked, pathlib.Path(folder))
     if "bound_share" not in d:
         return
     yield "kernel.bound share", {"json": Shown(d["bound_share"], 1e-9), "text": percent(said[2]) if said else None,
@@ -444,6 +452,47 @@ def cores(s, path):
     evidence = re.match(r"([\d   ]+) cycles", model["verdict"]["evidence"]["en"]) if model else None
     yield "kernel.bound cycles", {"json": d.get("cycles"), "text": int(cycles[1]) if cycles else None,
                                   "page": int(re.sub(r"\D", "", evidence[1])) if evidence else None}
+
+
+def of_trace(s, d, asked, folder):
+    """A trace that the simulator leaves is judged as the run was; so is the kernel among those of a build."""
+    s.run(*asked, "--insight", str(folder / "left"))
+    shown, told = s.json("incore", "show", str(folder / "left")), s.text("incore", "show", str(folder / "left"))
+    cleaned = s.json("incore", "clean", str(folder / "left"), "-o", str(folder / "clean"))
+    model, _ = s.page(str(folder / "left"))
+    (folder / "build" / "ptoas").mkdir(parents=True)
+    shutil.copy(ROOT / asked[2], folder / "build" / "ptoas")
+    s.run("incore", "run", str(folder / "build"), "-o", str(folder / "run"))
+    manifests = list((folder / "run").glob("*/manifest.json"))
+    row = json.loads(manifests[0].read_text())["kernels"][0] if manifests else {}
+    of = {"show": shown.get("breakdown") or {}, "clean": (cleaned or [{}])[0] if isinstance(cleaned, list) else {}}
+    cycles = re.search(r"^  (\d+) cycles from the start of the core to the last result, (\d+) of them", told, re.M)
+    yield "kernel.bound of the trace", {
+        "pto sim": d["bound"], "incore run": row.get("bound"), "page": (model or {}).get("verdict", {}).get("id"),
+        **{door: x["limits"][0]["limit"] if x.get("limits") else None for door, x in of.items()}}
+    yield "kernel.bound saving of the trace", {
+        "pto sim": Shown(d["limits"][0]["saved_share"]) if d.get("limits") else None,
+        **{door: Shown(x["limits"][0]["saved_share"]) if x.get("limits") else None for door, x in of.items()}}
+    yield "kernel.bound cycles of the trace", {
+        "pto sim": d["cycles"], "incore run": row.get("cycles"), "text": int(cycles[1]) if cycles else None,
+        **{door: x.get("cycles") for door, x in of.items()}}
+    yield "kernel.bound start of the trace", {
+        "pto sim": d["start_cycles"], "incore run": row.get("start_cycles"), "text": int(cycles[2]) if cycles else None,
+        **{door: x.get("start_cycles") for door, x in of.items()}}
+
+
+def replayed(s, path):
+    """A kernel that a scene launches alone, and the same with the same arguments."""
+    text = "%s/%s.pto" % (path, pathlib.Path(path).name)
+    d = (s.json("pto", "sim", text, "--arg", "2=0.125", "--arg", "3=2").get("kernels") or [{}])[0]
+    with tempfile.TemporaryDirectory() as folder:
+        alone = s.json("incore", "replay", path + "/scene.json", "--case", "Small", "--func-id", "0", "--pto", text,
+                       "--backend", "sim", "--set-arg", "3=2", "-o", folder + "/alone")
+        shown = s.json("incore", "show", folder + "/alone/insight_export").get("breakdown") or {}
+    yield "kernel.bound of the replay", {"pto sim": d.get("bound"),
+                                         "show": shown["limits"][0]["limit"] if shown.get("limits") else None}
+    yield "kernel.bound cycles of the replay", {"pto sim": d.get("cycles"), "incore replay": alone.get("cycles"),
+                                                "show": shown.get("cycles")}
 
 
 ALONE = [verdicts, causes, changes, steps, classes, kernels, communication, gaps, memory, marks, gates, itself, follow_ups]

@@ -247,6 +247,7 @@ static void compare_all(struct comparer *c)
     add_kind(c, sides);
 }
 
+/* Kinds of steps in pairs; where these leave out too much of the time, all steps as one kind. */
 static void compare_marked(struct comparer *c)
 {
     struct pairing *pairs = ARENA_ARRAY(&c->scratch, struct pairing, MOST_PAIRS);
@@ -437,6 +438,7 @@ static void forbid(struct comparison *out)
     out->relative = NAN;
 }
 
+/* Steps where every run marks them, repeating units where none does, else rates. */
 static void match_units(struct comparer *c)
 {
     struct runs_kind sides[SIDES];

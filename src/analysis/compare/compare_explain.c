@@ -10,6 +10,8 @@
 enum { REASONS = 3 };
 
 #define REASON_SHARE 0.10 /* of the change: parts that moved it less are not named */
+#define MORE_LAUNCHES                                                                              \
+    0.10 /* kernels of a unit: from so many more on they are named with the wait */
 
 /* "+1.20 ms" */
 static struct str signed_time(struct arena *arena, nanos by)
@@ -56,6 +58,12 @@ struct wording compare_part_name(struct arena *arena, const struct compare_part 
                                              : p->name);
 }
 
+/* For the plural of what is printed as a number of calls. */
+static size_t one_or_more(double calls)
+{
+    return fabs(calls - 1) < 0.005 ? 1 : 2;
+}
+
 /* How a part changed: "aten::mm is slower". */
 static struct wording reason_of(struct arena *arena, const struct compare_part *p)
 {
@@ -73,6 +81,7 @@ static struct wording reason_of(struct arena *arena, const struct compare_part *
 
     if (p->change == CHANGE_CALLS)
         return WORDING(arena, words[p->change], name, time,
+                       PLACE("n", one_or_more(p->calls[SIDE_A])),
                        PLACE("a", compare_calls(arena, p->calls[SIDE_A])),
                        PLACE("b", compare_calls(arena, p->calls[SIDE_B])));
     if (p->change == CHANGE_IDLE && p->delta < 0)
@@ -87,6 +96,28 @@ struct str compare_calls(struct arena *arena, double calls)
     return arena_format(arena, is_whole ? "%.0f" : "%.2g", calls);
 }
 
+/* Waits for launches of which a unit has more than it had, or fewer: "840 launches became 12". */
+static bool has_other_launches(const struct compare_kind *k, const struct compare_part *p)
+{
+    const struct noise_change *n = &k->metrics[UNIT_KERNELS];
+
+    return p->class == PART_IDLE && str_equal(p->name, str_of(idle_cause_name(CAUSE_LAUNCH))) &&
+           (n->mean[SIDE_B] > n->mean[SIDE_A]) == (p->delta > 0) &&
+           fabs(n->relative) >= MORE_LAUNCHES;
+}
+
+static struct wording launches_of(struct arena *arena, const struct compare_kind *k,
+                                  const struct compare_part *p)
+{
+    const struct noise_change *n = &k->metrics[UNIT_KERNELS];
+
+    return WORDING(arena, &diff_text.why_launches, PLACE("n", one_or_more(n->mean[SIDE_A])),
+                   PLACE("a", compare_calls(arena, n->mean[SIDE_A])),
+                   PLACE("b", compare_calls(arena, n->mean[SIDE_B])),
+                   place_wording("name", wording_keep(arena, compare_part_name(arena, p))),
+                   PLACE("time", signed_time(arena, p->delta)));
+}
+
 /* The parts that moved a unit most, in its direction: as many as are worth a word. */
 static struct wording reasons_of(struct arena *arena, const struct compare_kind *k)
 {
@@ -99,7 +130,8 @@ static struct wording reasons_of(struct arena *arena, const struct compare_kind 
         if (p->change == CHANGE_SAME || (p->delta > 0) != (all > 0) ||
             fabs((double)p->delta) < REASON_SHARE * fabs((double)all))
             continue;
-        struct wording one = reason_of(arena, p);
+        struct wording one =
+            has_other_launches(k, p) ? launches_of(arena, k, p) : reason_of(arena, p);
         out = n++ == 0 ? one
                        : WORDING(arena, &diff_text.why_two,
                                  place_wording("first", wording_keep(arena, out)),
@@ -140,6 +172,7 @@ static struct wording tell_few(struct arena *arena, const struct noise_change *n
                    PLACE("b", n->units[SIDE_B]), PLACE("needed", NOISE_UNITS));
 }
 
+/* What happened to the kind that decides, in one sentence. */
 static struct wording told(struct arena *arena, const struct comparison *c,
                            const struct compare_kind *k)
 {

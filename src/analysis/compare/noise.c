@@ -90,6 +90,7 @@ static double mean_of(const double *at, size_t n)
     return n > 0 ? sum / (double)n : 0;
 }
 
+/* What the samples of a side look like, before anything is judged. */
 static void describe_side(struct arena *arena, const struct noise_side *s, int side,
                           struct noise_change *out)
 {

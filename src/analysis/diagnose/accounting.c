@@ -270,6 +270,43 @@ static void group_steps(const struct capture *cap, struct accounting *a)
     hash_free(&groups);
 }
 
+/* A step to be put in order of its work. */
+struct step_work {
+    uint32_t group, step;
+    nanos compute;
+};
+
+ORDER_BY(by_work, struct step_work,
+         ORDER(x->group, y->group) ?: ORDER(x->compute, y->compute) ?: ORDER(x->step, y->step));
+
+/* Prefill and decode may run the same kernels on more or less data: where the compute times of a
+ * group fall apart, each side with enough steps for a habit, the longer ones are a group of their
+ * own. Idle time and waiting do not count, so a step that was held up stays with its like. */
+static void split_groups(struct accounting *a)
+{
+    struct step_work *list = mem_grow(NULL, sizeof(*list), a->n + 1);
+
+    for (size_t i = 0; i < a->n; i++)
+        list[i] = (struct step_work){a->steps[i].group, (uint32_t)i, a->steps[i].compute};
+    qsort(list, a->n, sizeof(*list), by_work);
+    for (size_t from = 0, end; from < a->n; from = end) {
+        for (end = from + 1; end < a->n && list[end].group == list[from].group; end++)
+            ;
+        uint32_t group = list[from].group;
+        size_t start = from;
+        for (size_t i = from + 1; i < end; i++) {
+            bool is_apart = list[i].compute > LIMIT_KIND_RATIO * list[i - 1].compute &&
+                            i - start >= LIMIT_LIKE_STEPS && end - i >= LIMIT_LIKE_STEPS;
+            if (is_apart) {
+                group = (uint32_t)a->groups++;
+                start = i;
+            }
+            a->steps[list[i].step].group = group;
+        }
+    }
+    mem_free(list);
+}
+
 void accounting_usual(const struct accounting *a, const nanos *times, nanos *out)
 {
     size_t *first = mem_grow(NULL, sizeof(*first), a->groups + 2);
@@ -373,6 +410,7 @@ struct accounting *accounting_of_device(struct study *st, int32_t device, struct
     a->host_period = host_timeline_median(values, n);
     mem_free(values);
     group_steps(st->cap, a);
+    split_groups(a);
     find_slow_steps(a);
     a->missing = missing_of(a, st->cap);
     return a;

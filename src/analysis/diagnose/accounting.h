@@ -70,7 +70,7 @@ struct account_step {
     nanos drained, host_slower;                      /* the idle time by its state */
     size_t tasks;
     uint64_t work; /* of the names of its compute kernels, in any order: equal work, equal number */
-    uint32_t group; /* steps of equal work, numbered by their first one */
+    uint32_t group; /* steps of equal work */
     bool is_slow;   /* takes far longer than steps of its group, or than all if it has no like */
 };
 

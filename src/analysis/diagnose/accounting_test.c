@@ -356,6 +356,25 @@ TEST(steps_of_equal_work_are_a_group)
     assert_false(a->steps[4].is_slow);
 }
 
+/* The same kernel on four times as much data, and one step that only the host held up. */
+TEST(steps_of_equal_kernels_that_compute_far_longer_are_a_group)
+{
+    nanos at = 0;
+
+    for (int step = 0; step < 9; step++) {
+        nanos work = step % 2 == 1 ? 400 * US : 100 * US, span = step == 4 ? 3 * MS : MS;
+        step_mark(step, at, at + span);
+        launch_named("a", at, at + 10 * US, at + 20 * US, at + 20 * US + work);
+        at += span;
+    }
+    const struct accounting *a = account();
+
+    assert_int_equal(a->groups, 2);
+    assert_int_equal(a->steps[1].group, a->steps[7].group);
+    assert_int_equal(a->steps[0].group, a->steps[4].group);
+    assert_int_not_equal(a->steps[0].group, a->steps[1].group);
+}
+
 /* Host work right before a copy of 1 MB to the device made the input. */
 TEST(host_work_before_a_copy_is_input)
 {
@@ -409,4 +428,6 @@ TEST_MAIN("analysis/diagnose/accounting", T(every_class_has_a_label_of_its_own),
           CASE(random_captures_add_up_and_equal_a_slow_evaluation),
           CASE(work_of_a_queue_is_late_because_of_the_thread_that_fills_it),
           CASE(lanes_of_one_thread_are_one_timeline), CASE(copies_of_ascend_count),
-          CASE(steps_of_equal_work_are_a_group), CASE(host_work_before_a_copy_is_input))
+          CASE(steps_of_equal_work_are_a_group),
+          CASE(steps_of_equal_kernels_that_compute_far_longer_are_a_group),
+          CASE(host_work_before_a_copy_is_input))

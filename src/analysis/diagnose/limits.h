@@ -120,7 +120,9 @@ enum {
     LIMIT_SGD_PARAMETER = 2600,
 
     /* Steps. */
-    LIMIT_SLOW_STEPS = 4,  /* fewer steps have no usual time */
+    LIMIT_SLOW_STEPS = 4, /* fewer steps have no usual time */
+    LIMIT_KIND_RATIO =
+        2, /* steps of equal kernels that compute so many times as long have more work */
     LIMIT_LIKE_STEPS = 3,  /* so many of equal work have a usual time of their own */
     LIMIT_SLOW_STEP = 130, /* percent of the median that a slow step takes at least, */
     LIMIT_SLOW_SPREAD = 5, /* and so many median deviations more than it */

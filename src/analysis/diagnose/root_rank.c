@@ -105,6 +105,15 @@ static void prefer(struct root_finder *f, enum root_cause cause, double least)
             lead(f, i);
 }
 
+/* Whether of the copies that run alone most use memory that is not pinned. */
+static bool are_mostly_pageable(const struct root_finder *f)
+{
+    nanos pageable =
+        nanos_add(f->by[ACCOUNT_COPY + COPY_H2D_PAGEABLE], f->by[ACCOUNT_COPY + COPY_D2H_PAGEABLE]);
+
+    return root_share(f, pageable) >= root_copies_alone(f) / 2;
+}
+
 /* One step tells more than what it is full of; compilers name themselves. */
 static void prefer_step(struct root_finder *f)
 {
@@ -167,8 +176,9 @@ bool root_rank(struct root_finder *f)
      */
     if (first->cause == ROOT_COPY_UNNEEDED)
         prefer(f, ROOT_PAGEABLE_COPY, named);
-    if (first->cause == ROOT_COPY_EXPOSED) /* unless most of the copies are others */
-        prefer(f, ROOT_PAGEABLE_COPY, fmax(named, specific * first->saving));
+    if (first->cause == ROOT_COPY_EXPOSED)
+        prefer(f, ROOT_PAGEABLE_COPY,
+               are_mostly_pageable(f) ? named : fmax(named, specific * first->saving));
     if (first->cause == ROOT_ALLOCATOR) /* why memory is made again tells more than that it is */
         prefer(f, ROOT_VARIABLE_SHAPES, 0);
     prefer_step(f);

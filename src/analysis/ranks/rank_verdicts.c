@@ -206,7 +206,7 @@ static const struct field ranks_fields[] = {
 };
 
 const struct schema rank_verdicts_schema = {
-    .name = "strata.diagnosis-ranks/2",
+    .name = "strata.diagnosis-ranks/3",
     .title = "what limits each of several ranks, and who makes the others wait",
     .record = &(const struct record)RECORD(struct rank_verdicts, ranks_fields),
 };

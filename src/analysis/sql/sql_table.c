@@ -171,6 +171,7 @@ static void put_value(struct report *r, struct table *t, enum column_type type,
         table_number(t, v.type == VALUE_INT ? (double)v.i : v.type == VALUE_REAL ? v.real : NAN);
 }
 
+/* The first rows, under the heads of the file, in the units of its columns. */
 void sql_table_describe(struct study *st, const char *name, struct report *r)
 {
     const struct sql_table_rows *rows = sql_table_find(st, name);

@@ -117,6 +117,9 @@ static void incore_show_describe(const void *result, struct report *r)
     else if (x->chip != NULL)
         note = REPORT_MESSAGE(r, &incore_text.clock_of, PLACE("chip", x->chip));
     show_add_verdict(x, r);
+    if (b->run_cycles > 0)
+        report_line_text(r, REPORT_MESSAGE(r, &incore_text.run, PLACE("cycles", b->run_cycles),
+                                           PLACE("start", b->start_cycles)));
     report_line_text(r, REPORT_MESSAGE(r, &incore_text.size, PLACE("us", x->us),
                                        PLACE("n", study->t.instrs.n),
                                        PLACE("arrows", study->arrows.list.n), PLACE("mhz", b->mhz),
@@ -200,7 +203,10 @@ static enum status show(struct session *s, const struct args *args,
 {
     const struct shown shown = {
         .study = study,
-        .chip = args->clock.mhz > 0 ? NULL : args->clock.chip,
+        .chip = args->clock.mhz > 0        ? NULL
+                : args->clock.chip != NULL ? args->clock.chip
+                : study->outcome != NULL   ? study->outcome->chip.at
+                                           : NULL,
         .us = v->end - v->begin,
         .breakdown = &study->breakdown,
         .told = study->told.at,

@@ -433,7 +433,7 @@ enum status pto_sim_extra(struct session *s, const struct pto_costs *costs,
             session_wrote(s, a->trace);
     }
     if (status == ST_OK && a->insight)
-        status = pto_sim_insight(cap, a->insight, &s->arena, &s->diag, &wrote);
+        status = pto_sim_insight(cap, &x->k.outcome, a->insight, &s->arena, &s->diag, &wrote);
     for (size_t i = 0; i < wrote.n; i++)
         session_wrote(s, wrote.at[i]);
     vec_free(&wrote);

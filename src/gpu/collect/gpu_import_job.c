@@ -19,6 +19,7 @@
 #include "driver/driver.h"
 #include "driver/ncu_run.h"
 #include "gpu/collect/rundir.h"
+#include "gpu/ncu/ncu_rep.h"
 #include "gpu/timeline/gpu_timeline_job.h"
 #include "gpu/timeline/timeline_out.h"
 #include "input/nsys/nsys_gpu.h"
@@ -115,11 +116,27 @@ static enum status read_trace(struct gpu_imported *to, const char *path, struct 
 
 /* ---- reports that only their own tools can open ---- */
 
-/* Pages of an .ncu-rep; the first one must be there. */
+/* Pages of an .ncu-rep without its tool. */
+static enum status read_ncu_container(struct gpu_imported *to, const char *path, struct diag *d)
+{
+    struct gpu_import *in = &to->pages;
+    uint64_t rows = in->rows, lost = in->lost, cut = 0;
+    struct mapfile map;
+    struct str pages;
+
+    TRY(mapfile_open(&map, path, d));
+    enum status st = ncu_rep_pages(path, map.text, &to->run.arena, &pages, &cut, d);
+    mapfile_close(&map);
+    TRY(st);
+    TRY(gpu_ncu_read(in, path, pages, d));
+    in->lost += cut;
+    note_input(to, path, "ncu-rep", in->rows - rows, in->lost - lost);
+    return ST_OK;
+}
+
+/* Pages of an .ncu-rep by its tool, which has listings too; the first one must be there. */
 static enum status read_ncu_report(struct gpu_imported *to, const char *path, struct diag *d)
 {
-    static const struct gpu_open_hint hint = {"Nsight Compute", "ncu", "ncu --import",
-                                              "--csv --page raw > raw.csv && strata raw.csv"};
     static const enum ncu_report_page pages[] = {NCU_RAW, NCU_DETAILS, NCU_SOURCE, NCU_PTX};
     struct arena *arena = &to->run.arena;
     struct probe_result tool = driver_probe(DRIVER_NCU, arena);
@@ -130,7 +147,7 @@ static enum status read_ncu_report(struct gpu_imported *to, const char *path, st
     };
 
     if (tool.state != PROBE_FOUND)
-        return gpu_timeline_reject_report(&hint, path, arena, d);
+        return read_ncu_container(to, path, d);
     for (size_t i = 0; i < ARRAY_LEN(pages); i++) {
         struct str text;
         bool is_read;
@@ -184,10 +201,16 @@ static enum status read_file(struct gpu_imported *to, const char *path, struct d
         return read_stdin(to, d);
     if (str_ends(str_of(path), S(".ncu-rep")))
         return read_ncu_report(to, path, d);
+    if (str_ends(str_of(path), S(".ncu-repz")))
+        return read_ncu_container(to, path, d);
     if (gpu_timeline_is_report(path))
         return read_trace(to, path, d);
     TRY(mapfile_open(&map, path, d));
     struct str text = map.text;
+    if (ncu_rep_is(text)) {
+        mapfile_close(&map);
+        return read_ncu_container(to, path, d);
+    }
     bool is_packed = gz_is(text);
     struct str begin = is_packed ? peek(text, head, sizeof(head)) : text;
     enum status st = ST_OK;

@@ -362,7 +362,7 @@ void gpu_compare(const struct gpu_run *a, struct gpu_run *b)
 
 /* ---- described ---- */
 
-static struct field_value verdict_of(const void *record, const struct record_env *env)
+static struct field_value kernel_verdict(const void *record, const struct record_env *env)
 {
     const struct gpu_kernel_change *k = record;
 
@@ -387,7 +387,7 @@ static const struct field kernel_fields[] = {
           .unit = UNIT_RATIO),
     FIELD(struct gpu_kernel_change, change.low, "low", .head = "from %", .unit = UNIT_RATIO),
     FIELD(struct gpu_kernel_change, change.high, "high", .head = "to %", .unit = UNIT_RATIO),
-    FIELD_CALC(FIELD_STR, "verdict", verdict_of, .head = "verdict"),
+    FIELD_CALC(FIELD_STR, "verdict", kernel_verdict, .head = "verdict"),
 };
 static const struct record kernel_record = RECORD(struct gpu_kernel_change, kernel_fields);
 

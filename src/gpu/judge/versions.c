@@ -161,7 +161,7 @@ void gpu_versions_free(struct gpu_versions *v)
     VERSION(member, key, .head = title, .unit = UNIT_PLAIN, .is_optional = true)
 
 /* The first has nothing before it. */
-static struct field_value verdict_of(const void *record, const struct record_env *env)
+static struct field_value version_verdict(const void *record, const struct record_env *env)
 {
     const struct gpu_version *v = record;
 
@@ -175,7 +175,7 @@ static const struct field version_fields[] = {
     NUMBER(duration_us, "duration_us", "us"),
     NUMBER(change, "change_pct", "change %"),
     NUMBER(total, "total_pct", "from first %"),
-    FIELD_CALC(FIELD_STR, "verdict", verdict_of, .head = "verdict", .missing = MISSING_EMPTY),
+    FIELD_CALC(FIELD_STR, "verdict", version_verdict, .head = "verdict", .missing = MISSING_EMPTY),
     FIELD_OF_ENUM(struct gpu_version, gate, "gate", gate_verdict_name, GATE_UNKNOWN + 1),
     NUMBER(tflops, "tflops", "TFLOP/s"),
     NUMBER(gbps, "gbps", "GB/s"),

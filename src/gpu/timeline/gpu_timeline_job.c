@@ -151,14 +151,13 @@ bool gpu_timeline_is_report(const char *path)
     return STR_ANY(str_ends, str_of(path), ends);
 }
 
-enum status gpu_timeline_reject_report(const struct gpu_open_hint *hint, const char *path,
-                                       struct arena *arena, struct diag *d)
+static enum status reject_report(const char *path, struct arena *arena, struct diag *d)
 {
     diag_fail(d, ST_UNSUPPORTED, "gpu.report-file", (struct where){.path = path},
-              "a report of %s that only %s can open, which is not installed here", hint->product,
-              hint->tool);
-    diag_hint(d, "try", "where it is: %s %s %s", hint->before, shell_word(arena, path),
-              hint->after);
+              "a report of Nsight Systems that only nsys can open, which is not installed here");
+    diag_hint(d, "try",
+              "where it is: nsys export --type sqlite -o run.sqlite %s && strata run.sqlite",
+              shell_word(arena, path));
     return ST_UNSUPPORTED;
 }
 
@@ -166,13 +165,10 @@ enum status gpu_timeline_reject_report(const struct gpu_open_hint *hint, const c
 static enum status load_report(const struct gpu_timeline_job *job, struct arena *arena,
                                struct diag *d, struct gpu_timeline_result *result)
 {
-    static const struct gpu_open_hint hint = {"Nsight Systems", "nsys",
-                                              "nsys export --type sqlite -o run.sqlite",
-                                              "&& strata run.sqlite"};
     struct probe_result tool = driver_probe(DRIVER_NSYS, arena);
 
     if (tool.state != PROBE_FOUND)
-        return gpu_timeline_reject_report(&hint, job->path, arena, d);
+        return reject_report(job->path, arena, d);
     const char *folder = remove_tree_temporary(arena);
     if (folder == NULL)
         return diag_fail(d, ST_IO, "gpu.no-folder", (struct where){.path = job->path},

@@ -41,15 +41,6 @@ void gpu_timeline_result_free(struct gpu_timeline_result *result);
 /* Whether only nsys can open it, by its name. */
 bool gpu_timeline_is_report(const char *path);
 
-/* How a report is read elsewhere: the path stands between `before` and `after`. */
-struct gpu_open_hint {
-    const char *product, *tool, *before, *after;
-};
-
-/* Tells that the tool is not here; ST_UNSUPPORTED. */
-enum status gpu_timeline_reject_report(const struct gpu_open_hint *hint, const char *path,
-                                       struct arena *arena, struct diag *d);
-
 /* The device with most kernel time over all results, and the timeline it is in; `candidates` counts
  * those with any work. NULL when there is none. */
 struct timeline_device *gpu_timeline_busiest(const struct gpu_timeline_result *results, size_t n,

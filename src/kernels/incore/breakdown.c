@@ -221,6 +221,16 @@ struct str incore_verdict(const struct limit_list *limits, enum lang lang, struc
                    PLACE("bound", bound));
 }
 
+static void breakdown_word(struct incore_breakdown *b)
+{
+    enum limit bound = b->limits.bound;
+
+    b->verdict = incore_verdict(&b->limits, LANG_EN, &b->arena);
+    b->advice = bound == LIMIT_VECTOR && b->vector_use >= 0 && b->vector_use < 0.5
+                    ? S("vector instructions are half empty: change the shape of the tile")
+                    : str_of(limit_advice(bound));
+}
+
 void incore_breakdown_build(struct incore_breakdown *b, const struct incore_trace *t,
                             const struct incore_lanes *lanes, const struct incore_arrows *arrows,
                             const struct incore_metrics *m, double mhz)
@@ -241,11 +251,22 @@ void incore_breakdown_build(struct incore_breakdown *b, const struct incore_trac
     if (b->totals.n > 0)
         qsort(b->totals.at, b->totals.n, sizeof(*b->totals.at), by_pipe);
     incore_pace(t, lanes, arrows, &b->limits);
-    enum limit bound = b->limits.bound;
-    b->verdict = incore_verdict(&b->limits, LANG_EN, &b->arena);
-    b->advice = bound == LIMIT_VECTOR && b->vector_use >= 0 && b->vector_use < 0.5
-                    ? S("vector instructions are half empty: change the shape of the tile")
-                    : str_of(limit_advice(bound));
+    breakdown_word(b);
+}
+
+void incore_breakdown_take(struct incore_breakdown *b, const struct pto_outcome_kept *o)
+{
+    double ps = 1e6 / o->mhz;
+
+    b->run_cycles = o->limits.total;
+    b->start_cycles = o->start;
+    b->limits = o->limits;
+    b->limits.total = num_i64_of((double)o->limits.total * ps);
+    for (size_t i = 0; i < b->limits.n; i++) {
+        b->limits.at[i].path = num_i64_of((double)o->limits.at[i].path * ps);
+        b->limits.at[i].saved = num_i64_of((double)o->limits.at[i].saved * ps);
+    }
+    breakdown_word(b);
 }
 
 void incore_breakdown_free(struct incore_breakdown *b)
@@ -312,6 +333,10 @@ static const struct field breakdown_fields[] = {
     FIELD(struct incore_breakdown, is_assumed, "clock_assumed"),
     FIELD(struct incore_breakdown, verdict, "verdict"),
     FIELD_CALC(FIELD_F64, "wait_share", wait_share),
+    FIELD(struct incore_breakdown, run_cycles, "cycles", .missing = MISSING_ZERO,
+          .is_optional = true, .about = "from the start of the core, as the simulator counted"),
+    FIELD(struct incore_breakdown, start_cycles, "start_cycles", .missing = MISSING_ZERO,
+          .is_optional = true, .about = "of these before the first instruction"),
     FIELD_ROOM(struct incore_breakdown, limits.at, limits.n, "limits", &limit_record),
     FIELD_LIST(struct incore_breakdown, cores.at, cores.n, "cores", &span_record),
     FIELD_LIST(struct incore_breakdown, totals.at, totals.n, "total", &incore_use_record),

@@ -6,6 +6,7 @@
 
 #include "kernels/incore/flags.h"
 #include "kernels/incore/metrics.h"
+#include "kernels/pto/judge/outcome_file.h"
 #include "report/limits.h"
 #include "report/record.h"
 
@@ -42,6 +43,7 @@ struct incore_breakdown {
     double vector_use;                /* mean of the vector utilisation, 0 to 1; -1: unknown */
     double wait_share;                /* waits of waits and busy time */
     struct limit_list limits;         /* in picoseconds */
+    int64_t run_cycles, start_cycles; /* as the simulator counted them; 0: the trace alone */
     struct str verdict, advice;       /* "read-bound" */
 };
 
@@ -50,6 +52,9 @@ void incore_breakdown_build(struct incore_breakdown *b, const struct incore_trac
                             const struct incore_lanes *lanes, const struct incore_arrows *arrows,
                             const struct incore_metrics *m, double mhz);
 void incore_breakdown_free(struct incore_breakdown *b);
+
+/* What the simulator says of the run is what bounds it, in place of what the trace suggests. */
+void incore_breakdown_take(struct incore_breakdown *b, const struct pto_outcome_kept *o);
 
 /*
  * What bounds a recorded kernel, by the rule for simulated ones (report/limits.h), in picoseconds.

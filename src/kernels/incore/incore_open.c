@@ -307,11 +307,29 @@ static void read_beside(struct incore_study *s, struct incore_exe *exe, struct d
     }
 }
 
+/* The table of our simulator, where it is of this trace: as it was left, with all instructions. */
+static void read_outcome(struct incore_study *s)
+{
+    const char *path = fs_join(&s->arena, incore_open_folder(s->bin, &s->arena), PTO_OUTCOME_FILE);
+    struct pto_outcome_kept *o = ARENA_NEW(&s->arena, struct pto_outcome_kept);
+    struct mapfile map;
+
+    if (!is_file(path) || mapfile_open(&map, path, NULL) != ST_OK)
+        return;
+    if (pto_outcome_recall(map.text, o) && o->instructions == s->t.instrs.n &&
+        incore_study_lost(s) == 0 && s->t.cut.n == 0) {
+        o->chip = arena_str(&s->arena, o->chip);
+        s->outcome = o;
+    }
+    mapfile_close(&map);
+}
+
 void incore_open_judge(struct incore_study *s, double mhz, struct diag *d)
 {
     struct incore_exe exe = {0};
 
     read_beside(s, &exe, d);
+    read_outcome(s);
     incore_study_judge(s, mhz, &exe);
 }
 

@@ -33,7 +33,7 @@ static void bind_dims(struct incore_kernel *k, const struct words *dims, struct 
     }
 }
 
-/* Scalars nobody gives are 1, as in a generated case; those of the launch keep its values. */
+/* Notes scalars that nobody gives (PTO_ASSUMED); those of the launch keep its values. */
 static void sim_bind_args(const struct incore_run *run, struct incore_kernel *k, struct bindings *b)
 {
     const struct incore_run_job *job = run->job;
@@ -278,7 +278,6 @@ void incore_run_sim(struct incore_run *run, struct incore_kernel *k)
         .target = strcmp(run->target, "a5") == 0 ? PTO_A5 : PTO_A2A3,
         .blocks = 1,
         .watches_races = true,
-        .assumed = 1,
         .args = b.args,
         .n_args = b.n_args,
         .inputs = b.inputs,

@@ -125,8 +125,12 @@ void incore_study_judge(struct incore_study *s, double mhz, const struct incore_
 {
     struct incore_breakdown *b = &s->breakdown;
 
+    if (mhz <= 0 && s->outcome != NULL)
+        mhz = s->outcome->mhz;
     incore_breakdown_build(b, &s->t, &s->lanes, &s->arrows, s->has_metrics ? &s->metrics : NULL,
                            mhz);
+    if (s->outcome != NULL)
+        incore_breakdown_take(b, s->outcome);
     for (size_t i = 0; i < b->uses.n && s->told.n > 0; i++)
         b->uses.at[i].told_cycles = told_of(s, b->uses.at[i].core, b->uses.at[i].pipe);
     for (size_t i = 0; i < b->totals.n && s->told.n > 0; i++)

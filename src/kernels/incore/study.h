@@ -8,6 +8,7 @@
 #include "base/files/mapfile.h"
 #include "base/text/text.h"
 #include "kernels/incore/health.h"
+#include "kernels/pto/judge/outcome_file.h"
 
 struct capture;
 
@@ -33,7 +34,8 @@ struct incore_study {
     struct incore_breakdown breakdown;
     struct incore_health health;
     bool has_metrics;
-    VEC_OF(struct incore_told) told; /* busy cycles as the simulator counted them */
+    VEC_OF(struct incore_told) told;        /* busy cycles as the simulator counted them */
+    const struct pto_outcome_kept *outcome; /* of our simulator, of this trace; NULL: none */
 };
 
 /* `name` is what messages call it; NULL: set `bin` later. incore_study_close() in any case. */

@@ -95,4 +95,5 @@ void pto_judge(struct pto_kernel *k, const struct pto_costs *costs, const struct
     pto_sim_free(&j.spare);
     diag_fini(&j.quiet);
     pto_outcome_judge(&k->outcome);
+    k->outcome.is_judged = true;
 }

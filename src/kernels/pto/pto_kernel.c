@@ -216,7 +216,7 @@ enum status pto_kernel_bind(struct pto_kernel *k, const struct pto_setup *setup,
         TRY(bind_scalar(k, &setup->args[i], setup->path, d));
     for (size_t i = 0; i < k->args.n; i++)
         if (!k->args.at[i].is_given)
-            k->bindings.at[i].number = setup->assumed;
+            k->bindings.at[i].number = PTO_ASSUMED;
     struct pto_gm_scalar *scalars = ARENA_ARRAY(&k->arena, struct pto_gm_scalar, k->args.n + 1);
     struct pto_gm_size *sizes = ARENA_ARRAY(&k->arena, struct pto_gm_size, k->args.n + 1);
     bool join = false;
@@ -284,9 +284,8 @@ static void warn_of_scalars(struct pto_kernel *k, const struct pto_setup *setup,
         }
         if (k->args.at[i].is_given || line == 0 || str_starts(name, S("__pypto_spmd_")))
             continue;
-        list =
-            arena_format(&k->arena, "%.*s%s%.*s = %lld (line %u)", STR_ARGS(list),
-                         list.n > 0 ? ", " : "", STR_ARGS(name), (long long)setup->assumed, line);
+        list = arena_format(&k->arena, "%.*s%s%.*s = %d (line %u)", STR_ARGS(list),
+                            list.n > 0 ? ", " : "", STR_ARGS(name), PTO_ASSUMED, line);
     }
     if (list.n > 0)
         diag_add(d, SEV_WARN, "pto-sim.assumed", (struct where){.path = setup->path},

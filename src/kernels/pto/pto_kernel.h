@@ -21,6 +21,10 @@
 #include "kernels/pto/text/text_params.h"
 #include "kernels/pto/values/gm_size.h"
 
+/* What a scalar argument counts as that nobody gives, at every door; those of the launch
+ * (__pypto_spmd_*) have its values. */
+enum { PTO_ASSUMED = 1 };
+
 struct pto_setup {
     const char *path;      /* of the text; for messages when `text` is set */
     struct str text;       /* .at NULL: read from `path` */
@@ -41,7 +45,6 @@ struct pto_setup {
     bool has_l2_hit;    /* `l2_hit` of the bytes are in the L2; else the addresses tell */
     double l2_hit;
     uint64_t max_steps; /* 0: the default */
-    int64_t assumed;    /* what scalars that nobody gives count as */
     size_t max_records; /* a core; 0: the default */
     bool is_kept;       /* the sim holds the run, with its steps, also after it was judged */
     /* by the name of an argument, or its number */

@@ -7,6 +7,7 @@
 #include "capture/capture.h"
 #include "kernels/incore/files.h"
 #include "kernels/incore/incore_open.h"
+#include "kernels/pto/pto_judge.h"
 
 enum status pto_sim_capture(struct pto_kernel *k, const struct pto_costs *costs,
                             const struct pto_setup *setup, struct diag *d, struct capture **out)
@@ -30,8 +31,36 @@ enum status pto_sim_lines(struct pto_kernel *k, const struct pto_costs *costs, s
     return ST_OK;
 }
 
-enum status pto_sim_insight(const struct capture *cap, const char *folder, struct arena *arena,
-                            struct diag *d, struct words *wrote)
+/* Instructions that a reader of the trace finds. */
+static uint64_t instructions_of(const struct capture *cap)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < cap->slices.n; i++)
+        n += cap->slices.kind[i] == SLICE_INSTR;
+    return n;
+}
+
+static enum status write_outcome(const struct capture *cap, const struct pto_outcome *o,
+                                 const char *path, struct diag *d)
+{
+    struct pto_outcome_kept said = {
+        .limits = o->limits,
+        .start = o->start,
+        .mhz = o->chip.mhz,
+        .chip = o->chip.name,
+        .instructions = instructions_of(cap),
+    };
+    struct outfile file;
+
+    TRY(outfile_open(&file, path, d));
+    pto_outcome_keep(&said, outfile_sink(&file)); /* the commit tells of a failure */
+    return outfile_commit(&file, OUTFILE_FAST, d);
+}
+
+enum status pto_sim_insight(const struct capture *cap, const struct pto_outcome *o,
+                            const char *folder, struct arena *arena, struct diag *d,
+                            struct words *wrote)
 {
     const char *simulator = fs_join(arena, folder, "simulator");
 
@@ -40,7 +69,11 @@ enum status pto_sim_insight(const struct capture *cap, const char *folder, struc
         return diag_fail(d, ST_IO, "incore.exists", (struct where){.path = simulator},
                          "already exists; not overwritten");
     }
-    return insight_folder_write(cap, folder, arena, d, wrote);
+    TRY(insight_folder_write(cap, folder, arena, d, wrote));
+    const char *path = fs_join(arena, simulator, PTO_OUTCOME_FILE);
+    TRY(write_outcome(cap, o, path, d));
+    vec_push(wrote, path);
+    return ST_OK;
 }
 
 enum status pto_sim_export(struct pto_kernel *k, const struct pto_costs *costs,
@@ -50,11 +83,13 @@ enum status pto_sim_export(struct pto_kernel *k, const struct pto_costs *costs,
     struct capture *cap = NULL;
     const char *folder;
 
+    if (!k->outcome.is_judged)
+        pto_judge(k, costs, setup, true);
     enum status st = pto_sim_capture(k, costs, setup, d, &cap);
     if (st == ST_OK)
         st = insight_folder_make(root, seed, arena, d, &folder);
     if (st == ST_OK)
-        st = pto_sim_insight(cap, folder, arena, d, wrote);
+        st = pto_sim_insight(cap, &k->outcome, folder, arena, d, wrote);
     capture_free(cap);
     return st;
 }

@@ -19,11 +19,13 @@ enum status pto_sim_capture(struct pto_kernel *k, const struct pto_costs *costs,
 enum status pto_sim_lines(struct pto_kernel *k, const struct pto_costs *costs, struct diag *d,
                           struct pto_lines *out);
 
-/* The files of MindStudio Insight, below `folder`, which must not have a folder simulator. */
-enum status pto_sim_insight(const struct capture *cap, const char *folder, struct arena *arena,
-                            struct diag *d, struct words *wrote);
+/* The files of MindStudio Insight, below `folder`, which must not have a folder simulator; beside
+ * them what the run came to, for who judges the trace (judge/outcome_file.h). */
+enum status pto_sim_insight(const struct capture *cap, const struct pto_outcome *o,
+                            const char *folder, struct arena *arena, struct diag *d,
+                            struct words *wrote);
 
-/* Both, in a new folder below `root`; see insight_folder_make(). */
+/* Both, in a new folder below `root`; see insight_folder_make(). A kernel that is not judged is. */
 enum status pto_sim_export(struct pto_kernel *k, const struct pto_costs *costs,
                            const struct pto_setup *setup, const char *root, struct str seed,
                            struct arena *arena, struct diag *d, struct words *wrote);

@@ -93,6 +93,7 @@ struct pto_outcome {
     uint64_t instructions, steps;
     uint64_t records, unrecorded; /* for stalls and path: kept, and not kept */
     struct limit_list limits;     /* what bounds it; judged by kernels/pto/pto_judge.h */
+    bool is_judged;               /* every limit that can be the bound was tried */
     bool has_bound_pipe;
     uint32_t bound_core; /* the pipe with the largest part of what bounds it on the path */
     enum pto_pipe bound_pipe;
