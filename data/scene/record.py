@@ -286,10 +286,18 @@ class Domain:
 
 
 class Anything:
-    """Stands for what has no part in the arguments: takes and gives anything."""
+    """Stands for what has no part in the arguments: takes and gives anything. What comes of a module that is not here
+    (`origin`) is no number and no list: arguments that need one are not known."""
+
+    origin = ""
 
     def __init__(self, *_a, **_k):
         pass
+
+    def _value(self, of):
+        if self.origin:
+            raise RuntimeError("%s has no value: its module is not here" % self.origin)
+        return of
 
     def __call__(self, *args, **_k):
         # As a decorator it leaves what it decorates.
@@ -307,7 +315,7 @@ class Anything:
         pass
 
     def __iter__(self):
-        return iter(())
+        return iter(self._value(()))
 
     def __enter__(self):
         return self
@@ -316,12 +324,12 @@ class Anything:
         return False
 
     def __int__(self):
-        return 0
+        return self._value(0)
 
     __index__ = __int__
 
     def __float__(self):
-        return 0.0
+        return self._value(0.0)
 
     def __bool__(self):
         return False
@@ -479,6 +487,14 @@ def install(root):
     sys.meta_path.append(Finder())
 
 
+def of_missing(module, name):
+    if name.startswith("__"):
+        _missing(name)
+    made = Anything()
+    made.origin = "%s.%s" % (module, name)
+    return made
+
+
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """What is not installed is a module of anything."""
 
@@ -488,7 +504,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def create_module(self, spec):
         made = types.ModuleType(spec.name)
         made.__path__ = []
-        made.__getattr__ = lambda own: Anything() if not own.startswith("__") else _missing(own)
+        made.__getattr__ = lambda own: of_missing(spec.name, own)
         return made
 
     def exec_module(self, _module):

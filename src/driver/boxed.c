@@ -125,7 +125,8 @@ static void show_folder(struct words *read, struct arena *arena, const char *fol
         vec_push(read, folder);
 }
 
-/* Folders above a source, nearest first, as far as its repository goes. */
+/* Folders above a source, nearest first, as far as its repository goes: that of git, else, of a
+ * release without it, of a Python project. */
 static int folders_above(struct arena *arena, const char *source, const char **out, bool *is_whole)
 {
     char *at = realpath(source, NULL);
@@ -140,6 +141,11 @@ static int folders_above(struct arena *arena, const char *source, const char **o
         *is_whole = fs_exists(fs_join(arena, at, ".git"));
     }
     free(at);
+    for (int i = 0; i < n && !*is_whole; i++)
+        if (!is_broad(out[i]) && fs_exists(fs_join(arena, out[i], "pyproject.toml"))) {
+            *is_whole = true;
+            n = i + 1;
+        }
     return n;
 }
 
@@ -149,12 +155,7 @@ const char *boxed_repository(struct arena *arena, const char *source)
     bool is_whole;
     int n = folders_above(arena, source, above, &is_whole);
 
-    if (is_whole)
-        return above[n - 1];
-    for (int i = 0; i < n; i++)
-        if (!is_broad(above[i]) && fs_exists(fs_join(arena, above[i], "pyproject.toml")))
-            return above[i];
-    return NULL;
+    return is_whole ? above[n - 1] : NULL;
 }
 
 void boxed_show_path(struct words *read, struct arena *arena, const char *path)

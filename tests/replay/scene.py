@@ -6,6 +6,7 @@ usage: scene.py STRATA
 import json
 import os
 import pathlib
+import shutil
 import struct
 import subprocess
 import sys
@@ -291,6 +292,25 @@ def hostile(folder):
     check("nothing written", not (folder / "bad-ws").exists())
 
 
+def released(folder):
+    """A release has no .git: its pyproject.toml tells how far what the scene imports may lie away."""
+    root = folder / "release"
+    shutil.copytree(EXAMPLES / "chain", root / "examples" / "chain")
+    module = root / "examples" / "chain" / "test_chain.py"
+    module.write_text("from sizes.rows import ROWS\n" + module.read_text(encoding="utf-8").replace("rows = 64 ", "rows = ROWS "),
+                      encoding="utf-8")
+    (root / "sizes").mkdir()
+    (root / "sizes" / "rows.py").write_text("ROWS = 64\n", encoding="utf-8")
+    (root / "pyproject.toml").write_text("", encoding="utf-8")
+    graph = graph_of(module, "Small", "scale", folder)
+    check("a release", len(graph["tasks"]) == 8 and graph["buffers"][0]["bytes"] == 65536, graph)
+    # Without it the number is not known, and nothing stands for it.
+    (root / "pyproject.toml").unlink()
+    done = replay(module, "Small", "scale", "--dry-run", "-o", folder / "released")
+    check("a part of a release", done.returncode != 0 and "ROWS has no value: its module is not here" in done.stderr,
+          done.returncode, done.stderr)
+
+
 def missing(folder):
     """What is not there is said, with a way out."""
     none = {"STRATA_PYTHON": str(folder / "no-python"), "PATH": "/nowhere"}
@@ -329,7 +349,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         os.environ["STRATA_CACHE"] = str(folder / "cache")
-        for part in (chain, values, kinds, ranks, missing, hostile):
+        for part in (chain, values, kinds, ranks, released, missing, hostile):
             part(folder)
     print("\n".join("FAILED " + p for p in problems) or "ok")
     sys.exit(bool(problems))

@@ -101,11 +101,15 @@ def entry_of(chip, path):
     values = {"@guard@": "1", "@chip@": "220" if chip == "a2a3" else "310", "@scope@": "" if chip == "a2a3" else "::",
               "@macro@": "PTO_NPU_ARCH_A2A3" if chip == "a2a3" else "PTO_NPU_ARCH_A5", "@path@": str(path),
               "@shape@": "one"}
-    text, skipping = "", False
+    text, taken = "", []  # of each open @if: is this part taken?
     for line in template.splitlines():
-        if line in ("@if mix", "@else", "@end"):
-            skipping = line == "@if mix"
-        elif not skipping:
+        if line.startswith("@if "):
+            taken.append(line == "@if together")
+        elif line == "@else":
+            taken[-1] = not taken[-1]
+        elif line == "@end":
+            taken.pop()
+        elif all(taken):
             text += line + "\n"
     for name, value in values.items():
         text = text.replace(name, value)
