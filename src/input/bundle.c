@@ -357,7 +357,7 @@ static void bundle_finish(struct finder *f, struct bundle_group g, struct draft 
 }
 
 /* How many files of a role stand for runs of their own: those with the usual names when there are
- * any, and those that are a run of the same format; else all. */
+ * any, and those that are a run of the same format or beside other runs alone; else all. */
 static bool is_used(struct bundle_group g, const struct bundle_file *file)
 {
     bool has_usual = false;
@@ -368,7 +368,9 @@ static bool is_used(struct bundle_group g, const struct bundle_file *file)
             continue;
         if (file->format->role == ROLE_WHOLE && other->format == file->format)
             return true;
-        has_usual = true;
+        /* A run beside it tells nothing of it, unless it is a mere timeline. */
+        has_usual = has_usual || other->format->role != ROLE_WHOLE ||
+                    file->format->role != ROLE_WHOLE || file->format == &input_chrome_trace;
     }
     return !has_usual;
 }

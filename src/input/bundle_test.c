@@ -237,6 +237,23 @@ TEST(runs_of_one_format_count_whatever_they_are_called)
     assert_int_equal(fleet->ranks.n, 2);
 }
 
+/* A recording of another profiler says nothing of one under a name of its own. */
+TEST(runs_of_several_formats_count_whatever_they_are_called)
+{
+    scratch_put(
+        "host.trace.json",
+        "{\"traceEvents\": [{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 1, \"args\": "
+        "{\"name\": \"/device:GPU:0\"}}, {\"ph\": \"X\", \"name\": \"fusion\", \"pid\": 1, "
+        "\"tid\": 1, \"ts\": 1, \"dur\": 1, \"args\": {\"hlo_op\": \"fusion\"}}]}");
+    scratch_put("mine.json",
+                "{\"schemaVersion\": 1, \"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", "
+                "\"name\": \"k\", \"pid\": 0, \"tid\": 7, \"ts\": 1, \"dur\": 1}]}");
+    scratch_put("other.json", "[{\"ph\": \"X\", \"name\": \"a\", \"ts\": 1, \"dur\": 1}]");
+
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(fleet->ranks.n, 2);
+}
+
 /* Iterations that were not exported are not missing. */
 TEST(iterations_with_a_file_each_are_one_trace)
 {
@@ -442,6 +459,7 @@ TEST_MAIN("input/bundle", TF(ranks_come_in_the_order_of_their_numbers),
           TF(slices_of_a_table_are_one_table_and_older_exports_are_left_out),
           TF(slices_of_a_timeline_are_one_trace), TF(iterations_with_a_file_each_are_one_trace),
           TF(runs_of_one_format_count_whatever_they_are_called),
+          TF(runs_of_several_formats_count_whatever_they_are_called),
           TF(a_part_that_is_broken_or_missing_costs_itself),
           TF(a_table_of_two_devices_is_two_captures), TF(one_device_of_a_table_can_be_chosen),
           TF(a_broken_sidecar_costs_itself), TF(sums_over_all_ranks_are_left_out_beside_a_run),

@@ -56,6 +56,24 @@ def slower_kind(folder):
     expect(code == 1, f"the rarer kind 30 % slower: {code} {text}")
 
 
+def step_alone(folder):
+    """A step of other work in B alone: it passes only where it hardly makes the mean step longer."""
+    before, after = os.path.join(folder, "alone_a.json"), os.path.join(folder, "alone_b.json")
+    kineto(before, kernels(random.Random(61), 60, ["decode"]))
+    for times, is_passed in ((1, True), (4, False), (6, False)):
+        out, shift, before_step = [], 0, {}
+        for name, begin, end, step, kind, *first in kernels(random.Random(62), 60, ["decode"]):
+            before_step.setdefault(step, shift)
+            is_other = step == 30
+            longer = (times - 1) * (end - begin) if is_other else 0
+            out.append(("evaluate_" * is_other + name, begin + shift, end + shift + longer, step, kind,
+                        *(x + before_step[step] for x in first)))
+            shift += longer
+        kineto(after, out)
+        code, text = check(after, before)
+        expect((code == 0) == is_passed, f"one step of 60 is an evaluation, {times} times as long: {code} {text}")
+
+
 def windows(folder, name, write):
     """Windows without marks: a unit that is 11 % longer never passes, an equal one is never called slower."""
     before, after, same = (os.path.join(folder, f"{name}_{x}") for x in ("a", "b", "c"))
@@ -249,6 +267,7 @@ def threads():
 
 with tempfile.TemporaryDirectory() as temporary:
     slower_kind(temporary)
+    step_alone(temporary)
     windows(temporary, "nsys.sqlite", nsys)
     windows(temporary, "ascend", ascend)
     windows(temporary, "kineto.json", lambda path, rows: kineto(path, rows, False))

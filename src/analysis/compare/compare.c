@@ -11,7 +11,8 @@ enum { MOST_PAIRS = 64 * 64 };
 #define KINDS_ALIKE 0.80 /* kernels of a unit that both kinds run, to be of the same work */
 #define KINDS_COVER 0.90 /* of the time of either side: less, and all units are compared as one */
 #define TOLD_FIRST  1e30 /* more than any time: changes come before noise */
-#define RARE_EFFECT 0.50 /* of the limit: what a kind too rare to judge may move the whole by */
+#define RARE_EFFECT                                                                                \
+    0.50 /* of the limit: what a kind too rare to judge, or alone, may move all by */
 
 ENUM_NAMES(compare_method_name, enum compare_method, "steps", "units", "rates", "none")
 ENUM_NAMES(part_change_name, enum part_change, "same", "added", "removed", "other calls",
@@ -207,20 +208,37 @@ static double cover_of(struct comparer *c, const struct pairing *pairs, size_t n
                 num_share(in_b, (double)time_of(&b->all)));
 }
 
+static bool is_paired(const struct pairing *pairs, size_t n, enum side side, size_t kind)
+{
+    for (size_t i = 0; i < n; i++)
+        if ((side == SIDE_A ? pairs[i].a : pairs[i].b) == kind)
+            return true;
+    return false;
+}
+
+/* By how much steps that B has alone make its steps longer than those of A, if all others are as
+ * long: in relation to A. */
+static double added_alone(struct comparer *c, const struct pairing *pairs, size_t n)
+{
+    const struct profile *a = c->sides[SIDE_A].at[0], *b = c->sides[SIDE_B].at[0];
+    double mean = num_share((double)time_of(&a->all), (double)a->all.n), added = 0;
+
+    for (size_t k = 0; k < b->n_kinds; k++)
+        if (!is_paired(pairs, n, SIDE_B, k))
+            added += (double)time_of(&b->kinds[k]) - mean * (double)b->kinds[k].n;
+    return num_share(added, mean * (double)b->all.n);
+}
+
 static void list_unmatched(struct comparer *c, enum side side, const struct pairing *pairs,
                            size_t n)
 {
     const struct profile *p = c->sides[side].at[0];
 
     c->out->unmatched[side] = ARENA_ARRAY(c->arena, struct str, p->n_kinds + 1);
-    for (size_t k = 0; k < p->n_kinds; k++) {
-        bool is_paired = false;
-        for (size_t i = 0; i < n; i++)
-            is_paired = is_paired || (side == SIDE_A ? pairs[i].a : pairs[i].b) == k;
-        if (!is_paired)
+    for (size_t k = 0; k < p->n_kinds; k++)
+        if (!is_paired(pairs, n, side, k))
             c->out->unmatched[side][c->out->n_unmatched[side]++] =
                 arena_str(c->arena, p->kinds[k].name);
-    }
 }
 
 static void judge_likeness(struct comparer *c, const struct profile_kind *unit_a,
@@ -254,7 +272,8 @@ static void compare_marked(struct comparer *c)
     size_t n = pair_kinds(c, pairs);
 
     c->out->method = METHOD_STEPS;
-    if (cover_of(c, pairs, n) < KINDS_COVER) {
+    if (cover_of(c, pairs, n) < KINDS_COVER ||
+        added_alone(c, pairs, n) > RARE_EFFECT * c->out->options.limit) {
         compare_all(c);
         return;
     }

@@ -17,9 +17,11 @@ static double pinned_rate(const struct whatif *w, bool to_device)
         const struct device_task *t = &w->a->tasks.at[i];
         bool is_ours =
             to_device ? t->copy <= COPY_H2D : t->copy >= COPY_D2H_PAGEABLE && t->copy <= COPY_D2H;
+        if (t->class != TASK_COPY || !is_ours)
+            continue;
         double bytes = device_task_bytes(w->cap, t);
         double rate = num_share(bytes, (double)(t->end - t->begin));
-        if (t->class != TASK_COPY || !is_ours || bytes < LIMIT_LARGE_COPY)
+        if (bytes < LIMIT_LARGE_COPY)
             continue;
         bool is_pinned = t->copy == COPY_H2D_PINNED || t->copy == COPY_D2H_PINNED;
         if (is_pinned && rate > best)

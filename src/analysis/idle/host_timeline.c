@@ -50,6 +50,7 @@ struct walk {
     const uint8_t *launching; /* bit per slice: an outermost operator that touches the device */
     uint32_t *call_of;        /* call of each launching slice */
     struct hash queue;        /* what was put into a queue, by the slice that takes it out */
+    struct hash types;        /* enum type_seen by the texts of types and shapes */
     struct reader *readers;
     size_t n;
     struct sums sums;
@@ -298,24 +299,46 @@ static void look_around(const struct walk *w, const struct reader *r, struct hos
     }
 }
 
-/* Types of the innermost operator around the call that names any. */
-static void look_at_types(const struct walk *w, const struct reader *r, struct host_call *call)
+/* What an operator's tensors are. */
+enum type_seen { TYPE_FP64 = 1, TYPE_FLOAT_FIRST = 2 };
+
+static uint32_t types_seen(struct str types, struct str shapes)
+{
+    struct str type, shape = S("");
+    uint32_t seen = 0;
+
+    for (bool is_first = true; types.n > 0 && str_split(&types, ';', &type); is_first = false) {
+        if (shapes.n > 0)
+            str_split(&shapes, ';', &shape);
+        enum dtype is = dtype_of(type);
+        if (str_trim(shape).n > 0 && is == DTYPE_F64)
+            seen |= TYPE_FP64;
+        if (is_first && is == DTYPE_F32)
+            seen |= TYPE_FLOAT_FIRST;
+        shape = S("");
+    }
+    return seen;
+}
+
+/* Types of the innermost operator around the call that names any. Few texts are of many calls. */
+static void look_at_types(struct walk *w, const struct reader *r, struct host_call *call)
 {
     for (size_t i = r->depth; i-- > 0;) {
         if (r->stack[i].kind != SLICE_HOST_OP)
             continue;
-        struct str types = capture_slice_text(w->cap, r->stack[i].slice, KEY_INPUT_DTYPES);
-        if (types.n == 0)
+        struct attr types = capture_slice_attr(w->cap, r->stack[i].slice, KEY_INPUT_DTYPES);
+        if (types.type != ATTR_TEXT || capture_text(w->cap, types.text).n == 0)
             continue;
-        struct str shapes = capture_slice_text(w->cap, r->stack[i].slice, KEY_INPUT_SHAPES);
-        struct str type, shape = S("");
-        for (bool is_first = true; types.n > 0 && str_split(&types, ';', &type); is_first = false) {
-            if (shapes.n > 0)
-                str_split(&shapes, ';', &shape);
-            call->is_fp64 |= str_trim(shape).n > 0 && dtype_of(type) == DTYPE_F64;
-            call->is_float |= is_first && dtype_of(type) == DTYPE_F32;
-            shape = S("");
+        struct attr shapes = capture_slice_attr(w->cap, r->stack[i].slice, KEY_INPUT_SHAPES);
+        strid of_shapes = shapes.type == ATTR_TEXT ? shapes.text : 0;
+        uint64_t key = (uint64_t)types.text << 32 | of_shapes;
+        uint32_t seen;
+        if (!hash_get(&w->types, key, &seen)) {
+            seen = types_seen(capture_text(w->cap, types.text), capture_text(w->cap, of_shapes));
+            hash_put(&w->types, key, seen);
         }
+        call->is_fp64 |= (seen & TYPE_FP64) != 0;
+        call->is_float |= (seen & TYPE_FLOAT_FIRST) != 0;
         return;
     }
 }
@@ -579,6 +602,7 @@ struct host_timelines host_timelines_find(const struct capture *cap, struct devi
     host_links_tasks(cap, launch, w.call_of, tasks, &out);
     host_stretches_judge(cap, tasks, &out);
     hash_free(&w.queue);
+    hash_free(&w.types);
     vec_free(&w.calls);
     mem_free(w.lanes.at);
     mem_free(w.walked);

@@ -112,6 +112,36 @@ static enum status check_memory(struct session *s, const struct predict *p)
     return st;
 }
 
+/* Calls of all steps with an answer: from rows of the database, and from the peaks of its device.
+ */
+static void count_answers(const struct predict *p, uint64_t *rows, uint64_t *peaks)
+{
+    *rows = *peaks = 0;
+    for (size_t i = 0; i < p->n_steps; i++)
+        for (size_t k = 0; k < p->steps[i].rows.n; k++) {
+            const struct predict_row *row = &p->steps[i].rows.at[k];
+            bool is_peak = row->source == query_source_name(QUERY_ANALYTIC);
+            if (row->source != NULL)
+                *(is_peak ? peaks : rows) += row->calls;
+        }
+}
+
+/* A database that matches nothing has no answer: none at all, or one that it has no part in. */
+static enum status check_known(struct session *s, const struct predict *p, const char *dir)
+{
+    uint64_t rows, peaks;
+
+    count_answers(p, &rows, &peaks);
+    if (rows > 0)
+        return ST_OK;
+    enum status st =
+        diag_fail(&s->diag, ST_NOT_FOUND, "perfdb.nothing-known", (struct where){.path = dir},
+                  peaks > 0 ? "no row matches a call of the step: all times are from peaks"
+                            : "no row matches a call of the step");
+    diag_hint(&s->diag, "try", "strata db build, which measures them, or --database-path");
+    return st;
+}
+
 static enum status predict_all(struct session *s, const struct args *args, const char *dir,
                                struct predict_job *job, struct predict *p)
 {
@@ -126,16 +156,18 @@ static enum status predict_all(struct session *s, const struct args *args, const
         st = predict_run(p, &db, job, &s->diag);
         is_missed = is_missed || p->steps[p->n_steps - 1].missed > 0;
     }
-    if (st == ST_OK && is_missed)
+    enum status known = st == ST_OK ? check_known(s, p, dir) : st;
+    bool is_empty = known != ST_OK && p->n_steps > 0 && p->steps[0].kernels == 0;
+    if (known == ST_OK && is_missed)
         diag_add(&s->diag, SEV_WARN, "perfdb.calls-missed", (struct where){.path = dir},
                  "some calls of the step are not in the database and count as 0; "
                  "--link-bandwidth gives times of collectives");
     if (st == ST_OK)
         st = check_memory(s, p);
-    if (st == ST_OK)
+    if (st == ST_OK && !is_empty)
         st = show(s, args, p);
     query_close(&db);
-    return st;
+    return st == ST_OK ? known : st;
 }
 
 static int db_predict_run(struct session *s, const void *given)

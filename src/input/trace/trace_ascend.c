@@ -260,7 +260,7 @@ void trace_ascend_compare(const struct capture *cap, size_t first, const char *p
         nanos_add(nanos_add(told[OVERLAP_COMPUTE], told[OVERLAP_EXPOSED]), told[OVERLAP_FREE]);
     for (int k = 0; k < OVERLAP_FREE; k++)
         if (told[k] > 0 && deviates(own[k], told[k], whole))
-            diag_add(d, SEV_NOTE, "trace.overlap-analysis", (struct where){.path = path},
+            diag_add(d, SEV_WARN, "trace.overlap-analysis", (struct where){.path = path},
                      "the file's own Overlap Analysis has %.3f ms of %.*s, its events %.3f ms",
                      (double)told[k] / 1e6, STR_ARGS(overlaps[k].name), (double)own[k] / 1e6);
     mem_free(compute.at);

@@ -144,6 +144,24 @@ static bool place_matmul(struct query_inputs in, struct call_work *w)
     return true;
 }
 
+bool work_is_product(struct query_inputs in, double made)
+{
+    if (in.n < 2 || in.at[0].dims.n < 2 || in.at[1].dims.n < 2)
+        return true;
+    struct tensor_shape a = matrix_of(in.at[0].dims), b = matrix_of(in.at[1].dims);
+    for (int i = 0; i < 4; i++) {
+        struct recorded_product p = recorded_product_of(&a, &b, i % 2 != 0);
+        if (p.rows > 0 && (made <= 0 || p.rows * p.columns == made))
+            return true;
+        if (i == 1 && a.n >= 2) {
+            int64_t last = a.dim[a.n - 1];
+            a.dim[a.n - 1] = a.dim[a.n - 2];
+            a.dim[a.n - 2] = last;
+        }
+    }
+    return false;
+}
+
 /* PyTorch has a kernel of its own for up to so many indices, whose threads go through them one
  * after another (ATen, Indexing.cu: indexSelectSmallIndex). Where a device does not, the roof that
  * is fitted gives depth no time. */

@@ -49,6 +49,10 @@ bool work_of(struct arena *arena, struct str kernel, struct query_inputs in,
              const struct str *formats, const struct work_lengths *lengths, struct str extra,
              struct call_work *out);
 
+/* Whether the first two inputs are factors of a product that makes so many elements (0: any);
+ * either may be stored transposed. Vectors fit anything. */
+bool work_is_product(struct query_inputs in, double made);
+
 /* A collective, and the regime of a tier of the network; a negative one stands for none. */
 void work_of_comm(double bytes, double devices, uint64_t regime, struct call_work *out);
 uint64_t work_comm_regime(int64_t tier, struct str variant);

@@ -104,6 +104,33 @@ TEST(lengths_of_sequences_are_sums_or_each)
     assert_false(work_lengths_read(S("x"), S("1"), true, true, &l));
 }
 
+static bool is_product(int64_t a, int64_t b, int64_t c, int64_t d, double made)
+{
+    int64_t left[] = {a, b}, right[] = {c, d};
+    struct query_input in[] = {{{left, 2}, S_INIT("bf16")}, {{right, 2}, S_INIT("bf16")}};
+
+    return work_is_product((struct query_inputs){in, 2}, made);
+}
+
+TEST(factors_fit_in_any_layout_and_make_their_output)
+{
+    assert_true(is_product(16, 64, 64, 32, 16 * 32));
+    assert_true(is_product(16, 64, 32, 64, 16 * 32)); /* either is stored transposed */
+    assert_true(is_product(64, 16, 64, 32, 16 * 32));
+    assert_true(is_product(64, 16, 32, 64, 16 * 32));
+    assert_true(is_product(16, 64, 64, 32, 0));
+    assert_false(is_product(16, 64, 64, 32, 16 * 33));
+    assert_false(is_product(16, 64, 33, 65, 0));
+}
+
+TEST(few_picks_follow_one_another)
+{
+    arena_init(&arena);
+    assert_true(work("GatherV2", "1000,64;16", "bf16;int64").depth == 16);
+    assert_true(work("GatherV2", "1000,64;17", "bf16;int64").depth == 1);
+    arena_free(&arena);
+}
+
 TEST(zero_sizes_and_no_inputs_are_no_calls)
 {
     int64_t zero[] = {0, 4};
@@ -119,4 +146,5 @@ TEST(zero_sizes_and_no_inputs_are_no_calls)
 TEST_MAIN("opdb/predict/work", T(a_transposed_weight_and_a_leading_one_make_the_same_call),
           T(types_are_kept_apart), T(picking_rows_reads_only_those_rows),
           T(a_row_has_the_work_of_its_operator), T(lengths_of_sequences_are_sums_or_each),
-          T(zero_sizes_and_no_inputs_are_no_calls))
+          T(zero_sizes_and_no_inputs_are_no_calls),
+          T(factors_fit_in_any_layout_and_make_their_output), T(few_picks_follow_one_another))

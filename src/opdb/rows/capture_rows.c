@@ -14,6 +14,7 @@
 #include "input/input.h"
 #include "opdb/compare/compare_literal.h"
 #include "opdb/predict/query.h"
+#include "opdb/predict/work.h"
 #include "opdb/rows/cell.h"
 #include "opdb/rows/op_tables.h"
 #include "opdb/rows/table.h"
@@ -49,7 +50,7 @@ static const struct known_op {
 
 /* Calls of one operator with equal inputs. */
 struct call_group {
-    struct str op, in, types, out, out_types;
+    struct str op, in, types, out, out_types, formats, out_formats;
     bool is_comm;
     double bytes, devices;
     VEC_OF(double) us;
@@ -117,7 +118,7 @@ static struct str database_types(struct arena *arena, struct str types, enum dty
 static void add_call(struct gathering *g, const struct call_group *call, double us,
                      uint64_t kernels)
 {
-    const struct str texts[] = {call->op, call->in, call->types, call->out};
+    const struct str texts[] = {call->op, call->in, call->types, call->out, call->formats};
     uint64_t key = hash_mix(num_u64_of(call->bytes), num_u64_of(call->devices));
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
@@ -270,6 +271,35 @@ static struct str kernel_type(struct str name)
     return from > 0 ? str_part(name, from, name.n) : S("");
 }
 
+/* Clears memory for the kernel behind it: the time of no operator with shapes. */
+static bool is_memset(const struct capture *cap, size_t slice)
+{
+    struct str type = cell_bare(capture_slice_text(cap, slice, KEY_TYPE));
+    struct str name = kernel_type(capture_text(cap, cap->slices.name[slice]));
+
+    return str_starts(type, S("MemSet")) || str_starts(name, S("MemSet"));
+}
+
+/* Shapes that are lists of numbers and types that are none, which a product can have: exports that
+ * swap columns or join a kernel with the shapes of another are not believed. */
+static bool call_fits(struct gathering *g, const struct call_group *c)
+{
+    struct query_row row;
+    struct str rest = c->types, type;
+
+    if (!query_row_read(&g->arena, c->in, c->types, c->formats, -1, &row))
+        return false;
+    while (rest.n > 0 && str_split(&rest, ';', &type))
+        if (type.n > 0 && type.at[0] >= '0' && type.at[0] <= '9')
+            return false;
+    if (!query_is_matmul(c->op))
+        return true;
+    /* Folded outputs are padded: their elements tell nothing. */
+    bool is_folded = str_contains(c->out_formats, S("NZ"));
+    struct tensor_shapes out = tensor_shapes_read(c->out);
+    return work_is_product(row.inputs, out.n == 1 && !is_folded ? tensor_elements(&out.at[0]) : 0);
+}
+
 /* A call without recorded types has those that the name of its kernel gives; one of no known
  * operator is filed under its kernel's kind, else under its own name made a file name. */
 static void close_call(struct gathering *g, const struct capture *cap, struct open_call *c)
@@ -295,8 +325,10 @@ static void close_call(struct gathering *g, const struct capture *cap, struct op
         call.op = str_of(own);
     }
     call.op = arena_str(&g->arena, call.op);
-    if (call.in.n > 0 && call.op.n < 200)
+    if (call.in.n > 0 && call.op.n < 200 && call_fits(g, &call))
         add_call(g, &call, c->us, c->kernels);
+    else if (call.in.n > 0)
+        g->count->misfits += c->kernels;
     *c = (struct open_call){0};
 }
 
@@ -316,6 +348,8 @@ static bool read_kernel(struct gathering *g, const struct capture *cap, size_t s
         .types = own_text(g, cap, slice, KEY_INPUT_DTYPES),
         .out = own_text(g, cap, slice, KEY_OUTPUT_SHAPES),
         .out_types = own_text(g, cap, slice, KEY_OUTPUT_DTYPES),
+        .formats = own_text(g, cap, slice, KEY_INPUT_FORMATS),
+        .out_formats = own_text(g, cap, slice, KEY_OUTPUT_FORMATS),
     };
     return out->op.n > 0 && out->op.n < 200 && out->in.n > 0 &&
            !str_equal_nocase(out->in, S("N/A")) && str_find_char(out->op, '/') == out->op.n;
@@ -340,7 +374,14 @@ static void capture_rows_gather(struct gathering *g, const struct capture *cap)
             continue;
         if (study_is_comm(cap, slice) ? read_comm(cap, slice, &call)
                                       : read_kernel(g, cap, slice, &call)) {
-            add_call(g, &call, us, 1);
+            if (call.is_comm || call_fits(g, &call))
+                add_call(g, &call, us, 1);
+            else
+                g->count->misfits++;
+            continue;
+        }
+        if (is_memset(cap, slice)) {
+            g->count->misfits++;
             continue;
         }
         uint32_t op = operator_around(cap, tree, tree->launch[i]);
@@ -418,7 +459,9 @@ static enum status rows_write(struct gathering *g, const char *dir, bool is_dry_
                              .in = one->in,
                              .types = one->types,
                              .out = one->out,
-                             .out_types = one->out_types};
+                             .out_types = one->out_types,
+                             .formats = one->formats,
+                             .out_formats = one->out_formats};
         struct op_table *t = op_tables_row(&tables, &c, &row);
         op_tables_get(&tables, one->op);
         if (t != NULL)

@@ -20,6 +20,7 @@ struct capture_rows_count {
     bool is_dry_run;
     uint64_t captures, unread; /* files that could and could not be read */
     uint64_t kernels, placed;  /* all; in rows */
+    uint64_t misfits; /* left out: shapes that do not fit the operator, memory that is cleared */
     uint64_t calls, rows, tables;
 };
 

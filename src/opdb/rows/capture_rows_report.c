@@ -12,6 +12,7 @@ static const struct field count_fields[] = {
     FIELD(struct capture_rows_count, unread, "unreadable_files"),
     FIELD(struct capture_rows_count, kernels, "kernels"),
     FIELD(struct capture_rows_count, placed, "kernels_in_rows"),
+    FIELD(struct capture_rows_count, misfits, "kernels_left_out"),
     FIELD(struct capture_rows_count, calls, "calls"),
     FIELD(struct capture_rows_count, rows, "rows"),
     FIELD(struct capture_rows_count, tables, "tables"),
@@ -33,4 +34,6 @@ void capture_rows_describe(const void *result, struct report *r)
                           PLACE("rows", c->rows), PLACE("tables", c->tables), PLACE("dir", c->dir),
                           PLACE("captures", c->captures), PLACE("placed", c->placed),
                           PLACE("kernels", c->kernels)));
+    if (c->misfits > 0)
+        report_text(r, REPORT_MESSAGE(r, &database_text.misfits, PLACE("n", c->misfits)));
 }

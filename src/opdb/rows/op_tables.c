@@ -101,6 +101,8 @@ static bool has_row(struct open_table *o, const struct op_cells *c, size_t *row)
     hash_get(&o->last, row_key(c->in, c->types), &i);
     for (; i != NO_ROW; i = o->before.at[i])
         if (has_cell(t, i, COL_INPUT_SHAPES, c->in) && has_cell(t, i, COL_INPUT_DTYPES, c->types) &&
+            (c->formats.n == 0 || has_cell(t, i, COL_INPUT_FORMATS, c->formats)) &&
+            (c->out.n == 0 || has_cell(t, i, COL_OUTPUT_SHAPES, c->out)) &&
             (c->lengths.n == 0 ||
              (has_cell(t, i, column_runtime[RT_SEQ_VALUES], c->lengths) &&
               has_cell(t, i, column_runtime[RT_SEQ_KV_VALUES], c->kv_lengths)))) {
@@ -141,10 +143,10 @@ struct op_table *op_tables_row(struct op_tables *all, const struct op_cells *c, 
     op_tables_set(t, *row, COL_OP_STATE, S("static"));
     set_quoted(t, *row, COL_INPUT_SHAPES, c->in);
     op_tables_set(t, *row, COL_INPUT_DTYPES, c->types);
-    op_tables_set(t, *row, COL_INPUT_FORMATS, S("ND"));
+    op_tables_set(t, *row, COL_INPUT_FORMATS, c->formats.n > 0 ? c->formats : S("ND"));
     set_quoted(t, *row, COL_OUTPUT_SHAPES, c->out);
     op_tables_set(t, *row, COL_OUTPUT_DTYPES, c->out_types);
-    op_tables_set(t, *row, COL_OUTPUT_FORMATS, S("ND"));
+    op_tables_set(t, *row, COL_OUTPUT_FORMATS, c->out_formats.n > 0 ? c->out_formats : S("ND"));
     if (c->lengths.n > 0) {
         op_tables_set(t, *row, column_runtime[RT_SEQ_VALUES], c->lengths);
         op_tables_set(t, *row, column_runtime[RT_SEQ_KV_VALUES], c->kv_lengths);

@@ -15,6 +15,7 @@ struct op_table;
 struct op_cells {
     const char *op;
     struct str in, types, out, out_types;
+    struct str formats, out_formats; /* empty: ND */
     struct str lengths, kv_lengths;
     int64_t kv_heads, sparse_mode;
     const char *comm; /* "all_reduce"; NULL: none */
