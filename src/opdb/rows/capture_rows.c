@@ -296,8 +296,14 @@ static bool call_fits(struct gathering *g, const struct call_group *c)
         return true;
     /* Folded outputs are padded: their elements tell nothing. */
     bool is_folded = str_contains(c->out_formats, S("NZ"));
-    struct tensor_shapes out = tensor_shapes_read(c->out);
-    return work_is_product(row.inputs, out.n == 1 && !is_folded ? tensor_elements(&out.at[0]) : 0);
+    struct cell_dims out;
+    double made = 0;
+    if (!is_folded && c->out.n > 0 && cell_dims(&g->arena, c->out, &out)) {
+        made = 1;
+        for (size_t i = 0; i < out.n; i++)
+            made *= (double)out.at[i];
+    }
+    return work_is_product(row.inputs, made);
 }
 
 /* A call without recorded types has those that the name of its kernel gives; one of no known
