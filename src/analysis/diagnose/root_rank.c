@@ -250,7 +250,8 @@ double root_confidence(const struct root_finder *f, const struct found_cause *c)
 
 struct root_shares root_shares_of(const struct root_finder *f)
 {
-    nanos copies = root_copies_alone(f), idle = 0;
+    double copies = root_copies_alone(f) * (double)f->window;
+    nanos idle = 0;
     nanos latency = f->by[ACCOUNT_IDLE + CAUSE_DEVICE_LATENCY] - f->waits;
 
     for (int cause = 0; cause < IDLE_CAUSES; cause++)
@@ -261,7 +262,7 @@ struct root_shares root_shares_of(const struct root_finder *f)
     double least = busy + (double)latency;
     return (struct root_shares){
         .comm = num_share((double)f->by[ACCOUNT_COMM], bare),
-        .copies = num_share((double)copies, bare),
+        .copies = num_share(copies, bare),
         .idle = bare > least ? num_share(bare - least, bare) : 0,
     };
 }

@@ -19,6 +19,7 @@
 #include "opdb/rows/op_tables.h"
 #include "opdb/rows/table.h"
 #include "ops/dtype.h"
+#include "ops/shape.h"
 
 /* Operators that have a table under another name; inputs before the first are outputs. */
 static const struct known_op {
