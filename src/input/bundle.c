@@ -712,6 +712,28 @@ static const char *find_raw(struct finder *f, const char *path)
     return NULL;
 }
 
+/* How a recording is exported: by its framework, where the name of a folder above has it. */
+static void hint_raw(struct finder *f, const char *raw)
+{
+    static const struct {
+        struct str end;
+        const char *call;
+    } makers[] = {
+        {S_INIT("_ascend_pt"), "torch_npu.profiler.profiler.analyse"},
+        {S_INIT("_ascend_ms"), "mindspore.profiler.profiler.analyse"},
+    };
+    struct str path = str_of(raw);
+
+    for (size_t n = path.n; n > 0; n--)
+        for (size_t i = 0; i < ARRAY_LEN(makers) && (n == path.n || path.at[n] == '/'); i++)
+            if (str_ends(str_part(path, 0, n), makers[i].end)) {
+                diag_hint(f->diag, "try", "in Python: %s(\"%.*s\")", makers[i].call, (int)n,
+                          path.at);
+                return;
+            }
+    diag_hint(f->diag, "try", "msprof --export=on --output=%s", raw);
+}
+
 static const struct diag_entry *entry_of(const struct diag *d, const char *code)
 {
     for (size_t i = 0; i < d->entries.n; i++)
@@ -740,7 +762,7 @@ static enum status nothing(struct finder *f, const char *path)
               "kernel_details.csv, op_summary*.csv, trace_view.json, *.db, *.json, *.json.gz");
     const char *raw = find_raw(f, path);
     if (raw != NULL)
-        diag_hint(f->diag, "try", "msprof --export=on --output=%s", raw);
+        hint_raw(f, raw);
     else
         diag_hint(f->diag, "try", "the folder that contains ASCEND_PROFILER_OUTPUT");
     return diag_fail(f->diag, ST_NOT_FOUND, "input.nothing", (struct where){.path = path},

@@ -273,7 +273,7 @@ static enum page_family family_of_slice(const struct dictionary *d, size_t slice
     const struct lane_key *lane = &cap->lanes.at[cap->slices.lane[slice]].key;
     uint32_t task = d->task_of[slice];
 
-    if (lane->kind == LANE_PIPE)
+    if (lane->kind == LANE_PIPE && task == UINT32_MAX)
         return kind == SLICE_WAIT || kind == SLICE_CONTROL
                    ? PAGE_HOST
                    : page_family_of_pipe(capture_text(cap, lane->name));

@@ -336,7 +336,7 @@ def follow_ups(s, path):
         yield "next rows of " + words[1], {"rows with numbers": bool(numbers) or says_none, "of a command that helps": True}
         if words[1] == "ops":
             yield "next device time", {"rows with device time": not rows or "device ms" not in rows[0] or any(
-                float(r.get("device ms", 0)) > 0 for r in rows), "of a capture with kernels": True}
+                float(r.get("device ms", 0)) > 0 or float(r.get("device %", 0)) > 0 for r in rows), "of a capture with kernels": True}
 
 
 # ---- several ranks ----

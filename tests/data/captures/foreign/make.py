@@ -396,6 +396,33 @@ def perfetto_gpu(folder):
     (folder / "gpu.pftrace").write_bytes(b"".join(tracks) + b"".join(out) + message(1, message(50, packed)))
 
 
+def proton(folder):
+    """Sums of a run, and the inside of a kernel: two warps of two blocks, of which one waits for the other."""
+    def node(name, metrics, *children):
+        return {"children": list(children), "frame": {"name": name, "type": "function"}, "metrics": metrics}
+
+    def kernel(name, ns, count):
+        return node(name, {"count": count, "device_id": "0", "device_type": "CUDA", "time (ns)": ns})
+
+    document(folder / "sums.hatchet", [
+        node("ROOT", {"count": 0, "time (ns)": 0},
+             node("forward", {"cpu_time (ns)": 50_000}, kernel("gemm", 123_000, 3), kernel("scale", 10_750, 2)),
+             node("backward", {}, kernel("gemm", 9_250, 1))),
+        {"CUDA": {"0": {"arch": "90", "clock_rate": 1_980_000, "num_sms": 132}}}])
+    events = []
+    for core, block in ((0, 0), (7, 1)):
+        for warp in (0, 4):
+            for n, name in enumerate(("load", "mma", "store")):
+                at = 291 + 1_000 * n + 100 * warp + 10 * block
+                events.append({"name": name, "cat": "gemm", "ph": "X", "pid": "gemm Core%d CTA%d" % (core, block),
+                               "tid": "warp %d (line %d)" % (warp, n % 2), "ts": at / 1000, "dur": (640 + n) / 1000,
+                               "args": {"Frequency (MHz)": 1000.0, "call_stack": ["main", "gemm"]}})
+            events.append({"name": "tma", "cat": "flow", "ph": "X", "dur": 0, "bind_id": block + 1,
+                           "pid": "gemm Core%d CTA%d" % (core, block), "tid": "warp %d (line 0)" % warp,
+                           "ts": (900 + 100 * warp) / 1000, "flow_out" if warp == 0 else "flow_in": True})
+    document(folder / "warps.chrome_trace", {"displayTimeUnit": "ns", "traceEvents": events})
+
+
 def rocprof(folder):
     """The kernels as a table, and all of it as a timeline with times in whole microseconds."""
     rows, events = [], [{}]
@@ -691,6 +718,7 @@ def main(folder):
     tpu_xplane(folder / "tpu_xplane")
     perfetto_rocm(folder / "perfetto_rocm")
     perfetto_gpu(folder / "perfetto_gpu")
+    proton(folder / "proton")
     engines(pathlib.Path(__file__).resolve().parents[4] / "examples" / "serving")
 
 
