@@ -188,6 +188,20 @@ def kinds(folder):
     check("control", [b["known"] for b in graph["buffers"][:2]] == [True, False], graph["buffers"])
     done = replay(scene, "One", "cube", "--dry-run", "-o", folder / "mixed")
     check("mixed", done.returncode == 0 and "spmd-mix · 3 blocks" in done.stdout, done.stdout, done.stderr)
+    # A source for both chips looks for the header of the runtime that it is compiled with.
+    scene = scene_in(folder / "guards", """
+    CoreTaskArgs a;
+    a.add_inout(y);
+#if defined(SRC_A5_RUNTIME_TENSORMAP_AND_RINGBUFFER_RUNTIME_PTO_TYPES_H_)
+    a.launch_spec.set_core_num(2);
+#else
+    a.launch_spec.set_block_num(3);
+#endif
+    rt_submit_aiv_task(1, a);
+""")
+    for platform, blocks in (("a2a3", 3), ("a5", 2)):
+        graph = graph_of(scene, "One", "vec", folder, "--platform", platform)
+        check("guards", graph is not None and [t["blocks"] for t in graph["tasks"]] == [blocks], platform, graph)
 
 
 LEVEL3 = HEAD % (3, "tensormap_and_ringbuffer")

@@ -7,6 +7,7 @@
 
 #include "base/files/mapfile.h"
 #include "base/run/now.h"
+#include "base/text/char.h"
 #include "driver/cxx.h"
 #include "kernels/graph/graph_in.h"
 #include "kernels/pto/pto_buffers.h"
@@ -56,6 +57,19 @@ static bool has_both(const char *source)
     return has;
 }
 
+/* Of the runtime's header with its types: by it sources tell chips and runtimes apart. */
+static const char *guard_of(const struct graph_job *job, struct task_graph *g)
+{
+    struct str text = arena_format(&g->arena, "SRC_%.*s_RUNTIME_%.*s_RUNTIME_PTO_TYPES_H_",
+                                   STR_ARGS(job->arch), STR_ARGS(g->runtime));
+    char *guard = ARENA_ARRAY(&g->arena, char, text.n + 1);
+
+    for (size_t i = 0; i < text.n; i++)
+        guard[i] = char_is_word(text.at[i]) ? char_upper(text.at[i]) : '_';
+    guard[text.n] = '\0';
+    return guard;
+}
+
 static enum status compile_callable(const struct graph_job *job, struct task_graph *g,
                                     size_t number, const char **object, struct diag *d)
 {
@@ -72,6 +86,7 @@ static enum status compile_callable(const struct graph_job *job, struct task_gra
         str_equal(job->arch, S("a5")) && str_equal(g->runtime, S("tensormap_and_ringbuffer"));
     if (has_both(c->source))
         vec_push(&cxx.defines, is_core ? "STRATA_SCENE_CORE_NUM" : "STRATA_SCENE_BLOCK_NUM");
+    vec_push(&cxx.defines, guard_of(job, g));
     enum status status = cxx_compile(&cxx, &g->arena, &made, d);
     vec_free(&cxx.defines);
     TRY(status);
