@@ -59,7 +59,7 @@ static struct site_sum *lines_sum_of(const struct core_sums *s, uint32_t core, u
                  [(size_t)r->site * PTO_PIPE_COUNT + (pipe < PTO_PIPE_COUNT ? pipe : PTO_PIPE_S)];
 }
 
-static void add_piece(void *ctx, const struct pto_path_piece *piece)
+static void lines_add_piece(void *ctx, const struct pto_path_piece *piece)
 {
     if (piece->record != PTO_NO_RECORD)
         lines_sum_of(ctx, piece->core, piece->record)->path += piece->end - piece->begin;
@@ -364,7 +364,7 @@ void pto_lines_fill(struct pto_lines *l, const struct pto_sim *sim)
                               (sim->cores[i].program->sites.n + 1) * PTO_PIPE_COUNT);
         add_records(&s, &sim->cores[i]);
     }
-    pto_path_walk(sim, add_piece, &s);
+    pto_path_walk(sim, lines_add_piece, &s);
     for (size_t i = 0; s.at[PTO_AIV1] && i < sim->program[1].sites.n * PTO_PIPE_COUNT; i++)
         join_sums(&s.at[PTO_AIV0][i], &s.at[PTO_AIV1][i]);
     for (uint32_t i = 0; i < PTO_AIV1; i++) {
