@@ -271,12 +271,12 @@ static void group_steps(const struct capture *cap, struct accounting *a)
 }
 
 /* A step to be put in order of its work. */
-struct step_work {
+struct group_member {
     uint32_t group, step;
     nanos compute;
 };
 
-ORDER_BY(by_work, struct step_work,
+ORDER_BY(by_group_compute, struct group_member,
          ORDER(x->group, y->group) ?: ORDER(x->compute, y->compute) ?: ORDER(x->step, y->step));
 
 /* Prefill and decode may run the same kernels on more or less data: where the compute times of a
@@ -284,11 +284,11 @@ ORDER_BY(by_work, struct step_work,
  * own. Idle time and waiting do not count, so a step that was held up stays with its like. */
 static void split_groups(struct accounting *a)
 {
-    struct step_work *list = mem_grow(NULL, sizeof(*list), a->n + 1);
+    struct group_member *list = mem_grow(NULL, sizeof(*list), a->n + 1);
 
     for (size_t i = 0; i < a->n; i++)
-        list[i] = (struct step_work){a->steps[i].group, (uint32_t)i, a->steps[i].compute};
-    qsort(list, a->n, sizeof(*list), by_work);
+        list[i] = (struct group_member){a->steps[i].group, (uint32_t)i, a->steps[i].compute};
+    qsort(list, a->n, sizeof(*list), by_group_compute);
     for (size_t from = 0, end; from < a->n; from = end) {
         for (end = from + 1; end < a->n && list[end].group == list[from].group; end++)
             ;

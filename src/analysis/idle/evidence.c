@@ -160,7 +160,7 @@ static void rank_op(struct evidence *e, strid name, nanos overlap)
 }
 
 /* Appends a piece; one that continues the last piece of the same bubble makes it longer. */
-static void add_piece(struct pieces *p, struct piece piece)
+static void evidence_add_piece(struct pieces *p, struct piece piece)
 {
     struct piece *last = p->list.n > 0 ? &p->list.at[p->list.n - 1] : NULL;
 
@@ -184,14 +184,14 @@ static void lay_over(struct scan *scan, size_t slice, unsigned flags, size_t k)
     if (piece.end <= piece.begin)
         return;
     if ((flags & SET_HOST) && !is_enclosing_scope(scan, slice, b)) {
-        add_piece(&scan->thread, piece);
+        evidence_add_piece(&scan->thread, piece);
         rank_op(&scan->out[scan->number[k]], scan->s->name[slice],
                 nanos_sub(piece.end, piece.begin));
     }
     if (flags & SET_SYNC)
-        add_piece(&scan->sync, piece);
+        evidence_add_piece(&scan->sync, piece);
     if (flags & SET_COMM)
-        add_piece(&scan->comm, piece);
+        evidence_add_piece(&scan->comm, piece);
 }
 
 /* An event that has begun and may reach into bubbles to come. */

@@ -3,6 +3,7 @@
  */
 #include "analysis/idle/host_names.h"
 
+#include "ops/dtype.h"
 #include "ops/name_tokens.h"
 
 static const struct {
@@ -69,4 +70,22 @@ bool host_call_is_lookup(struct str name)
 
     return name_tokens_any(name_tokens_lower(name, buf),
                            "getprocaddress getexporttable getdriverentrypoint");
+}
+
+uint32_t host_types_seen(struct str types, struct str shapes)
+{
+    struct str type, shape = S("");
+    uint32_t seen = 0;
+
+    for (bool is_first = true; types.n > 0 && str_split(&types, ';', &type); is_first = false) {
+        if (shapes.n > 0)
+            str_split(&shapes, ';', &shape);
+        enum dtype is = dtype_of(type);
+        if (str_trim(shape).n > 0 && is == DTYPE_F64)
+            seen |= HOST_TYPES_F64;
+        if (is_first && is == DTYPE_F32)
+            seen |= HOST_TYPES_F32_FIRST;
+        shape = S("");
+    }
+    return seen;
 }

@@ -5,6 +5,8 @@
 #ifndef STRATA_ANALYSIS_IDLE_HOST_NAMES_H
 #define STRATA_ANALYSIS_IDLE_HOST_NAMES_H
 
+#include <stdint.h>
+
 #include "base/str.h"
 
 enum call_kind {
@@ -35,5 +37,10 @@ bool host_call_is_lookup(struct str name);
 
 /* A range, a frame or an operator that means something for all it encloses. */
 enum range_kind host_range_kind(struct str name);
+
+/* What the lists of types and shapes of an operator's tensors hold: a mask. */
+enum host_types { HOST_TYPES_F64 = 1, HOST_TYPES_F32_FIRST = 2 };
+
+uint32_t host_types_seen(struct str types, struct str shapes);
 
 #endif

@@ -39,5 +39,15 @@ TEST(ranges_mean_something_for_what_they_enclose)
     assert_int_equal(host_range_kind(S("ProfilerStep#3")), RANGE_PLAIN);
 }
 
+TEST(types_of_tensors_are_seen)
+{
+    assert_int_equal(host_types_seen(S("double;float"), S("2,3;4")), HOST_TYPES_F64);
+    assert_int_equal(host_types_seen(S("double;float"), S(";4")), 0); /* a number, no tensor */
+    assert_int_equal(host_types_seen(S("float;double"), S("2;3")),
+                     HOST_TYPES_F32_FIRST | HOST_TYPES_F64);
+    assert_int_equal(host_types_seen(S("float"), S("")), HOST_TYPES_F32_FIRST);
+}
+
 TEST_MAIN("analysis/idle/host_names", T(calls_are_known_by_their_names),
-          T(questions_do_not_touch_the_device), T(ranges_mean_something_for_what_they_enclose))
+          T(questions_do_not_touch_the_device), T(ranges_mean_something_for_what_they_enclose),
+          T(types_of_tensors_are_seen))

@@ -7,7 +7,6 @@
 #include "analysis/idle/host_threads.h"
 #include "analysis/ops/op_tree.h"
 #include "analysis/study.h"
-#include "ops/dtype.h"
 
 enum { DEPTH = 256, THREADS = 16 };
 
@@ -50,7 +49,7 @@ struct walk {
     const uint8_t *launching; /* bit per slice: an outermost operator that touches the device */
     uint32_t *call_of;        /* call of each launching slice */
     struct hash queue;        /* what was put into a queue, by the slice that takes it out */
-    struct hash types;        /* enum type_seen by the texts of types and shapes */
+    struct hash types;        /* enum host_types by the texts of types and shapes */
     struct reader *readers;
     size_t n;
     struct sums sums;
@@ -299,27 +298,6 @@ static void look_around(const struct walk *w, const struct reader *r, struct hos
     }
 }
 
-/* What an operator's tensors are. */
-enum type_seen { TYPE_FP64 = 1, TYPE_FLOAT_FIRST = 2 };
-
-static uint32_t types_seen(struct str types, struct str shapes)
-{
-    struct str type, shape = S("");
-    uint32_t seen = 0;
-
-    for (bool is_first = true; types.n > 0 && str_split(&types, ';', &type); is_first = false) {
-        if (shapes.n > 0)
-            str_split(&shapes, ';', &shape);
-        enum dtype is = dtype_of(type);
-        if (str_trim(shape).n > 0 && is == DTYPE_F64)
-            seen |= TYPE_FP64;
-        if (is_first && is == DTYPE_F32)
-            seen |= TYPE_FLOAT_FIRST;
-        shape = S("");
-    }
-    return seen;
-}
-
 /* Types of the innermost operator around the call that names any. Few texts are of many calls. */
 static void look_at_types(struct walk *w, const struct reader *r, struct host_call *call)
 {
@@ -334,11 +312,12 @@ static void look_at_types(struct walk *w, const struct reader *r, struct host_ca
         uint64_t key = (uint64_t)types.text << 32 | of_shapes;
         uint32_t seen;
         if (!hash_get(&w->types, key, &seen)) {
-            seen = types_seen(capture_text(w->cap, types.text), capture_text(w->cap, of_shapes));
+            seen =
+                host_types_seen(capture_text(w->cap, types.text), capture_text(w->cap, of_shapes));
             hash_put(&w->types, key, seen);
         }
-        call->is_fp64 |= (seen & TYPE_FP64) != 0;
-        call->is_float |= (seen & TYPE_FLOAT_FIRST) != 0;
+        call->is_fp64 |= (seen & HOST_TYPES_F64) != 0;
+        call->is_float |= (seen & HOST_TYPES_F32_FIRST) != 0;
         return;
     }
 }
