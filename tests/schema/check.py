@@ -237,6 +237,8 @@ def database(out):
     yield run("db", "accuracy", *at)
     yield run("db", "export", "--to", "csv", "-o", out + "/db.csv", *at)
     yield run("db", "predict", "--model", "qwen3-8b", "--database-path", "examples/perfdb/h200", "--json")
+    yield run("db", "parse", "--from", "aic", "tests/golden/db-parse-aic/in/systems", "--database-path", out + "/aic",
+              "--json")
     yield run("db", "parse", "--profiling-path", "tests/golden/db-parse-captures/in/traces", "--database-path", out + "/captures", "--json")
     yield run("db", "check", "--database-path", "tests/golden/db-check-problems/in/db", "--json",
               codes=(1,))
