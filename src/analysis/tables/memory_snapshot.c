@@ -171,11 +171,17 @@ static void group_blocks(const struct capture *cap, int64_t device, struct memor
 
 /* ---- failures ---- */
 
+/* Of its trace; NULL with none, where the whole file may have none. */
+static const struct snapshot_event *events_of(const struct memory_pool *p)
+{
+    return p->trace->n > 0 ? p->snapshot->events.at + p->trace->first : NULL;
+}
+
 /* What lived when an allocation failed. */
 static struct memory_uses uses_at(struct study *st, const struct memory_pool *p, size_t event,
                                   double whole)
 {
-    const struct snapshot_event *events = p->snapshot->events.at + p->trace->first;
+    const struct snapshot_event *events = events_of(p);
     struct memory_grouping g;
     struct hash live = {0};
 
@@ -225,7 +231,7 @@ static void find_failures(struct study *st, const struct memory_pool *p, struct 
 static void find_leak(struct study *st, const struct memory_pool *p, const struct hash *live,
                       struct memory_snapshot *h)
 {
-    const struct snapshot_event *events = p->snapshot->events.at + p->trace->first;
+    const struct snapshot_event *events = events_of(p);
     struct memory_window *windows;
     struct memory_grouping g;
     double whole = 0;

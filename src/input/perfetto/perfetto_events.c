@@ -274,13 +274,15 @@ static void add_uses(struct perfetto *p, struct str message, uint32_t record)
     while (proto_next(&in, &f)) {
         bool is_fixed = f.number == 47 || f.number == 48,
              is_last = f.number == 42 || f.number == 48;
-        struct proto list = proto_of(f.bytes);
-        uint64_t id = f.value;
+        uint64_t id;
         if (!is_fixed && f.number != 36 && f.number != 42)
             continue;
-        if (f.wire != PROTO_BYTES)
-            vec_push(&p->uses, ((struct perfetto_use){id, record, is_last}));
-        while (f.wire == PROTO_BYTES && list.at < list.end &&
+        if (f.wire != PROTO_BYTES) {
+            vec_push(&p->uses, ((struct perfetto_use){f.value, record, is_last}));
+            continue;
+        }
+        struct proto list = proto_of(f.bytes);
+        while (list.at < list.end &&
                (is_fixed ? proto_fixed(&list, sizeof(id), &id) : proto_varint(&list, &id)))
             vec_push(&p->uses, ((struct perfetto_use){id, record, is_last}));
     }
