@@ -103,7 +103,7 @@ static const struct record dep_record = RECORD(struct graph_dep, dep_fields);
     {                                                                                              \
         const struct task_graph *g = env->user;                                                    \
         const struct graph_task *t = record;                                                       \
-        return (struct field_items){g->list.at + t->name.first, t->name.n};                        \
+        return (struct field_items){t->name.n > 0 ? g->list.at + t->name.first : NULL, t->name.n}; \
     }
 PART_OF(tensors, tensors)
 PART_OF(scalars, scalars)
