@@ -157,7 +157,8 @@ enum status insight_folder_write(const struct capture *cap, const char *folder,
     };
 
     cut_init(&j.cut, cap, &(struct cut_options){0});
-    /* The writers see a request to stop themselves; who is ended meanwhile leaves a folder behind. */
+    /* The writers see a request to stop themselves; who is ended meanwhile leaves a folder behind.
+     */
     cancel_hold();
     remove_tree_hold(j.made);
     enum status st = write_all(&j);
