@@ -99,7 +99,7 @@ static enum status run_in(const struct boxed_python *job, const char *cache, con
     const char *fixed[] = {program, "-I", "-S", "-B", fs_join(arena, ours, job->program)};
     for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
         argv[n++] = fixed[i];
-    for (size_t i = 0; job->args[i] != NULL && i < MOST_ARGS; i++)
+    for (size_t i = 0; i < MOST_ARGS && job->args[i] != NULL; i++)
         argv[n++] = job->args[i];
     argv[n++] = folder;
     argv[n] = NULL;

@@ -135,10 +135,10 @@ static struct pickle_value machine_unpack(const struct snapshot_reader *r, uint3
         .kind = kind, .memo = place, .number = (int64_t)(packed >> KIND_BITS), .n = 1};
 
     if (kind == WIDE) {
-        const uint64_t *wide = &r->wide.at[packed >> KIND_BITS];
-        v.kind = (uint8_t)wide[0];
-        v.number = (int64_t)wide[1];
-        v.n = wide[2];
+        size_t at = packed >> KIND_BITS;
+        v.kind = (uint8_t)r->wide.at[at];
+        v.number = (int64_t)r->wide.at[at + 1];
+        v.n = r->wide.at[at + 2];
     }
     return v;
 }
