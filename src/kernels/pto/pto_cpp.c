@@ -75,8 +75,8 @@ static enum status compile_side(const struct pto_cpp_job *job, struct pto_cpp_ru
                                 (job->has_no_cube && core == PTO_AIV0)};
     struct cxx_job c = {.source = source,
                         .includes = job->includes,
-                        .limit_ms =
-                            job->limit_ms > PTO_CPP_LIMIT_MS ? job->limit_ms : PTO_CPP_LIMIT_MS,
+                        .limit_ms = job->limit_ms,
+                        .limit_option = job->limit_option,
                         .is_trusted = job->is_trusted,
                         .adapt = adapt,
                         .ctx = &side};
