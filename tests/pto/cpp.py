@@ -420,6 +420,74 @@ def values_of_four_bits(folder):
     check("four bits torn", done.returncode != 0 and "index 1 is within one" in done.stderr, done.returncode, done.stderr)
 
 
+WHOLE = """#include <pto/pto-inst.hpp>
+using namespace pto;
+__global__ AICORE void whole(__gm__ float *a, __gm__ float *b, __gm__ float *c)
+{
+    using View = GlobalTensor<float, Shape<1, 1, 1, 16, 16>, Stride<256, 256, 256, 16, 1>>;
+    using Mat = Tile<TileType::Mat, float, 16, 16, BLayout::ColMajor, 16, 16, SLayout::RowMajor>;
+    View ga(a), gb(b), gc(c);
+    Mat am, bm;
+    TileLeft<float, 16, 16> left;
+    TileRight<float, 16, 16> right;
+    TileAcc<float, 16, 16> acc;
+    Tile<TileType::Vec, float, 16, 16> t;
+    TASSIGN(am, 0);
+    TASSIGN(bm, 1024);
+    TASSIGN(left, 0);
+    TASSIGN(right, 0);
+    TASSIGN(acc, 0);
+    TASSIGN(t, 0);
+    TLOAD(am, ga);
+    TLOAD(bm, gb);
+    pipe_barrier(PIPE_ALL);
+    TMOV(left, am);
+    TMOV(right, bm);
+    pipe_barrier(PIPE_ALL);
+    TMATMUL(acc, left, right);
+    pipe_barrier(PIPE_ALL);
+    TSTORE(gc, acc);
+    pipe_barrier(PIPE_ALL);
+    TLOAD(t, gc);
+    set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+    wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+    TADDS(t, t, 1.0f);
+    pipe_barrier(PIPE_ALL);
+    TSTORE(gc, t);
+}
+"""
+
+
+def unsplit(folder):
+    """Cube and vector work in one function that names no core runs on one with the pipes of both, as in a text."""
+    a, data = floats(256, random.Random(9))
+    args = [tensor(0, "a", "FLOAT32", [16, 16], data, folder),
+            tensor(1, "b", "FLOAT32", [16, 16], struct.pack("<256f", *(float(i % 17 == 0) for i in range(256))), folder),
+            tensor(2, "c", "FLOAT32", [16, 16], bytes(1024), folder)]
+    (folder / "whole.json").write_text(json.dumps({"args": args}))
+    source = folder / "whole.cpp"
+    source.write_text(WHOLE)
+    done = run(source, "--arg-spec", folder / "whole.json", "--output", f"c={folder}/whole.out", "--emit", folder / "whole.pto")
+    check("unsplit", done.returncode == 0 and "__DAV_CUBE__ and __DAV_VEC__" in done.stderr and
+          "pto-run.unsplit" in done.stderr and "race" not in done.stderr, done.returncode, done.stderr)
+    if done.returncode == 0:
+        got = struct.unpack("<256f", (folder / "whole.out").read_bytes())
+        check("unsplit values", max(abs(g - x - 1) for g, x in zip(got, a)) < 1e-5, got[:4], a[:4])
+    # A flag to the vector pipe is enough: compilers that do not split write some.
+    flagged = folder / "flagged.cpp"
+    begin = WHOLE.index("    TSTORE(gc, acc);\n    pipe_barrier(PIPE_ALL);\n    TLOAD(t")
+    flagged.write_text(WHOLE[:begin] + "    set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);\n"
+                       "    wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);\n    TSTORE(gc, acc);\n}\n")
+    done = run(flagged, "--arg-spec", folder / "whole.json")
+    check("unsplit flags", done.returncode == 0 and "pto-run.unsplit" in done.stderr, done.returncode, done.stderr)
+    # Where the core is named, by an option or by the source, the other one's work is a mistake.
+    named = folder / "named.cpp"
+    named.write_text(WHOLE.replace("using namespace pto;", "#ifdef __DAV_CUBE__\nusing namespace pto;\n#endif"))
+    for args in ((source, "--core", "aic"), (named,)):
+        done = run(*args, "--arg-spec", folder / "whole.json")
+        check("the wrong core", done.returncode != 0 and "pto-run.wrong-core" in done.stderr, args, done.stderr)
+
+
 def scene(folder):
     """A kernel of a scene: a draft of its arguments first, then a run with them."""
     (folder / "k").symlink_to(EXAMPLES.resolve())
@@ -467,6 +535,7 @@ def main():
         race(folder)
         pointers(folder)
         values_of_four_bits(folder)
+        unsplit(folder)
         scene(folder)
         made = sorted(p.name for p in (folder / "cache").iterdir())
         check("cache", made and not any(p.endswith(".ii") for p in made), made)

@@ -58,6 +58,7 @@ struct pto_cpp_run {
     int64_t draft_dim; /* of its tensors */
     struct str source;
     enum shape side;
+    bool names_no_core;     /* neither path nor source: it may have the work of both */
     struct text text;       /* the module */
     VEC_OF(uint32_t) lines; /* of the source, by line of the text */
     VEC_OF(struct pto_cpp_part) parts;

@@ -99,6 +99,7 @@ struct pto_tile pto_host_tile(struct pto_host_core *c, const struct strata_pto_t
             "%s: a tile has no address: TASSIGN is missing (tiles that the compiler places "
             "are not offered)",
             op);
+    c->has_vector = c->has_vector || type.space == PTO_VEC;
     if (pto_host_has_pairs(type.dtype, op))
         pto_host_pair_tile(c, &type, t->addr, place, op);
     return pto_tile_make(&type, c->space[t->space], pto_space_size(c->host->setup.arch, type.space),
@@ -373,6 +374,7 @@ static void on_flag(void *core, int is_wait, int from, int to, int64_t id,
     if (id < 0 || id >= PTO_EVENT_IDS)
         pto_host_fail(c, "pto-cpp.operand", place, "event %lld is not one of 0 to 7",
                       (long long)id);
+    c->has_vector = c->has_vector || from == PTO_PIPE_V || to == PTO_PIPE_V;
     pto_host_line(c, place, "pto.%s[<%s>, <%s>, <EVENT_ID%d>]", is_wait ? "wait_flag" : "set_flag",
                   pipe_word(c, from, place), pipe_word(c, to, place), (int)id);
 }

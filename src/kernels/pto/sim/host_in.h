@@ -51,6 +51,7 @@ struct pto_host_core {
     const void *polled;           /* the address that was read last */
     uint32_t n_polls;
     bool is_waiting, is_done;
+    bool has_vector; /* tiles or the pipe of a vector core were used */
 };
 
 struct pto_host {
