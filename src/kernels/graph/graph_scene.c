@@ -317,7 +317,7 @@ static enum status read_scene_file(struct scene_reader *r, struct diag *d)
     struct task_graph *g = r->g;
     struct arena *a = &g->arena;
     struct slots slots = {0};
-    struct scene scene;
+    struct scene scene = {0};
 
     TRY(scene_read(a, r->job->module, r->job->case_name, &scene, d));
     struct str source = tree_text(tree_get(tree_get(scene.doc, S("orchestration")), S("source")));

@@ -34,7 +34,7 @@ void curves_init(struct curves *c, struct query_db *db, struct diag *d);
 void curves_free(struct curves *c);
 
 /* One call, without its number of layers. */
-struct curve_point curve_time(struct curves *c, const struct model_call *call);
+struct curve_point curve_time(struct curves *cs, const struct model_call *c);
 
 /* For tests: knots of a function of one and of two sizes, as the envelope makes them. */
 void curve_rise(double *values, size_t columns, size_t rows);

@@ -116,7 +116,7 @@ static void set_prompts(struct waiting *w)
     }
     for (int b = 0; b <= w->top; b++) {
         double plain = b == 0 ? 0 : fmax(1, (double)b / w->u.of_prompt);
-        bool is_fresh = total[b] > 1e-12 && b <= 2 * w->u.of_prompt;
+        bool is_fresh = b <= 2 * w->u.of_prompt && total[b] > 1e-12;
         w->prompts[b] = fmin(w->clients, is_fresh ? times[b] / total[b] : plain);
     }
     mem_free(total);

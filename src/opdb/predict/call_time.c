@@ -174,7 +174,7 @@ static bool cells_work(const struct call_times *t, const struct op_cells *c, str
 bool call_work(const struct call_times *t, const struct model_call *c, struct opset **set,
                struct call_work *out)
 {
-    struct op_cells cells;
+    struct op_cells cells = {0};
     struct str op = S("");
 
     *set = NULL;
@@ -336,7 +336,7 @@ static enum status ask_comm(const struct call_times *t, const struct model_call 
 static void describe_call(const struct call_times *t, const struct model_call *c,
                           struct call_time *out)
 {
-    struct op_cells cells;
+    struct op_cells cells = {0};
 
     if (c->op == MODEL_MODULE) {
         const struct model_experts_call *e = &c->experts;
