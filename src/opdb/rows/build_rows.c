@@ -13,7 +13,7 @@ struct filling {
 static void rows_fill(void *ctx, const struct model_call *c)
 {
     struct filling *f = ctx;
-    struct op_cells cells;
+    struct op_cells cells = {0};
     size_t row;
 
     if (!call_cells(&f->arena, c, &cells) || cells.comm != NULL)
