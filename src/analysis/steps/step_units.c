@@ -252,54 +252,16 @@ static void try_ranges(struct finder *f)
 
 /* ---- launches of graphs ---- */
 
-/* One launch of a graph: what it ran. */
+/* One launch of a graph: what it ran, and what was launched until the next one. */
 struct graph_launch {
     uint32_t slice;
-    uint64_t work;
+    uint64_t work, whole;
+    bool is_piece; /* a product follows outside, so the graph is a part of a pass */
 };
 
 struct graph_launches {
     VEC_OF(struct graph_launch) at;
 };
-
-/* The launches in order, with a hash of the kernels of each; returns how many kernels they ran. */
-static size_t gather_graphs(struct finder *f, struct graph_launches *out)
-{
-    const struct capture *cap = f->st->cap;
-    const struct op_tree *tree = study_op_tree(f->st);
-    struct kernel_order kernels = study_kernels(f->st);
-    struct hash places = {0};
-    size_t inside = 0;
-
-    for (size_t i = 0; i < f->s->n; i++)
-        if (f->s->kind[i] == SLICE_RUNTIME &&
-            host_call_kind(capture_text(cap, f->s->name[i])) == CALL_GRAPH) {
-            hash_add(&places, i, (uint32_t)out->at.n);
-            vec_push(&out->at, ((struct graph_launch){(uint32_t)i, 0}));
-        }
-    for (size_t i = 0; i < f->n; i++) {
-        uint32_t at;
-        if (tree->launch[i] == OP_TREE_NONE || !hash_get(&places, tree->launch[i], &at))
-            continue;
-        out->at.at[at].work = hash_mix(out->at.at[at].work, f->s->name[kernels.at[i]] + 1);
-        inside++;
-    }
-    hash_free(&places);
-    return inside;
-}
-
-/* The shortest sequence of graphs that repeats throughout; 0: none. */
-static size_t graph_period(const struct graph_launches *g)
-{
-    for (size_t p = 1; p * LEAST_UNITS <= g->at.n && p <= 64; p++) {
-        bool is_same = true;
-        for (size_t i = 0; i + p < g->at.n && is_same; i++)
-            is_same = g->at.at[i].work == g->at.at[i + p].work;
-        if (is_same)
-            return p;
-    }
-    return 0;
-}
 
 static int graphs_by_begin(const void *a, const void *b, void *slices)
 {
@@ -309,17 +271,79 @@ static int graphs_by_begin(const void *a, const void *b, void *slices)
     return ORDER(s->begin[x->slice], s->begin[y->slice]) ?: ORDER(x->slice, y->slice);
 }
 
+/* The launches in order, with hashes of the kernels of each; returns how many kernels they ran.
+ * Kernels of a graph may run in any order. */
+static size_t gather_graphs(struct finder *f, struct graph_launches *out)
+{
+    const struct capture *cap = f->st->cap;
+    const struct op_tree *tree = study_op_tree(f->st);
+    struct kernel_order kernels = study_kernels(f->st);
+    size_t inside = 0;
+
+    for (size_t i = 0; i < f->s->n; i++)
+        if (f->s->kind[i] == SLICE_RUNTIME &&
+            host_call_kind(capture_text(cap, f->s->name[i])) == CALL_GRAPH)
+            vec_push(&out->at, ((struct graph_launch){.slice = (uint32_t)i}));
+    if (out->at.n > 0)
+        qsort_r(out->at.at, out->at.n, sizeof(*out->at.at), graphs_by_begin, (void *)f->s);
+    for (size_t i = 0; i < f->n; i++) {
+        size_t place;
+        vec_bisect(place, out->at.n, k, f->s->begin[out->at.at[k].slice] <= f->times[i]);
+        if (tree->launch[i] == OP_TREE_NONE || place == 0)
+            continue;
+        struct graph_launch *launch = &out->at.at[place - 1];
+        uint64_t kernel = hash_mix(1, f->s->name[kernels.at[i]] + 1);
+        bool is_inside = tree->launch[i] == launch->slice;
+        launch->whole += kernel;
+        launch->work += is_inside ? kernel : 0;
+        launch->is_piece |= !is_inside && step_units_is_product(f->st, i);
+        inside += is_inside;
+    }
+    return inside;
+}
+
+/* The shortest sequence of graphs that repeats from `*first` on, after a few that warm up; 0: none.
+ * With `is_whole` what is launched between graphs repeats, too: graphs of equal layers are parts of
+ * a longer sequence then. The work after the last graph may be cut off. */
+static size_t graph_period(const struct graph_launches *g, bool is_whole, size_t *first)
+{
+    enum { PERIOD_MOST = 64, WARM_UP = 10 };
+    size_t n = g->at.n - (is_whole && g->at.n > 0);
+
+    for (size_t p = 1; p * LEAST_UNITS <= g->at.n && p <= PERIOD_MOST; p++) {
+        size_t from = n; /* everything from here on repeats */
+        for (; from > p; from--) {
+            const struct graph_launch *x = &g->at.at[from - 1 - p], *y = &g->at.at[from - 1];
+            if (is_whole ? x->whole != y->whole : x->work != y->work)
+                break;
+        }
+        *first = from > p ? from - p : 0;
+        if (*first * WARM_UP <= g->at.n && *first + p * LEAST_UNITS <= g->at.n)
+            return p;
+    }
+    return 0;
+}
+
+static bool are_pieces(const struct graph_launches *g)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < g->at.n; i++)
+        n += g->at.at[i].is_piece;
+    return n * 2 > g->at.n;
+}
+
 static void try_graphs(struct finder *f)
 {
     struct graph_launches launches = {0};
     struct moments begins = {0};
-    size_t inside = gather_graphs(f, &launches);
+    size_t inside = gather_graphs(f, &launches), first = 0;
 
     if (launches.at.n >= LEAST_UNITS && inside * 2 >= f->n) {
-        qsort_r(launches.at.at, launches.at.n, sizeof(*launches.at.at), graphs_by_begin,
-                (void *)f->s);
-        size_t period = graph_period(&launches);
-        for (size_t i = 0; period > 0 && i < launches.at.n; i += period)
+        size_t period = graph_period(&launches, true, &first);
+        if (period == 0 && !are_pieces(&launches))
+            period = graph_period(&launches, false, &first);
+        for (size_t i = first; period > 0 && i < launches.at.n; i += period)
             vec_push(&begins.at, f->s->begin[launches.at.at[i].slice]);
     }
     offer(f, &begins, FOUND_GRAPHS, LEAST_UNITS);

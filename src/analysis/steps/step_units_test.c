@@ -163,6 +163,44 @@ TEST(the_sequence_of_graphs_that_repeats_is_a_step)
     assert_int_equal(u->at[1], 100);
 }
 
+/* Layers with a graph each, and a sampler behind the last of them. */
+TEST(graphs_of_equal_layers_are_parts_of_a_step)
+{
+    for (int i = 0; i < 12; i++) {
+        graph("layer_gemm", i * 100);
+        if (i % 3 == 2)
+            launch("argmax", i * 100 + 50);
+    }
+    const struct step_units *u = units_look();
+
+    assert_int_equal(u->by, FOUND_GRAPHS);
+    assert_int_equal(u->n, 4);
+    assert_int_equal(u->at[1], 300);
+}
+
+/* Attention between the graphs of layers, and as many samplers as tokens: no period is known. */
+TEST(pieces_of_a_pass_are_no_steps)
+{
+    for (int i = 0; i < 12; i++) {
+        graph("layer_gemm", i * 100);
+        launch("flash_fwd_kernel", i * 100 + 20);
+        for (int k = 0; i % 3 == 2 && k <= i; k++)
+            launch("argmax", i * 100 + 50 + 2 * k);
+    }
+    assert_int_equal(units_look()->n, 0);
+}
+
+TEST(a_graph_that_warms_up_hides_no_steps)
+{
+    graph("warm_up_gemm", 0);
+    for (int i = 1; i <= 12; i++)
+        graph("a_gemm", i * 100);
+    const struct step_units *u = units_look();
+
+    assert_int_equal(u->n, 12);
+    assert_int_equal(u->at[0], 100);
+}
+
 TEST(graphs_that_do_not_repeat_are_no_steps)
 {
     graph("a_gemm", 0);
@@ -225,7 +263,8 @@ TEST_MAIN("analysis/steps/step_units", CASE(a_step_begins_when_its_input_is_load
           CASE(ranges_of_one_name_are_steps_whatever_their_number),
           CASE(ranges_of_layers_are_no_steps), CASE(ranges_beside_the_work_are_no_steps),
           CASE(the_sequence_of_graphs_that_repeats_is_a_step),
-          CASE(graphs_that_do_not_repeat_are_no_steps),
+          CASE(graphs_of_equal_layers_are_parts_of_a_step), CASE(pieces_of_a_pass_are_no_steps),
+          CASE(a_graph_that_warms_up_hides_no_steps), CASE(graphs_that_do_not_repeat_are_no_steps),
           CASE(rounds_between_copies_from_the_host_are_steps),
           CASE(copies_between_unequal_work_are_no_steps),
           CASE(kernels_that_repeat_and_multiply_nothing_are_a_loop),

@@ -687,6 +687,11 @@ TEST(kernels_of_a_table_are_not_told_twice)
                                        .lane = capture_lane(cap, key),
                                        .name = capture_intern(cap, S("mm_kernel")),
                                        .kind = SLICE_COMPUTE});
+    capture_slice(cap, &(struct slice){.begin = 1736412474800000000,
+                                       .dur = 10,
+                                       .lane = capture_lane(cap, key),
+                                       .name = capture_intern(cap, S("hcom_broadcast_")),
+                                       .kind = SLICE_COMM});
     struct input_options options = input_defaults();
     struct input_file in = {.path = "t.json",
                             .text = ascend,
@@ -697,8 +702,8 @@ TEST(kernels_of_a_table_are_not_told_twice)
                      ST_OK);
     capture_seal(cap);
 
-    /* The kernel is the table's, the collective is in no table, the other nine are there. */
-    assert_int_equal(cap->slices.n, 1 + 9);
+    /* The kernel is the table's, this collective is not in it, the other nine are there. */
+    assert_int_equal(cap->slices.n, 2 + 9);
     assert_int_equal(cap->slices.begin[read_find("mm_kernel")], 1736412474700020778);
     assert_int_equal(cap->slices.lane[read_find("mm_kernel")],
                      cap->slices.lane[read_find("EVENT_WAIT")]);
