@@ -266,6 +266,8 @@ static void take_kernel(struct finder *f, const struct arch_op *op, const struct
     const char *from = op->name.at;
     const struct tensor_shape *a = &s->at[0];
 
+    if (op->is_backward) /* its results have other sizes: the gradient of gate and value together */
+        return;
     switch (op->family) {
     case KERNEL_ROLE_ATTENTION:
         if (op->marker == MARKER_NONE)

@@ -104,9 +104,18 @@ static enum range_kind framework_range(struct str name)
     return str_starts(name, S("enumerate(DataLoader)#")) ? RANGE_INPUT : RANGE_PLAIN;
 }
 
+/* One call, by its range. */
+struct call {
+    nanos begin, end;
+    strid name;
+};
+
+struct calls {
+    VEC_OF(struct call) at;
+};
+
 /* The ranges of one kind on the thread that has most of them. */
-static void units_gather_ranges(struct finder *f, enum range_kind wanted, struct moments *begins,
-                                struct moments *ends)
+static void gather_calls(struct finder *f, enum range_kind wanted, struct calls *out)
 {
     const struct capture *cap = f->st->cap;
     size_t *counts = ARENA_ARRAY(f->arena, size_t, cap->lanes.n + 1);
@@ -126,28 +135,62 @@ static void units_gather_ranges(struct finder *f, enum range_kind wanted, struct
             f->s->begin[i] < end)
             continue;
         end = slices_end(f->s, i);
-        vec_push(&begins->at, f->s->begin[i]);
-        vec_push(&ends->at, end);
+        vec_push(&out->at, ((struct call){f->s->begin[i], end, f->s->name[i]}));
     }
 }
 
 static void try_loader(struct finder *f)
 {
-    struct moments begins = {0}, ends = {0};
+    struct calls calls = {0};
+    struct moments begins = {0};
 
-    units_gather_ranges(f, RANGE_INPUT, &begins, &ends);
+    gather_calls(f, RANGE_INPUT, &calls);
+    for (size_t i = 0; i < calls.at.n; i++)
+        vec_push(&begins.at, calls.at.at[i].begin);
     offer(f, &begins, FOUND_LOADER, 2);
+    vec_free(&calls.at);
     vec_free(&begins.at);
-    vec_free(&ends.at);
+}
+
+/* Whether optimizers take turns with this period, told by names and, with `has_work`, by their
+ * launches. The first round may be a warm-up. */
+static bool takes_turns(const struct finder *f, const struct calls *c, size_t period, bool has_work)
+{
+    bool is_same = true;
+
+    for (size_t i = c->at.n >= 3 * period ? period : 0; i + period < c->at.n && is_same; i++) {
+        const struct call *x = &c->at.at[i], *y = &c->at.at[i + period];
+        size_t of_x = launches_before(f, x->end) - launches_before(f, x->begin);
+        size_t of_y = launches_before(f, y->end) - launches_before(f, y->begin);
+        is_same = x->name == y->name && (!has_work || of_x == of_y);
+    }
+    return is_same;
+}
+
+/* Calls of optimizers to a step: several of them for parts of a model, or for two models. */
+static size_t calls_per_step(const struct finder *f, const struct calls *c)
+{
+    enum { OPTIMIZERS_MOST = 8 };
+
+    for (int has_work = 1; has_work >= 0; has_work--)
+        for (size_t p = 1; p <= OPTIMIZERS_MOST && p * 2 <= c->at.n; p++)
+            if ((p == 1 || has_work == 0 || p * LEAST_UNITS <= c->at.n) &&
+                takes_turns(f, c, p, has_work == 1))
+                return p;
+    return 1;
 }
 
 /* A step ends with the optimizer. What follows the last one is a step of its own if it is as much
  * as half a step. */
 static void try_optimizer(struct finder *f)
 {
-    struct moments begins = {0}, ends = {0}, steps = {0};
+    struct calls calls = {0};
+    struct moments ends = {0}, steps = {0};
 
-    units_gather_ranges(f, RANGE_OPTIMIZER, &begins, &ends);
+    gather_calls(f, RANGE_OPTIMIZER, &calls);
+    size_t turns = calls_per_step(f, &calls);
+    for (size_t i = turns; i <= calls.at.n; i += turns)
+        vec_push(&ends.at, calls.at.at[i - 1].end);
     if (f->n > 0 && ends.at.n > 1) {
         size_t first = launches_before(f, ends.at.at[0]);
         size_t all = launches_before(f, ends.at.at[ends.at.n - 1]);
@@ -159,7 +202,7 @@ static void try_optimizer(struct finder *f)
                 vec_push(&steps.at, ends.at.at[i]);
     }
     offer(f, &steps, FOUND_OPTIMIZER, 2);
-    vec_free(&begins.at);
+    vec_free(&calls.at);
     vec_free(&ends.at);
     vec_free(&steps.at);
 }
