@@ -107,6 +107,15 @@ TEST(a_communicator_in_common_is_a_job)
     assert_int_equal(jobs_look(), 1);
 }
 
+TEST(numbers_of_groups_join_no_jobs)
+{
+    for (int i = 0; i < 2; i++) {
+        struct capture *cap = jobs_add(-1, UNKNOWN);
+        vec_push(&cap->comm_groups, ((struct comm_group){.id = capture_intern(cap, S("0"))}));
+    }
+    assert_int_equal(jobs_look(), 2);
+}
+
 TEST(jobs_in_one_folder_are_told_apart)
 {
     jobs_add(0, 2);

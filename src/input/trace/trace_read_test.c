@@ -578,7 +578,8 @@ TEST(an_arrow_without_a_slice_at_its_time_goes_to_the_one_around_it)
 static const struct str kineto = S_INIT(
     "{\"schemaVersion\": 1, \"deviceProperties\": [{\"id\": 0, \"name\": \"NVIDIA H200\", "
     "\"numSms\": 132, \"computeMajor\": 9, \"computeMinor\": 0}], "
-    "\"distributedInfo\": {\"backend\": \"nccl\", \"rank\": 3, \"world_size\": 8}, "
+    "\"distributedInfo\": {\"backend\": \"nccl\", \"rank\": 3, \"world_size\": 8, "
+    "\"pg_config\": [7, {\"pg_name\": \"1\", \"ranks\": [0, 4], \"pg_desc\": \"mesh_dp\"}]}, "
     "\"record_shapes\": 1, \"traceEvents\": ["
     "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#2\",\"pid\":404,\"tid\":404,"
     "\"ts\":3847.000,\"dur\":900,\"args\":{\"External id\":1}},"
@@ -666,6 +667,9 @@ TEST(members_around_the_events_become_facts)
 
     assert_int_equal(cap->facts.rank, 3);
     assert_int_equal(cap->facts.world_size, 8);
+    assert_int_equal(cap->comm_groups.n, 1);
+    assert_str(capture_text(cap, cap->comm_groups.at[0].name), "mesh_dp");
+    assert_str(capture_text(cap, cap->comm_groups.at[0].ranks), "0,4");
     assert_int_equal(cap->facts.record_shapes, 1);
     assert_int_equal(cap->facts.with_stack, 1);
     assert_str(capture_text(cap, cap->facts.device_name), "NVIDIA H200");
