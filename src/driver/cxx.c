@@ -3,6 +3,7 @@
  */
 #include "driver/cxx.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,7 +17,7 @@
 #include "driver/driver.h"
 
 enum {
-    COMPILE_LIMIT_MS = 60000,
+    LEAST_LIMIT_MS = 60000,
     MOST_SOURCE = 256 << 20,
     MOST_ERRORS = 8,
 };
@@ -90,6 +91,17 @@ static bool read_error(struct str line, struct arena *arena, struct where *where
     return true;
 }
 
+static int64_t limit_of(const struct cxx_job *job)
+{
+    return job->limit_ms > LEAST_LIMIT_MS ? job->limit_ms : LEAST_LIMIT_MS;
+}
+
+static void hint_time(const struct cxx_job *job, struct diag *d)
+{
+    diag_hint(d, "try", "%s SECONDS: the compiler has as long, at least %d s",
+              job->limit_option != NULL ? job->limit_option : "--timeout", LEAST_LIMIT_MS / 1000);
+}
+
 static enum status report_errors(const struct cxx_job *job, const struct proc_result *done,
                                  struct arena *arena, struct diag *d)
 {
@@ -123,11 +135,12 @@ static enum status report_errors(const struct cxx_job *job, const struct proc_re
     }
     if (status != ST_OK)
         return status;
+    hint_time(job, d);
     return diag_fail(d, ST_TOOL, "pto-cpp.compiler", (struct where){.path = job->source},
                      "the compiler failed without naming an error (%s %d): it may need more "
-                     "memory, larger files or more time than %d s",
+                     "memory, larger files or more time than %" PRId64 " s",
                      done->end == PROC_SIGNALLED ? "signal" : "exit code", done->code,
-                     COMPILE_LIMIT_MS / 1000);
+                     limit_of(job) / 1000);
 }
 
 static enum status run_compiler(struct words *c, const struct cxx_job *job,
@@ -136,7 +149,7 @@ static enum status run_compiler(struct words *c, const struct cxx_job *job,
 {
     struct diag quiet;
     const char *const env[] = {arena_printf(arena, "TMPDIR=%s", box->folder), NULL};
-    struct proc_spec spec = {.limit_ms = job->limit_ms > 0 ? job->limit_ms : COMPILE_LIMIT_MS,
+    struct proc_spec spec = {.limit_ms = limit_of(job),
                              .keep_max = MOST_SOURCE,
                              .env = env,
                              .box = job->is_trusted ? NULL : box};
@@ -149,9 +162,11 @@ static enum status run_compiler(struct words *c, const struct cxx_job *job,
     vec_free(c);
     if (status == ST_OK || status == ST_CANCELLED)
         return status;
-    if (done->end == PROC_TIMED_OUT)
+    if (done->end == PROC_TIMED_OUT) {
+        hint_time(job, d);
         return diag_fail(d, ST_TOOL, "pto-cpp.compiler", (struct where){.path = job->source},
                          "the compiler did not end within %d s", done->code / 1000);
+    }
     return report_errors(job, done, arena, d);
 }
 
@@ -284,9 +299,8 @@ enum status cxx_compile(const struct cxx_job *job, struct arena *arena, struct c
     if (folder == NULL)
         return diag_fail(d, ST_IO, "pto-cpp.cache", (struct where){.path = cache},
                          "cannot be written");
-    int64_t limit_ms = job->limit_ms > 0 ? job->limit_ms : COMPILE_LIMIT_MS;
     struct sandbox_program box = {.folder = folder,
-                                  .seconds = limit_ms / 1000 + 1,
+                                  .seconds = limit_of(job) / 1000 + 1,
                                   .bytes = MOST_MEMORY,
                                   .file_bytes = MOST_SOURCE};
     remove_tree_hold(folder);

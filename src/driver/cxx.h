@@ -14,11 +14,12 @@
 
 struct cxx_job {
     const char *source;
-    struct words includes; /* folders, after ours */
-    struct words defines;  /* NAME or NAME=VALUE */
-    int64_t limit_ms;      /* 0: a minute */
-    bool is_trusted;       /* the compiler may read all files; else those near the source */
-    bool is_plain;         /* its accesses to memory are nobody's business */
+    struct words includes;    /* folders, after ours */
+    struct words defines;     /* NAME or NAME=VALUE */
+    int64_t limit_ms;         /* a minute where it is less */
+    const char *limit_option; /* that sets it; NULL: --timeout */
+    bool is_trusted;          /* the compiler may read all files; else those near the source */
+    bool is_plain;            /* its accesses to memory are nobody's business */
     /* Writes what is compiled in place of the preprocessed text. NULL: the text itself. `headers`
      * is the folder of ours. */
     enum status (*adapt)(void *ctx, struct str text, const char *headers, struct text *out,

@@ -4,6 +4,7 @@
 #include "driver/driver.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <glob.h>
 #include <limits.h>
 #include <link.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/files/fs.h"
+#include "base/run/job.h"
 #include "base/run/proc.h"
 #include "base/text/char.h"
 
@@ -115,6 +117,9 @@ static void ask_program(const char *path, struct arena *arena, struct probe_resu
     if (proc_run(&spec, arena, &result, &diag) == ST_OK) {
         struct str version = probe_find_version(result.out.n > 0 ? result.out : result.err);
         out->version = version.n > 0 ? arena_cstr(arena, version) : NULL;
+    } else if (result.end == PROC_NOT_STARTED && result.code == ENOMEM) {
+        diag_fini(&diag);
+        job_out_of_memory(); /* ours, which says nothing of the program */
     } else {
         out->state = PROBE_BROKEN;
         out->reason = "--version failed";

@@ -103,7 +103,7 @@ class Trace:
             stack = opened.setdefault(uuid, [])
             if kind == 1:
                 s = {"track": uuid, "begin": at, "dur": None, "name": text(event, 23),
-                     "cat": text(event, 22),
+                     "categories": [c.decode() for c in event.get(22, [])],
                      "args": dict(annotation(a) for a in event.get(4, []))}
                 stack.append(s)
                 self.slices.append(s)

@@ -67,7 +67,7 @@ REACHED = set("""analyze,anomaly,arch,diff,info,query,report,gpu import,gpu repo
     incore show,incore diff,memory,ops,diagnose,db grid,db parse,db sql,pto check""".replace("\n    ", "").split(","))
 
 # Data for programs; traces of one core keep the strings of their input byte for byte.
-DATA = re.compile(r"trace\.(clean|lossless)\.json$|\.(csv|pftrace|perfetto-trace|bin|so|o|npy|cpp|h|pb|pto)$")
+DATA = re.compile(r"trace\.(clean|lossless)\.json$|\.(csv|pftrace|perfetto-trace|bin|so|o|npy|cpp|h|pb|pto|ncu-repz?)$")
 # Binary formats, by their first bytes: text behind such an ending is judged as text.
 BINARY = {"db": b"SQLite format 3\0", "sqlite": b"SQLite format 3\0", "gz": b"\x1f\x8b", "parquet": b"PAR1",
           "arrow": b"ARROW1"}

@@ -321,6 +321,173 @@ def pointers(folder):
     check("pointers", "set_flag(PIPE_S, PIPE_V, ..)" in done.stderr, done.stderr)
 
 
+FOUR = """#include <pto/pto-inst.hpp>
+using namespace pto;
+constexpr int M = 32, K = 128, N = 64, PART = 64;
+template <class E, int R, int C> using Zn = Tile<TileType::Mat, E, R, C, BLayout::RowMajor, R, C, SLayout::ColMajor>;
+template <class E, int R, int C> using Nz = Tile<TileType::Mat, E, R, C, BLayout::ColMajor, R, C, SLayout::RowMajor>;
+extern "C" __global__ AICORE void four(__gm__ float4_e2m1x2_t *a, __gm__ float4_e2m1x2_t *b, __gm__ float8_e8m0_t *sa,
+                                       __gm__ float8_e8m0_t *sb, __gm__ float *c)
+{
+    using E = float4_e2m1x2_t;
+    using S = float8_e8m0_t;
+    GlobalTensor<E, Shape<1, 1, 1, M, K>, Stride<M * K, M * K, M * K, K, 1>> ga(a);
+    GlobalTensor<E, Shape<1, 1, 1, K, N>, STRIDE> gb(b);
+    GlobalTensor<S, TileShape2D<S, M, K / 32, Layout::MX_A_ZZ>, BaseShape2D<S, M, K / 32, Layout::MX_A_ZZ>,
+                 Layout::MX_A_ZZ> gsa(sa);
+    GlobalTensor<S, TileShape2D<S, K / 32, N, Layout::MX_B_NN>, BaseShape2D<S, K / 32, N, Layout::MX_B_NN>,
+                 Layout::MX_B_NN> gsb(sb);
+    GlobalTensor<float, Shape<1, 1, 1, M, N>, Stride<M * N, M * N, M * N, N, 1>> gc(c);
+    Nz<E, M, K> am;
+    FORM<E, K, N> bm;
+    Tile<TileType::Mat, S, M, K / 32, BLayout::RowMajor, M, K / 32, SLayout::RowMajor, 32> sam;
+    Tile<TileType::Mat, S, K / 32, N, BLayout::ColMajor, K / 32, N, SLayout::ColMajor, 32> sbm;
+    // Nothing overlaps as long as a tile takes half a byte for a value.
+    TASSIGN(am, 0);
+    TASSIGN(bm, M * K / 2);
+    TASSIGN(sam, M * K / 2 + K * N / 2);
+    TASSIGN(sbm, M * K / 2 + K * N / 2 + M * K / 32);
+    TLOAD(am, ga);
+    TLOAD(bm, gb);
+    TLOAD(sam, gsa);
+    TLOAD(sbm, gsb);
+    TileAcc<float, M, N> acc;
+    TASSIGN(acc, 0);
+    for (int k = 0; k < K; k += PART) {
+        TileLeft<E, M, PART> left;
+        TileRight<E, PART, N> right;
+        TileLeftScale<S, M, PART / 32> ls;
+        TileRightScale<S, PART / 32, N> rs;
+        TASSIGN(left, 0);
+        TASSIGN(right, 0);
+        TASSIGN(ls, GetScaleAddr(left.data()));
+        TASSIGN(rs, GetScaleAddr(right.data()));
+        pipe_barrier(PIPE_ALL);
+        TEXTRACT(left, am, 0, k);
+        TEXTRACT(right, bm, k, 0);
+        TEXTRACT(ls, sam, 0, k / 32);
+        TEXTRACT(rs, sbm, k / 32, 0);
+        pipe_barrier(PIPE_ALL);
+        if (k == 0)
+            TMATMUL_MX(acc, left, ls, right, rs);
+        else
+            TMATMUL_MX(acc, acc, left, ls, right, rs);
+        pipe_barrier(PIPE_ALL);
+    }
+    TSTORE(gc, acc);
+}
+"""
+
+
+def values_of_four_bits(folder):
+    """C++ counts single values of four bits, in shapes, strides and places; pointers and memory count their bytes."""
+    rng = random.Random(4)
+    m, k, n = 32, 128, 64
+    table = [0, .5, 1, 1.5, 2, 3, 4, 6]
+    a, b = ([[rng.randrange(16) for _ in range(w)] for _ in range(h)] for h, w in ((m, k), (k, n)))
+    want = [sum((-1) ** (a[i][g] // 8) * table[a[i][g] % 8] * (-1) ** (b[g][j] // 8) * table[b[g][j] % 8]
+                for g in range(k)) / 4 for i in range(m) for j in range(n)]
+
+    def packed(codes):
+        return bytes(codes[i] | codes[i + 1] << 4 for i in range(0, len(codes), 2))
+
+    by_rows, by_columns = sum(b, []), [b[r][c] for c in range(n) for r in range(k)]
+    for name, order, stride, form in (("rows", by_rows, "Stride<K * N, K * N, K * N, N, 1>", "Nz"),
+                                      ("columns", by_columns, "Stride<K * N, K * N, K * N, 1, K>, Layout::DN", "Zn")):
+        source = folder / "four.cpp"
+        source.write_text(FOUR.replace("STRIDE", stride).replace("FORM", form))
+        args = [tensor(0, "a", "FP4E2M1", [m, k // 2], packed(sum(a, [])), folder),
+                tensor(1, "b", "FP4E2M1", [k * n // 2], packed(order), folder),
+                tensor(2, "sa", "FP8E8M0", [m, k // 32], b"\x7e" * (m * k // 32), folder),
+                tensor(3, "sb", "FP8E8M0", [n, k // 32], b"\x7e" * (n * k // 32), folder),
+                tensor(4, "c", "FLOAT32", [m, n], bytes(4 * m * n), folder)]
+        (folder / "four.json").write_text(json.dumps({"args": args}))
+        done = run(source, "--arg-spec", folder / "four.json", "--target", "a5", "--output", f"c={folder}/four.out",
+                   "--emit", folder / "four.pto", "--json")
+        check(f"four bits by {name}", done.returncode == 0 and "race" not in done.stderr, done.stderr)
+        if done.returncode != 0:
+            continue
+        got = struct.unpack(f"<{m * n}f", (folder / "four.out").read_bytes())
+        check(f"four bits by {name}", got == tuple(want), got[:4], want[:4])
+        kernel = json.loads(done.stdout)["result"]["kernels"][0]
+        check(f"four bits by {name}: work", kernel["macs"] == m * k * n, kernel["macs"])
+        told = subprocess.run([STRATA, "pto", "sim", str(folder / "four.pto"), "--json"], capture_output=True, text=True)
+        again = json.loads(told.stdout)["result"]["kernels"][0]
+        check(f"four bits by {name}: text", again["macs"] == kernel["macs"], again["macs"], told.stderr)
+    # A byte is not torn.
+    source.write_text(source.read_text().replace("TEXTRACT(left, am, 0, k)", "TEXTRACT(left, am, 0, k + 1)"))
+    done = run(source, "--arg-spec", folder / "four.json", "--target", "a5")
+    check("four bits torn", done.returncode != 0 and "index 1 is within one" in done.stderr, done.returncode, done.stderr)
+
+
+WHOLE = """#include <pto/pto-inst.hpp>
+using namespace pto;
+__global__ AICORE void whole(__gm__ float *a, __gm__ float *b, __gm__ float *c)
+{
+    using View = GlobalTensor<float, Shape<1, 1, 1, 16, 16>, Stride<256, 256, 256, 16, 1>>;
+    using Mat = Tile<TileType::Mat, float, 16, 16, BLayout::ColMajor, 16, 16, SLayout::RowMajor>;
+    View ga(a), gb(b), gc(c);
+    Mat am, bm;
+    TileLeft<float, 16, 16> left;
+    TileRight<float, 16, 16> right;
+    TileAcc<float, 16, 16> acc;
+    Tile<TileType::Vec, float, 16, 16> t;
+    TASSIGN(am, 0);
+    TASSIGN(bm, 1024);
+    TASSIGN(left, 0);
+    TASSIGN(right, 0);
+    TASSIGN(acc, 0);
+    TASSIGN(t, 0);
+    TLOAD(am, ga);
+    TLOAD(bm, gb);
+    pipe_barrier(PIPE_ALL);
+    TMOV(left, am);
+    TMOV(right, bm);
+    pipe_barrier(PIPE_ALL);
+    TMATMUL(acc, left, right);
+    pipe_barrier(PIPE_ALL);
+    TSTORE(gc, acc);
+    pipe_barrier(PIPE_ALL);
+    TLOAD(t, gc);
+    set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+    wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+    TADDS(t, t, 1.0f);
+    pipe_barrier(PIPE_ALL);
+    TSTORE(gc, t);
+}
+"""
+
+
+def unsplit(folder):
+    """Cube and vector work in one function that names no core runs on one with the pipes of both, as in a text."""
+    a, data = floats(256, random.Random(9))
+    args = [tensor(0, "a", "FLOAT32", [16, 16], data, folder),
+            tensor(1, "b", "FLOAT32", [16, 16], struct.pack("<256f", *(float(i % 17 == 0) for i in range(256))), folder),
+            tensor(2, "c", "FLOAT32", [16, 16], bytes(1024), folder)]
+    (folder / "whole.json").write_text(json.dumps({"args": args}))
+    source = folder / "whole.cpp"
+    source.write_text(WHOLE)
+    done = run(source, "--arg-spec", folder / "whole.json", "--output", f"c={folder}/whole.out", "--emit", folder / "whole.pto")
+    check("unsplit", done.returncode == 0 and "__DAV_CUBE__ and __DAV_VEC__" in done.stderr and
+          "pto-run.unsplit" in done.stderr and "race" not in done.stderr, done.returncode, done.stderr)
+    if done.returncode == 0:
+        got = struct.unpack("<256f", (folder / "whole.out").read_bytes())
+        check("unsplit values", max(abs(g - x - 1) for g, x in zip(got, a)) < 1e-5, got[:4], a[:4])
+    # A flag to the vector pipe is enough: compilers that do not split write some.
+    flagged = folder / "flagged.cpp"
+    begin = WHOLE.index("    TSTORE(gc, acc);\n    pipe_barrier(PIPE_ALL);\n    TLOAD(t")
+    flagged.write_text(WHOLE[:begin] + "    set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);\n"
+                       "    wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);\n    TSTORE(gc, acc);\n}\n")
+    done = run(flagged, "--arg-spec", folder / "whole.json")
+    check("unsplit flags", done.returncode == 0 and "pto-run.unsplit" in done.stderr, done.returncode, done.stderr)
+    # Where the core is named, by an option or by the source, the other one's work is a mistake.
+    named = folder / "named.cpp"
+    named.write_text(WHOLE.replace("using namespace pto;", "#ifdef __DAV_CUBE__\nusing namespace pto;\n#endif"))
+    for args in ((source, "--core", "aic"), (named,)):
+        done = run(*args, "--arg-spec", folder / "whole.json")
+        check("the wrong core", done.returncode != 0 and "pto-run.wrong-core" in done.stderr, args, done.stderr)
+
+
 def scene(folder):
     """A kernel of a scene: a draft of its arguments first, then a run with them."""
     (folder / "k").symlink_to(EXAMPLES.resolve())
@@ -367,6 +534,8 @@ def main():
         near(folder)
         race(folder)
         pointers(folder)
+        values_of_four_bits(folder)
+        unsplit(folder)
         scene(folder)
         made = sorted(p.name for p in (folder / "cache").iterdir())
         check("cache", made and not any(p.endswith(".ii") for p in made), made)

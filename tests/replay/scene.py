@@ -340,6 +340,15 @@ def missing(folder):
     scene = scene_in(folder / "broken", "    this is no C++;")
     done = replay(scene, "One", "vec", "--dry-run", "-o", folder / "none")
     check("does not compile", done.returncode == 1 and "orch.cpp:" in done.stderr, done.stderr)
+    # The compiler of an orchestration has as long as --timeout says, and what failed names the option.
+    silent = folder / "silent-cxx"
+    silent.write_text("#!/bin/sh\n[ \"$1\" = --version ] && echo g++ 12.0 && exit 0\nexit 3\n", encoding="utf-8")
+    silent.chmod(0o755)
+    for given, limit in ((), 120), (("--timeout", "600"), 600), (("--timeout", "5"), 60):
+        done = replay(CHAIN, "Small", "scale", "--dry-run", "--trust", "-o", folder / "none", *given,
+                      env={"STRATA_CXX": str(silent)})
+        check("limit of the compiler", done.returncode != 0 and "more time than %d s" % limit in done.stderr and
+              "--timeout SECONDS" in done.stderr, given, done.stderr)
     # A module that computes what it has is run for its kernels.
     scene = scene_in(folder / "made", "    CoreTaskArgs a; a.add_input(x); rt_submit_aiv_task(1, a);")
     scene.write_text(scene.read_text().replace("    CALLABLE = {", "    CALLABLE = dict({").replace(

@@ -46,7 +46,8 @@ static enum status write_folder(struct session *s, const struct capture *cap, co
         return diag_fail(&s->diag, ST_IO, "incore.exists", (struct where){.path = simulator},
                          "already exists; not overwritten");
     }
-    enum status st = insight_folder_write(cap, folder, &s->arena, &s->diag, &wrote);
+    enum status st =
+        insight_folder_write(cap, folder, (struct insight_beside){0}, &s->arena, &s->diag, &wrote);
     for (size_t i = 0; i < wrote.n; i++)
         session_wrote(s, wrote.at[i]);
     vec_free(&wrote);

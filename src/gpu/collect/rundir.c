@@ -194,7 +194,8 @@ static enum status write_metrics(const char *dir, const struct gpu_run *run, str
 
     csv_write_open(out, text_sink(&t));
     record_csv_heads(out, &metric_record);
-    for (const struct gpu_kernel *k = run->kernels.at; k < run->kernels.at + run->kernels.n; k++) {
+    for (size_t i = 0; i < run->kernels.n; i++) {
+        const struct gpu_kernel *k = &run->kernels.at[i];
         struct metric_row row = {.id = k->id, .kernel = k->name, .section = S("strata")};
         for (unsigned m = 0; m < GPU_METRICS; m++) {
             row.metric = str_of(gpu_metric_name((enum gpu_metric)m));
@@ -203,8 +204,8 @@ static enum status write_metrics(const char *dir, const struct gpu_run *run, str
             if (!isnan(row.number))
                 record_csv_row(out, &metric_record, &row, NULL);
         }
-        for (size_t i = 0; i < k->values.n; i++) {
-            const struct gpu_value *v = &k->values.at[i];
+        for (size_t n = 0; n < k->values.n; n++) {
+            const struct gpu_value *v = &k->values.at[n];
             row = (struct metric_row){k->id,   k->name, v->section, v->name,
                                       v->unit, v->text, v->number};
             record_csv_row(out, &metric_record, &row, NULL);

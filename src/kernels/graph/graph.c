@@ -74,7 +74,10 @@ static enum status compile_callable(const struct graph_job *job, struct task_gra
                                     size_t number, const char **object, struct diag *d)
 {
     const struct graph_callable *c = &g->callables[number];
-    struct cxx_job cxx = {.source = c->source, .is_trusted = job->is_trusted, .is_plain = true};
+    struct cxx_job cxx = {.source = c->source,
+                          .limit_ms = job->limit_ms,
+                          .is_trusted = job->is_trusted,
+                          .is_plain = true};
     struct cxx_object made;
 
     if (c->source == NULL)

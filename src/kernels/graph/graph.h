@@ -154,7 +154,7 @@ struct graph_job {
     const char *module; /* the scene: Python, or a scene file in JSON with the tensors */
     struct str case_name;
     struct str arch;  /* "a2a3" or "a5" */
-    int64_t limit_ms; /* for each part; 0: a minute */
+    int64_t limit_ms; /* for each part; 0: a minute, which a compiler has always */
     bool is_trusted;
 };
 

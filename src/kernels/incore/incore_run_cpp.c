@@ -14,6 +14,7 @@ static struct pto_cpp_job cpp_job_of(const struct incore_run *run, const struct 
         .arch = strcmp(run->target, "a5") == 0 ? PTO_A5 : PTO_A2A3,
         .side = -1,
         .limit_ms = run->job->wall_seconds * 1000,
+        .limit_option = "--wall-seconds",
         .is_trusted = run->job->is_trusted,
         .seed = 19,
     };

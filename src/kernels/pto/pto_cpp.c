@@ -14,6 +14,21 @@ static const int64_t draft_dims[] = {128, 64, 32, 16, 1};
 
 /* ---- which cores ---- */
 
+/* Does the path or the source say for which core it is? Where neither does, one source may have the
+ * work of both. */
+static bool names_core(struct str path, struct str text)
+{
+    static const struct str in_path[] = {S_INIT("/aic/"), S_INIT("_aic."), S_INIT("/aiv/"),
+                                         S_INIT("_aiv.")};
+    static const struct str in_text[] = {S_INIT("_CUBE__"), S_INIT("_VEC__"), S_INIT("_aic("),
+                                         S_INIT("_aiv(")};
+
+    for (size_t i = 0; i < ARRAY_LEN(in_path); i++)
+        if (str_contains(path, in_path[i]) || str_contains(text, in_text[i]))
+            return true;
+    return false;
+}
+
 static enum shape side_of(struct str path, struct str text)
 {
     if (str_contains(path, S("/mix/")))
@@ -75,8 +90,8 @@ static enum status compile_side(const struct pto_cpp_job *job, struct pto_cpp_ru
                                 (job->has_no_cube && core == PTO_AIV0)};
     struct cxx_job c = {.source = source,
                         .includes = job->includes,
-                        .limit_ms =
-                            job->limit_ms > PTO_CPP_LIMIT_MS ? job->limit_ms : PTO_CPP_LIMIT_MS,
+                        .limit_ms = job->limit_ms,
+                        .limit_option = job->limit_option,
                         .is_trusted = job->is_trusted,
                         .adapt = adapt,
                         .ctx = &side};
@@ -124,6 +139,7 @@ static enum status compile(const struct pto_cpp_job *job, struct pto_cpp_run *r,
     r->side = job->side >= 0       ? (enum shape)job->side
               : job->vector_source ? SHAPE_MIX
                                    : side_of(path, text);
+    r->names_no_core = job->side < 0 && r->side == SHAPE_AIC && !names_core(path, text);
     r->is_drafted = job->slots == NULL;
     for (size_t i = 0; job->slots && i < job->slots->n; i++)
         vec_push(&r->slots, job->slots->at[i]);

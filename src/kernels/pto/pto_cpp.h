@@ -24,6 +24,7 @@ struct pto_cpp_job {
     const struct slots *overrides; /* values and fills in place of drafted ones; NULL: none */
     int64_t block, blocks;         /* blocks 0: as the source launches it, else 1 */
     int64_t limit_ms;              /* 0: a minute */
+    const char *limit_option;      /* that sets it; NULL: --timeout */
     bool is_trusted; /* the compiler may read all files, and no sandbox is no reason to stop */
     uint64_t seed;
 };
@@ -57,6 +58,7 @@ struct pto_cpp_run {
     int64_t draft_dim; /* of its tensors */
     struct str source;
     enum shape side;
+    bool names_no_core;     /* neither path nor source: it may have the work of both */
     struct text text;       /* the module */
     VEC_OF(uint32_t) lines; /* of the source, by line of the text */
     VEC_OF(struct pto_cpp_part) parts;

@@ -161,6 +161,7 @@ void pto_cpp_child(const struct pto_cpp_job *job, struct pto_cpp_run *r,
                                    .buffers = buffers,
                                    .n_buffers = r->parts.n,
                                    .max_calls = MOST_CALLS,
+                                   .names_no_core = r->names_no_core,
                                    .fail = cpp_fail};
     struct pto_host_lines lines = {0};
     struct text text = {0};

@@ -4,6 +4,7 @@
 #include "kernels/pto/pto_sim_job.h"
 
 #include "base/files/fs.h"
+#include "base/text/text.h"
 #include "capture/capture.h"
 #include "kernels/incore/files.h"
 #include "kernels/incore/incore_open.h"
@@ -41,8 +42,8 @@ static uint64_t instructions_of(const struct capture *cap)
     return n;
 }
 
-static enum status write_outcome(const struct capture *cap, const struct pto_outcome *o,
-                                 const char *path, struct diag *d)
+static struct str outcome_text(const struct capture *cap, const struct pto_outcome *o,
+                               struct arena *arena)
 {
     struct pto_outcome_kept said = {
         .limits = o->limits,
@@ -51,11 +52,10 @@ static enum status write_outcome(const struct capture *cap, const struct pto_out
         .chip = o->chip.name,
         .instructions = instructions_of(cap),
     };
-    struct outfile file;
+    struct text text = {0};
 
-    TRY(outfile_open(&file, path, d));
-    pto_outcome_keep(&said, outfile_sink(&file)); /* the commit tells of a failure */
-    return outfile_commit(&file, OUTFILE_FAST, d);
+    pto_outcome_keep(&said, text_sink(&text));
+    return text_keep(&text, arena);
 }
 
 enum status pto_sim_insight(const struct capture *cap, const struct pto_outcome *o,
@@ -69,11 +69,9 @@ enum status pto_sim_insight(const struct capture *cap, const struct pto_outcome 
         return diag_fail(d, ST_IO, "incore.exists", (struct where){.path = simulator},
                          "already exists; not overwritten");
     }
-    TRY(insight_folder_write(cap, folder, arena, d, wrote));
-    const char *path = fs_join(arena, simulator, PTO_OUTCOME_FILE);
-    TRY(write_outcome(cap, o, path, d));
-    vec_push(wrote, path);
-    return ST_OK;
+    return insight_folder_write(
+        cap, folder, (struct insight_beside){PTO_OUTCOME_FILE, outcome_text(cap, o, arena)}, arena,
+        d, wrote);
 }
 
 enum status pto_sim_export(struct pto_kernel *k, const struct pto_costs *costs,

@@ -5,6 +5,7 @@
 
 #include "base/text/char.h"
 #include "base/text/num.h"
+#include "kernels/replay/entry.h"
 
 enum { COMPUTED_SLOTS = 8 }; /* taken for tensors where the source counts its slots */
 
@@ -146,24 +147,6 @@ void draft_value(int64_t index, struct str name, struct str type, int64_t value,
         s->is_packed = slot_f32_bits((double)value, &s->value);
 }
 
-/* The source with blanks in place of comments. */
-static struct str without_comments(struct str source, struct arena *arena)
-{
-    char *copy = arena_cstr(arena, source);
-
-    for (size_t at = 0; at + 1 < source.n; at++) {
-        struct str rest = str_part(source, at, source.n);
-        size_t n = 0;
-        if (str_starts(rest, S("//")))
-            n = str_find_char(rest, '\n');
-        else if (str_starts(rest, S("/*")))
-            n = str_find(rest, S("*/"));
-        memset(copy + at, ' ', n);
-        at += n;
-    }
-    return (struct str){copy, source.n};
-}
-
 /* "data_of<half>(args, 2)": the kernel's own way to a tensor. */
 static void draft_handed(struct str source, int64_t dim, struct arena *arena, struct slots *out)
 {
@@ -223,7 +206,7 @@ void draft_slots(struct str source, int64_t dim, struct arena *arena, struct slo
     int64_t index;
     size_t end;
 
-    source = without_comments(source, arena);
+    source = entry_without_comments(arena, source);
     bool has_tensors = str_contains(source, S("Tensor"));
     for (size_t at = 0; at + 5 < source.n; at++) {
         if (!slot_at(source, at, &index, &end))

@@ -3,6 +3,8 @@
  */
 #include "kernels/replay/entry.h"
 
+#include <string.h>
+
 #include "base/text/char.h"
 
 enum { DECLS_MAX = 4096, PARAMS_MAX = 256 };
@@ -203,6 +205,23 @@ static size_t skip_no_code(struct str s, size_t at)
         if (s.at[at] == '\\')
             at++;
     return at < s.n ? at + 1 : s.n;
+}
+
+struct str entry_without_comments(struct arena *arena, struct str source)
+{
+    char *copy = arena_cstr(arena, source);
+
+    for (size_t at = 0, end; at < source.n; at = end) {
+        struct str two = str_part(source, at, 2);
+        bool is_comment = str_starts(two, S("//")) || str_starts(two, S("/*"));
+        /* An apostrophe within a number is no quote. */
+        bool is_quote = source.at[at] == '"' ||
+                        (source.at[at] == '\'' && (at == 0 || !char_is_word(source.at[at - 1])));
+        end = is_comment || is_quote ? skip_no_code(source, at) : at + 1;
+        if (is_comment)
+            memset(copy + at, ' ', end - at);
+    }
+    return (struct str){copy, source.n};
 }
 
 static bool is_c_mark(struct str s, size_t at, size_t *end)

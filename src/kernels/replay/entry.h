@@ -45,4 +45,7 @@ size_t entry_params(struct arena *arena, struct str text, struct entry_param **o
  * `names` has room for `max`; returns how many there are. */
 size_t entry_names(struct str source, struct str stem, struct str *names, size_t max);
 
+/* The source with blanks in place of its comments. */
+struct str entry_without_comments(struct arena *arena, struct str source);
+
 #endif

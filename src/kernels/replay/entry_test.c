@@ -104,6 +104,19 @@ TEST(linkage_is_that_of_the_first_declaration)
     }
 }
 
+TEST(comments_are_blanks)
+{
+    const char *source = "f(args[0]); // args[1]\n/* args[2] */g(\"// \\\" /*\", args[3]);\n"
+                         "x = 1'000'000; y = '\"'; // \"\nh(args[4]); /* args[5]";
+
+    assert_str(entry_without_comments(&arena, str_of(source)),
+               "f(args[0]);           \n             g(\"// \\\" /*\", args[3]);\n"
+               "x = 1'000'000; y = '\"';     \nh(args[4]);           ");
+    assert_str(entry_without_comments(&arena, S("a / b /")), "a / b /");
+    assert_str(entry_without_comments(&arena, S("/**/ /")), "     /");
+    assert_str(entry_without_comments(&arena, S("")), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -112,6 +125,7 @@ int main(void)
         T(helpers_and_lone_vector_halves_are_no_kernels),
         T(names_to_try_begin_with_the_stem),
         T(linkage_is_that_of_the_first_declaration),
+        T(comments_are_blanks),
     };
 
     return cmocka_run_group_tests_name("kernels/replay/entry", tests, arena_enter, arena_leave);

@@ -8,6 +8,7 @@
 #include "base/files/mapfile.h"
 #include "base/limits.h"
 #include "base/text/char.h"
+#include "kernels/replay/entry.h"
 
 enum { HEADERS = 64, HEADERS_DEEP = 8 }; /* that are looked into for the instructions */
 
@@ -102,7 +103,9 @@ static enum status examine(struct kernel *k, struct str text, struct diag *d)
     if (!str_contains(text, S("kernel_entry")) || !str_contains(text, S("int64_t *args")))
         return diag_fail(d, ST_FORMAT, "replay.not-a-kernel", (struct where){.path = path},
                          "Kernel does not look like kernel_entry(args): %s", path);
-    struct str rest = text;
+    struct arena arena;
+    arena_init(&arena);
+    struct str rest = entry_without_comments(&arena, text);
     while (rest.n > 0) {
         rest = str_part(rest, str_find(rest, S("args[")), rest.n);
         rest = str_part(rest, 5, rest.n);
@@ -112,6 +115,7 @@ static enum status examine(struct kernel *k, struct str text, struct diag *d)
         if (i > 0 && i < rest.n && rest.at[i] == ']' && value < SLOT_COUNT)
             k->reads[value] = true;
     }
+    arena_free(&arena);
     size_t n_left = HEADERS;
     k->is_runnable = includes_instructions(path, text, &n_left, 0);
     return ST_OK;

@@ -27,7 +27,7 @@ enum { SLOT_COUNT = 50, SLOT_LOCAL = 48, SLOT_GLOBAL = 49 };
 struct kernel {
     struct scene_incore incore;
     enum shape shape;
-    bool reads[SLOT_COUNT]; /* args[N] stands in its text */
+    bool reads[SLOT_COUNT]; /* args[N] stands in its code */
     bool is_runnable;       /* it includes the instructions, so a host can run it */
 };
 

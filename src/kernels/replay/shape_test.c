@@ -1,6 +1,6 @@
 #include "kernels/replay/shape.h"
 
-#include "base/testing.h"
+#include "base/testing_folder.h"
 
 static void shape_expect(const char *path, const char *type, const char *text, int want)
 {
@@ -64,6 +64,24 @@ TEST(a_kernel_is_chosen_in_exactly_one_way)
     expect_choice((struct kernel_choice){.name = "A", .source = "k.cpp"}, "", 0);
 }
 
+TEST(slots_in_comments_are_not_read)
+{
+    struct scene_incore one = {.func_id = 3, .name = S_INIT("A"), .core_type = S_INIT("aiv")};
+    struct scene with = {.file = "s.json", .incores = &one, .n_incores = 1};
+    struct kernel kernel;
+
+    one.source = S("k.cpp");
+    one.path = scratch_put("k.cpp", "/* args[2]: unused */\n"
+                                    "void kernel_entry(int64_t *args)\n"
+                                    "{\n"
+                                    "    use(args[0], args[3]); // not args[1]\n"
+                                    "}\n");
+    assert_int_equal(kernel_select(&with, &(struct kernel_choice){.name = "A"}, &kernel, &diag),
+                     ST_OK);
+    for (int i = 0; i < SLOT_COUNT; i++)
+        assert_int_equal(kernel.reads[i], i == 0 || i == 3);
+}
+
 TEST(shapes_have_names)
 {
     assert_string_equal(shape_name(SHAPE_AIC), "aic-only");
@@ -72,4 +90,5 @@ TEST(shapes_have_names)
 }
 
 TEST_MAIN("kernels/replay/shape", T(the_first_rule_that_fires_decides),
-          T(a_kernel_is_chosen_in_exactly_one_way), T(shapes_have_names))
+          T(a_kernel_is_chosen_in_exactly_one_way), TS(slots_in_comments_are_not_read),
+          T(shapes_have_names))

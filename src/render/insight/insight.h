@@ -93,11 +93,18 @@ void insight_pieces(const struct cut *cut, struct sink out,
 enum status insight_folder_make(const char *root, struct str seed, struct arena *arena,
                                 struct diag *d, const char **out);
 
+/* A file that stands beside the trace, made with it: what the writer knows besides. */
+struct insight_beside {
+    const char *name; /* NULL: none */
+    struct str text;
+};
+
 /* Writes the files into `folder`, which is made. A core whose name is no name for a folder is
  * warned of and gets no files of its own. `wrote` is filled in order, also on failure; vec_free()
  * it. */
-enum status insight_folder_write(const struct capture *cap, const char *folder, struct arena *arena,
-                                 struct diag *d, struct words *wrote);
+enum status insight_folder_write(const struct capture *cap, const char *folder,
+                                 struct insight_beside beside, struct arena *arena, struct diag *d,
+                                 struct words *wrote);
 
 /* The table of instructions as JSON (API_INSTR); nothing when there is none. */
 void insight_write_table(const struct cut *cut, struct sink out);

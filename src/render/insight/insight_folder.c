@@ -8,6 +8,7 @@
 
 #include "base/files/fs.h"
 #include "base/files/remove_tree.h"
+#include "base/run/cancel.h"
 #include "base/run/now.h"
 #include "base/tables/hash.h"
 #include "base/text/char.h"
@@ -49,6 +50,7 @@ struct folder_job {
     struct arena *arena;
     struct diag *d;
     struct words *wrote;
+    struct insight_beside beside;
 };
 
 static bool put_bin(const struct cut *cut, strid core, struct sink out)
@@ -104,6 +106,18 @@ static enum status write_core(struct folder_job *j, strid core, struct str name)
     return folder_write_file(j, code, core, insight_write_code_exe);
 }
 
+static enum status write_beside(struct folder_job *j)
+{
+    const char *name = j->beside.name;
+    struct outfile file;
+
+    TRY(outfile_open(&file, fs_join(j->arena, j->made, name), j->d));
+    outfile_write(&file, j->beside.text); /* the commit says what failed */
+    TRY(outfile_commit(&file, OUTFILE_FAST, j->d));
+    vec_push(j->wrote, fs_join(j->arena, j->simulator, name));
+    return ST_OK;
+}
+
 static enum status write_all(struct folder_job *j)
 {
     strid *cores;
@@ -121,14 +135,17 @@ static enum status write_all(struct folder_job *j)
                      "no files for core '%.*s': not a valid folder name",
                      STR_ARGS(str_part(name, 0, 64)));
     }
+    if (j->beside.name != NULL)
+        TRY(write_beside(j));
     if (rename(j->made, j->simulator) != 0)
         return diag_fail(j->d, ST_IO, "file.write", (struct where){.path = j->simulator},
                          "cannot write: %s", fs_error_text(errno));
     return ST_OK;
 }
 
-enum status insight_folder_write(const struct capture *cap, const char *folder, struct arena *arena,
-                                 struct diag *d, struct words *wrote)
+enum status insight_folder_write(const struct capture *cap, const char *folder,
+                                 struct insight_beside beside, struct arena *arena, struct diag *d,
+                                 struct words *wrote)
 {
     struct folder_job j = {
         .simulator = fs_join(arena, folder, "simulator"),
@@ -136,14 +153,19 @@ enum status insight_folder_write(const struct capture *cap, const char *folder, 
         .arena = arena,
         .d = d,
         .wrote = wrote,
+        .beside = beside,
     };
 
     cut_init(&j.cut, cap, &(struct cut_options){0});
+    /* The writers see a request to stop themselves; who is ended meanwhile leaves a folder behind.
+     */
+    cancel_hold();
     remove_tree_hold(j.made);
     enum status st = write_all(&j);
-    remove_tree_drop(j.made);
     if (st != ST_OK)
         remove_tree(j.made);
+    remove_tree_drop(j.made);
+    cancel_release();
     cut_fini(&j.cut);
     return st;
 }

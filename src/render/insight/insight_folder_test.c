@@ -54,7 +54,9 @@ TEST(each_core_has_its_files_unless_its_name_leads_elsewhere)
     folder_add(cap, "core0.cubecore0");
     folder_add(cap, "../../core1");
     capture_seal(cap);
-    assert_int_equal(insight_folder_write(cap, scratch, &arena, &diag, &wrote), ST_OK);
+    assert_int_equal(
+        insight_folder_write(cap, scratch, (struct insight_beside){0}, &arena, &diag, &wrote),
+        ST_OK);
     assert_int_equal(wrote.n, 5);
     for (size_t i = 0; i < wrote.n; i++) {
         assert_true(fs_exists(wrote.at[i]));

@@ -90,7 +90,7 @@ static void add_flows(struct pto_outcome *o, const struct pto_sim *sim)
 }
 
 /* Multiplications a cycle: of the fastest type among the matrix products of the program. */
-static double peak_of(const struct pto_program *p)
+static double peak_of(const struct pto_program *p, const struct pto_costs *costs)
 {
     double peak = 0;
 
@@ -102,8 +102,11 @@ static double peak_of(const struct pto_program *p)
             const struct pto_use *u = &p->uses.at[s->use_first + k];
             if (u->kind != PTO_SLOT_TILE || p->tiles.at[u->slot].type.space != PTO_LEFT)
                 continue;
-            uint32_t size = pto_dtype_size(p->tiles.at[u->slot].type.dtype);
+            enum pto_dtype type = p->tiles.at[u->slot].type.dtype;
+            uint32_t size = pto_dtype_size(type);
             double macs = size == 1 ? 8192 : size == 4 ? 1024 : 4096;
+            if (type == PTO_F4E2M1X2 || type == PTO_F4E1M2X2)
+                macs *= 2 / fmax(pto_costs_get(costs, PTO_COST_CUBE_FP4), 1);
             peak = macs > peak ? macs : peak;
         }
     }
@@ -260,7 +263,7 @@ void pto_outcome_fill(struct pto_outcome *o, const struct pto_sim *sim, const st
         o->macs += c->macs;
         o->records += c->queues.records.n;
         o->unrecorded += c->queues.n_records - c->queues.records.n;
-        double peak = peak_of(c->program);
+        double peak = peak_of(c->program, sim->machine.costs);
         o->peak_macs = peak > o->peak_macs ? peak : o->peak_macs;
         if (i != PTO_AIV1)
             o->inserted_barriers += c->program->n_unfilled;

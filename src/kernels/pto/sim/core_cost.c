@@ -4,6 +4,7 @@
 
 #include "base/text/num.h"
 #include "kernels/pto/sim/core.h"
+#include "kernels/pto/values/elem.h"
 
 /* The operands that decide the cost. */
 struct parts {
@@ -131,6 +132,9 @@ static void matrix_work(const struct parts *x, struct pto_work *w)
     w->m = x->left->v_row;
     w->k = x->left->v_col;
     w->n = x->right->v_col;
+    /* Of pairs along N there are half as many columns; else K is in pairs on both sides. */
+    if (pto_elem_lanes(x->right->type.dtype) == 2 && x->right->v_row != x->left->v_col)
+        w->n *= 2;
     w->src_dtype = x->left->type.dtype;
 }
 
@@ -280,7 +284,7 @@ static void fill_cache(struct pto_core *c, const struct pto_site *s, const struc
             cache->bytes = w.bytes;
             cache->path = (uint32_t)(w.src_space * PTO_SPACE_COUNT + w.dst_space);
         }
-        cache->macs = (int64_t)w.m * w.k * w.n;
+        cache->macs = (int64_t)w.m * w.k * w.n * pto_elem_lanes(w.src_dtype);
     }
     cache->is_filled = true;
 }

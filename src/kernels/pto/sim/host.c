@@ -99,6 +99,9 @@ struct pto_tile pto_host_tile(struct pto_host_core *c, const struct strata_pto_t
             "%s: a tile has no address: TASSIGN is missing (tiles that the compiler places "
             "are not offered)",
             op);
+    c->has_vector = c->has_vector || type.space == PTO_VEC;
+    if (pto_host_has_pairs(type.dtype, op))
+        pto_host_pair_tile(c, &type, t->addr, place, op);
     return pto_tile_make(&type, c->space[t->space], pto_space_size(c->host->setup.arch, type.space),
                          t->addr);
 }
@@ -140,6 +143,8 @@ static struct pto_view view_of(struct pto_host_core *c, const struct strata_pto_
     out.offset = (int64_t)(offset / size);
     memcpy(out.shape, v->shape, sizeof(out.shape));
     memcpy(out.stride, v->stride, sizeof(out.stride));
+    if (pto_host_has_pairs(out.dtype, op))
+        pto_host_pair_view(c, &out, place, op);
     struct where where = {place.file, (uint64_t)place.line, 0};
     host_check(c, pto_view_check(&out, where, &c->host->diag), place);
     size_t n = pto_view_ranges(&out, ranges);
@@ -162,6 +167,7 @@ static void host_read_operands(struct pto_host_core *c, const struct strata_pto_
                                struct call_operands *o)
 {
     bool is_comm = str_starts(str_of(call->op), S("pto.comm."));
+    bool is_part = strcmp(call->op, "pto.textract") == 0 || strcmp(call->op, "pto.tinsert") == 0;
 
     if (n > CALL_OPERANDS)
         pto_host_fail(c, "pto-cpp.operand", call->place, "%s: too many operands", call->op);
@@ -182,8 +188,11 @@ static void host_read_operands(struct pto_host_core *c, const struct strata_pto_
             break;
         case STRATA_PTO_VALUE:
             o->scalars[i] = (struct pto_scalar){(enum pto_dtype)from[i].dtype, from[i].u.bits};
+            if (is_part && i > 0 && pto_host_has_pairs(o->tiles[0].type.dtype, call->op))
+                pto_host_pair_index(c, &o->tiles[0], i == 1, &o->scalars[i].bits, call->place,
+                                    call->op);
             o->args[i] = (struct pto_arg){.kind = PTO_OPERAND_VALUE, .u.value = &o->scalars[i]};
-            name = pto_host_value_name(c, o->scalars[i].dtype, from[i].u.bits);
+            name = pto_host_value_name(c, o->scalars[i].dtype, o->scalars[i].bits);
             type = str_of(pto_dtype_name(o->scalars[i].dtype));
             break;
         default:
@@ -310,6 +319,10 @@ static void on_call(void *core, const struct strata_pto_call *call)
     if (code >= PTO_COMM_TNOTIFY && c->host->setup.mark->between_ranks++ == 0)
         c->host->setup.mark->rank_line = call->place.line;
     host_read_operands(c, call, call->ins, call->n_ins, &ins);
+    if (call->n_ins > 0 && call->ins[0].kind == STRATA_PTO_TILE && call->n_outs > 0 &&
+        call->outs[0].kind == STRATA_PTO_TILE && call->outs[0].u.tile->space == STRATA_PTO_RIGHT &&
+        pto_host_has_pairs(ins.tiles[0].type.dtype, call->op))
+        pto_host_pair_right(c, &ins.tiles[0], call->outs[0].u.tile);
     host_read_operands(c, call, call->outs, call->n_outs, &outs);
     read_attrs(call, &attrs, &told);
     execute(c, code, call, &ins, &outs, &attrs);
@@ -361,6 +374,7 @@ static void on_flag(void *core, int is_wait, int from, int to, int64_t id,
     if (id < 0 || id >= PTO_EVENT_IDS)
         pto_host_fail(c, "pto-cpp.operand", place, "event %lld is not one of 0 to 7",
                       (long long)id);
+    c->has_vector = c->has_vector || from == PTO_PIPE_V || to == PTO_PIPE_V;
     pto_host_line(c, place, "pto.%s[<%s>, <%s>, <EVENT_ID%d>]", is_wait ? "wait_flag" : "set_flag",
                   pipe_word(c, from, place), pipe_word(c, to, place), (int)id);
 }

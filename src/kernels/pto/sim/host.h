@@ -45,6 +45,7 @@ struct pto_host_setup {
     struct pto_host_buffer *buffers;
     size_t n_buffers;
     uint64_t max_calls;
+    bool names_no_core; /* the source does not say for which core it is */
     struct pto_host_mark *mark;
     /* Does not return. `code` is a literal of docs/diagnostics.md. */
     void (*fail)(void *ctx, const char *code, struct strata_pto_place place, const char *text);

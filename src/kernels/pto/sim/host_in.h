@@ -27,6 +27,9 @@ struct pto_host_store {
     size_t buffer, n;        /* SIZE_MAX: on the chip */
 };
 
+/* The memory right of a product, in blocks whose pairs lie one way (host_pairs.c). */
+enum { PTO_HOST_RIGHT_BLOCK = 512, PTO_HOST_RIGHT_BLOCKS = 128 };
+
 struct pto_host_core {
     struct pto_host *host;
     uint32_t number;
@@ -36,6 +39,7 @@ struct pto_host_core {
     ucontext_t context;
     unsigned char *stack;
     unsigned char *space[PTO_SPACE_COUNT];
+    bool right_down[PTO_HOST_RIGHT_BLOCKS]; /* pairs along K there, else along N */
     struct pto_host_script script;
     size_t pushed[PTO_HOST_FIFOS][2], popped[PTO_HOST_FIFOS][2];
     size_t allocated[PTO_HOST_FIFOS][2], freed[PTO_HOST_FIFOS][2];
@@ -47,6 +51,7 @@ struct pto_host_core {
     const void *polled;           /* the address that was read last */
     uint32_t n_polls;
     bool is_waiting, is_done;
+    bool has_vector; /* tiles or the pipe of a vector core were used */
 };
 
 struct pto_host {
@@ -99,6 +104,22 @@ size_t pto_host_buffer_at(const struct pto_host_core *c, const void *data);
 void pto_host_access(void *core, const void *at, int64_t n, int is_store);
 /* Writes down a store that is not yet. */
 void pto_host_settle(struct pto_host_core *c);
+
+/* ---- values of four bits (host_pairs.c) ---- */
+
+/* Whether shapes in C++ count halves of what the dialect counts, for this type and instruction. */
+bool pto_host_has_pairs(enum pto_dtype t, const char *op);
+/* From values to pairs; the run ends where one would be torn. The third is for a row or a column
+ * at which part of a tile begins. */
+void pto_host_pair_tile(struct pto_host_core *c, struct pto_tile_type *t, int64_t addr,
+                        struct strata_pto_place place, const char *op);
+void pto_host_pair_view(struct pto_host_core *c, struct pto_view *v, struct strata_pto_place place,
+                        const char *op);
+void pto_host_pair_index(struct pto_host_core *c, const struct pto_tile *t, bool is_row,
+                         uint64_t *index, struct strata_pto_place place, const char *op);
+/* Before a tile is moved to the right of a product. */
+void pto_host_pair_right(struct pto_host_core *c, const struct pto_tile *from,
+                         const struct strata_pto_tile *to);
 
 /* ---- FIFOs and tokens (host_fifo.c) ---- */
 

@@ -229,7 +229,7 @@ static void put_script(struct script_writer *w, const struct pto_host_script *s)
 }
 
 static void text_put_head(struct pto_host *h, struct script_writer *w, struct str name,
-                          const char *suffix, bool is_cube)
+                          const char *suffix, const char *kind)
 {
     struct text t = {0};
 
@@ -239,8 +239,10 @@ static void text_put_head(struct pto_host *h, struct script_writer *w, struct st
                     STR_ARGS(h->setup.buffers[i].name), pto_dtype_name(h->setup.buffers[i].dtype));
     if (h->has_counts)
         text_format(&t, "%s%%.counts: vector<4xi16>", h->setup.n_buffers > 0 ? ", " : "");
-    text_format(&t, ") attributes {pto.kernel_kind = #pto.kernel_kind<%s>} {",
-                is_cube ? "cube" : "vector");
+    if (kind != NULL)
+        text_format(&t, ") attributes {pto.kernel_kind = #pto.kernel_kind<%s>} {", kind);
+    else
+        text_put(&t, S(") {"));
     put_plain(w, text_view(&t));
     text_free(&t);
 }
@@ -252,7 +254,7 @@ static void put_vector(struct pto_host *h, struct script_writer *w, struct str n
     const struct pto_host_core *a = h->cores[PTO_AIV0], *b = h->cores[PTO_AIV1];
     bool is_one = !b || str_equal(text_view(&a->script.body), text_view(&b->script.body));
 
-    text_put_head(h, w, name, suffix, false);
+    text_put_head(h, w, name, suffix, "vector");
     put_fifos(w, a);
     if (!is_one) {
         put_plain(w, S("    %.lane = pto.get_subblock_idx -> i64"));
@@ -280,7 +282,9 @@ void pto_host_text(struct pto_host *h, struct str name, struct str file, struct 
     put_plain(&w, arena_format(&h->arena, "module attributes {pto.target_arch = \"%s\"} {",
                                pto_arch_name(h->setup.arch)));
     if (h->cores[PTO_AIC]) {
-        text_put_head(h, &w, name, is_mixed ? "_aic" : "", true);
+        /* Cube and vector work in one function is a function of no kind, as in a text. */
+        bool is_whole = !is_mixed && h->setup.names_no_core && h->cores[PTO_AIC]->has_vector;
+        text_put_head(h, &w, name, is_mixed ? "_aic" : "", is_whole ? NULL : "cube");
         put_fifos(&w, h->cores[PTO_AIC]);
         put_script(&w, &h->cores[PTO_AIC]->script);
         put_plain(&w, S("    return"));

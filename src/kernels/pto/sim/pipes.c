@@ -311,3 +311,14 @@ int64_t pto_fifo_number(const struct pto_module *m, const struct pto_op *op)
     }
     return n;
 }
+
+struct pto_phases pto_flag_pipes(const struct pto_module *m, const struct pto_op *op)
+{
+    bool is_event = op->code == PTO_RECORD_EVENT || op->code == PTO_WAIT_EVENT;
+    int64_t from = pto_op_int(m, op, is_event ? PTO_KEY_SRC_OP : PTO_KEY_SRC_PIPE, PTO_PIPE_NONE);
+    int64_t to = pto_op_int(m, op, is_event ? PTO_KEY_DST_OP : PTO_KEY_DST_PIPE, PTO_PIPE_NONE);
+
+    return (struct pto_phases){.at = {is_event ? pto_sync_pipe(from) : (enum pto_pipe)from,
+                                      is_event ? pto_sync_pipe(to) : (enum pto_pipe)to},
+                               .n = 2};
+}

@@ -31,4 +31,7 @@ enum pto_pipe pto_sync_pipe(int64_t sync_op_type);
  * one which of them it is in its function. */
 int64_t pto_fifo_number(const struct pto_module *m, const struct pto_op *op);
 
+/* A flag has two: the one that sets and the one that waits. */
+struct pto_phases pto_flag_pipes(const struct pto_module *m, const struct pto_op *op);
+
 #endif

@@ -120,18 +120,6 @@ static bool is_flag(enum pto_opcode code)
     return pto_class_of(code) == PTO_CLASS_FLAG || pto_class_of(code) == PTO_CLASS_FLAG_DYN;
 }
 
-/* A flag has two pipes: the one that sets and the one that waits. */
-static struct pto_phases flag_pipes(const struct pto_module *m, const struct pto_op *op)
-{
-    bool is_event = op->code == PTO_RECORD_EVENT || op->code == PTO_WAIT_EVENT;
-    int64_t from = pto_op_int(m, op, is_event ? PTO_KEY_SRC_OP : PTO_KEY_SRC_PIPE, PTO_PIPE_NONE);
-    int64_t to = pto_op_int(m, op, is_event ? PTO_KEY_DST_OP : PTO_KEY_DST_PIPE, PTO_PIPE_NONE);
-
-    return (struct pto_phases){.at = {is_event ? pto_sync_pipe(from) : (enum pto_pipe)from,
-                                      is_event ? pto_sync_pipe(to) : (enum pto_pipe)to},
-                               .n = 2};
-}
-
 /* The number of the FIFO behind the pipe that a lowered operation names; -1: none. */
 static int64_t lowered_fifo(const struct pto_compiler *c, const struct pto_op *op)
 {
@@ -178,7 +166,7 @@ static bool is_foreign_pipe(const struct pto_compiler *c, enum pto_pipe pipe)
 static enum status find_phases(struct pto_compiler *c, const struct pto_op *op, struct pto_site *s)
 {
     struct pto_phases phases =
-        is_flag(op->code) ? flag_pipes(c->m, op) : pto_phases_of(c->m, c->frame->f, op);
+        is_flag(op->code) ? pto_flag_pipes(c->m, op) : pto_phases_of(c->m, c->frame->f, op);
 
     c->p->has_products |= pto_class_of(op->code) == PTO_CLASS_PRODUCT;
     if (pto_class_of(s->code) == PTO_CLASS_FIFO) {
@@ -249,7 +237,7 @@ static bool is_idle_buffer(const struct pto_compiler *c, const struct pto_op *op
     if (pto_class_of(op->code) != PTO_CLASS_BUFFER)
         return false;
     struct pto_phases phases =
-        is_flag(op->code) ? flag_pipes(c->m, op) : pto_phases_of(c->m, c->frame->f, op);
+        is_flag(op->code) ? pto_flag_pipes(c->m, op) : pto_phases_of(c->m, c->frame->f, op);
     return phases.n == 1 && phases.at[0] < PTO_PIPE_NONE && is_foreign_pipe(c, phases.at[0]);
 }
 

@@ -193,7 +193,9 @@ static bool has_unsplit_vector(const struct pto_module *m, const struct pto_func
 {
     for (uint32_t i = f->op_first; i < f->op_end && f->kind == PTO_KIND_NONE; i++) {
         const struct pto_op *op = &m->ops.at[i];
-        struct pto_phases phases = pto_phases_of(m, f, op);
+        struct pto_phases phases = pto_class_of(op->code) == PTO_CLASS_FLAG
+                                       ? pto_flag_pipes(m, op)
+                                       : pto_phases_of(m, f, op);
         const struct pto_attr *name =
             op->code == PTO_CALL ? pto_op_attr(m, op, PTO_KEY_CALLEE) : NULL;
         const struct pto_function *callee =
@@ -214,7 +216,9 @@ static void prepare_whole(struct pto_sim *s, const char *path, struct diag *diag
     s->is_whole = true;
     diag_add(diag, SEV_WARN, "pto-run.unsplit", (struct where){path, s->function[0]->line, 0},
              "cube and vector work in one function: simulated as one core with the pipes of both; "
-             "split by pto.section.cube and pto.section.vector, or in two functions, they overlap");
+             "split by %s, or in two functions, they overlap",
+             s->is_flagged ? "__DAV_CUBE__ and __DAV_VEC__"
+                           : "pto.section.cube and pto.section.vector");
 }
 
 enum status pto_sim_prepare(struct pto_sim *s, const struct pto_module *m, struct str name,

@@ -3,6 +3,7 @@
  * FIFOs and flags.
  */
 #include "kernels/pto/text/verify_in.h"
+#include "kernels/pto/values/elem.h"
 
 enum { MAX_MATRIX = 4095 }; /* rows, columns and depth of a multiplication; columns of a store */
 
@@ -118,10 +119,14 @@ static void check_matmul(const struct pto_check *c)
     if (!size_is_right(c, "M", a->v_row) || !size_is_right(c, "K", a->v_col) ||
         !size_is_right(c, "N", b->v_col))
         return;
-    if (!sizes_agree(c, "K differs between left and right", a->v_col, b->v_row) ||
+    /* Pairs on the right may lie along N: there are as many rows as values on the left, then. */
+    bool has_n_pairs = pto_elem_lanes(left->dtype) == 2 && pto_elem_lanes(right->dtype) == 2 &&
+                       b->v_row == 2 * a->v_col && b->v_col != PTO_DYNAMIC;
+    if (!sizes_agree(c, "K differs between left and right", a->v_col * (has_n_pairs ? 2 : 1),
+                     b->v_row) ||
         !sizes_agree(c, "M differs between left and acc", a->v_row, o->v_row))
         return;
-    sizes_agree(c, "N differs between right and acc", b->v_col, o->v_col);
+    sizes_agree(c, "N differs between right and acc", b->v_col * (has_n_pairs ? 2 : 1), o->v_col);
 }
 
 /* Element-wise operations, reductions, broadcasts: a tile comes out. */
