@@ -74,7 +74,7 @@ struct comm_link {
     double megabytes, transit_ms;
 };
 
-/* A communication group, by profiler_metadata.json. */
+/* A communication group, by profiler_metadata.json or the settings of a PyTorch trace. */
 struct comm_group {
     strid id, name; /* the name tells its purpose: tp, dp, pp, ... */
     strid ranks;    /* "0,1,2,3" */

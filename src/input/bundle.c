@@ -198,22 +198,46 @@ static struct str folder_of(const struct bundle_file *file)
     return str_part(path, 0, path.n - str_basename(path).n);
 }
 
-/* Parts of one table: the same name, time stamp and folder, each with its number. */
-static bool is_same_table(const struct bundle_file *a, const struct bundle_file *b)
-{
-    return a->parts.slice >= 0 && b->parts.slice >= 0 && a->format == b->format &&
-           str_equal(a->parts.base, b->parts.base) && str_equal(a->parts.stamp, b->parts.stamp) &&
-           str_equal(folder_of(a), folder_of(b));
-}
-
-ORDER_BY(by_slice, struct bundle_file,
-         ORDER(x->parts.slice, y->parts.slice) ?: strcmp(x->path, y->path));
-
 /* The files of one rank folder. */
 struct bundle_group {
     const struct bundle_file *at;
     size_t n;
 };
+
+/* Parts of one table: the same name, time stamp and folder, each with its number. Iterations are
+ * exported one by one, each with its own time stamp. */
+static bool is_same_table(const struct bundle_file *a, const struct bundle_file *b)
+{
+    return a->parts.slice >= 0 && b->parts.slice >= 0 && a->format == b->format &&
+           a->parts.is_iteration == b->parts.is_iteration &&
+           str_equal(a->parts.base, b->parts.base) &&
+           (a->parts.is_iteration || str_equal(a->parts.stamp, b->parts.stamp)) &&
+           str_equal(folder_of(a), folder_of(b));
+}
+
+/* "op_summary_0_2_10" of "op_summary_0_2_10_20250101120000.csv": what an iteration is called in
+ * each export. */
+static struct str iteration_name(const struct bundle_file *file)
+{
+    struct str name = str_basename(str_of(file->path)), stamp = file->parts.stamp;
+
+    return str_part(
+        name, 0, stamp.n > 0 ? (size_t)(stamp.at - name.at) - 1 : name.n - file->parts.ext.n - 1);
+}
+
+/* Whether a later export has the same iteration. */
+static bool is_outdated(const struct bundle_file *file, struct bundle_group g)
+{
+    for (size_t i = 0; i < g.n && file->parts.is_iteration; i++)
+        if (is_same_table(&g.at[i], file) &&
+            str_equal(iteration_name(&g.at[i]), iteration_name(file)) &&
+            rank_compare_stamps(g.at[i].parts.stamp, file->parts.stamp) > 0)
+            return true;
+    return false;
+}
+
+ORDER_BY(by_slice, struct bundle_file,
+         ORDER(x->parts.slice, y->parts.slice) ?: strcmp(x->path, y->path));
 
 static const struct bundle_file *best_of(struct bundle_group g, enum input_role role)
 {
@@ -243,7 +267,7 @@ static void bundle_claim(struct finder *f, struct draft *draft, struct bundle_gr
         return;
     }
     for (size_t i = 0; i < g.n; i++)
-        if (is_same_table(&g.at[i], file))
+        if (is_same_table(&g.at[i], file) && !is_outdated(&g.at[i], g))
             vec_push(&draft->files, g.at[i]);
     if (draft->files.n > from) {
         qsort(draft->files.at + from, draft->files.n - from, sizeof(*draft->files.at), by_slice);

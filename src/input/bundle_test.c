@@ -286,6 +286,46 @@ TEST(iterations_with_a_file_each_are_one_trace)
     assert_int_equal(diag_count(&diag, "input.missing-part"), 0);
 }
 
+/* Three iterations, one of them exported twice, as tables without collectives and as timelines. */
+TEST(iterations_of_tables_are_one_run_and_collectives_come_from_the_timeline)
+{
+    static const char *const names[] = {"1_20250101000000", "2_20250101000001", "10_20250101000002",
+                                        "2_20240101000000"};
+    static const char *const numbers[] = {"1", "2", "10", "2"};
+    char path[128], text[1024];
+    size_t collectives = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        snprintf(path, sizeof(path), "PROF_1_2_A/mindstudio_profiler_output/op_summary_0_1_%s.csv",
+                 names[i]);
+        snprintf(text, sizeof(text),
+                 "Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),Stream ID\n"
+                 "Add,Add,AI_CORE,%s05.0,2,3\n",
+                 numbers[i]);
+        scratch_put(path, text);
+        snprintf(path, sizeof(path), "PROF_1_2_A/mindstudio_profiler_output/msprof_0_1_%s.json",
+                 names[i]);
+        snprintf(text, sizeof(text),
+                 "[{\"name\":\"process_name\",\"pid\":3,\"args\":{\"name\":\"Ascend Hardware\"},"
+                 "\"ph\":\"M\"},{\"name\":\"process_name\",\"pid\":4,\"args\":{\"name\":\"HCCL\"},"
+                 "\"ph\":\"M\"},{\"name\":\"thread_name\",\"pid\":4,\"tid\":2,\"args\":{\"name\":"
+                 "\"Group 1 Communication\"},\"ph\":\"M\"},{\"name\":\"Add\",\"pid\":3,\"tid\":3,"
+                 "\"ts\":%s05,\"dur\":2,\"ph\":\"X\",\"args\":{\"Task Type\":\"AI_CORE\"}},"
+                 "{\"name\":\"hcom_allReduce__1_%s_1\",\"pid\":4,\"tid\":2,\"ts\":%s08,\"dur\":5,"
+                 "\"ph\":\"X\"}]",
+                 numbers[i], numbers[i], numbers[i]);
+        scratch_put(path, text);
+    }
+
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(fleet->ranks.n, 1);
+    const struct capture *cap = fleet->ranks.at[0];
+    for (size_t i = 0; i < cap->slices.n; i++)
+        collectives += cap->slices.kind[i] == SLICE_COMM;
+    assert_int_equal(collectives, 3);
+    assert_int_equal(cap->slices.n, 6);
+}
+
 TEST(a_part_that_is_broken_or_missing_costs_itself)
 {
     scratch_put(MSPROF "0_20250101.json", "[" EVENT("\"ts\":\"10.5\",\"dur\":2,\"name\":\"Add\","
@@ -458,6 +498,7 @@ TEST_MAIN("input/bundle", TF(ranks_come_in_the_order_of_their_numbers),
           TF(of_two_recordings_of_a_rank_the_newer_is_read),
           TF(slices_of_a_table_are_one_table_and_older_exports_are_left_out),
           TF(slices_of_a_timeline_are_one_trace), TF(iterations_with_a_file_each_are_one_trace),
+          TF(iterations_of_tables_are_one_run_and_collectives_come_from_the_timeline),
           TF(runs_of_one_format_count_whatever_they_are_called),
           TF(runs_of_several_formats_count_whatever_they_are_called),
           TF(a_part_that_is_broken_or_missing_costs_itself),

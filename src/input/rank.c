@@ -16,17 +16,26 @@ static bool cut_number(struct str *s, struct str *digits)
     return true;
 }
 
-/* "msprof_0_2_10": device, model and iteration, where each iteration is a file. Time stamps have 14
- * digits and more. */
+/* "msprof_0_2_10", "op_summary_0_2_10_20250101120000": device, model and iteration, where each
+ * iteration is a file. Time stamps have 14 digits and more. */
 static bool cut_iteration(struct str base, struct name_parts *p)
 {
-    struct str iteration, model, device;
+    static const struct str tables[] = {S_INIT("msprof"), S_INIT("op_summary"),
+                                        S_INIT("task_time")};
+    struct str iteration, model, device, stamp = {0};
 
-    if (!cut_number(&base, &iteration) || !cut_number(&base, &model) ||
-        !cut_number(&base, &device) || !str_equal(base, S("msprof")) || iteration.n > 9 ||
-        !num_i64(iteration, &p->slice))
+    if (!cut_number(&base, &iteration))
+        return false;
+    if (iteration.n >= 14) {
+        stamp = iteration;
+        if (!cut_number(&base, &iteration))
+            return false;
+    }
+    if (!cut_number(&base, &model) || !cut_number(&base, &device) ||
+        !STR_ANY(str_equal, base, tables) || iteration.n > 9 || !num_i64(iteration, &p->slice))
         return false;
     p->base = base;
+    p->stamp = stamp;
     p->is_iteration = true;
     return true;
 }

@@ -24,6 +24,12 @@ TEST(a_name_is_taken_apart)
     assert_str(p.stamp, "");
     assert_int_equal(p.slice, 10);
     assert_true(p.is_iteration);
+    p = rank_name_parts(S("op_summary_0_2_10_20250101120000.csv"));
+    assert_str(p.base, "op_summary");
+    assert_str(p.stamp, "20250101120000");
+    assert_int_equal(p.slice, 10);
+    assert_true(p.is_iteration);
+    assert_false(rank_name_parts(S("op_summary_0_20250101120000.csv")).is_iteration);
     assert_false(rank_name_parts(S("step_trace_0_2_10.json")).is_iteration);
     assert_false(rank_name_parts(S("msprof_2_10.json")).is_iteration);
     assert_str(rank_name_parts(S("README")).base, "README");

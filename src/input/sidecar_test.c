@@ -196,6 +196,10 @@ TEST(how_it_was_recorded_is_known)
                 "{\"rank_id\": 5}, \"parallel_group_info\": {\"77\": {\"group_name\": \"tp\", "
                 "\"global_ranks\": [0, 4]}}}"));
 
+    struct probe own = {"x", S("profiler_metadata.json"), S("{\"note\": \"mine\"}")};
+    assert_int_equal(input_probe(&input_profiler_info, &own), 80);
+    own.name = S("info.json");
+    assert_int_equal(input_probe(&input_profiler_info, &own), 0);
     assert_int_equal(cap->facts.record_shapes, 1);
     assert_int_equal(cap->facts.with_stack, 0);
     assert_int_equal(cap->facts.level, 2);

@@ -59,6 +59,8 @@ static struct tally tally_ops(struct finder *f, const bool *wanted)
     return t;
 }
 
+#define PLAIN(literal) wording_plain(S(literal))
+
 static size_t layers_like(const struct finder *f, bool (*is_like)(const struct arch_layer *l))
 {
     const struct arch_layers *layers = f->a->layers;
@@ -281,9 +283,10 @@ static void cross_check(struct finder *f)
         wanted[i] = f->a->ops->at[i].marker == m->class;
     if (m->recomputed == 0 && m->merged == 0)
         add_check_of(f, m->name, wanted, (int64_t)layers->per_pass, 0,
-                     WORDING(f->arena, &arch_text.check_phases,
-                             PLACE("prefill", layers->prefill_per_pass),
-                             PLACE("decode", layers->decode_per_pass)));
+                     layers->is_training ? PLAIN("one for every layer of every pass")
+                                         : WORDING(f->arena, &arch_text.check_phases,
+                                                   PLACE("prefill", layers->prefill_per_pass),
+                                                   PLACE("decode", layers->decode_per_pass)));
     check_moe(f);
     if (capture_is_ascend(f->st->cap)) {
         check_each(f, KERNEL_ROLE_ROPE, 2);
@@ -307,8 +310,6 @@ static struct wording percent_text(struct finder *f, double share)
 {
     return wording_plain(arena_format(f->arena, "%.1f %%", 100 * share));
 }
-
-#define PLAIN(literal) wording_plain(S(literal))
 
 static void tell_borders(struct finder *f)
 {
@@ -446,6 +447,8 @@ static void tell_notes(struct finder *f)
                       "layers, each layer is counted once"));
     if (a->comm->main_streams > 1)
         note(f, WORDING(f->arena, &arch_text.note_streams, PLACE("n", a->comm->main_streams)));
+    if (a->layers->is_open)
+        note(f, PLAIN("no steps bound what repeats: it may be the iterations of a program"));
     if (a->layers->complete == 1)
         note(f, PLAIN("one pass only: passes cannot be compared"));
     if (f->st->cap->comm_ops.n == 0)

@@ -266,6 +266,8 @@ static void take_kernel(struct finder *f, const struct arch_op *op, const struct
     const char *from = op->name.at;
     const struct tensor_shape *a = &s->at[0];
 
+    if (op->is_backward) /* its results have other sizes: the gradient of gate and value together */
+        return;
     switch (op->family) {
     case KERNEL_ROLE_ATTENTION:
         if (op->marker == MARKER_NONE)
@@ -382,13 +384,24 @@ static void put_degree(struct finder *f, size_t kind, int64_t degree, struct wor
     f->out->at[f->out->n - 1].origin = is_inferred ? ORIGIN_INFERRED : ORIGIN_MEASURED;
 }
 
+/* "TENSOR_MODEL_PARALLEL_GROUP" of Megatron. "..._WITH_CP" is a group of two kinds. */
+static bool is_spelled_out(struct str name, size_t kind)
+{
+    struct str word = str_of(degrees[kind].name), first, rest = name;
+
+    if (str_contains_nocase(name, S("_with_")) || !str_split(&rest, '_', &first))
+        return false;
+    return str_starts_nocase(name, word) ||
+           (str_starts_nocase(word, first) && str_starts_nocase(rest, S("model_parallel")));
+}
+
 /* "tp"; "exp" of Megatron; "data_parallel_group", "mesh_dp" of PyTorch. */
 static bool is_group_of(struct str name, size_t kind)
 {
-    struct str token = str_of(degrees[kind].token), word = str_of(degrees[kind].name), mesh = name;
+    struct str token = str_of(degrees[kind].token), mesh = name;
 
     return str_equal(name, token) || (kind == 4 && str_equal(name, S("exp"))) ||
-           str_starts_nocase(name, word) ||
+           is_spelled_out(name, kind) ||
            (str_skip(&mesh, S("mesh_")), mesh.n < name.n && str_equal(mesh, token));
 }
 

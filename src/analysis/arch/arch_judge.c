@@ -50,8 +50,8 @@ double arch_judge(const struct arch *a)
     }
     if (layers->method != ARCH_MARKER) {
         /* A repeat may be several layers, a part of one, or a step of a recurrent network. */
-        double most = 0.6;
-        for (size_t i = 0; i < layers->n; i++)
+        double most = layers->is_open ? 0.3 : 0.6;
+        for (size_t i = 0; i < layers->n && most > 0.5; i++)
             if (layers->at[i].kind == LAYER_BLOCK)
                 most = 0.5;
         if (layers->method == ARCH_NONE)

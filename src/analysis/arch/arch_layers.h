@@ -100,6 +100,7 @@ struct arch_layers {
     /* of repetition */
     size_t period;     /* kernels of the main stream in one block */
     double coverage;   /* share of the main stream's kernels in blocks */
+    bool is_open;      /* no steps bound it: blocks without attention may be iterations */
     double noise;      /* mean share of a block that differs */
     double confidence; /* of the borders, 0 to 1 */
 };

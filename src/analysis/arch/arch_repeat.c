@@ -351,10 +351,12 @@ static void hand_over(struct finder *f)
         pass->number = pass->is_partial ? out->partial++ : out->complete++;
         pass->at = arch_extent(f->st, pass->first, pass->end, &pass->busy);
     }
+    bool is_bounded = study_steps(f->st)->source != STEPS_PSEUDO || study_step_units(f->st)->n > 0;
     for (size_t i = 0; i < out->n; i++) {
         out->at[i].is_backward = out->is_training && runs_backward(f, &out->at[i]);
         if (out->at[i].kind == LAYER_DENSE && !is_attention_like(f, &out->at[i]))
             out->at[i].kind = LAYER_BLOCK;
+        out->is_open |= !is_bounded && out->at[i].kind == LAYER_BLOCK;
     }
     count_directions(out);
 }

@@ -285,13 +285,67 @@ TEST(copies_of_a_model_are_told_by_their_wrapper)
     assert_int_equal(arch_config_get(a->config, "data_parallel")->number, 8);
 }
 
+static void add_group(const char *name, const char *ranks)
+{
+    vec_push(&cap->comm_groups, ((struct comm_group){.id = capture_intern(cap, S("3")),
+                                                     .name = capture_intern(cap, str_of(name)),
+                                                     .ranks = capture_intern(cap, str_of(ranks))}));
+}
+
 TEST(groups_of_a_mesh_tell_its_degrees)
 {
     add_row(0, "MatMul");
-    vec_push(&cap->comm_groups, ((struct comm_group){.id = capture_intern(cap, S("3")),
-                                                     .name = capture_intern(cap, S("mesh_dp")),
-                                                     .ranks = capture_intern(cap, S("0,4,8,12"))}));
+    add_group("mesh_dp", "0,4,8,12");
     assert_int_equal(arch_config_get(arch_test_find()->config, "data_parallel")->number, 4);
+}
+
+TEST(groups_of_megatron_tell_its_degrees)
+{
+    add_row(0, "MatMul");
+    add_group("DATA_PARALLEL_GROUP_WITH_CP", "0,2,4,6,8,10,12,14");
+    add_group("DATA_PARALLEL_GROUP", "0,4,8,12");
+    add_group("TENSOR_MODEL_PARALLEL_GROUP", "0,1");
+    const struct arch_config *found = arch_test_find()->config;
+
+    assert_int_equal(arch_config_get(found, "data_parallel")->number, 4);
+    assert_int_equal(arch_config_get(found, "tensor_parallel")->number, 2);
+}
+
+/* The gradient of a gated activation is that of both of its halves. */
+TEST(gradients_have_no_sizes_of_the_model)
+{
+    struct lane_key key = {.kind = LANE_STREAM, .name = capture_intern(cap, S("1"))};
+
+    for (int i = 0; i < 2; i++) {
+        struct attr set[2] = {
+            attr_text(capture_key(cap, KEY_INPUT_SHAPES), capture_intern(cap, S("8,128"))),
+            attr_text(capture_key(cap, KEY_OUTPUT_SHAPES),
+                      capture_intern(cap, i == 0 ? S("8,64") : S("8,128")))};
+        capture_slice(cap, &(struct slice){
+                               .begin = i * MS,
+                               .dur = 10 * US,
+                               .lane = capture_lane(cap, key),
+                               .name = capture_intern(cap, i == 0 ? S("SwiGlu") : S("SwiGluGrad")),
+                               .set = attrs_set(&cap->attrs, set, ARRAY_LEN(set))});
+    }
+    const struct config_item *found = arch_config_get(arch_test_find()->config, "ffn_size");
+
+    assert_int_equal(found->number, 64);
+    assert_true(found->confidence == 1);
+}
+
+/* A linear layer trained thirty times, without marks: no model of thirty layers. */
+TEST(iterations_of_a_program_are_no_sure_layers)
+{
+    nanos at = 0;
+
+    is_gpu();
+    for (int i = 0; i < 30; i++)
+        at = add_row(at, "gemm_tn gemm_nn gemm_nt reduce_kernel");
+    const struct arch *a = arch_test_find();
+
+    assert_true(a->layers->is_open);
+    assert_true(a->confidence < 0.4);
 }
 
 TEST_MAIN("analysis/arch/arch", CASE(a_capture_of_nothing_has_ten_sections),
@@ -305,4 +359,6 @@ TEST_MAIN("analysis/arch/arch", CASE(a_capture_of_nothing_has_ten_sections),
           CASE(queries_and_keys_are_turned_apart), CASE(parts_of_layers_on_a_gpu_are_counted),
           CASE(layers_that_lack_a_part_on_a_gpu_are_a_mismatch),
           CASE(copies_of_a_model_are_told_by_their_wrapper),
-          CASE(groups_of_a_mesh_tell_its_degrees))
+          CASE(groups_of_a_mesh_tell_its_degrees), CASE(groups_of_megatron_tell_its_degrees),
+          CASE(gradients_have_no_sizes_of_the_model),
+          CASE(iterations_of_a_program_are_no_sure_layers))

@@ -45,13 +45,21 @@ static void take_collectives(struct traits *t)
     vec_free(&all);
 }
 
+/* PyTorch counts the groups of every job from 0 on. */
+static bool is_counter(struct str id)
+{
+    enum { DIGITS_MOST = 6 };
+
+    return id.n <= DIGITS_MOST && str_digits(id) == id.n;
+}
+
 static bool shares_group(const struct capture *a, const struct capture *b)
 {
     for (size_t i = 0; i < a->comm_groups.n; i++)
         for (size_t k = 0; k < b->comm_groups.n; k++) {
             const struct comm_group *x = &a->comm_groups.at[i], *y = &b->comm_groups.at[k];
             struct str own = capture_text(a, x->id);
-            if (own.n > 0 && str_equal(own, capture_text(b, y->id)) &&
+            if (!is_counter(own) && str_equal(own, capture_text(b, y->id)) &&
                 str_equal(capture_text(a, x->ranks), capture_text(b, y->ranks)))
                 return true;
         }

@@ -107,6 +107,15 @@ TEST(a_communicator_in_common_is_a_job)
     assert_int_equal(jobs_look(), 1);
 }
 
+TEST(numbers_of_groups_join_no_jobs)
+{
+    for (int i = 0; i < 2; i++) {
+        struct capture *cap = jobs_add(-1, UNKNOWN);
+        vec_push(&cap->comm_groups, ((struct comm_group){.id = capture_intern(cap, S("0"))}));
+    }
+    assert_int_equal(jobs_look(), 2);
+}
+
 TEST(jobs_in_one_folder_are_told_apart)
 {
     jobs_add(0, 2);
@@ -140,5 +149,5 @@ TEST_MAIN("analysis/ranks/rank_jobs",
           JOB(worlds_of_two_sizes_are_two_jobs), JOB(one_rank_twice_is_two_jobs),
           JOB(equal_work_alone_is_no_job), JOB(equal_collectives_are_a_job),
           JOB(collectives_that_differ_are_none), JOB(a_communicator_in_common_is_a_job),
-          JOB(jobs_in_one_folder_are_told_apart),
+          JOB(numbers_of_groups_join_no_jobs), JOB(jobs_in_one_folder_are_told_apart),
           JOB(a_capture_is_named_by_its_file_or_their_folder))

@@ -104,9 +104,18 @@ static enum range_kind framework_range(struct str name)
     return str_starts(name, S("enumerate(DataLoader)#")) ? RANGE_INPUT : RANGE_PLAIN;
 }
 
+/* One call, by its range. */
+struct call {
+    nanos begin, end;
+    strid name;
+};
+
+struct calls {
+    VEC_OF(struct call) at;
+};
+
 /* The ranges of one kind on the thread that has most of them. */
-static void units_gather_ranges(struct finder *f, enum range_kind wanted, struct moments *begins,
-                                struct moments *ends)
+static void gather_calls(struct finder *f, enum range_kind wanted, struct calls *out)
 {
     const struct capture *cap = f->st->cap;
     size_t *counts = ARENA_ARRAY(f->arena, size_t, cap->lanes.n + 1);
@@ -126,28 +135,62 @@ static void units_gather_ranges(struct finder *f, enum range_kind wanted, struct
             f->s->begin[i] < end)
             continue;
         end = slices_end(f->s, i);
-        vec_push(&begins->at, f->s->begin[i]);
-        vec_push(&ends->at, end);
+        vec_push(&out->at, ((struct call){f->s->begin[i], end, f->s->name[i]}));
     }
 }
 
 static void try_loader(struct finder *f)
 {
-    struct moments begins = {0}, ends = {0};
+    struct calls calls = {0};
+    struct moments begins = {0};
 
-    units_gather_ranges(f, RANGE_INPUT, &begins, &ends);
+    gather_calls(f, RANGE_INPUT, &calls);
+    for (size_t i = 0; i < calls.at.n; i++)
+        vec_push(&begins.at, calls.at.at[i].begin);
     offer(f, &begins, FOUND_LOADER, 2);
+    vec_free(&calls.at);
     vec_free(&begins.at);
-    vec_free(&ends.at);
+}
+
+/* Whether optimizers take turns with this period, told by names and, with `has_work`, by their
+ * launches. The first round may be a warm-up. */
+static bool takes_turns(const struct finder *f, const struct calls *c, size_t period, bool has_work)
+{
+    bool is_same = true;
+
+    for (size_t i = c->at.n >= 3 * period ? period : 0; i + period < c->at.n && is_same; i++) {
+        const struct call *x = &c->at.at[i], *y = &c->at.at[i + period];
+        size_t of_x = launches_before(f, x->end) - launches_before(f, x->begin);
+        size_t of_y = launches_before(f, y->end) - launches_before(f, y->begin);
+        is_same = x->name == y->name && (!has_work || of_x == of_y);
+    }
+    return is_same;
+}
+
+/* Calls of optimizers to a step: several of them for parts of a model, or for two models. */
+static size_t calls_per_step(const struct finder *f, const struct calls *c)
+{
+    enum { OPTIMIZERS_MOST = 8 };
+
+    for (int has_work = 1; has_work >= 0; has_work--)
+        for (size_t p = 1; p <= OPTIMIZERS_MOST && p * 2 <= c->at.n; p++)
+            if ((p == 1 || has_work == 0 || p * LEAST_UNITS <= c->at.n) &&
+                takes_turns(f, c, p, has_work == 1))
+                return p;
+    return 1;
 }
 
 /* A step ends with the optimizer. What follows the last one is a step of its own if it is as much
  * as half a step. */
 static void try_optimizer(struct finder *f)
 {
-    struct moments begins = {0}, ends = {0}, steps = {0};
+    struct calls calls = {0};
+    struct moments ends = {0}, steps = {0};
 
-    units_gather_ranges(f, RANGE_OPTIMIZER, &begins, &ends);
+    gather_calls(f, RANGE_OPTIMIZER, &calls);
+    size_t turns = calls_per_step(f, &calls);
+    for (size_t i = turns; i <= calls.at.n; i += turns)
+        vec_push(&ends.at, calls.at.at[i - 1].end);
     if (f->n > 0 && ends.at.n > 1) {
         size_t first = launches_before(f, ends.at.at[0]);
         size_t all = launches_before(f, ends.at.at[ends.at.n - 1]);
@@ -159,7 +202,7 @@ static void try_optimizer(struct finder *f)
                 vec_push(&steps.at, ends.at.at[i]);
     }
     offer(f, &steps, FOUND_OPTIMIZER, 2);
-    vec_free(&begins.at);
+    vec_free(&calls.at);
     vec_free(&ends.at);
     vec_free(&steps.at);
 }
@@ -252,54 +295,16 @@ static void try_ranges(struct finder *f)
 
 /* ---- launches of graphs ---- */
 
-/* One launch of a graph: what it ran. */
+/* One launch of a graph: what it ran, and what was launched until the next one. */
 struct graph_launch {
     uint32_t slice;
-    uint64_t work;
+    uint64_t work, whole;
+    bool is_piece; /* a product follows outside, so the graph is a part of a pass */
 };
 
 struct graph_launches {
     VEC_OF(struct graph_launch) at;
 };
-
-/* The launches in order, with a hash of the kernels of each; returns how many kernels they ran. */
-static size_t gather_graphs(struct finder *f, struct graph_launches *out)
-{
-    const struct capture *cap = f->st->cap;
-    const struct op_tree *tree = study_op_tree(f->st);
-    struct kernel_order kernels = study_kernels(f->st);
-    struct hash places = {0};
-    size_t inside = 0;
-
-    for (size_t i = 0; i < f->s->n; i++)
-        if (f->s->kind[i] == SLICE_RUNTIME &&
-            host_call_kind(capture_text(cap, f->s->name[i])) == CALL_GRAPH) {
-            hash_add(&places, i, (uint32_t)out->at.n);
-            vec_push(&out->at, ((struct graph_launch){(uint32_t)i, 0}));
-        }
-    for (size_t i = 0; i < f->n; i++) {
-        uint32_t at;
-        if (tree->launch[i] == OP_TREE_NONE || !hash_get(&places, tree->launch[i], &at))
-            continue;
-        out->at.at[at].work = hash_mix(out->at.at[at].work, f->s->name[kernels.at[i]] + 1);
-        inside++;
-    }
-    hash_free(&places);
-    return inside;
-}
-
-/* The shortest sequence of graphs that repeats throughout; 0: none. */
-static size_t graph_period(const struct graph_launches *g)
-{
-    for (size_t p = 1; p * LEAST_UNITS <= g->at.n && p <= 64; p++) {
-        bool is_same = true;
-        for (size_t i = 0; i + p < g->at.n && is_same; i++)
-            is_same = g->at.at[i].work == g->at.at[i + p].work;
-        if (is_same)
-            return p;
-    }
-    return 0;
-}
 
 static int graphs_by_begin(const void *a, const void *b, void *slices)
 {
@@ -309,17 +314,79 @@ static int graphs_by_begin(const void *a, const void *b, void *slices)
     return ORDER(s->begin[x->slice], s->begin[y->slice]) ?: ORDER(x->slice, y->slice);
 }
 
+/* The launches in order, with hashes of the kernels of each; returns how many kernels they ran.
+ * Kernels of a graph may run in any order. */
+static size_t gather_graphs(struct finder *f, struct graph_launches *out)
+{
+    const struct capture *cap = f->st->cap;
+    const struct op_tree *tree = study_op_tree(f->st);
+    struct kernel_order kernels = study_kernels(f->st);
+    size_t inside = 0;
+
+    for (size_t i = 0; i < f->s->n; i++)
+        if (f->s->kind[i] == SLICE_RUNTIME &&
+            host_call_kind(capture_text(cap, f->s->name[i])) == CALL_GRAPH)
+            vec_push(&out->at, ((struct graph_launch){.slice = (uint32_t)i}));
+    if (out->at.n > 0)
+        qsort_r(out->at.at, out->at.n, sizeof(*out->at.at), graphs_by_begin, (void *)f->s);
+    for (size_t i = 0; i < f->n; i++) {
+        size_t place;
+        vec_bisect(place, out->at.n, k, f->s->begin[out->at.at[k].slice] <= f->times[i]);
+        if (tree->launch[i] == OP_TREE_NONE || place == 0)
+            continue;
+        struct graph_launch *launch = &out->at.at[place - 1];
+        uint64_t kernel = hash_mix(1, f->s->name[kernels.at[i]] + 1);
+        bool is_inside = tree->launch[i] == launch->slice;
+        launch->whole += kernel;
+        launch->work += is_inside ? kernel : 0;
+        launch->is_piece |= !is_inside && step_units_is_product(f->st, i);
+        inside += is_inside;
+    }
+    return inside;
+}
+
+/* The shortest sequence of graphs that repeats from `*first` on, after a few that warm up; 0: none.
+ * With `is_whole` what is launched between graphs repeats, too: graphs of equal layers are parts of
+ * a longer sequence then. The work after the last graph may be cut off. */
+static size_t graph_period(const struct graph_launches *g, bool is_whole, size_t *first)
+{
+    enum { PERIOD_MOST = 64, WARM_UP = 10 };
+    size_t n = g->at.n - (is_whole && g->at.n > 0);
+
+    for (size_t p = 1; p * LEAST_UNITS <= g->at.n && p <= PERIOD_MOST; p++) {
+        size_t from = n; /* everything from here on repeats */
+        for (; from > p; from--) {
+            const struct graph_launch *x = &g->at.at[from - 1 - p], *y = &g->at.at[from - 1];
+            if (is_whole ? x->whole != y->whole : x->work != y->work)
+                break;
+        }
+        *first = from > p ? from - p : 0;
+        if (*first * WARM_UP <= g->at.n && *first + p * LEAST_UNITS <= g->at.n)
+            return p;
+    }
+    return 0;
+}
+
+static bool are_pieces(const struct graph_launches *g)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < g->at.n; i++)
+        n += g->at.at[i].is_piece;
+    return n * 2 > g->at.n;
+}
+
 static void try_graphs(struct finder *f)
 {
     struct graph_launches launches = {0};
     struct moments begins = {0};
-    size_t inside = gather_graphs(f, &launches);
+    size_t inside = gather_graphs(f, &launches), first = 0;
 
     if (launches.at.n >= LEAST_UNITS && inside * 2 >= f->n) {
-        qsort_r(launches.at.at, launches.at.n, sizeof(*launches.at.at), graphs_by_begin,
-                (void *)f->s);
-        size_t period = graph_period(&launches);
-        for (size_t i = 0; period > 0 && i < launches.at.n; i += period)
+        size_t period = graph_period(&launches, true, &first);
+        if (period == 0 && !are_pieces(&launches))
+            period = graph_period(&launches, false, &first);
+        for (size_t i = first; period > 0 && i < launches.at.n; i += period)
             vec_push(&begins.at, f->s->begin[launches.at.at[i].slice]);
     }
     offer(f, &begins, FOUND_GRAPHS, LEAST_UNITS);

@@ -94,6 +94,37 @@ TEST(with_accumulation_the_optimizer_ends_a_step)
     assert_int_equal(u->at[1], 190);
 }
 
+/* One for the matrices and one for the rest; two of one class for two models. */
+TEST(several_optimizers_make_one_step)
+{
+    for (int i = 0; i < 4; i++) {
+        launch("gemm", i * 100 + 10);
+        range("Optimizer.step#Muon.step", i * 100 + 40, i * 100 + 50);
+        range("Optimizer.step#AdamW.step", i * 100 + 60, i * 100 + 70);
+    }
+    const struct step_units *u = units_look();
+
+    assert_int_equal(u->n, 4);
+    assert_int_equal(u->at[1], 70);
+}
+
+TEST(optimizers_of_one_class_are_told_by_their_work)
+{
+    for (int i = 0; i < 4; i++) {
+        launch("gemm", i * 100 + 10);
+        range("Optimizer.step#Adam.step", i * 100 + 20, i * 100 + 30);
+        launch("adam", i * 100 + 22);
+        launch("gemm", i * 100 + 50);
+        range("Optimizer.step#Adam.step", i * 100 + 60, i * 100 + 80);
+        launch("adam", i * 100 + 62);
+        launch("adam", i * 100 + 66);
+    }
+    const struct step_units *u = units_look();
+
+    assert_int_equal(u->n, 4);
+    assert_int_equal(u->at[1], 80);
+}
+
 TEST(what_follows_the_last_optimizer_is_a_step_if_it_is_like_one)
 {
     for (int i = 0; i < 4; i++) {
@@ -163,6 +194,44 @@ TEST(the_sequence_of_graphs_that_repeats_is_a_step)
     assert_int_equal(u->at[1], 100);
 }
 
+/* Layers with a graph each, and a sampler behind the last of them. */
+TEST(graphs_of_equal_layers_are_parts_of_a_step)
+{
+    for (int i = 0; i < 12; i++) {
+        graph("layer_gemm", i * 100);
+        if (i % 3 == 2)
+            launch("argmax", i * 100 + 50);
+    }
+    const struct step_units *u = units_look();
+
+    assert_int_equal(u->by, FOUND_GRAPHS);
+    assert_int_equal(u->n, 4);
+    assert_int_equal(u->at[1], 300);
+}
+
+/* Attention between the graphs of layers, and as many samplers as tokens: no period is known. */
+TEST(pieces_of_a_pass_are_no_steps)
+{
+    for (int i = 0; i < 12; i++) {
+        graph("layer_gemm", i * 100);
+        launch("flash_fwd_kernel", i * 100 + 20);
+        for (int k = 0; i % 3 == 2 && k <= i; k++)
+            launch("argmax", i * 100 + 50 + 2 * k);
+    }
+    assert_int_equal(units_look()->n, 0);
+}
+
+TEST(a_graph_that_warms_up_hides_no_steps)
+{
+    graph("warm_up_gemm", 0);
+    for (int i = 1; i <= 12; i++)
+        graph("a_gemm", i * 100);
+    const struct step_units *u = units_look();
+
+    assert_int_equal(u->n, 12);
+    assert_int_equal(u->at[0], 100);
+}
+
 TEST(graphs_that_do_not_repeat_are_no_steps)
 {
     graph("a_gemm", 0);
@@ -220,12 +289,14 @@ TEST(kernels_that_repeat_and_multiply_are_none)
 }
 
 TEST_MAIN("analysis/steps/step_units", CASE(a_step_begins_when_its_input_is_loaded),
-          CASE(with_accumulation_the_optimizer_ends_a_step),
+          CASE(with_accumulation_the_optimizer_ends_a_step), CASE(several_optimizers_make_one_step),
+          CASE(optimizers_of_one_class_are_told_by_their_work),
           CASE(what_follows_the_last_optimizer_is_a_step_if_it_is_like_one),
           CASE(ranges_of_one_name_are_steps_whatever_their_number),
           CASE(ranges_of_layers_are_no_steps), CASE(ranges_beside_the_work_are_no_steps),
           CASE(the_sequence_of_graphs_that_repeats_is_a_step),
-          CASE(graphs_that_do_not_repeat_are_no_steps),
+          CASE(graphs_of_equal_layers_are_parts_of_a_step), CASE(pieces_of_a_pass_are_no_steps),
+          CASE(a_graph_that_warms_up_hides_no_steps), CASE(graphs_that_do_not_repeat_are_no_steps),
           CASE(rounds_between_copies_from_the_host_are_steps),
           CASE(copies_between_unequal_work_are_no_steps),
           CASE(kernels_that_repeat_and_multiply_nothing_are_a_loop),

@@ -153,9 +153,10 @@ static bool claims(struct str name)
 
     if (!str_equal(parts.ext, S("csv")) && !str_equal(parts.ext, S("csv.gz")))
         return false;
-    return (str_equal(parts.base, S("kernel_details")) && parts.stamp.n == 0) ||
-           (str_equal(parts.base, S("op_summary")) && parts.stamp.n > 0) ||
-           (str_equal(parts.base, S("task_time")) && parts.stamp.n > 0);
+    if (str_equal(parts.base, S("kernel_details")))
+        return parts.stamp.n == 0;
+    return (parts.stamp.n > 0 || parts.is_iteration) &&
+           (str_equal(parts.base, S("op_summary")) || str_equal(parts.base, S("task_time")));
 }
 
 static void lose(struct reader *r, const char *code, const char *text)

@@ -18,6 +18,7 @@ void trace_facts_init(struct trace_facts *f)
 
 void trace_facts_fini(struct trace_facts *f)
 {
+    vec_free(&f->groups);
     arena_free(&f->arena);
 }
 
@@ -33,6 +34,60 @@ static void facts_read_number(struct json *j, int64_t *out)
         num_i64(text, out);
 }
 
+/* [0, 1, 2] as "0,1,2". */
+static struct str facts_read_ranks(struct json *j, struct arena *arena)
+{
+    VEC_OF(char) list = {0};
+    struct str text;
+
+    if (json_value(j, &text) || j->token != JSON_ARRAY)
+        return S("");
+    json_next(j);
+    while (json_element(j)) {
+        if (!json_value(j, &text))
+            continue;
+        if (list.n > 0)
+            vec_push(&list, ',');
+        for (size_t i = 0; i < text.n; i++)
+            vec_push(&list, text.at[i]);
+    }
+    struct str kept = arena_str(arena, (struct str){list.at, list.n});
+    vec_free(&list);
+    return kept;
+}
+
+static void facts_read_text(struct json *j, struct arena *arena, struct str *out)
+{
+    struct str text;
+
+    if (json_value(j, &text))
+        *out = arena_str(arena, json_text(text, arena));
+}
+
+/* pg_config: [{"pg_name": "1", "pg_desc": "mesh_dp", "ranks": [0, 4]}, ...]. */
+static void take_process_groups(struct json *j, struct trace_facts *f)
+{
+    struct str key;
+
+    if (json_value(j, &key) || j->token != JSON_ARRAY)
+        return;
+    json_next(j);
+    while (json_element(j)) {
+        struct trace_group group = {0};
+        if (json_value(j, &key) || j->token != JSON_OBJECT)
+            continue;
+        json_next(j);
+        while (json_key(j, &key))
+            if (str_equal(key, S("pg_name")))
+                facts_read_text(j, &f->arena, &group.id);
+            else if (str_equal(key, S("pg_desc")))
+                facts_read_text(j, &f->arena, &group.name);
+            else if (str_equal(key, S("ranks")))
+                group.ranks = facts_read_ranks(j, &f->arena);
+        vec_push(&f->groups, group);
+    }
+}
+
 static void take_distributed(struct json *j, struct trace_facts *f)
 {
     struct str key;
@@ -44,6 +99,8 @@ static void take_distributed(struct json *j, struct trace_facts *f)
             facts_read_number(j, &f->rank);
         else if (str_equal(key, S("world_size")))
             facts_read_number(j, &f->world_size);
+        else if (str_equal(key, S("pg_config")))
+            take_process_groups(j, f);
 }
 
 /* Kineto's words are NVIDIA's on other GPUs too: the device's name, or strata's own header. */

@@ -54,6 +54,11 @@ enum status trace_source_next(struct trace_source *s, char *to, size_t n, size_t
  * before and after.
  */
 
+/* A process group, as the trace's own settings list them; texts in the arena. */
+struct trace_group {
+    struct str id, name, ranks;
+};
+
 struct trace_facts {
     int64_t rank, world_size, record_shapes, with_stack; /* UNKNOWN when not told */
     int64_t device_memory;                               /* bytes of the first device */
@@ -65,6 +70,7 @@ struct trace_facts {
     enum vendor vendor;     /* VENDOR_AMD; the others are known by their words */
     bool has_second_list;   /* of events, behind the first */
     bool is_own;            /* strata wrote it */
+    VEC_OF(struct trace_group) groups;
     struct arena arena;
 };
 

@@ -337,9 +337,20 @@ static void shift_ends(struct trace_merge *m)
     }
 }
 
-/* With a kernel table: the timeline's kernels are those of the table. Must come before
- * settle_slices(), as arrows know the timeline's own rows. */
-static void join_kernels(struct trace_merge *m)
+/* Whether a kernel table came first that lists communication: older ones of msprof do not. */
+static bool table_has_comm(const struct trace_merge *m)
+{
+    const struct slices *s = &m->cap->slices;
+    bool found = false;
+
+    for (size_t i = 0; i < m->first && m->in->kernels != NULL && !found; i++)
+        found = slice_is_comm((enum slice_kind)s->kind[i]);
+    return found;
+}
+
+/* With a kernel table: the timeline's kernels are those of the table, but for collectives that the
+ * table does not list. Must come before settle_slices(), as arrows know the timeline's own rows. */
+static void join_kernels(struct trace_merge *m, bool has_comm)
 {
     struct slices *s = &m->cap->slices;
     size_t kept = m->first, step = 0;
@@ -350,7 +361,8 @@ static void join_kernels(struct trace_merge *m)
         uint32_t slice;
         enum trace_hint hint = (enum trace_hint)s->kind[i];
         /* The table has no copies. */
-        bool is_kernel = hint != HINT_TASK_COPY && slice_is_kernel(trace_kind(lane->class, hint));
+        bool is_kernel = hint != HINT_TASK_COPY && (has_comm || lane->class != CLASS_GROUP) &&
+                         slice_is_kernel(trace_kind(lane->class, hint));
         kernels += is_kernel;
         if (is_kernel) {
             if (kernel_index_find(m->in->kernels, s->name[i], s->begin[i], &slice))
@@ -472,13 +484,14 @@ void trace_merge_finish(struct trace_merge *m)
     for (uint64_t i = 0; i < m->open_left; i++)
         trace_merge_trouble(m, TROUBLE_UNPAIRED, TRACE_NOWHERE);
     bool has_table = m->in->kernels != NULL, is_ascend = m->dialect == TRACE_ASCEND;
+    bool has_comm = table_has_comm(m);
     if (is_ascend)
-        trace_ascend_detect(&m->lanes, cap, m->first, has_table || m->is_own);
+        trace_ascend_detect(&m->lanes, cap, m->first, has_comm || m->is_own);
     lane_id *lanes = trace_lanes_resolve(&m->lanes, cap, has_table);
     if (is_ascend)
         trace_ascend_hints(&m->lanes, cap, m->first);
     if (has_table)
-        join_kernels(m);
+        join_kernels(m, has_comm);
     bool has_rows = m->dialect == TRACE_XLA || m->dialect == TRACE_ROCPROF;
     if (has_rows)
         trace_rows_hints(&m->lanes, cap, m->first);

@@ -408,6 +408,11 @@ static void set_facts(struct reader *r, struct capture *cap, enum trace_dialect 
     f->world_size = t->world_size != UNKNOWN ? t->world_size : f->world_size;
     f->record_shapes = t->record_shapes != UNKNOWN ? t->record_shapes : f->record_shapes;
     f->with_stack = t->with_stack != UNKNOWN ? t->with_stack : f->with_stack;
+    for (size_t i = 0; i < t->groups.n; i++)
+        vec_push(&cap->comm_groups,
+                 ((struct comm_group){.id = capture_intern(cap, t->groups.at[i].id),
+                                      .name = capture_intern(cap, t->groups.at[i].name),
+                                      .ranks = capture_intern(cap, t->groups.at[i].ranks)}));
     if (t->device_name.n > 0)
         f->device_name = capture_intern(cap, t->device_name);
     if (t->device_memory != UNKNOWN)

@@ -578,7 +578,8 @@ TEST(an_arrow_without_a_slice_at_its_time_goes_to_the_one_around_it)
 static const struct str kineto = S_INIT(
     "{\"schemaVersion\": 1, \"deviceProperties\": [{\"id\": 0, \"name\": \"NVIDIA H200\", "
     "\"numSms\": 132, \"computeMajor\": 9, \"computeMinor\": 0}], "
-    "\"distributedInfo\": {\"backend\": \"nccl\", \"rank\": 3, \"world_size\": 8}, "
+    "\"distributedInfo\": {\"backend\": \"nccl\", \"rank\": 3, \"world_size\": 8, "
+    "\"pg_config\": [7, {\"pg_name\": \"1\", \"ranks\": [0, 4], \"pg_desc\": \"mesh_dp\"}]}, "
     "\"record_shapes\": 1, \"traceEvents\": ["
     "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#2\",\"pid\":404,\"tid\":404,"
     "\"ts\":3847.000,\"dur\":900,\"args\":{\"External id\":1}},"
@@ -666,6 +667,9 @@ TEST(members_around_the_events_become_facts)
 
     assert_int_equal(cap->facts.rank, 3);
     assert_int_equal(cap->facts.world_size, 8);
+    assert_int_equal(cap->comm_groups.n, 1);
+    assert_str(capture_text(cap, cap->comm_groups.at[0].name), "mesh_dp");
+    assert_str(capture_text(cap, cap->comm_groups.at[0].ranks), "0,4");
     assert_int_equal(cap->facts.record_shapes, 1);
     assert_int_equal(cap->facts.with_stack, 1);
     assert_str(capture_text(cap, cap->facts.device_name), "NVIDIA H200");
@@ -687,6 +691,11 @@ TEST(kernels_of_a_table_are_not_told_twice)
                                        .lane = capture_lane(cap, key),
                                        .name = capture_intern(cap, S("mm_kernel")),
                                        .kind = SLICE_COMPUTE});
+    capture_slice(cap, &(struct slice){.begin = 1736412474800000000,
+                                       .dur = 10,
+                                       .lane = capture_lane(cap, key),
+                                       .name = capture_intern(cap, S("hcom_broadcast_")),
+                                       .kind = SLICE_COMM});
     struct input_options options = input_defaults();
     struct input_file in = {.path = "t.json",
                             .text = ascend,
@@ -697,8 +706,8 @@ TEST(kernels_of_a_table_are_not_told_twice)
                      ST_OK);
     capture_seal(cap);
 
-    /* The kernel is the table's, the collective is in no table, the other nine are there. */
-    assert_int_equal(cap->slices.n, 1 + 9);
+    /* The kernel is the table's, this collective is not in it, the other nine are there. */
+    assert_int_equal(cap->slices.n, 2 + 9);
     assert_int_equal(cap->slices.begin[read_find("mm_kernel")], 1736412474700020778);
     assert_int_equal(cap->slices.lane[read_find("mm_kernel")],
                      cap->slices.lane[read_find("EVENT_WAIT")]);
