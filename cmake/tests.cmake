@@ -274,6 +274,7 @@ if(TARGET strata)
     foreach(name names files kernels lines times)
         add_test(NAME hostile.${name} COMMAND Python3::Interpreter
             ${CMAKE_SOURCE_DIR}/tests/hostile/${name}.py ${run_strata})
+        set_tests_properties(hostile.${name} PROPERTIES TIMEOUT 600) # hundreds of runs of the program
     endforeach()
 endif()
 
