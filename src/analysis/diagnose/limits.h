@@ -26,7 +26,7 @@ enum {
     LIMIT_SWITCH_MOST = 4,    /* of so many at most, */
     LIMIT_SWITCH_PIECES = 5,  /* with so many pieces or more, */
     LIMIT_SWITCH_SHARE = 60,  /* and this percent of them: by chance one in six is, */
-    LIMIT_SWITCH_LONGER = 20, /* and inside operators, which may last 5 ms, this of several */
+    LIMIT_SWITCH_LONGER = 20, /* this of them of several, and this of one */
 
     /* Start-up. */
     LIMIT_START_TIMES = 50,     /* a first call lasts so many usual ones of its name, */

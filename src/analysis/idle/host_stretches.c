@@ -153,7 +153,9 @@ size_t host_stretch_switches(nanos piece)
 }
 
 /* A thread that computes in Python keeps the interpreter for a switch interval, and others wait
- * for it wherever they come back from a library: inside operators, too. */
+ * for it wherever they come back from a library: inside operators, too. Some waits are one interval
+ * and some are several; a wait of each step that happens to be near a multiple is always the same.
+ */
 static void mark_locked(struct host_timelines *out)
 {
     size_t pieces = 0, switches = 0, longer = 0;
@@ -165,7 +167,8 @@ static void mark_locked(struct host_timelines *out)
     }
     out->is_locked = switches >= LIMIT_SWITCH_PIECES &&
                      switches * 100 >= pieces * LIMIT_SWITCH_SHARE &&
-                     longer * 100 >= switches * LIMIT_SWITCH_LONGER;
+                     longer * 100 >= switches * LIMIT_SWITCH_LONGER &&
+                     (switches - longer) * 100 >= switches * LIMIT_SWITCH_LONGER;
     for (size_t i = 0; i < out->n && out->is_locked; i++)
         if (out->calls[i].held > 0 && out->calls[i].held >= out->calls[i].stretch / 2)
             out->calls[i].class = STRETCH_UNTRACED;
