@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -17,7 +18,7 @@
 #include "cli/terminal/pager.h"
 #include "cli/terminal/terminal.h"
 
-static bool is_for_ci;
+static atomic_bool is_for_ci; /* threads of a library ask at the same time */
 
 void out_for_ci(void)
 {
@@ -28,14 +29,16 @@ static bool in_ci(void)
 {
     static const char *const names[] = {"CI", "GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"};
 
-    for (size_t i = 0; i < ARRAY_LEN(names) && !is_for_ci; i++)
-        is_for_ci = getenv(names[i]) != NULL && getenv(names[i])[0] != '\0';
-    return is_for_ci;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (getenv(names[i]) != NULL && getenv(names[i])[0] != '\0')
+            return true;
+    return false;
 }
 
 void out_init(struct out *o, int fd)
 {
-    is_for_ci = in_ci();
+    if (in_ci())
+        is_for_ci = true;
     *o = (struct out){.fd = fd, .is_terminal = isatty(fd) == 1};
 }
 
