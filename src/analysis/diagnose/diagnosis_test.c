@@ -556,6 +556,12 @@ TEST(operators_of_one_length_are_work_even_of_a_switch_interval)
     assert_string_equal(hold_operators(5100 * US, 5100 * US)->verdict.id, "cpu_operator");
 }
 
+/* A lock is waited for once and several times; what each step has is its own length. */
+TEST(operators_of_one_length_are_work_even_of_two_switch_intervals)
+{
+    assert_string_equal(hold_operators(10300 * US, 10300 * US)->verdict.id, "cpu_operator");
+}
+
 TEST(other_pieces_do_not)
 {
     wait_before_launches(5600 * US, 200 * US);
@@ -936,6 +942,7 @@ TEST_MAIN(
     CASE(pieces_of_the_switch_interval_name_the_interpreter_lock), CASE(other_pieces_do_not),
     CASE(operators_that_wait_for_the_interpreter_lock_are_no_work),
     CASE(operators_of_one_length_are_work_even_of_a_switch_interval),
+    CASE(operators_of_one_length_are_work_even_of_two_switch_intervals),
     CASE(a_busy_device_without_shapes_is_likely_healthy_at_most),
     CASE(a_wait_in_the_operating_system_is_named),
     CASE(a_short_call_of_the_operating_system_explains_nothing),
